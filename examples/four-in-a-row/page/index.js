@@ -9,6 +9,7 @@ export const game = {
   title: say('game.four-in-a-row'),
   line: say('game.four-in-a-row.line'),
   score: (score) => say('score.four-in-a-row', { count: score }),
+  gap: (count) => say('score.four-in-a-row', { count }),
   command: ({ bare, port }) => `nc ${bare} ${port}`,
   bots: true,
   isAlone: () => false,

@@ -4,6 +4,9 @@ import { element, listenToKeys, renew } from '../../lib/dom.js';
 import { say } from '../../lib/text.js';
 import { play as playTable } from '../../lib/turn-based.js';
 
+/** The rules are well known. */
+export const rules = [];
+
 const COLUMNS = 7;
 const ROWS = 6;
 const HELP = [

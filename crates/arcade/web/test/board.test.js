@@ -3,7 +3,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { cellAt, isLow, layout } from '../js/games/nuggets/board.js';
+import { LARGEST, cellAt, isLow, layout } from '../js/games/nuggets/board.js';
+
+test('frames the explored part of the map in the middle', () => {
+  const known = { top: 10, left: 50, bottom: 18, right: 70 };
+  const at = layout(/** @type {any} */ ({ rows: 40, columns: 100, known }), 1600, 900, { whole: false, zoom: 1, focus: { row: 12, column: 52 }, ratio: 1, covered: 60 });
+  assert.equal(at.cell, LARGEST);
+  const [left, right] = [known.left * at.cell - at.left, at.width - (known.right * at.cell - at.left)];
+  assert.equal(left, right);
+  // Figures cover the top.
+  const [above, below] = [known.top * at.cell * 1.25 - at.top - 60, at.height - (known.bottom * at.cell * 1.25 - at.top)];
+  assert.equal(above, below);
+});
 
 test('the lower half is that of the picture, not of the map', () => {
   const state = /** @type {any} */ ({ rows: 40, columns: 100 });
@@ -12,7 +23,8 @@ test('the lower half is that of the picture, not of the map', () => {
   for (const [row, low] of /** @type {[number, boolean][]} */ ([[0, false], [39, true]])) {
     const at = shown(row);
     assert.equal(isLow(at, row), low, String(row));
-    assert.equal(cellAt(at, 0, low ? at.height - 1 : 0).row, row);
+    // One cell of margin remains beside the map.
+    assert.equal(cellAt(at, 0, low ? at.height - 1 : 0).row, low ? row + 1 : row - 1);
   }
   assert.ok(!isLow(shown(0), cellAt(shown(0), 0, shown(0).height / 2 - 20).row));
 });

@@ -38,6 +38,6 @@ test('parses a board of robots', () => {
   const board = boardOf({ size: [5, 4], there: [2, 2], robots: '0:0,0 7:4,3', bombs: '1,1:2 1,1:3', blocks: '2,2', blasts: '' });
   assert.ok(board);
   assert.deepEqual([...board.positions], [[0, { x: 0, y: 0 }], [7, { x: 4, y: 3 }]]);
-  assert.deepEqual([...board.bombs.values()], [{ position: { x: 1, y: 1 }, timer: 2 }, { position: { x: 1, y: 1 }, timer: 3 }]);
+  assert.deepEqual([...board.bombs.values()], [{ position: { x: 1, y: 1 }, timer: 2, owner: null }, { position: { x: 1, y: 1 }, timer: 3, owner: null }]);
   assert.deepEqual([[...board.blocks.keys()], board.blasts.size], [['2,2'], 0]);
 });

@@ -9,22 +9,22 @@ import { story as robots } from '../js/games/robots/story.js';
 test('nuggets: the biggest find, the last pile, and swaps', () => {
   const gold = (/** @type {number} */ at, /** @type {string} */ text) => ({ at, kind: 'gold', text });
   const marks = [gold(1, 'Ann: 7 nuggets'), gold(2, 'Bob: the second: 31 nuggets'), { at: 3, kind: 'swap', text: 'Ann and Bob swap places' }, gold(4, 'Ann: 1 nuggets')];
-  assert.deepEqual(nuggets(marks), [
+  assert.deepEqual(nuggets(marks, []), [
     { at: 2, text: 'Biggest find: Bob: the second, 31 nuggets.' },
     { at: 4, text: 'Ann took the last pile.' },
     { at: 3, text: 'Ann and Bob swap places.' },
   ]);
-  assert.deepEqual(nuggets([]), []);
+  assert.deepEqual(nuggets([], []), []);
 });
 
 test('robots: the first, the deadliest turn and the last', () => {
   const death = (/** @type {number} */ at, /** @type {string} */ name) => ({ at, kind: 'death', text: `${name} is destroyed` });
-  assert.deepEqual(robots([death(1, 'Ann'), death(5, 'Bob'), death(5, 'Ann'), death(9, 'Eve')]), [
-    { at: 1, text: 'First destroyed: Ann.' },
+  assert.deepEqual(robots([death(1, 'Ann'), death(5, 'Bob'), death(5, 'Ann'), death(9, 'Eve')], []), [
+    { at: 1, text: 'First hit: Ann.' },
     { at: 5, text: 'Deadliest turn: Bob and Ann.' },
-    { at: 9, text: 'Last destroyed: Eve.' },
+    { at: 9, text: 'Last hit: Eve.' },
   ]);
-  assert.deepEqual(robots([]), [{ at: 0, text: 'No robot was destroyed.' }]);
+  assert.deepEqual(robots([], []), [{ at: 0, text: 'No robot was hit.' }]);
 });
 
 test('mastermind: names the most informative row', () => {

@@ -8,7 +8,13 @@ export type Player = {
   /** Whether the player owns the room and has its page open. */
   owner?: boolean;
 };
-export type Row = Player & { rank: number; score: number; left?: boolean };
+export type Row = Player & {
+  rank: number;
+  score: number;
+  left?: boolean;
+  /** The score in words with what the page knows besides it. */
+  detail?: string;
+};
 /** A room as the hub sends it. */
 export type Room = {
   id: string;
@@ -86,6 +92,8 @@ export type Game = {
   line: string;
   /** A score of a result in words. */
   score: (score: number) => string;
+  /** The distance between two scores in words. */
+  gap: (count: number) => string;
   /**
    * The command that joins a room from a terminal. It starts with the name of the program. `bare` is the host without the brackets of an
    * IPv6 address; `directory` is empty, or a space and the option with the directory of a room that moves.
@@ -98,9 +106,12 @@ export type Game = {
   /** Makes a small picture of a room. */
   picture: () => Picture;
   /** Loads the page of the rooms. */
-  load: () => Promise<{ play: Start, story?: Story }>;
+  load: () => Promise<Loaded>;
   pages: Page[];
 };
+
+/** The page of the rooms of a game, loaded on demand: the board, the rules as pictures, and the highlights of a match. */
+export type Loaded = { play: Start; rules: import('../lib/rules.js').Rule[]; story?: Story };
 
 /** The parts of a picture by name; see `picture.rs` of each game. */
 export type Parts = Record<string, unknown>;
@@ -118,7 +129,7 @@ export type Start = (stage: Stage) => Play;
 export type Stage = {
   /** Contains the board. */
   board: HTMLElement;
-  /** Contains the status line and other elements below the board. */
+  /** Contains texts for screen readers and other elements below the board. */
   below: HTMLElement;
   /** Contains the buttons of moves, which stay in the viewport. */
   controls: HTMLElement;
@@ -158,6 +169,8 @@ export type Play = {
   stop: () => void;
   /** Describes a seat. */
   seat?: (seat: string) => Seat;
+  /** The middle of a seat's upper edge on the board in CSS pixels; null if it is not in sight. */
+  at?: (seat: string) => { x: number; y: number } | null;
   /** The seats with the best score; empty if there are none. */
   leaders?: () => string[];
   /** Sentences about the match that are not in its journal. */
@@ -176,9 +189,9 @@ export type Play = {
   help?: Help;
 };
 
-/** Makes the highlights of a match from the marks of its journal: sentences and their times in milliseconds, best first. */
-export type Story = (marks: { at: number, kind: string, text: string }[]) => { at: number, text: string }[];
-/** The colour and the score of a seat. */
-export type Seat = { colour: string | null; value: string };
+/** Makes the highlights of a match from the marks of its journal and its result: sentences and their times in milliseconds, best first. */
+export type Story = (marks: { at: number, kind: string, text: string }[], rows: Row[]) => { at: number, text: string }[];
+/** The colour and the score of a seat, and a remark such as the age of the score. */
+export type Seat = { colour: string | null; value: string; note?: string };
 /** Keys or gestures, and their effects. */
 export type Help = [string, string][];

@@ -1,4 +1,4 @@
-// A canvas that is sharp at any pixel density and redrawn only after changes.
+// A canvas that fills its parent, is sharp at any pixel density, and is redrawn only after changes.
 
 /**
  * Draws in CSS pixels. `now` is the time of the frame in milliseconds. Returns whether an animation needs another frame.
@@ -21,18 +21,10 @@ export class Surface {
     this.due = false;
     /** Whether `show` has drawn since the last frame. */
     this.shown = false;
-    this.height = 100;
     this.resized = new ResizeObserver(() => this.change());
     this.resized.observe(parent);
     this.rescaled = () => this.change();
     addEventListener('resize', this.rescaled);
-  }
-
-  /** @param {number} height In CSS pixels. */
-  setHeight(height) {
-    if (this.height === height && this.canvas.style.height) return;
-    this.height = height;
-    this.canvas.style.height = `${height}px`;
   }
 
   /** Schedules drawing for the next frame. */
@@ -56,27 +48,26 @@ export class Surface {
 
   /** @param {number} now */
   refresh(now) {
-    const width = this.canvas.parentElement?.clientWidth ?? 0;
-    if (width === 0) return;
-    const before = this.height;
-    if (this.paint(width, now) || this.height !== before) this.change();
+    const { clientWidth: width = 0, clientHeight: height = 0 } = this.canvas.parentElement ?? {};
+    if (width > 0 && height > 0 && this.paint(width, height, now)) this.change();
   }
 
   /**
    * @param {number} width
+   * @param {number} height
    * @param {number} now
    */
-  paint(width, now) {
+  paint(width, height, now) {
     const ratio = devicePixelRatio || 1;
     const context = this.canvas.getContext('2d', { alpha: false });
     if (!context) return false;
-    const [pixels, lines] = [Math.round(width * ratio), Math.round(this.height * ratio)];
+    const [pixels, lines] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (this.canvas.width !== pixels || this.canvas.height !== lines) {
       this.canvas.width = pixels;
       this.canvas.height = lines;
     }
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    return this.draw(context, width, this.height, now);
+    return this.draw(context, width, height, now);
   }
 
   stop() {
@@ -88,7 +79,7 @@ export class Surface {
 
 /** Colours of players, readable on the dark background of boards. */
 export const COLOURS = [
-  '#ffd166', '#7fd1ff', '#ff9f7f', '#a5e887', '#e3a6ff', '#ffe9a8', '#6ff0d0', '#ff9ecb', '#c8d0ff', '#d8c08a',
+  '#ffb000', '#2f9bff', '#ff5d5d', '#35c26a', '#b072ff', '#ff8ad1', '#6ff0d0', '#ffe9a8', '#c8d0ff', '#d8c08a',
 ];
 
 /** Duration of a step in milliseconds. */

@@ -9,3 +9,14 @@ export function highest(scores) {
   const first = scores.filter(([, score]) => score === most).map(([seat]) => seat);
   return first.length < scores.length ? first : [];
 }
+
+/**
+ * The rank of a seat by score; null if it has none, or if all scores are equal.
+ * @param {Record<string, number>} scores
+ * @param {string} seat
+ */
+export function rankOf(scores, seat) {
+  const all = Object.values(scores);
+  const own = scores[seat];
+  return own === undefined || all.every((score) => score === own) ? null : all.filter((score) => score > own).length + 1;
+}

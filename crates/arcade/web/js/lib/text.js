@@ -29,6 +29,10 @@ export const number = (value, digits) =>
     ...(digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits }),
   }).format(value);
 
+const ordinals = new Intl.PluralRules(language, { type: 'ordinal' });
+/** A place in a ranking, as in `2nd`. @param {number} rank */
+export const ordinal = (rank) => number(rank) + sayOr(`ordinal.${ordinals.select(rank)}`, '.');
+
 /**
  * @param {Date} date
  * @param {Intl.DateTimeFormatOptions} options

@@ -3,6 +3,7 @@
 
 import { confirm } from './confirm.js';
 import { element } from './dom.js';
+import { hud } from './hud.js';
 import { sound } from './sound.js';
 import { say, sentence, told } from './text.js';
 
@@ -65,10 +66,9 @@ function status({ seat, names, missing, turn, result, note }) {
  * @param {(table: Table, act: (move: string) => void) => void} draw Draws the board.
  * @returns {import('../games/types.js').Play}
  */
-export function play({ below, more, live, playable, name, send, seated, changed }, draw) {
+export function play({ board, more, live, playable, name, send, seated, changed }, draw) {
   const table = begin();
-  const line = element('p', { class: 'status', role: 'status' });
-  below.append(element('div', { class: 'line' }, line));
+  const figures = hud(board);
   const resign = element('button', { type: 'button', click: () => void giveUp() }, say('table.resign'));
   if (playable) more.append(resign);
   const isPlaying = () => playable && table.seat !== null && table.turn !== null;
@@ -80,7 +80,7 @@ export function play({ below, more, live, playable, name, send, seated, changed 
   };
   const show = () => {
     draw(table, act);
-    line.textContent = status(table);
+    figures.show(status(table), null, null);
     resign.hidden = !isPlaying();
   };
   show();

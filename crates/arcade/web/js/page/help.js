@@ -1,7 +1,9 @@
-// The panel with the keys and gestures of a game.
+// The dialog with the keys and gestures of a game, and the language.
 
 import { element, listenToKeys } from '../lib/dom.js';
+import { opener, popup } from '../lib/popup.js';
 import { say, sayOr } from '../lib/text.js';
+import { languageField } from './language.js';
 
 /** @typedef {import('../games/types.js').Help} Help */
 
@@ -9,41 +11,28 @@ import { say, sayOr } from '../lib/text.js';
 export const keyName = (key) => sayOr(`key.${key}`, key);
 
 /**
- * Makes the panel, the button that shows it, and a function that stops the listeners.
+ * Makes the button that shows the dialog, and a function that stops the listeners.
  * @param {Help} help
  */
-export function helpPanel(help) {
-  const list = element('dl', {});
+export function helpDialog(help) {
+  const list = element('dl', { class: 'help' });
   for (const [keys, meaning] of help) {
     const term = element('dt', {});
     for (const key of keys.split(' ')) term.append(/^[a-z]+$/.test(key) && key.length > 1 ? element('span', {}, keyName(key)) : element('kbd', {}, keyName(key)), ' ');
     list.append(element('div', { class: term.querySelector('kbd') ? 'keys' : '' }, term, element('dd', {}, meaning)));
   }
-  const button = element('button', { type: 'button', 'aria-expanded': 'false', 'aria-label': say('help.title') }, '?');
-  const panel = element(
-    'section',
-    { class: 'help', 'aria-label': say('help.title'), hidden: true },
-    list,
-    element('button', { type: 'button', click: () => show(false) }, say('help.close')),
-  );
-  const show = (/** @type {boolean} */ on) => {
-    panel.hidden = !on;
-    button.setAttribute('aria-expanded', String(on));
-  };
-  button.addEventListener('click', () => show(panel.hidden));
-  // If the panel covers the game, the first move hides it.
-  const moved = (/** @type {Event} */ { target }) => {
-    if (getComputedStyle(panel).position === 'fixed' && target instanceof Node && !panel.contains(target) && !button.contains(target)) show(false);
-  };
-  document.addEventListener('pointerdown', moved);
+  const { dialog, open } = popup(say('help.title'), list, ...languageField('help-language'));
+  dialog.addEventListener('keydown', ({ key }) => {
+    if (key === '?') dialog.close();
+  });
   const stopKeys = listenToKeys((event) => {
     if (event.key !== '?') return false;
-    show(panel.hidden);
+    open();
     return true;
   });
   const stop = () => {
     stopKeys();
-    document.removeEventListener('pointerdown', moved);
+    dialog.close();
   };
-  return { panel, button, stop };
+  return { button: opener('?', say('help.title'), open), stop };
 }

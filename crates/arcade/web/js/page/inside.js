@@ -5,6 +5,7 @@ import { countsText } from '../lib/counts.js';
 import { confirm } from '../lib/confirm.js';
 import { announceLink, element, title, toggle } from '../lib/dom.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
+import { popup } from '../lib/popup.js';
 import { go } from '../lib/route.js';
 import { keeps, visit } from '../lib/settings.js';
 import { isOn, switchSound } from '../lib/sound.js';
@@ -12,7 +13,7 @@ import { say, told } from '../lib/text.js';
 import { Away } from './away.js';
 import { look, proof } from './door.js';
 import { handOver, handed, linger } from './handed.js';
-import { helpPanel } from './help.js';
+import { helpDialog } from './help.js';
 import { Intro, isFirst, notePlayed } from './intro.js';
 import { name as ownName, provenKey } from './key.js';
 import { noSuchRoom } from './missing.js';
@@ -24,13 +25,15 @@ import { Share } from './share.js';
 import { AfterMatch } from './story.js';
 import { Talk } from './talk.js';
 import { Waiting } from './waiting.js';
-import { ending, phaseInWords, roomFacts, roomTitle } from './words.js';
+import { ending, isAlone, roomFacts, roomTitle } from './words.js';
 
 /**
  * @typedef {import('../games/types.js').Room} Room
- * @typedef {import('../games/types.js').Start} Start
+ * @typedef {import('../games/types.js').Row} Row
  */
 
+/** Close codes after which the player cannot enter again. @type {number[]} */
+const SHUT = [CODES.removed, CODES.banned, CODES.locked, CODES.private];
 /** A spectator is moved to the next match if the connection has lasted for this time, in milliseconds. */
 const CARRY = 2000;
 
@@ -38,49 +41,62 @@ const CARRY = 2000;
  * @param {HTMLElement} main
  * @param {string} id
  * @param {string} game
- * @param {{ play: Start, story?: import('../games/types.js').Story }} loaded
+ * @param {import('../games/types.js').Loaded} loaded
  * @param {{ watching: boolean, next: boolean }} how
  */
-export function enter(main, id, game, { play: start, story }, { watching, next }) {
+export function enter(main, id, game, { play: startGame, rules, story }, { watching, next }) {
   const key = `seat ${id} ${watching ? 'watch' : 'play'}`;
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
   const controls = element('div', { class: 'controls' });
   const more = element('div', { class: 'controls more' });
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
-  const what = element('span', { class: 'soft' });
-  const phase = element('span', { class: 'chip' });
+  const what = element('span', { class: 'what' });
   const watchers = element('span', { class: 'chip', hidden: true });
-  const ended = element('div', { class: 'ended', hidden: true });
   const facts = element('span', { class: 'facts' });
-  const result = new Result(game);
+  const rematch = new Rematch({ answer: (ready) => aside({ rematch: ready }), begin: () => again(), leave: () => void leaveRoom(), changed: () => list() });
+  const result = new Result(game, rematch.panel);
   const after = new AfterMatch(game, story);
   result.story.append(after.panel);
   const away = new Away(main, watching);
-  const waits = new Waiting(id, next);
   const share = new Share(id);
+  const invitation = popup(say('share.title'));
   const owner = new Owner(id, (room) => update(room));
-  const talk = new Talk((phrase) => aside({ say: phrase }), () => list());
-  const rematch = new Rematch({ answer: (ready) => aside({ rematch: ready }), begin: () => again(), leave: () => void leaveRoom() });
+  const talk = new Talk((phrase) => aside({ say: phrase }), () => {
+    list();
+    followBubbles();
+  });
+  const start = async (/** @type {string} */ level) => {
+    if (!(await owner.command({ do: 'start', level }))) waits.text.textContent = owner.problem.textContent;
+  };
   /** @type {Room | null} */
   let shown = null;
   /** @type {string | null} */
   let own = null;
   let over = false;
+  /** Whether the room is closed to the player. */
+  let shut = false;
   /** Whether the page is sending the request to join, which does not count as a move. */
   let opening = false;
   /** Whether the player has joined the next game, which hides the result. */
   let joined = false;
   /** The match of this page. @type {string | null | undefined} */
   let match;
+  /** The last match that this page has seen running: only its result is shown. @type {string | null | undefined} */
+  let lived;
+  /** The player's seat in it. A game may drop the seat before the result is left. @type {string | null} */
+  let seatOfMatch = null;
   /** The first message of the hub on the socket that waits for a rematch after the match has ended with its connection. */
   const waiting = { hello: '', over: false };
   const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' }, () => (shown?.phase === 'playing' ? (play.leaders?.() ?? []) : []), talk);
+  const waits = new Waiting(id, rules, { level: () => seats.level.value, start: (level) => void start(level) });
+  const side = element('div');
+  const table = element('div', { class: 'table' });
 
   const again = () => {
     if (!over && play.again?.()) {
       joined = true;
-      return result.hide();
+      return list();
     }
     // A page that waits for a rematch has a seat already.
     waiting.over = waiting.hello !== '';
@@ -88,39 +104,74 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     visit.remember(key, null);
     return go(`/rooms/${id}${watching ? '?watch' : ''}`);
   };
+  /** The result of the match that this page has seen; null while it runs, and for matches before. */
+  const rowsOfMatch = () => {
+    if (!shown || play.ownResult) return null;
+    const isOurs = shown.match === (over ? (lived ?? visit.recall(`match ${id}`)) : lived);
+    const last = isOurs && (over || shown.phase !== 'playing') ? shown.result : null;
+    return play.result?.() ?? last ?? null;
+  };
   const list = () => {
     if (!shown) return;
     // In a later match the same seat belongs to another player.
     const mine = over && shown.match !== match ? null : own;
-    seats.show(shown, mine);
-    talk.show(shown.players);
     owner.show(shown, mine);
-    talk.allow(!watching && own !== null && !link.ended);
-    // The result is that of the match of this page.
-    if (mine !== own) return;
-    const last = over || shown.phase !== 'playing' ? shown.result : null;
-    const rows = play.ownResult ? null : (play.result?.() ?? last);
+    talk.allow(!watching && own !== null && !link.ended, ownName());
+    if (shown.phase === 'playing' && own !== null) seatOfMatch = own;
+    const rows = mine === own ? rowsOfMatch() : null;
     if (!rows) joined = false;
-    if (!rows || joined) return result.hide();
-    if (!watching && rows.some(({ seat }) => seat === own)) notePlayed(game);
-    // The rows of the hub add which players are bots or have a verified name.
-    const { result: before, players } = shown;
-    const known = rows.map((row) => {
-      const isIt = (/** @type {{ seat: string, name: string }} */ { seat, name }) => seat === row.seat && name === row.name;
-      return { ...players.find(isIt), ...before?.find(isIt), ...row };
-    });
-    result.show(known, {
-      own,
+    const known = rows && !joined ? rows.map(identify) : null;
+    if (known) showResult(known);
+    else if (mine === own) result.hide();
+    const isWaiting = shown.phase === 'lobby' && !isAlone(shown) && result.panel.hidden;
+    arrange(isWaiting);
+    waits.show(shown, mine !== null);
+    // Beside a result the players are those of its match.
+    seats.show(known ? { ...shown, players: known } : shown, known ? seatOfMatch : mine, isWaiting);
+  };
+  /** Adds to a row what the hub knows besides: whether it is a bot or has a verified name. @param {Row} row @returns {Row} */
+  const identify = (row) => {
+    const isIt = (/** @type {{ seat: string, name: string }} */ { seat, name }) => seat === row.seat && name === row.name;
+    return { ...shown?.players.find(isIt), ...shown?.result?.find(isIt), ...row };
+  };
+  /** @param {Row[]} rows */
+  const showResult = (rows) => {
+    if (!shown) return;
+    if (!watching && rows.some(({ seat }) => seat === seatOfMatch)) notePlayed(game);
+    result.show(rows, {
+      own: seatOfMatch,
       colour: (seat) => play.seat?.(seat).colour ?? null,
       match: shown.match ?? null,
       counts: countsText(shown),
-      again: watching ? null : again,
+      again: watching || shut || !rematch.panel.hidden ? null : again,
     });
-    void after.show(shown?.match ?? null, rows.find(({ seat }) => seat === own) ?? null, () => play.tell?.() ?? Promise.resolve([]));
+    void after.show(shown.match ?? null, rows, seatOfMatch, () => play.tell?.() ?? Promise.resolve([]));
+  };
+  /** Moves the players, the invitation and the reactions between the room before a match and the panel beside the board. @param {boolean} isWaiting */
+  const arrange = (isWaiting) => {
+    if (table.dataset.waiting === String(isWaiting)) return;
+    table.dataset.waiting = String(isWaiting);
+    waits.panel.hidden = !isWaiting;
+    (isWaiting ? waits.seats : side).append(seats.panel);
+    (isWaiting ? waits.share : invitation.dialog).append(share.panel);
+    (isWaiting ? waits.seats : panel).append(talk.panel);
+    if (isWaiting) invitation.dialog.close();
+    void share.draw();
+  };
+  let following = false;
+  /** Keeps the phrases at their players while there are any. */
+  const followBubbles = () => {
+    if (following) return;
+    const step = () => {
+      talk.place((seat) => (table.dataset.waiting === 'true' || !result.panel.hidden ? null : (play.at?.(seat) ?? null)));
+      following = talk.bubbles.size > 0 && !left;
+      if (following) requestAnimationFrame(step);
+    };
+    step();
   };
   // Without a seat, the stored past belongs to an earlier one.
   if (visit.recall(key) === null) visit.remember(`past ${id}`, null);
-  const play = start({
+  const play = startGame({
     board,
     below,
     controls,
@@ -145,12 +196,18 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     },
     changed: () => list(),
   });
-  const help = helpPanel(play.help ?? []);
+  const help = helpDialog(play.help ?? []);
   const intro = new Intro(game, play.help ?? []);
-  if (!watching) board.prepend(intro.panel);
+  if (!watching) board.append(intro.panel);
+  if (play.ownResult) below.prepend(rematch.panel);
+  /** The loss of a player who leaves now, in a sentence. */
+  const stake = () => {
+    if (over) return null;
+    return play.stake?.() ?? (shown?.phase === 'playing' && shown.rated && own !== null && !watching ? say('room.leave.rated') : null);
+  };
   const leaveRoom = async () => {
-    const stake = over ? null : (play.stake?.() ?? null);
-    if (stake !== null && !(await confirm(say('room.leave.sure'), stake, say('room.leave')))) return;
+    const lost = stake();
+    if (lost !== null && !(await confirm(say('room.leave.sure'), lost, say('room.leave')))) return;
     play.leave?.();
     link.close(LEFT);
     visit.remember(key, null);
@@ -158,38 +215,38 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
   };
   const { title: gameName } = GAMES[game];
   title(watching ? say('room.watching', { game: gameName }) : gameName);
+  const invite = element('button', { type: 'button', class: 'invite', 'aria-haspopup': 'dialog', click: () => (invitation.open(), void share.draw()) }, say('share.title'));
+  const panel = element('aside', { class: 'side' }, side, ...(watching || keeps() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), element('div', { class: 'invitations' }, invite, talk.opener), talk.panel);
+  table.append(
+    element(
+      'div',
+      { class: 'play' },
+      element('div', { class: 'stage' }, board, talk.onBoard, waits.panel, result.panel),
+      element('div', { class: 'banners' }, away.panel, owner.news, ...(next ? [element('p', { role: 'status' }, say('waits.next'))] : [])),
+      controls,
+      more,
+      below,
+    ),
+    panel,
+  );
   main.replaceChildren(
     element(
       'div',
-      { class: 'headline steady' },
+      { class: 'headline' },
       element('h1', {}, gameName, ' ', what),
-      element('div', { class: 'chips' }, phase, facts, watchers),
+      element('div', { class: 'chips' }, facts, watchers),
       element(
         'div',
         { class: 'row tools' },
-        ...(play.help && !watching ? [help.button] : []),
+        owner.button,
         toggle('♪', switchSound, isOn(), say('room.sound')),
+        help.button,
         watching
-          ? element('a', { class: 'button', href: `/rooms/${id}` }, say('page.play'))
+          ? element('a', { class: 'button primary', href: `/rooms/${id}` }, say('page.play'))
           : element('button', { type: 'button', click: leaveRoom }, say('room.leave')),
       ),
     ),
-    element(
-      'div',
-      { class: 'table' },
-      element('div', { class: 'play' }, rematch.panel, result.panel, ended, away.panel, waits.panel, board, below, controls, more, help.panel),
-      element(
-        'aside',
-        { class: 'side' },
-        seats.panel,
-        talk.heard,
-        ...(watching || keeps() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]),
-        talk.panel,
-        owner.news,
-        owner.panel,
-        share.panel,
-      ),
-    ),
+    table,
     live,
     talk.live,
   );
@@ -202,14 +259,16 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     // The hub does not send the port to clients outside the room.
     const room = told.port === 0 && shown ? { ...told, port: shown.port } : told;
     if (room.code) visit.remember(`code ${id}`, room.code);
-    share.show(room);
+    void share.show(room);
     shown = room;
     if (!over) ({ match } = room);
+    if (room.phase === 'playing' && !over) {
+      lived = room.match;
+      visit.remember(`match ${id}`, room.match ?? null);
+    }
     if (next && room.phase === 'lobby') return go(`/rooms/${id}`);
-    waits.show(room);
     what.textContent = roomTitle(room);
     facts.replaceChildren(...roomFacts(room).map((fact) => element('span', { class: 'chip', title: fact }, fact)));
-    phase.textContent = phaseInWords(room);
     // A player who waits for the next game is not counted as a spectator on their own page.
     const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;
     const others = Math.max(0, (room.watchers ?? 0) - mine);
@@ -219,22 +278,18 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     return list();
   };
 
-  /** @param {string} text @param {boolean} always Whether to show the text beside a result too. */
-  const end = (text, always = false) => {
+  /**
+   * @param {string} text
+   * @param {{ stays?: boolean, closed?: boolean }} [how] Whether to show the text beside a result too, and whether the room is closed to the player.
+   */
+  const end = (text, { stays = false, closed = false } = {}) => {
     over = true;
+    shut = closed;
     visit.remember(key, null);
-    ended.replaceChildren(
-      element('p', { role: 'status' }, text),
-      element(
-        'div',
-        { class: 'row' },
-        element('button', { type: 'button', class: 'primary again', click: again }, say(watching ? 'room.again.watch' : 'room.again')),
-        element('a', { class: 'button', href: '/' }, say('page.lobby')),
-      ),
-    );
-    // A result replaces the text.
     list();
-    ended.hidden = !always && !result.panel.hidden;
+    const enterAgain = () => element('button', { type: 'button', class: 'primary again', click: again }, say(watching ? 'room.again.watch' : 'room.again'));
+    result.end(text, stays, closed ? [] : [enterAgain()]);
+    arrange(false);
   };
 
   /** Fetches the room again, after a result or when its socket is refused. Returns whether it still exists. */
@@ -334,17 +389,17 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
               const isThere = await inquire().catch(() => false);
               if (left) return undefined;
               if (isThere) link = connect();
-              else if (entered) end(say('room.end.closed'), true);
+              else if (entered) end(say('room.end.closed'), { stays: true, closed: true });
               else noSuchRoom(main);
               return undefined;
             }
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
-              return end(ending(state), true);
+              return end(ending(state), { stays: true, closed: SHUT.includes(state.code) });
             }
             // The hub drops seats with which no player has joined, so the page starts again.
             if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
             // The hub sends the reason before it closes a room.
-            if (shown?.closing) return end(say('room.end.closing', { why: told(shown.closing) }), true);
+            if (shown?.closing) return end(say('room.end.closing', { why: told(shown.closing) }), { stays: true, closed: true });
             // A match of nuggets ends with its connections. Spectators are moved to the next match.
             if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed) {
               if (left) return undefined;
@@ -369,7 +424,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
               link.close();
               announceLink('');
               away.end();
-              if (entered) end(say('room.end.closed'));
+              if (entered) end(say('room.end.closed'), { closed: true });
               else noSuchRoom(main);
             }
             return undefined;
@@ -398,6 +453,7 @@ export function enter(main, id, game, { play: start, story }, { watching, next }
     talk.stop();
     waits.stop();
     help.stop();
+    for (const { dialog } of [invitation, owner, talk]) dialog.close();
     play.stop();
     away.end();
   };

@@ -1,4 +1,4 @@
-// An introduction for new players, on the board until their first move: the goal and the controls.
+// A line for new players, on the board until their first move: the goal and the controls.
 
 import { GAMES } from '../games/index.js';
 import { element } from '../lib/dom.js';
@@ -7,8 +7,8 @@ import { keyName } from './help.js';
 
 /** @typedef {import('../games/types.js').Help} Help */
 
-/** Controls that are shown; the help panel has all. */
-const SHOWN = 3;
+/** Controls that are shown; the help has all. */
+const SHOWN = 2;
 
 /** Whether no match of this game has been finished in this browser. @param {string} game */
 export const isFirst = (game) => recall(`played ${game}`) === null;

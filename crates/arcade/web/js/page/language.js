@@ -11,15 +11,20 @@ export function sayPage() {
   document.querySelector('header nav')?.setAttribute('aria-label', say('page.pages'));
 }
 
-/** Adds the choice of a language to the footer, unless the browser cannot store it. */
-export function languageChoice() {
-  const place = document.querySelector('footer');
-  if (!place || !keeps()) return;
+/** Adds the choice of a language to the footer. */
+export const languageChoice = () => document.querySelector('footer')?.replaceChildren(...languageField('language'));
+
+/**
+ * The choice of a language with its label; empty if the browser cannot store it.
+ * @param {string} id
+ */
+export function languageField(id) {
+  if (!keeps()) return [];
   const choice = element(
     'select',
-    { id: 'language', change: () => speak(choice.value) },
+    { id, change: () => speak(choice.value) },
     ...Object.entries(LANGUAGES).map(([value, name]) => element('option', { value, lang: value }, name)),
   );
   choice.value = language;
-  place.replaceChildren(element('label', { for: choice.id }, say('page.language')), choice);
+  return [element('label', { for: id }, say('page.language')), choice];
 }

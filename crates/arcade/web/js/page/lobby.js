@@ -8,6 +8,7 @@ import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
 import { say } from '../lib/text.js';
+import { expect } from './expected.js';
 import { Filter } from './filter.js';
 import { askName } from './identity.js';
 import { isFirst } from './intro.js';
@@ -16,7 +17,6 @@ import { matchLine } from './matches.js';
 import { newRoom } from './new-room.js';
 import { terminalLines } from './terminal.js';
 import { Thumbnails } from './thumbnails.js';
-import { expect } from './waiting.js';
 import { command, isAlone, offersTerminal, phaseInWords, roomFacts, roomTitle } from './words.js';
 
 /**

@@ -6,14 +6,14 @@ import { confirm } from '../lib/confirm.js';
 import { element, renew } from '../lib/dom.js';
 import { MAX_ROOM_NAME } from '../lib/names.js';
 import { named, shortSeat } from '../lib/person.js';
+import { opener, popup } from '../lib/popup.js';
 import { visit } from '../lib/settings.js';
 import { say } from '../lib/text.js';
-import { LEVELS } from './seats.js';
-import { isAlone } from './words.js';
+import { levelChoice } from './seats.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
-/** The panel with the commands, hidden from other players. */
+/** The dialog with the commands, and the button that opens it, hidden from other players. */
 export class Owner {
   /**
    * @param {string} id Of the room.
@@ -33,8 +33,7 @@ export class Owner {
       event.preventDefault();
       void this.command({ do: 'rename', name: this.name.value.trim() }, say('owner.rename.done'));
     };
-    this.level = element('select', { id: 'owner-level' }, ...LEVELS.map((one) => element('option', { value: one }, say(`seats.level.${one}`))));
-    this.level.value = 'normal';
+    this.level = levelChoice('owner-level', say('owner.level'));
     this.number = element('select', { id: 'owner-bots' });
     const bots = () => void this.command({ do: 'bots', number: Number(this.number.value), level: this.level.value }, say('owner.bots.done'));
     this.bots = element(
@@ -42,31 +41,31 @@ export class Owner {
       {},
       element('div', { class: 'row' }, field(say('owner.bots'), this.number), field(say('owner.level'), this.level), element('button', { type: 'button', click: bots }, say('owner.bots.set'))),
     );
-    this.start = element('button', { type: 'button', click: () => void this.command({ do: 'start', level: this.level.value }) }, say('waits.start'));
     this.lock = element('button', { type: 'button', click: () => void this.command({ do: this.room?.locked ? 'unlock' : 'lock' }) });
     this.players = element('ul', { class: 'owner-players' });
-    this.panel = element(
-      'details',
-      { class: 'owner', hidden: true },
-      element('summary', {}, say('owner.title')),
-      element('div', { class: 'row' }, this.start, this.lock, element('button', { type: 'button', click: () => void this.close() }, say('owner.close'))),
+    const { dialog, open } = popup(
+      say('owner.title'),
+      element('div', { class: 'row' }, this.lock, element('button', { type: 'button', click: () => void this.close() }, say('owner.close'))),
       element('form', { class: 'row', submit: rename }, field(say('owner.name'), this.name), element('button', {}, say('owner.rename'))),
       this.bots,
       this.players,
       this.problem,
     );
+    dialog.classList.add('owner');
+    this.dialog = dialog;
+    this.button = opener('⚙', say('owner.title'), open);
+    this.button.classList.add('settings');
+    this.button.hidden = true;
   }
 
   /** @param {Room} room @param {string | null} own */
   show(room, own) {
     const before = this.room;
     [this.room, this.own] = [room, own];
-    this.panel.hidden = visit.recall(`owner ${this.id}`) === null;
-    if (this.panel.hidden) return;
+    this.button.hidden = visit.recall(`owner ${this.id}`) === null;
+    if (this.button.hidden) return;
     // An unchanged name does not overwrite what the owner is typing.
     if ((before?.name ?? null) !== (room.name ?? null) || !before) this.name.value = room.name ?? '';
-    const byItself = room.options?.['countdown'] !== undefined || isAlone(room);
-    this.start.hidden = byItself || room.phase !== 'lobby';
     this.lock.textContent = say(room.locked ? 'owner.unlock' : 'owner.lock');
     this.bots.hidden = !GAMES[room.game].bots;
     const seated = room.players.filter(({ bot }) => bot).length;
@@ -100,7 +99,8 @@ export class Owner {
   /** Drops the ownership of the room. @param {string} text The notice for the player. */
   give(text) {
     visit.remember(`owner ${this.id}`, null);
-    this.panel.hidden = true;
+    this.button.hidden = true;
+    this.dialog.close();
     this.news.textContent = text;
   }
 
@@ -113,6 +113,7 @@ export class Owner {
 
   async close() {
     if (await confirm(say('owner.close.sure'), say('owner.close.lost'), say('owner.close'), say('owner.close.stay'))) await this.command({ do: 'close' });
+    this.dialog.close();
   }
 
   /**

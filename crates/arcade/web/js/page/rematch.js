@@ -22,12 +22,12 @@ export const marks = ({ ready, of }) => '✓'.repeat(ready) + '·'.repeat(Math.m
 /** The panel with the offer. */
 export class Rematch {
   /**
-   * @param {{ answer: (ready: boolean) => void, begin: () => void, leave: () => void }} actions `begin` joins the next match, and `leave`
-   *   goes to the lobby.
+   * @param {{ answer: (ready: boolean) => void, begin: () => void, leave: () => void, changed: () => void }} actions `begin` joins the next
+   *   match, `leave` goes to the lobby, and `changed` is called when the offer appears or ends.
    */
-  constructor({ answer, begin, leave }) {
+  constructor({ answer, begin, leave, changed }) {
     this.begin = begin;
-    this.leave = leave;
+    this.changed = changed;
     /** @type {Asked | null} */
     this.asked = null;
     this.due = 0;
@@ -37,14 +37,8 @@ export class Rematch {
     this.marks = element('span', { class: 'marks-ready', 'aria-hidden': 'true' });
     // Announces changes, but not each second.
     this.spoken = element('p', { class: 'hidden', 'aria-live': 'polite' });
-    this.button = element('button', { type: 'button', class: 'primary', 'aria-pressed': 'false', click: () => answer(!this.asked?.you) });
-    this.panel = element(
-      'section',
-      { class: 'rematch', 'aria-label': say('result.rematch'), hidden: true },
-      element('div', { class: 'row' }, this.text, this.marks),
-      this.spoken,
-      element('div', { class: 'row' }, this.button, element('button', { type: 'button', click: leave }, say('page.to-lobby'), ' ', element('kbd', {}, 'Esc'))),
-    );
+    this.button = element('button', { type: 'button', class: 'primary large', 'aria-pressed': 'false', click: () => answer(!this.asked?.you) });
+    this.panel = element('section', { class: 'rematch', 'aria-label': say('result.rematch'), hidden: true }, this.button, element('div', { class: 'row' }, this.text, this.marks), this.spoken);
     this.key = (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== 'Escape' || this.panel.hidden || document.querySelector('dialog[open]')) return;
       event.preventDefault();
@@ -67,7 +61,10 @@ export class Rematch {
     this.button.textContent = say(asked.you ? 'rematch.ready' : 'result.rematch');
     this.button.setAttribute('aria-pressed', String(asked.you));
     this.marks.textContent = marks(asked);
-    this.panel.hidden = false;
+    if (this.panel.hidden) {
+      this.panel.hidden = false;
+      this.changed();
+    }
     if (isNews) this.spoken.textContent = rematchInWords(asked, asked.seconds);
     clearInterval(this.ticks);
     this.ticks = setInterval(() => this.tick(), TICK);
@@ -90,7 +87,9 @@ export class Rematch {
   hide() {
     clearInterval(this.ticks);
     this.asked = null;
+    if (this.panel.hidden) return;
     this.panel.hidden = true;
+    this.changed();
   }
 
   stop() {

@@ -233,8 +233,8 @@ function play(main, match, timeline, start, seat, at) {
     element(
       'div',
       { class: 'headline' },
-      element('h1', {}, `${say('replay.title', { game: gameName })} `, element('span', { class: 'soft' }, told(match.title))),
-      element('span', { class: 'chip' }, element('time', { datetime: match.started }, ago(match.started))),
+      element('h1', {}, `${say('replay.title', { game: gameName })} `, element('span', { class: 'what' }, told(match.title))),
+      element('div', { class: 'chips' }, element('span', { class: 'chip' }, element('time', { datetime: match.started }, ago(match.started)))),
     ),
     element(
       'div',
@@ -242,7 +242,7 @@ function play(main, match, timeline, start, seat, at) {
       element(
         'div',
         { class: 'play' },
-        board,
+        element('div', { class: 'stage' }, board),
         element('div', { class: 'scrub' }, ticks, bar),
         element(
           'div',

@@ -20,7 +20,7 @@ const MAX_TEXT = 500;
  */
 export function reportButton(match, rows, own) {
   const others = rows.filter(({ seat, bot }) => !bot && seat !== own);
-  return others.length === 0 ? [] : [element('button', { type: 'button', 'data-key': `report ${match}`, click: () => open(match, others) }, say('report.title'))];
+  return others.length === 0 ? [] : [element('button', { type: 'button', class: 'quiet', 'data-key': `report ${match}`, 'aria-label': say('report.title'), click: () => open(match, others) }, say('report.send'))];
 }
 
 /**

@@ -1,63 +1,113 @@
-// The result of a match: the winner, the ranking and the next actions.
+// The result of a match as an overlay on the board: the player's place, the podium, the ranking and the next actions; or why the page has
+// lost the room.
 
 import { GAMES } from '../games/index.js';
+import { avatar } from '../lib/avatar.js';
 import { copyButton, element, renew } from '../lib/dom.js';
 import { isolated } from '../lib/names.js';
-import { person, shortSeat } from '../lib/person.js';
-import { say } from '../lib/text.js';
+import { named, person } from '../lib/person.js';
+import { publicAddress } from '../lib/public.js';
+import { ordinal, say } from '../lib/text.js';
 import { reportButton } from './report.js';
 import { winners } from './words.js';
 
 /** @typedef {import('../games/types.js').Row} Row */
+/**
+ * @typedef {object} View
+ * @property {string | null} own The seat of the player.
+ * @property {(seat: string) => string | null} colour
+ * @property {string | null} match
+ * @property {string} [counts]
+ * @property {(() => void) | null} again Starts another game.
+ */
 
-/** The panel with the result. */
+/** The places on the podium from left to right, by the index in the ranking. */
+const PODIUM = [1, 0, 2];
+
+/** The overlay. */
 export class Result {
-  /** @param {string} game */
-  constructor(game) {
+  /**
+   * @param {string} game
+   * @param {HTMLElement} rematch The offer of a rematch.
+   */
+  constructor(game, rematch) {
     this.game = game;
     this.shown = '';
+    /** Whether the notice stays beside a result. */
+    this.stays = false;
+    this.notice = element('p', { class: 'notice', role: 'status', hidden: true });
     this.heading = element('h2', {});
+    this.gap = element('p', { class: 'soft gap' });
+    this.podium = element('div', { class: 'podium', 'aria-hidden': 'true' });
     this.list = element('ol', { class: 'standings' });
     this.early = element('p', { class: 'soft', hidden: true }, say('result.left.note'));
     this.counts = element('p', { class: 'soft' });
     /** Filled by `AfterMatch`. */
     this.story = element('div');
-    this.actions = element('div', { class: 'row' });
-    this.panel = element('section', { class: 'result', 'aria-label': say('page.result'), hidden: true }, this.heading, this.list, this.early, this.counts, this.story, this.actions);
+    this.ranking = element('div', { class: 'ranking', tabindex: '0' }, this.heading, this.gap, this.podium, this.list, this.early, this.story, this.counts);
+    this.actions = element('div', { class: 'act' });
+    this.rematch = rematch;
+    this.panel = element('section', { class: 'result', 'aria-label': say('page.result'), hidden: true }, element('div', { class: 'panel' }, this.notice, this.ranking, rematch, this.actions));
   }
 
+  /** Hides the result. The offer of a rematch and the reason why the page has lost the room stay. */
   hide() {
-    this.panel.hidden = true;
     this.shown = '';
+    this.ranking.hidden = true;
+    this.notice.hidden = this.notice.textContent === '';
+    this.panel.hidden = this.notice.hidden && this.rematch.hidden;
+    if (this.notice.hidden) renew(this.actions, lobbyLink(false));
   }
 
   /**
-   * @param {Row[]} rows
-   * @param {{ own: string | null, colour: (seat: string) => string | null, match: string | null, counts?: string, again: (() => void) | null }} view
-   *   `again` starts another game.
+   * Shows why the page has lost the room. A result replaces the text unless it `stays`.
+   * @param {string} text
+   * @param {boolean} stays
+   * @param {HTMLElement[]} again The button that enters the room again, if it is open to the player.
+   */
+  end(text, stays, again) {
+    this.notice.textContent = text;
+    this.stays = stays;
+    const hasResult = !this.panel.hidden && !this.ranking.hidden;
+    this.notice.hidden = hasResult && !stays;
+    this.panel.hidden = false;
+    if (!hasResult) renew(this.actions, ...again, lobbyLink(again.length === 0));
+  }
+
+  /**
+   * @param {Row[]} rows From best to worst.
+   * @param {View} view
    */
   show(rows, { own, colour, match, counts = '', again }) {
     const facts = JSON.stringify([rows, own, match, again !== null]);
     if (facts === this.shown) return;
     this.shown = facts;
+    this.ranking.hidden = false;
+    this.notice.hidden = !this.stays;
     const mine = rows.find(({ seat }) => seat === own);
-    const alone = rows.filter(({ rank }) => rank === 1).length === 1;
-    this.heading.textContent = mine?.rank === 1 && alone && rows.length > 1 ? say('result.you') : winners(rows);
+    this.heading.textContent = headline(rows, mine);
+    this.gap.textContent = gap(this.game, rows, mine);
+    const face = (/** @type {Row} */ row) => avatar(row.seat, colour(row.seat), row.seat === own);
+    const steps = rows.length < 2 ? [] : PODIUM.flatMap((index) => rows[index] ?? []);
+    renew(
+      this.podium,
+      ...steps.map((row) =>
+        element('div', { 'data-rank': String(row.rank) }, face(row), row.seat === own ? element('b', {}, say('result.you.short')) : element('b', {}, named(row.name)), element('span', { class: 'step' }, String(row.rank))),
+      ),
+    );
     renew(
       this.list,
-      ...rows.map((row) => {
-        const mark = element('span', { class: 'mark' }, shortSeat(row.seat));
-        mark.style.setProperty('--mark', colour(row.seat) ?? 'var(--line)');
-        return element(
+      ...rows.map((row) =>
+        element(
           'li',
           { class: row.seat === own ? 'own' : '', value: String(row.rank) },
           element('span', { class: 'rank' }, `${row.rank}.`),
-          mark,
+          face(row),
           person(row),
           ...(row.left ? [element('span', { class: 'tag' }, say('result.left'))] : []),
-          element('span', { class: 'value' }, GAMES[this.game].score(row.score)),
-        );
-      }),
+          element('span', { class: 'value' }, row.detail ?? GAMES[this.game].score(row.score)),
+        ),
+      ),
     );
     this.counts.textContent = counts;
     this.early.hidden = !rows.some(({ left }) => left);
@@ -68,10 +118,37 @@ export class Result {
       ...(replay ? [element('a', { class: 'button', href: replay }, say('page.replay'))] : []),
       copyButton(() => shareText(this.game, rows, replay), say('result.share')),
       ...(match && own !== null ? reportButton(match, rows, own) : []),
-      element('a', { class: 'button', href: '/' }, say('page.lobby')),
+      lobbyLink(false),
     );
     this.panel.hidden = false;
   }
+}
+
+/** @param {boolean} isPrimary */
+const lobbyLink = (isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: '/' }, say('page.lobby'));
+
+/**
+ * The player's place, or the winners for a spectator.
+ * @param {Row[]} rows
+ * @param {Row | undefined} mine
+ */
+function headline(rows, mine) {
+  if (!mine || rows.length < 2) return winners(rows);
+  if (mine.rank > 1) return say('result.place', { place: ordinal(mine.rank) });
+  return say(rows.filter(({ rank }) => rank === 1).length === 1 ? 'result.you' : 'result.tie');
+}
+
+/**
+ * The distance from the winner, or from the second place.
+ * @param {string} game
+ * @param {Row[]} rows
+ * @param {Row | undefined} mine
+ */
+function gap(game, rows, mine) {
+  const other = mine && rows.find(({ seat, rank }) => seat !== mine.seat && (mine.rank > 1 ? rank === 1 : rank > 1));
+  if (!mine || !other) return '';
+  const distance = GAMES[game].gap(Math.abs(mine.score - other.score));
+  return say(mine.rank > 1 ? 'result.behind' : 'result.ahead', { gap: distance, name: other.name });
 }
 
 /**
@@ -85,6 +162,6 @@ function shareText(game, rows, replay) {
   return [
     `${title}: ${winners(rows)}`,
     ...rows.map((row) => `${row.rank}. ${isolated(row.name)}: ${score(row.score)}`),
-    ...(replay ? [location.origin + replay] : []),
+    ...(replay ? [publicAddress(replay)] : []),
   ].join('\n');
 }

@@ -1,9 +1,10 @@
-// The players of a room: letter, colour, name and score, and the free seats.
+// The players of a room: face, name and score. Before a match also the free seats, to which bots can be added.
 
 import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
+import { avatar } from '../lib/avatar.js';
 import { element, renew } from '../lib/dom.js';
-import { person, shortSeat } from '../lib/person.js';
+import { person } from '../lib/person.js';
 import { word } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { isAlone } from './words.js';
@@ -12,6 +13,15 @@ import { isAlone } from './words.js';
 /** @typedef {import('../games/types.js').Seat} Seat */
 
 export const LEVELS = /** @type {const} */ (['easy', 'normal', 'hard']);
+/** The largest number of free seats that are shown one by one. */
+const MOST_FREE = 4;
+
+/** A list of levels. @param {string} id @param {string} label */
+export function levelChoice(id, label) {
+  const level = element('select', { id, 'aria-label': label }, ...LEVELS.map((one) => element('option', { value: one }, say(`seats.level.${one}`))));
+  level.value = 'normal';
+  return level;
+}
 
 /** The list of players of a room. */
 export class Seats {
@@ -19,56 +29,59 @@ export class Seats {
    * @param {string} id Of the room.
    * @param {(seat: string) => Seat} describe
    * @param {() => string[]} leaders The seats with the best score.
-   * @param {{ bubble: (seat: string, name: string) => string | null }} talk The current phrases.
+   * @param {{ bubble: (seat: string, name: string) => HTMLElement | null }} talk The current phrases.
    */
   constructor(id, describe, leaders, talk) {
     this.id = id;
     this.describe = describe;
     this.leaders = leaders;
     this.talk = talk;
-    this.list = element('ol', { class: 'players' });
-    this.free = element('p', { class: 'soft' });
+    this.list = element('ol', { class: 'players', tabindex: '0', 'aria-label': say('page.players') });
     this.problem = element('p', { class: 'error', role: 'alert' });
-    const level = element('select', { id: 'bot-level', 'aria-label': say('seats.level') }, ...LEVELS.map((one) => element('option', { value: one }, say(`seats.level.${one}`))));
-    level.value = 'normal';
-    const add = element('button', { type: 'button' }, say('seats.bot'));
-    add.addEventListener('click', async () => {
-      this.problem.textContent = '';
-      add.disabled = true;
-      try {
-        await ask(`/api/rooms/${id}/bots`, { level: level.value, ...word(id) });
-      } catch (error) {
-        this.problem.textContent = errorText(error);
-      }
-      add.disabled = false;
-    });
-    this.bots = element('div', { class: 'row bots' }, add, level);
-    this.panel = element('section', { 'aria-label': say('page.players') }, element('h2', {}, say('page.players')), this.list, this.free, this.bots, this.problem);
+    this.level = levelChoice('bot-level', say('seats.level'));
+    this.panel = element('section', { class: 'seats', 'aria-label': say('page.players') }, this.list, this.level, this.problem);
   }
 
   /**
    * @param {Room} room
    * @param {string | null} own
+   * @param {boolean} waiting Whether the room waits for players.
    */
-  show(room, own) {
+  show(room, own, waiting) {
     const leaders = new Set(this.leaders());
+    const free = Math.max(0, room.seats - room.taken);
+    const mayAdd = waiting && free > 0 && GAMES[room.game].bots && (room.owned !== true || word(this.id).owner !== undefined);
+    const shownFree = waiting && !isAlone(room) ? Math.min(free, MOST_FREE) : 0;
     renew(
       this.list,
       ...room.players.map((player) => {
-        const { colour, value } = this.describe(player.seat);
-        const mark = element('span', { class: 'mark' }, shortSeat(player.seat));
-        mark.style.setProperty('--mark', colour ?? 'var(--line)');
-        const you = player.seat === own ? [element('span', { class: 'you' }, say('seats.you'))] : [];
-        const leads = leaders.has(player.seat) ? [element('span', { class: 'tag' }, say('seats.leads'))] : [];
-        const owns = player.owner ? [element('span', { class: 'tag' }, say('seats.owner'))] : [];
+        const { colour, value, note = '' } = this.describe(player.seat);
+        const isOwn = player.seat === own;
+        const tags = [
+          ...(isOwn ? [element('span', { class: 'you' }, say('seats.you'))] : []),
+          ...(leaders.has(player.seat) ? [element('span', { class: 'tag' }, say('seats.leads'))] : []),
+          ...(player.owner ? [element('span', { class: 'tag' }, say('seats.owner'))] : []),
+          ...(note ? [element('span', { class: 'soft' }, note)] : []),
+        ];
         const said = this.talk.bubble(player.seat, player.name);
-        const bubble = said === null ? [] : [element('span', { class: 'bubble' }, said)];
-        return element('li', { class: player.seat === own ? 'own' : '' }, mark, person(player), ...you, ...leads, ...owns, ...bubble, element('span', { class: 'value' }, value));
+        return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat, colour, isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(said ? [said] : []), element('span', { class: 'value' }, 'score' in player ? '' : value));
+      }),
+      ...Array.from({ length: shownFree }, (_, index) => {
+        const rest = index === MOST_FREE - 1 ? free - index : 1;
+        const add = mayAdd ? [element('button', { type: 'button', class: 'small', 'data-key': `bot ${index}`, click: () => void this.add() }, say('seats.bot'))] : [];
+        return element('li', { class: 'empty' }, element('span', { class: 'mark', 'aria-hidden': 'true' }, rest > 1 ? `+${rest}` : '+'), ...(add.length > 0 ? add : [element('span', { class: 'soft' }, say('seats.free', { count: rest }))]));
       }),
     );
-    const free = Math.max(0, room.seats - room.taken);
-    this.free.hidden = isAlone(room);
-    this.free.textContent = free === 0 ? say('seats.taken') : say('seats.free', { count: free });
-    this.bots.hidden = free === 0 || !GAMES[room.game].bots || (room.owned === true && !word(this.id).owner);
+    this.level.hidden = !mayAdd;
+  }
+
+  /** Adds a bot. */
+  async add() {
+    this.problem.textContent = '';
+    try {
+      await ask(`/api/rooms/${this.id}/bots`, { level: this.level.value, ...word(this.id) });
+    } catch (error) {
+      this.problem.textContent = errorText(error);
+    }
   }
 }

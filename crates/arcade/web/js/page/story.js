@@ -1,4 +1,4 @@
-// After a match: its highlights with links into the replay, and the change of the player's rating.
+// After a match: the moment that decided it and further highlights, with links into the replay, and the change of the player's rating.
 
 import { ask } from '../lib/api.js';
 import { countsText } from '../lib/counts.js';
@@ -6,12 +6,20 @@ import { element } from '../lib/dom.js';
 import { number, say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Story} Story */
+/** @typedef {import('../games/types.js').Row} Row */
 
 /** The largest number of sentences. */
 const MOST = 3;
 /** Requests for a match that is not stored yet, and the pause before each in milliseconds. */
 const ATTEMPTS = 3;
 const PAUSE = 1500;
+/** Rated matches until a player has a rank. */
+const PLACEMENT = 10;
+/** How long before a moment its replay starts, in milliseconds. */
+const BEFORE = 2000;
+
+/** A class of a player's record, as the hub sends it.
+ * @typedef {{ rating: number | null, provisional: boolean, matches: number, history: [string, number][] }} Board */
 
 export class AfterMatch {
   /**
@@ -24,16 +32,17 @@ export class AfterMatch {
     /** The match that is shown. @type {string | null} */
     this.match = null;
     this.list = element('ul', { class: 'story' });
-    this.rating = element('p', { class: 'soft', hidden: true });
+    this.rating = element('p', { class: 'soft rating', hidden: true });
     this.panel = element('div', {}, this.list, this.rating);
   }
 
   /**
    * @param {string | null} match
-   * @param {{ name: string, seat: string } | null} own The player's row of the result.
+   * @param {Row[]} rows Its result.
+   * @param {string | null} own The player's seat.
    * @param {() => Promise<string[]>} tell Returns sentences that the page itself knows.
    */
-  async show(match, own, tell) {
+  async show(match, rows, own, tell) {
     if (match === null || match === this.match) return;
     this.match = match;
     this.list.replaceChildren();
@@ -48,10 +57,10 @@ export class AfterMatch {
       try {
         const [{ players, casual }, timeline] = await Promise.all([ask(path), this.story ? ask(`${path}/timeline`) : { marks: [] }]);
         if (this.match !== match) return;
-        const told = this.story?.(timeline.marks).slice(0, MOST - known.length) ?? [];
-        this.list.append(...told.map(({ at, text }) => element('li', {}, element('a', { href: `/matches/${encodeURIComponent(match)}?at=${at}` }, text))));
+        const told = this.story?.(timeline.marks, rows).slice(0, MOST - known.length) ?? [];
+        this.list.append(...told.map((moment, index) => this.line(moment, index === 0)));
         // An error here does not repeat the request for the match.
-        await this.showRating(players.find((/** @type {{ seat: string }} */ { seat }) => seat === own?.seat)).catch(() => {});
+        await this.showRating(players.find((/** @type {{ seat: string }} */ { seat }) => seat === own)).catch(() => {});
         // Reasons that are known only after the match.
         if (casual !== undefined && casual !== 'seed' && casual !== 'options') {
           this.rating.textContent = countsText({ casual });
@@ -64,16 +73,33 @@ export class AfterMatch {
     }
   }
 
-  /** @param {{ name: string, rating: number | null, proven: boolean } | undefined} own */
+  /**
+   * A highlight. The first one has a button, and the others are links.
+   * @param {{ at: number, text: string }} moment
+   * @param {boolean} isFirst
+   */
+  line({ at, text }, isFirst) {
+    const href = `/matches/${encodeURIComponent(this.match ?? '')}?at=${Math.max(0, at - BEFORE)}`;
+    if (!isFirst) return element('li', {}, element('a', { href }, text));
+    return element('li', { class: 'moment' }, element('b', {}, text), element('a', { class: 'button', href }, say('page.watch')));
+  }
+
+  /** @param {{ name: string, rank: number, rating: number | null, proven: boolean } | undefined} own */
   async showRating(own) {
     if (!own || own.rating === null) return;
     const { games } = await ask(`/api/players/${encodeURIComponent(own.name)}?kind=${own.proven ? 'proven' : 'unproven'}`);
-    const boards = /** @type {{ history: [string, number][] }[]} */ (games[this.game] ?? []);
-    const history = boards.find(({ history }) => history[history.length - 1]?.[1] === own.rating)?.history ?? [];
+    const boards = /** @type {Board[]} */ (games[this.game] ?? []);
+    const board = boards.find(({ history }) => history[history.length - 1]?.[1] === own.rating);
+    if (!board) return;
+    const { history, matches, provisional } = board;
     const before = history[history.length - 2]?.[1];
-    const change = before === undefined ? null : own.rating - before;
     const { rating } = own;
-    this.rating.textContent = change === null ? say('result.rating', { rating }) : say('result.rating.change', { rating, change: (change >= 0 ? '+' : '−') + number(Math.abs(change)) });
+    if (provisional && matches <= PLACEMENT) this.rating.textContent = say('result.placement', { match: matches, matches: PLACEMENT });
+    else if (before === undefined) this.rating.textContent = say('result.rating', { rating });
+    else {
+      const change = (rating >= before ? '+' : '−') + number(Math.abs(rating - before));
+      this.rating.textContent = say(rating >= before ? 'result.rating.up' : 'result.rating.down', { rating, change });
+    }
     this.rating.hidden = false;
   }
 }

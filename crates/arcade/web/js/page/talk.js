@@ -1,23 +1,21 @@
-// Quick chat: players of a room send each other fixed phrases. Each player can be muted, and so can all.
+// Reactions: players of a room send each other fixed phrases, shown as signs at their faces. Each player can be muted, and so can all.
 
 import { element, renew, toggle } from '../lib/dom.js';
 import { isMuted, keep, mute, muted } from '../lib/muted.js';
-import { named } from '../lib/person.js';
+import { opener, popup } from '../lib/popup.js';
 import { say } from '../lib/text.js';
 
-/** The phrases, in the order of the hub; see room/talk.rs. */
-const PHRASES = /** @type {const} */ (['hello', 'luck', 'well', 'thanks', 'sorry', 'again', 'thumb']);
-/** How long a phrase is shown beside a name, in milliseconds. */
+/** The phrases and their signs, in the order of the hub; see room/talk.rs. */
+const PHRASES = /** @type {const} */ ([['hello', '👋'], ['luck', '🍀'], ['well', '👏'], ['thanks', '🙏'], ['sorry', '😅'], ['again', '🔁'], ['thumb', '👍']]);
+/** How long a phrase is shown, in milliseconds. */
 const STAYS = 6000;
 /** Recent speakers with a button to mute them. */
 const SPEAKERS = 8;
-/** Windows in which the panel is open at first. */
-const WIDE = '(min-width: 60rem)';
 
 /** @param {number} phrase */
-export const phraseInWords = (phrase) => (Object.hasOwn(PHRASES, phrase) ? say(`talk.${PHRASES[phrase]}`) : null);
+export const phraseInWords = (phrase) => (Object.hasOwn(PHRASES, phrase) ? say(`talk.${PHRASES[phrase][0]}`) : null);
 
-/** The panel with the phrases. */
+/** The row with the phrases, and the phrases of the players. */
 export class Talk {
   /**
    * @param {(phrase: number) => void} speak
@@ -25,36 +23,51 @@ export class Talk {
    */
   constructor(speak, changed) {
     this.changed = changed;
-    /** The current phrases by seat. @type {Map<string, { name: string, text: string, timer: ReturnType<typeof setTimeout> }>} */
+    /** The current phrases by seat. @type {Map<string, { name: string, phrase: number, timer: ReturnType<typeof setTimeout> }>} */
     this.bubbles = new Map();
     /** @type {string[]} */
     this.speakers = [];
-    /** Phrases of players that are not in the list of seats, as after a match. */
-    this.heard = element('ul', { class: 'heard' });
+    /** Phrases at the players on the board. */
+    this.onBoard = element('div', { class: 'bubbles', 'aria-hidden': 'true' });
     this.live = element('p', { class: 'hidden', 'aria-live': 'polite' });
     this.buttons = element(
       'div',
-      { class: 'row phrases' },
-      ...PHRASES.map((phrase, number) =>
-        element('button', { type: 'button', class: 'small', 'aria-label': say('talk.say', { phrase: say(`talk.${phrase}`) }), click: () => speak(number) }, phrase === 'thumb' ? '👍' : say(`talk.${phrase}`)),
+      { class: 'reactions', role: 'group', 'aria-label': say('talk.title') },
+      ...PHRASES.map(([phrase, sign], number) =>
+        element('button', { type: 'button', class: 'icon', title: say(`talk.${phrase}`), 'aria-label': say('talk.say', { phrase: say(`talk.${phrase}`) }), click: () => (speak(number), this.unfold(false)) }, sign),
       ),
     );
     const all = toggle(say('talk.mute.all'), (on) => this.mute({ ...muted(), all: on }), muted().all);
-    all.classList.add('small');
     this.mutes = element('div', { class: 'row mutes' });
-    this.panel = element('details', { class: 'talk', open: matchMedia(WIDE).matches }, element('summary', {}, say('talk.title')), this.buttons, element('div', { class: 'row' }, all), this.mutes);
+    this.own = '';
+    const { dialog, open } = popup(say('talk.mute.title'), element('div', { class: 'row' }, all), this.mutes);
+    this.dialog = dialog;
+    this.opener = opener('⋯', say('talk.mute.title'), open);
+    const more = element('button', { type: 'button', class: 'icon more-reactions', 'aria-label': say('talk.title'), 'aria-expanded': 'false', click: () => this.unfold(!this.panel.hasAttribute('data-open')) }, '☺');
+    this.panel = element('div', { class: 'talk' }, more, this.buttons);
+    this.more = more;
   }
 
-  /** @param {boolean} may Whether the player has joined and can send phrases. */
-  allow(may) {
-    this.buttons.hidden = !may;
+  /** Shows the phrases on small screens, where a button opens them. @param {boolean} on */
+  unfold(on) {
+    this.panel.toggleAttribute('data-open', on);
+    this.more.setAttribute('aria-expanded', String(on));
+  }
+
+  /**
+   * @param {boolean} may Whether the player has joined and can send phrases.
+   * @param {string} own The name of the player.
+   */
+  allow(may, own) {
+    this.buttons.hidden = this.more.hidden = !may;
+    this.own = own;
   }
 
   /** @param {{ seat: string, name: string, phrase: number }} said */
   hear({ seat, name, phrase }) {
     const text = phraseInWords(phrase);
     if (text === null) return;
-    this.speakers = [name, ...this.speakers.filter((other) => other !== name)].slice(0, SPEAKERS);
+    if (name !== this.own) this.speakers = [name, ...this.speakers.filter((other) => other !== name)].slice(0, SPEAKERS);
     this.list();
     if (isMuted(muted(), name)) return;
     this.end(seat);
@@ -62,21 +75,33 @@ export class Talk {
       this.end(seat);
       this.changed();
     }, STAYS);
-    this.bubbles.set(seat, { name, text: phrase === PHRASES.indexOf('thumb') ? '👍' : text, timer });
+    this.bubbles.set(seat, { name, phrase, timer });
     this.live.textContent = say('talk.said', { name, phrase: text });
     this.changed();
   }
 
-  /** Shows the phrases of all but these players. @param {{ seat: string, name: string }[]} players */
-  show(players) {
-    const others = [...this.bubbles].filter(([seat, said]) => !players.some((player) => player.seat === seat && player.name === said.name));
-    renew(this.heard, ...others.map(([, { name, text }]) => element('li', {}, element('span', { class: 'person' }, named(name)), ' ', element('span', { class: 'bubble' }, text))));
+  /**
+   * Places the phrases of players that are in sight on the board.
+   * @param {(seat: string) => { x: number, y: number } | null} at The place of a player on the board.
+   */
+  place(at) {
+    renew(
+      this.onBoard,
+      ...[...this.bubbles].flatMap(([seat, { phrase }]) => {
+        const spot = at(seat);
+        if (!spot) return [];
+        const bubble = element('span', { class: 'bubble' }, PHRASES[phrase][1]);
+        bubble.style.setProperty('left', `${Math.round(spot.x)}px`);
+        bubble.style.setProperty('top', `${Math.round(spot.y)}px`);
+        return [bubble];
+      }),
+    );
   }
 
   /** The current phrase of a player. @param {string} seat @param {string} name */
   bubble(seat, name) {
     const said = this.bubbles.get(seat);
-    return said && said.name === name ? said.text : null;
+    return said && said.name === name ? element('span', { class: 'bubble', role: 'img', 'aria-label': phraseInWords(said.phrase) ?? '' }, PHRASES[said.phrase][1]) : null;
   }
 
   /** @param {string} seat */

@@ -8,8 +8,6 @@ import { say } from '../lib/text.js';
 
 /** The largest number of subscriptions; see MAX_PICTURES in live.rs. */
 const MAX_WATCHED = 12;
-/** Height of a picture divided by its width. */
-const ASPECT = 0.5;
 /** Debounce interval of the subscription, in milliseconds. */
 const SETTLE = 150;
 
@@ -26,10 +24,7 @@ class Thumbnail {
     this.parts = null;
     const { title, picture } = GAMES[room.game];
     this.picture = picture();
-    this.surface = new Surface(place, say('lobby.picture', { game: title }), (context, width) => {
-      this.surface.setHeight(Math.round(width * ASPECT));
-      this.picture.draw(context, width, this.surface.height, this.parts);
-    });
+    this.surface = new Surface(place, say('lobby.picture', { game: title }), (context, width, height) => this.picture.draw(context, width, height, this.parts));
   }
 }
 

@@ -1,10 +1,12 @@
-// The time before a match: the countdown for bots with a button that adds them now, or the wait for the next match.
+// The room before a match, in place of the board: the invitation, the players with free seats, and the start; the rules as pictures.
 
 import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
-import { visit, word } from '../lib/settings.js';
+import { rulePictures } from '../lib/rules.js';
+import { word } from '../lib/settings.js';
 import { say } from '../lib/text.js';
-import { waitInWords } from './words.js';
+import { takeExpected } from './expected.js';
+import { isAlone, waitInWords } from './words.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -14,15 +16,18 @@ const TICK = 250;
 export class Waiting {
   /**
    * @param {string} id Of the room.
-   * @param {boolean} next Whether the player waits for the next match.
+   * @param {import('../lib/rules.js').Rule[]} rules Of the game.
+   * @param {{ level: () => string, start: (level: string) => void }} room `start` starts the match as its owner.
    */
-  constructor(id, next) {
-    this.next = next;
+  constructor(id, rules, { level, start }) {
     /** The estimate of the wait by the hub, in words. */
-    this.expected = expectation(id);
-    this.text = element('span', { 'aria-live': 'polite' });
-    this.button = element('button', { type: 'button' });
+    const expected = takeExpected(id);
+    this.expected = expected === undefined ? '' : waitInWords(expected);
+    this.heading = element('h2', {});
+    this.text = element('p', { class: 'soft', 'aria-live': 'polite' });
+    this.button = element('button', { type: 'button', class: 'primary large' });
     this.button.addEventListener('click', async () => {
+      if (word(id).owner !== undefined && !this.byItself) return start(level());
       this.button.disabled = true;
       try {
         await ask(`/api/rooms/${id}/bots`, { fill: true, ...word(id) });
@@ -32,23 +37,39 @@ export class Waiting {
         this.text.textContent = errorText(error);
       }
       this.button.disabled = false;
+      return undefined;
     });
-    this.panel = element('p', { class: 'row waits', hidden: true }, this.text, this.button);
-    this.may = true;
+    /** The places of the list of players and of the invitation. */
+    this.seats = element('div');
+    this.share = element('div');
+    this.panel = element(
+      'div',
+      { class: 'waiting', hidden: true },
+      element('section', { class: 'panel join' }, element('h2', {}, say('waits.join')), this.share),
+      element('section', { class: 'panel' }, element('div', { class: 'row head' }, element('div', {}, this.heading, this.text), this.button), this.seats, rulePictures(rules)),
+    );
+    /** Whether the match starts at the end of a countdown. */
+    this.byItself = false;
+    this.offers = false;
     /** When bots join, by `performance.now()`. @type {number | null} */
     this.due = null;
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.ticks = undefined;
   }
 
-  /** @param {Room} room */
-  show(room) {
+  /**
+   * @param {Room} room
+   * @param {boolean} joined Whether the player has a seat.
+   */
+  show(room, joined) {
     // The estimate is void once the match runs, or the countdown for bots is known.
     if (room.phase !== 'lobby' || typeof room.bots_in === 'number') this.expected = '';
+    this.byItself = room.options?.['countdown'] !== undefined || isAlone(room);
     // In a room with an owner only the owner adds bots.
-    this.may = room.owned !== true || word(room.id).owner !== undefined;
-    // In a room with a countdown, bots alone do not start the match.
-    this.button.textContent = room.options?.['countdown'] === undefined ? say('waits.start') : say('waits.bring');
+    const may = room.owned !== true || word(room.id).owner !== undefined;
+    this.offers = may && joined && room.taken < room.seats && (!this.byItself || typeof room.bots_in === 'number');
+    this.heading.textContent = say('waits.players', { taken: room.taken, seats: room.seats });
+    this.button.textContent = say(this.byItself ? 'waits.bring' : 'waits.start');
     if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();
     else if (this.due === null) {
       this.due = performance.now() + room.bots_in * 1000;
@@ -59,34 +80,17 @@ export class Waiting {
 
   tick() {
     const { due } = this;
-    this.button.hidden = due === null || !this.may;
+    this.button.hidden = !this.offers;
     if (due !== null) {
       const seconds = Math.max(0, Math.ceil((due - performance.now()) / 1000));
       this.text.textContent = say('waits.bots', { seconds });
-    } else this.text.textContent = this.next ? say('waits.next') : this.expected;
-    this.panel.hidden = this.text.textContent === '';
+    } else this.text.textContent = this.expected;
   }
 
   stop() {
     clearInterval(this.ticks);
     this.due = null;
   }
-}
-
-/**
- * Stores the estimate of the wait for the page of a room.
- * @param {{ id: string, wait?: number | null }} room
- */
-export const expect = ({ id, wait }) => visit.remember(`wait ${id}`, wait === undefined ? null : String(wait));
-
-/**
- * Takes the stored estimate, in words.
- * @param {string} id
- */
-function expectation(id) {
-  const kept = visit.recall(`wait ${id}`);
-  visit.remember(`wait ${id}`, null);
-  return kept === null ? '' : waitInWords(kept === 'null' ? null : Number(kept));
 }
 
 /**

@@ -15,7 +15,7 @@ export function cardElement(card) {
   return element(
     'span',
     { class: isRed(card) ? 'card red' : 'card', role: 'img', 'aria-label': say('blackjack.card', { rank: say(`blackjack.rank.${RANKS[card.rank - 1]}`), suit: say(`blackjack.suit.${card.suit}`) }) },
-    element('span', { class: 'corner' }, shortRank(card), element('br'), sign),
+    element('span', { class: 'corner' }, shortRank(card)),
     element('span', { class: 'pip' }, sign),
   );
 }

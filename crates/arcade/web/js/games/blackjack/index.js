@@ -9,6 +9,7 @@ export const game = {
   title: say('game.blackjack'),
   line: say('game.blackjack.line'),
   score: (score) => say('score.blackjack', { count: score }),
+  gap: (count) => say('gap.blackjack', { count }),
   command: ({ bare, port, directory }) => `player yourname ${bare} ${port} --human${directory}`,
   bots: true,
   isAlone: () => false,

@@ -1,10 +1,13 @@
 // The page of a blackjack table.
 
 import { ask, errorText } from '../../lib/api.js';
+import { avatar } from '../../lib/avatar.js';
+import { COLOURS } from '../../lib/canvas.js';
 import { curve } from '../../lib/curve.js';
 import { element, listenToKeys, sheet, toggle } from '../../lib/dom.js';
+import { hud } from '../../lib/hud.js';
 import { highest } from '../../lib/leaders.js';
-import { named } from '../../lib/person.js';
+import { named, shortSeat } from '../../lib/person.js';
 import { isStill, recall } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { say, sayOr } from '../../lib/text.js';
@@ -16,10 +19,15 @@ import { Pace } from './pace.js';
 import { HIT, SECONDS, STAND, card, decode, join } from './protocol.js';
 import { parse } from './view.js';
 
+export { rules } from './rules.js';
+
 await sheet('board.css', import.meta.url);
 
 /** The best table never changes. @type {Promise<import('./advice.js').Adviser> | null} */
 let best = null;
+
+/** The colour of a seat. @param {string} seat */
+const colourOf = (seat) => COLOURS[(Number(shortSeat(seat)) || 0) % COLOURS.length];
 
 /** @type {import('../types.js').Help} */
 const HELP = [
@@ -47,16 +55,19 @@ export function play({ board, below, controls, more, live, watching, playable, n
   let room = null;
   /** The player's seat, as the hub sends it. @type {string | null} */
   let own = null;
+  /** The last seat of the player, whose table is shown until the next match. @type {string | null} */
+  let last = null;
   /** Whether the player waits for a table. */
   let waiting = false;
   const felt = element('div', { class: 'felt' });
+  const figures = hud(board);
   board.append(felt);
-  const line = element('p', { class: 'status', role: 'status' });
-  const tally = element('p', { class: 'soft' });
+  const tally = element('p', { class: 'hidden' });
   const clock = element('progress', { 'aria-label': say('blackjack.clock'), max: String(SECONDS), hidden: true });
   const worth = element('p', { class: 'worths', role: 'status', hidden: true });
-  const bankroll = element('div', { class: 'bankroll' });
-  below.append(element('div', { class: 'line' }, line), clock, worth, tally);
+  const curveOfBalance = element('div');
+  const bankroll = element('details', { class: 'bankroll', hidden: true }, element('summary', {}, say('blackjack.bankroll')), curveOfBalance);
+  below.append(tally);
   /** @param {string} answer */
   const decide = (answer) => {
     if (!state.asked) return;
@@ -66,7 +77,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     send(answer);
     show();
   };
-  const next = element('button', { type: 'button', class: 'primary large', hidden: true, click: () => pace.goOn() }, `${say('blackjack.next')} `, element('kbd', {}, 'Enter'));
+  const next = element('button', { type: 'button', class: 'primary large', 'data-next': true, hidden: true, click: () => pace.goOn() }, `${say('blackjack.next')} `, element('kbd', {}, 'Enter'));
   const hit = element('button', { type: 'button', class: 'primary large', click: () => decide(HIT) }, `${say('blackjack.hit')} `, element('kbd', {}, 'h'));
   const stand = element('button', { type: 'button', class: 'primary large', click: () => decide(STAND) }, `${say('blackjack.stand')} `, element('kbd', {}, 's'));
   const learned = byLearned(recall('learned table'));
@@ -98,7 +109,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
   source.hidden = true;
   source.addEventListener('change', choose);
   if (playable) {
-    controls.append(hit, stand, next);
+    controls.append(clock, hit, stand, next, worth);
     more.append(advice, source, bankroll);
   }
   const stopKeys = listenToKeys((event) => {
@@ -128,24 +139,27 @@ export function play({ board, below, controls, more, live, watching, playable, n
           : state.hand.length === 0
             ? waits()
             : say('blackjack.others');
-    line.textContent = said;
     showAdvice();
-    if (state.bankroll.length > 2) bankroll.replaceChildren(curve(state.bankroll, say('blackjack.bankroll')));
+    bankroll.hidden = state.bankroll.length < 3;
+    if (!bankroll.hidden) curveOfBalance.replaceChildren(curve(state.bankroll, say('blackjack.bankroll')));
     const [played, rounds] = [win + push + loss + bust, room?.options?.['rounds']];
-    const all = say('blackjack.tally', { won: win, drawn: push, lost: loss + bust, bankroll: state.bankroll[state.bankroll.length - 1] });
+    const balance = state.bankroll[state.bankroll.length - 1];
+    figures.status.dataset.verdict = state.verdict ?? '';
+    figures.show(said, [balance > 0 ? `+${balance}` : String(balance).replace('-', '−'), say('blackjack.balance')], typeof rounds === 'number' ? [`${Math.min(played + (state.verdict ? 0 : 1), rounds)}/${rounds}`, say('blackjack.round.short')] : null);
+    const all = say('blackjack.tally', { won: win, drawn: push, lost: loss + bust, bankroll: balance });
     tally.textContent = typeof rounds === 'number' ? `${say('blackjack.tally.rounds', { played, rounds })} ${all}` : all;
     // The dealer sends only the player's own hand.
     const neighbours = others().map((other) =>
-      element('div', { class: 'place', role: 'group', 'aria-label': other }, element('h2', {}, other), element('p', { class: 'soft' }, say('blackjack.plays'))),
+      element('div', { class: 'place', role: 'group', 'aria-label': other.name }, avatar(other.seat, colourOf(other.seat)), element('h2', {}, named(other.name)), element('p', { class: 'soft' }, wins(other.seat))),
     );
     const middle = Math.ceil(neighbours.length / 2);
     felt.replaceChildren(
       element(
         'section',
         { class: 'dealer', 'aria-label': say('blackjack.dealer') },
-        element('h2', {}, `${say('blackjack.dealer')} `, element('span', { class: 'total' }, dealer ? total(dealer) : '')),
+        element('h2', {}, say('blackjack.dealer')),
         handElement(dealer ?? (state.upcard ? [null, state.upcard] : [])),
-        element('p', { class: 'house' }, say('blackjack.house')),
+        element('span', { class: 'total' }, dealer ? total(dealer) : ''),
       ),
       element(
         'div',
@@ -154,9 +168,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
         element(
           'div',
           { class: 'place own', role: 'group', 'aria-label': say('blackjack.hand', { name }) },
-          element('h2', {}, named(name), ' ', element('span', { class: 'total' }, total(state.hand))),
           handElement(state.hand, known),
-          element('p', { class: 'verdict', 'data-verdict': state.verdict ?? '' }, state.verdict ? say(`blackjack.${state.verdict}`) : ' '),
+          element('span', { class: 'total' }, total(state.hand)),
         ),
         ...neighbours.slice(middle),
       ),
@@ -178,7 +191,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
   };
   /** The dealer's whole hand of the round whose verdict is shown. Its second card is the upcard. */
   const revealed = () => {
-    const table = Number(/^table (\d+)/.exec(own ?? '')?.[1]);
+    const table = Number(/^table (\d+)/.exec(last ?? '')?.[1]);
     const cards = room?.dealers?.find((dealer) => dealer.table === table)?.cards.map(card) ?? [];
     const [, upcard] = cards;
     const isOurs = upcard && state.upcard && upcard.rank === state.upcard.rank && upcard.suit === state.upcard.suit;
@@ -198,14 +211,23 @@ export function play({ board, below, controls, more, live, watching, playable, n
     if (room?.phase === 'lobby') return say('blackjack.waits', { taken: room.taken, seats: room.seats });
     return say(waiting ? 'blackjack.waits.table' : 'blackjack.waits.cards');
   };
-  /** The names of the other players. */
-  const others = () => (room?.players ?? []).filter((player) => player.seat !== own).map((player) => player.name);
+  /** The other players. Before the hub has sent the player's seat, one of the same name counts as the player. */
+  const others = () => {
+    const all = room?.players ?? [];
+    const self = all.find(({ seat }) => seat === own) ?? all.find((player) => player.name === name);
+    return all.filter((player) => player !== self);
+  };
+  /** The rounds that a seat has won, in words. @param {string} seat */
+  const wins = (seat) => {
+    const won = room?.scores?.[seat];
+    return won === undefined ? say('blackjack.plays') : say('score.blackjack', { count: won });
+  };
 
   /** @param {string} text */
   const showView = (text) => {
     const tables = parse(text);
     if (!tables) return;
-    line.textContent = tables.length ? '' : say('blackjack.none');
+    figures.show(tables.length ? '' : say('blackjack.none'), null, tables.length === 1 ? [`${tables[0].played}/${tables[0].rounds}`, say('blackjack.round.short')] : null);
     felt.replaceChildren(
       ...tables.flatMap(({ number: table, played, rounds, upcard, revealed, seats }) => [
         element(
@@ -223,8 +245,9 @@ export function play({ board, below, controls, more, live, watching, playable, n
               ? element(
                   'div',
                   { class: 'place', role: 'group', 'aria-label': seat.name },
-                  element('h2', {}, named(seat.name), ' ', element('span', { class: 'total' }, total(seat.hand))),
+                  element('h2', {}, named(seat.name)),
                   handElement(seat.hand),
+                  element('span', { class: 'total' }, total(seat.hand)),
                   element('p', { class: 'verdict' }, sayOr(`blackjack.stage.${seat.stage}`, seat.stage)),
                 )
               : element('div', { class: 'place free', role: 'group', 'aria-label': say('blackjack.free') }, element('h2', {}, say('blackjack.free'))),
@@ -281,10 +304,15 @@ export function play({ board, below, controls, more, live, watching, playable, n
     },
     room: (now) => {
       room = now;
+      // The match stays rated, so advice would be unfair.
+      advice.disabled = now.rated === true;
+      advice.textContent = say(advice.disabled ? 'blackjack.advice.casual' : 'blackjack.advice');
+      if (advice.disabled && advises) advice.click();
       if (!watching) show();
     },
     own: (seat) => {
       own = seat || null;
+      last = own ?? last;
       waiting = seat === '';
       if (own !== null) seated(own);
       if (!watching) show();
@@ -296,7 +324,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     leaders: () => highest(Object.entries(room?.scores ?? {})),
     seat: (seat) => {
       const won = room?.scores?.[seat];
-      return { colour: null, value: won === undefined ? '' : say('score.blackjack', { count: won }) };
+      return { colour: colourOf(seat), value: won === undefined ? '' : String(won) };
     },
     stop: () => {
       stopKeys();

@@ -9,6 +9,7 @@ export const game = {
   title: say('game.mastermind'),
   line: say('game.mastermind.line'),
   score: (score) => (score > 10 ? say('score.mastermind.lost') : say('score.mastermind', { count: score })),
+  gap: (count) => say('gap.mastermind', { count }),
   command: ({ bare, port }) => `nc ${bare} ${port}`,
   bots: false,
   isAlone: ({ options }) => options?.['mode'] === 'solo' || options?.['mode'] === 'daily',

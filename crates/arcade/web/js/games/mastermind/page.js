@@ -1,7 +1,9 @@
 // The page of a room of mastermind.
 
 import { confirm } from '../../lib/confirm.js';
+import { COLOURS as FACES } from '../../lib/canvas.js';
 import { copyButton, element, listenToKeys, renew, sheet } from '../../lib/dom.js';
+import { hud } from '../../lib/hud.js';
 import { recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { say, sayAround, sayOr, sentence, told as hubSays } from '../../lib/text.js';
@@ -10,6 +12,8 @@ import { begin, fold, knownCode, ownBoard, price, share } from './fold.js';
 import { mostTelling } from './telling.js';
 import { COLOURS, HINT, QUIT, RESIGN, TURNS, another, decode, guess as guessMessage, lifeline, play as playMessage } from './protocol.js';
 import { inWords, lineInWords, peg, rowElements } from './rows.js';
+
+export { rules } from './rules.js';
 
 await sheet('board.css', import.meta.url);
 
@@ -48,18 +52,16 @@ export function play({ board, below, controls, more, live, playable, first, name
   const known = element('div', { class: 'secret' });
   const tabs = element('div', { class: 'row tabs' });
   const tray = element('div', { class: 'tray', role: 'group', 'aria-label': say('mastermind.pegs') });
+  const figures = hud(board);
   board.append(element('div', { class: 'pegs' }, tabs, known, rows));
-  const line = element('p', { class: 'status', role: 'status' });
   const advice = element('div', { class: 'advice', 'aria-live': 'polite' });
   const end = element('section', { class: 'result', 'aria-label': say('mastermind.yours'), hidden: true });
-  below.append(element('div', { class: 'line' }, line));
-
   const button = (/** @type {string} */ text, /** @type {() => void} */ click, primary = false) =>
     element('button', { type: 'button', class: primary ? 'primary large' : '', click }, text);
   const guess = button(say('mastermind.guess'), () => submit(), true);
   const back = button(say('mastermind.back'), () => draft.back());
   const lifelines = /** @type {const} */ ([1, 2]).map((which) => ({ which, made: button('', () => send(lifeline(which))) }));
-  const hint = button(say('mastermind.hint'), () => send(HINT));
+  const hint = button(say('mastermind.hint'), () => void askHint());
   const resign = button(say('mastermind.resign'), async () => {
     const today = state.room?.mode === 'daily';
     const lost = say(today ? 'mastermind.resign.daily' : 'mastermind.resign.solo');
@@ -71,6 +73,17 @@ export function play({ board, below, controls, more, live, playable, first, name
     more.append(...lifelines.map(({ made }) => made), hint, resign, advice);
     below.prepend(end);
   }
+
+  /** Whether the player has been told that hints make this game casual. */
+  let warned = 0;
+  const askHint = async () => {
+    const game = ownBoard(state)?.number ?? 0;
+    if (!hint.disabled && room?.rated && warned !== game) {
+      if (!(await confirm(say('mastermind.hint.sure'), say('mastermind.hint.casual'), say('mastermind.hint')))) return;
+      warned = game;
+    }
+    send(HINT);
+  };
 
   const submit = () => {
     const code = draft.code();
@@ -94,7 +107,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     else if (key === 'ArrowUp') draft.turn(1);
     else if (key === 'ArrowDown') draft.turn(-1);
     else if (key === 'Enter') submit();
-    else if (key === 'h') send(HINT);
+    else if (key === 'h') void askHint();
     else return false;
     return true;
   });
@@ -130,7 +143,8 @@ export function play({ board, below, controls, more, live, playable, first, name
       known.replaceChildren();
       rows.replaceChildren();
     }
-    line.textContent = note || status();
+    const turn = state.turn ? /** @type {[string, string]} */ ([`${state.turn.turn}/${TURNS}`, say('mastermind.row')]) : null;
+    figures.show(note || status(), turn, null, turn !== null && note === '');
     showAdvice();
     showEnd();
     guess.disabled = !playing || draft.code() === null;
@@ -318,7 +332,7 @@ export function play({ board, below, controls, more, live, playable, first, name
       room = now;
       showEnd();
     },
-    seat: (seat) => ({ colour: null, value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
+    seat: (seat) => ({ colour: FACES[Number(seat) % FACES.length], value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
     again: () => {
       if (state.room?.mode !== 'race') return false;
       raceAgain();

@@ -7,7 +7,7 @@ import { STEPS, isInSight } from './fold.js';
 
 /** The smallest and the largest cell that the view following the player uses, in CSS pixels. */
 export const SMALLEST = 16;
-export const LARGEST = 40;
+export const LARGEST = 48;
 /** Height of a cell divided by its width. */
 const ASPECT = 1.25;
 /** If the view follows the player, the width of cells is a multiple of this, so that their height is a whole number of pixels. */
@@ -22,32 +22,37 @@ const DARK = '#0b0a08';
  */
 
 /**
+ * Frames the explored part of the map: in the middle if it fits, otherwise around the place that the view follows.
  * @param {NuggetsState} state
  * @param {number} width
- * @param {number} most The largest height.
- * @param {{ whole: boolean, zoom: number, focus: { row: number, column: number } | null, ratio: number }} view `whole` shows the
- *   whole map, however small. `zoom` enlarges cells. `focus` is the place that the view follows. `ratio` is device pixels per CSS pixel.
+ * @param {number} height
+ * @param {{ whole: boolean, zoom: number, focus: { row: number, column: number } | null, ratio: number, covered?: number }} view `whole`
+ *   shows the whole map, however small. `zoom` enlarges cells. `focus` is the place that the view follows. `ratio` is device pixels per
+ *   CSS pixel. `covered` is the height that figures cover at the top.
  * @returns {Layout}
  */
-export function layout(state, width, most, { whole, zoom, focus, ratio }) {
-  const { rows, columns } = state;
-  if (rows === 0) return { cell: SMALLEST, left: 0, top: 0, width, height: Math.min(most, 240) };
-  const fitting = Math.min(width / columns, most / (rows * ASPECT));
-  const wanted = Math.min(Math.max(Math.min(fitting, 28), SMALLEST) * zoom, LARGEST);
-  const cell = whole ? fitting : (Math.round((wanted * ratio) / GRAIN) * GRAIN) / ratio;
-  const [full, high] = [columns * cell, rows * cell * ASPECT];
-  const height = Math.min(high, most);
+export function layout(state, width, height, { whole, zoom, focus, ratio, covered = 0 }) {
+  const { rows, columns, known } = state;
+  if (rows === 0) return { cell: SMALLEST, left: 0, top: 0, width, height };
+  const part = whole || !known ? { top: 0, left: 0, bottom: rows, right: columns } : known;
+  const edge = whole ? 0 : 1;
+  const [wide, high] = [part.right - part.left + 2 * edge, part.bottom - part.top + 2 * edge];
+  const fitting = Math.min(width / wide, (height - covered) / (high * ASPECT));
+  const wanted = Math.min(Math.max(fitting, SMALLEST), LARGEST) * zoom;
+  const cell = whole ? fitting : (Math.floor((wanted * ratio) / GRAIN) * GRAIN) / ratio;
   /**
-   * @param {number} size
+   * @param {number} first
+   * @param {number} last
    * @param {number} window
    * @param {number} centre
    */
-  const corner = (size, window, centre) =>
-    size <= window ? (size - window) / 2 : Math.min(Math.max(centre - window / 2, 0), size - window);
+  const corner = (first, last, window, centre) =>
+    last - first <= window ? (first + last - window) / 2 : Math.min(Math.max(centre - window / 2, first), last - window);
+  const tall = cell * ASPECT;
   return {
     cell,
-    left: corner(full, width, ((focus?.column ?? columns / 2) + 0.5) * cell),
-    top: corner(high, height, ((focus?.row ?? rows / 2) + 0.5) * cell * ASPECT),
+    left: corner((part.left - edge) * cell, (part.right + edge) * cell, width, ((focus?.column ?? columns / 2) + 0.5) * cell),
+    top: corner((part.top - edge) * tall - covered, (part.bottom + edge) * tall, height, ((focus?.row ?? rows / 2) + 0.5) * tall),
     width,
     height,
   };
@@ -62,6 +67,13 @@ export function layout(state, width, most, { whole, zoom, focus, ratio }) {
 export function cellAt({ cell, left, top }, x, y) {
   return { row: Math.floor((y + top) / (cell * ASPECT)), column: Math.floor((x + left) / cell) };
 }
+
+/**
+ * The middle of the upper edge of a cell, on the canvas.
+ * @param {Layout} layout
+ * @param {{ row: number, column: number }} place
+ */
+export const above = ({ cell, left, top }, { row, column }) => ({ x: (column + 0.5) * cell - left, y: row * cell * ASPECT - top });
 
 /**
  * Whether a row is in the lower half of the picture.

@@ -15,6 +15,7 @@ import { visible } from './sight.js';
  * @property {number} columns
  * @property {string[]} display The last display, row by row.
  * @property {string[][]} terrain The known map, below gold and players; a space is unknown.
+ * @property {{ top: number, left: number, bottom: number, right: number } | null} known The smallest rectangle around the known map.
  * @property {Uint8Array | null} seen 1 for each cell in sight, row by row; null for a spectator, who sees the whole map.
  * @property {Place | null} place The player's place.
  * @property {Map<string, Place>} players The places of the other players in sight.
@@ -36,6 +37,7 @@ export function begin() {
     columns: 0,
     display: [],
     terrain: [],
+    known: null,
     seen: null,
     place: null,
     players: new Map(),
@@ -64,6 +66,7 @@ export function fold(state, message) {
       state.rows = message.rows;
       state.columns = message.columns;
       state.display = [];
+      state.known = null;
       state.terrain = Array.from({ length: message.rows }, () => Array(message.columns).fill(' '));
       break;
     case 'gold':
@@ -100,6 +103,12 @@ function show(state, display) {
   let place = null;
   for (const [row, text] of display.entries()) {
     const known = terrain[row];
+    const last = text.trimEnd().length;
+    if (last > 0) {
+      const { top, left, bottom, right } = state.known ?? { top: row, left: last, bottom: row, right: last };
+      const first = text.length - text.trimStart().length;
+      state.known = { top: Math.min(top, row), left: Math.min(left, first), bottom: Math.max(bottom, row + 1), right: Math.max(right, last) };
+    }
     for (let column = 0; column < text.length; column += 1) {
       const shown = text[column];
       known[column] = below(known[column], shown);

@@ -9,6 +9,7 @@ export const game = {
   title: say('game.nuggets'),
   line: say('game.nuggets.line'),
   score: (score) => say('score.nuggets', { count: score }),
+  gap: (count) => say('gap.nuggets', { count }),
   command: ({ bare, port, directory }) => `nuggets-client ${bare} ${port} yourname${directory}`,
   bots: true,
   isAlone: () => false,

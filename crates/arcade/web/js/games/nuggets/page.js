@@ -2,15 +2,17 @@
 
 import { Surface, glideAt } from '../../lib/canvas.js';
 import { element, listenToKeys, renew, toggle } from '../../lib/dom.js';
-import { highest } from '../../lib/leaders.js';
+import { hud } from '../../lib/hud.js';
+import { highest, rankOf } from '../../lib/leaders.js';
 import { isStill, recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
-import { say, sentence, told } from '../../lib/text.js';
-import { Ground, cellAt, colourOf, draw, isLow, layout } from './board.js';
+import { ordinal, say, sentence, told } from '../../lib/text.js';
+import { Ground, above, cellAt, colourOf, draw, isLow, layout } from './board.js';
 import { begin, fold, ranking, status, way, wayToGold } from './fold.js';
 import { MOVES, decode, key, play as playMessage } from './protocol.js';
 import { touch } from './touch.js';
 
+export { rules } from './rules.js';
 export { story } from './story.js';
 
 /** Moves by keys that are not letters. */
@@ -32,8 +34,8 @@ const PAD = /** @type {Record<string, string>} */ ({
 const WALK = 60;
 const STUCK = 2000;
 const ZOOMS = [1, 1.35, 1.8, 2.4];
-/** The largest height of the map, as a part of the window. */
-const HEIGHT = 0.68;
+/** Scores of the hub that are younger than this time, in milliseconds, count as current. */
+const CURRENT = 3000;
 
 /** @type {import('../types.js').Help} */
 const HELP = [
@@ -55,8 +57,12 @@ export function play({ board, below, more, live, playable, first, name, send, se
   let state = begin();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
-  /** Purses by letter, as the hub sends them. @type {Record<string, number>} */
+  /** Purses by letter, as the hub sends them. Those of a rated match are old, all by the same time. @type {Record<string, number>} */
   let scores = {};
+  /** When the player's purse got each of its values. @type {[number, number][]} */
+  const purses = [];
+  /** The age of the scores in milliseconds: 0 if they are current, null if it is unknown. @type {number | null} */
+  let age = 0;
   /** Whether the match has started. */
   let begun = true;
   let spoken = { gold: 0, note: 0 };
@@ -67,22 +73,22 @@ export function play({ board, below, more, live, playable, first, name, send, se
   /** @type {Map<string, import('../../lib/canvas.js').Glide>} */
   const glides = new Map();
   const ground = new Ground();
-  const line = element('p', { class: 'status', role: 'status' });
-  const purse = element('p', { class: 'purse', 'aria-hidden': 'true' });
+  const found = element('span', { class: 'found', 'aria-hidden': 'true' });
   const text = element('pre', { class: 'hidden', 'aria-label': say('nuggets.map.text'), role: 'group' });
   /** The player that a spectator follows. */
   const camera = element('select', { 'aria-label': say('nuggets.camera'), change: () => surface.change() });
   let place = layout(state, 0, 0, { whole, zoom: 1, focus: null, ratio: 1 });
-  const surface = new Surface(board, say('nuggets.map'), (context, width, _, now) => {
+  const surface = new Surface(board, say('nuggets.map'), (context, width, height, now) => {
     const own = glides.get('@');
     const focus = state.place && own ? glided(own, now) : (state.place ?? state.players.get(camera.value) ?? null);
     const ratio = context.getTransform().a;
-    place = layout(state, width, Math.max(220, innerHeight * HEIGHT), { whole, zoom: ZOOMS[zoom], focus, ratio });
-    surface.setHeight(place.height);
+    place = layout(state, width, height, { whole, zoom: ZOOMS[zoom], focus, ratio, covered: figures.panel.offsetHeight });
     board.classList.toggle('low', state.place !== null && isLow(place, state.place.row));
     return draw(context, state, place, { ground, glides, now, goal: walk?.goal ?? null, way: first && playable ? toGold() : null });
   });
-  below.append(element('div', { class: 'line' }, line, purse), text);
+  const figures = hud(board);
+  figures.left.append(found);
+  below.append(text);
 
   /** The first step to the nearest gold in sight, for new players. */
   const toGold = () => {
@@ -165,11 +171,11 @@ export function play({ board, below, more, live, playable, first, name, send, se
   const speak = () => {
     if (state.gold.serial !== spoken.gold) {
       live.textContent = say('score.nuggets', { count: state.gold.collected });
-      purse.textContent = `+${state.gold.collected}`;
+      found.textContent = `+${state.gold.collected}`;
       // Restarts the animation.
-      purse.classList.remove('ticks');
-      void purse.offsetWidth;
-      purse.classList.add('ticks');
+      found.classList.remove('ticks');
+      void found.offsetWidth;
+      found.classList.add('ticks');
       sound('gold');
     } else if (state.note.serial !== spoken.note) {
       live.textContent = told(state.note.text);
@@ -214,7 +220,15 @@ export function play({ board, below, more, live, playable, first, name, send, se
     if (!playable) showCamera();
     // Before the start, the server sends the remaining time as a sentence.
     const waits = begun ? '' : sentence(told(state.note.text));
-    line.textContent = state.over ? (state.table ? say('room.end.over') : state.farewell) : waits || status(state);
+    const said = state.over ? (state.table ? say('room.end.over') : state.farewell) : waits;
+    const { letter, purse, remaining } = state;
+    const rank = letter === null ? null : rankOf(scores, letter);
+    figures.show(
+      said || status(state),
+      letter === null || remaining === null ? null : [purse ?? 0, rank === null ? say('seats.you') : say('hud.rank', { rank: ordinal(rank) })],
+      remaining === null ? null : [remaining, say('nuggets.left')],
+      said === '' && remaining !== null,
+    );
     // The picture comes first, since it is the response to a key.
     surface.show();
     if (written !== state.display) text.textContent = state.display.join('\n');
@@ -242,6 +256,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
       fold(state, message);
       if (before) move(before);
       if (message.kind === 'ok') seated(message.letter);
+      if (message.kind === 'gold' && purses[0]?.[1] !== message.purse) purses.unshift([performance.now(), message.purse]);
       if (message.kind === 'gold' || message.kind === 'quit') changed();
       if (message.kind === 'quit') {
         stand();
@@ -254,14 +269,25 @@ export function play({ board, below, more, live, playable, first, name, send, se
       if (walk) stride();
     },
     room: (now) => {
+      const own = now.scores?.[state.letter ?? ''];
+      if (!now.rated || now.phase !== 'playing') age = 0;
+      else if (own === undefined || own === 0 || own === scores[state.letter ?? '']) age ||= null;
+      else age = performance.now() - (purses.find(([, purse]) => purse === own)?.[0] ?? performance.now());
       scores = now.scores ?? {};
       begun = now.phase !== 'lobby';
       show();
     },
     seat: (letter) => {
       // The own purse arrives before the scores of the hub.
-      const purse = letter === state.letter ? state.purse : scores[letter];
-      return { colour: colourOf(letter), value: purse === null || purse === undefined ? '' : say('score.nuggets', { count: purse }) };
+      const own = letter === state.letter;
+      const purse = own ? state.purse : scores[letter];
+      const isOld = !own && purse !== undefined && (age === null || age > CURRENT);
+      const note = !isOld ? '' : age === null ? say('seats.delayed') : say('seats.ago', { seconds: Math.round(age / 1000) });
+      return { colour: colourOf(letter), value: purse === null || purse === undefined ? '' : String(purse), note };
+    },
+    at: (letter) => {
+      const spot = letter === state.letter ? state.place : state.players.get(letter);
+      return spot ? above(place, spot) : null;
     },
     leaders: () => highest(Object.entries(scores)),
     result: () => (state.table ? ranking(state.table) : null),

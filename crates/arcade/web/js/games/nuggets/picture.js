@@ -43,14 +43,7 @@ export function picture() {
         }
         fold(state, { kind: 'display', rows });
       }
-      const { columns } = state;
-      const place = layout(state, width, height, { whole: true, zoom: 1, focus: null, ratio: 1 });
-      context.fillStyle = '#0b0a08';
-      context.fillRect(0, 0, width, height);
-      context.save();
-      context.translate(0, Math.max(0, (height - place.height) / 2));
-      draw(context, state, { ...place, left: (columns * place.cell - width) / 2 }, { ground, glides: new Map(), now: 0 });
-      context.restore();
+      draw(context, state, layout(state, width, height, { whole: true, zoom: 1, focus: null, ratio: 1 }), { ground, glides: new Map(), now: 0 });
     },
   };
 }

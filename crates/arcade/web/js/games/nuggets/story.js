@@ -3,7 +3,7 @@
 import { say, sentence, told } from '../../lib/text.js';
 
 /** @type {import('../types.js').Story} */
-export function story(marks) {
+export function story(marks, rows = []) {
   const finds = marks.flatMap(({ at, kind, text }) => {
     const found = kind === 'gold' ? /^(.*): (\d+) nuggets?$/.exec(text) : null;
     return found ? [{ at, name: found[1], nuggets: Number(found[2]) }] : [];
@@ -11,6 +11,9 @@ export function story(marks) {
   const swaps = marks.filter(({ kind }) => kind === 'swap');
   const sentences = [];
   const [first] = finds;
+  const [winner, second] = rows;
+  const lead = second && second.rank > 1 ? takesLead(finds, winner.name) : null;
+  if (lead !== null) sentences.push({ at: lead, text: say('nuggets.story.lead', { name: winner.name }) });
   if (first) {
     const best = finds.reduce((one, other) => (other.nuggets > one.nuggets ? other : one));
     sentences.push({ at: best.at, text: say('nuggets.story.biggest', { name: best.name, count: best.nuggets }) });
@@ -19,4 +22,25 @@ export function story(marks) {
   }
   if (swaps.length > 0) sentences.push({ at: swaps[0].at, text: swaps.length === 1 ? sentence(told(swaps[0].text)) : say('nuggets.story.swaps', { count: swaps.length }) });
   return sentences;
+}
+
+/**
+ * When a player has got more than all others for the last time; null if the player has always led.
+ * @param {{ at: number, name: string, nuggets: number }[]} finds
+ * @param {string} name
+ */
+function takesLead(finds, name) {
+  /** @type {Map<string, number>} */
+  const purses = new Map();
+  let leads = false;
+  /** @type {number | null} */
+  let since = null;
+  for (const { at, name: who, nuggets } of finds) {
+    purses.set(who, (purses.get(who) ?? 0) + nuggets);
+    const others = [...purses].filter(([one]) => one !== name).map(([, purse]) => purse);
+    const now = (purses.get(name) ?? 0) > Math.max(0, ...others);
+    if (now && !leads) since = at;
+    leads = now;
+  }
+  return since;
 }

@@ -16,19 +16,22 @@ const FADE = 400;
 export const colourOf = (id) => COLOURS[id % COLOURS.length];
 
 /**
- * The largest side of a field with which the board fits.
+ * The largest side of a field with which the board fits, and the place of its fields.
  * @param {{ width: number, height: number }} settings
- * @param {number} width
- * @param {number} most The largest height.
+ * @param {{ width: number, height: number, covered: number }} view
  */
-export const fieldSize = ({ width: columns, height: rows }, width, most) =>
-  Math.max(3, Math.min(width / columns, most / rows, 64));
+export function layout({ width: columns, height: rows }, { width, height, covered }) {
+  const field = Math.max(3, Math.min(width / columns, (height - covered) / rows, 96));
+  const [left, top] = [(width - field * columns) / 2, covered + Math.max(0, (height - covered - field * rows) / 2)];
+  return { field, left, top, x: (/** @type {Position} */ at) => left + at.x * field, y: (/** @type {Position} */ at) => top + (rows - 1 - at.y) * field };
+}
 
 /**
  * Properties of the drawing besides the game.
  * @typedef {object} View
  * @property {number} width
  * @property {number} height
+ * @property {number} covered The height that figures cover at the top.
  * @property {number | null} own The player's own robot.
  * @property {Map<string, Position> | null} threatened Fields to mark as covered by future explosions.
  * @property {Map<number, import('../../lib/canvas.js').Glide>} glides
@@ -48,11 +51,7 @@ export const fieldSize = ({ width: columns, height: rows }, width, most) =>
  */
 export function draw(context, game, settings, view) {
   const { width, height, own, threatened, now } = view;
-  const field = fieldSize(settings, width, height);
-  const left = (width - field * settings.width) / 2;
-  const top = Math.max(0, (height - field * settings.height) / 2);
-  const x = (/** @type {Position} */ position) => left + position.x * field;
-  const y = (/** @type {Position} */ position) => top + (settings.height - 1 - position.y) * field;
+  const { field, left, top, x, y } = layout(settings, view);
   context.fillStyle = '#0d0b08';
   context.fillRect(0, 0, width, height);
   for (let column = 0; column < settings.width; column += 1) {
@@ -64,11 +63,7 @@ export function draw(context, game, settings, view) {
   if (!game) return false;
   const age = view.still ? 0 : now - view.since;
   const fade = view.still ? 1 : Math.max(0, 1 - age / FADE);
-  if (fade > 0) {
-    context.globalAlpha = 0.25 + 0.75 * fade;
-    for (const cell of game.blasts.values()) paintBlast(context, x(cell), y(cell), field);
-    context.globalAlpha = 1;
-  }
+  if (fade > 0) for (const cell of game.blasts.values()) paintBlast(context, x(cell), y(cell), field, fade);
   for (const cell of game.blocks.values()) paintBlock(context, x(cell), y(cell), field);
   for (const cell of threatened?.values() ?? []) paintThreat(context, x(cell), y(cell), field);
   for (const { position, timer } of game.bombs.values()) {
@@ -106,16 +101,23 @@ function paintReturn(context, x, y, field, fade) {
 }
 
 /**
+ * A field of a blast: it cools down from white over orange to red, and shrinks.
  * @param {CanvasRenderingContext2D} context
  * @param {number} x
  * @param {number} y
  * @param {number} field
+ * @param {number} fade From 1 to 0.
  */
-function paintBlast(context, x, y, field) {
-  context.fillStyle = '#ff7a2b';
+function paintBlast(context, x, y, field, fade) {
+  const [middleX, middleY] = [x + field / 2, y + field / 2];
+  const heat = context.createRadialGradient(middleX, middleY, 0, middleX, middleY, field * (0.45 + 0.35 * fade));
+  heat.addColorStop(0, `rgb(255 ${Math.round(150 + 100 * fade)} ${Math.round(40 + 190 * fade)})`);
+  heat.addColorStop(0.45, `rgb(255 ${Math.round(80 + 90 * fade)} 40)`);
+  heat.addColorStop(1, 'rgb(170 35 20 / 0.55)');
+  context.globalAlpha = 0.2 + 0.8 * fade;
+  context.fillStyle = heat;
   context.fillRect(x, y, field + 0.5, field + 0.5);
-  context.fillStyle = '#ffe08a';
-  context.fillRect(x + field * 0.25, y + field * 0.25, field * 0.5, field * 0.5);
+  context.globalAlpha = 1;
 }
 
 /**

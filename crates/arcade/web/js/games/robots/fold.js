@@ -14,9 +14,12 @@ import { say } from '../../lib/text.js';
  * @property {Map<number, Position>} positions
  * @property {Map<number, number>} scores Destructions of each robot.
  * @property {Map<string, Position>} blocks By the key of the position.
- * @property {Map<number, { position: Position, timer: number }>} bombs Turns until they explode.
+ * @property {Map<number, { position: Position, timer: number, owner: number | null }>} bombs Turns until they explode, and who has placed
+ *   them, if known.
  * @property {Map<string, Position>} blasts Fields that an explosion of this turn covers.
  * @property {{ player: number, position: Position }[]} destroyed Robots that were destroyed in this turn, and where.
+ * @property {{ turn: number, by: number, player: number }[]} hits Destructions by known owners of bombs.
+ * @property {boolean} whole Whether the hits are those of the whole game, from its first turn.
  */
 
 /**
@@ -59,6 +62,8 @@ export function fold(state, message) {
         bombs: new Map(),
         blasts: new Map(),
         destroyed: [],
+        hits: [],
+        whole: false,
       };
       break;
     case 'turn':
@@ -81,38 +86,61 @@ export function fold(state, message) {
  */
 function takeTurn(game, settings, turn, events) {
   game.turn = turn;
+  game.whole ||= turn === 0;
   game.blasts = new Map();
   game.destroyed = [];
   for (const bomb of game.bombs.values()) bomb.timer -= 1;
   // Explosions are computed against the blocks that stood at the start of the turn.
   const before = new Map(game.blocks);
   const destroyed = new Set();
+  // Robots act in the order of their numbers, once each.
+  let acted = -1;
+  const actor = (/** @type {Position} */ { x, y }) => {
+    const there = [...game.positions].filter(([id, at]) => at.x === x && at.y === y && id > acted && !destroyed.has(id)).map(([id]) => id);
+    const first = there.length > 0 ? Math.min(...there) : null;
+    acted = first ?? acted;
+    return first;
+  };
   for (const event of events) {
     switch (event.kind) {
       case 'bombPlaced':
-        game.bombs.set(event.id, { position: event.position, timer: settings.timer });
+        game.bombs.set(event.id, { position: event.position, timer: settings.timer, owner: actor(event.position) });
         break;
       case 'bombExploded': {
         const bomb = game.bombs.get(event.id);
         if (bomb) for (const cell of blast(bomb.position, settings, before)) game.blasts.set(place(cell), cell);
         game.bombs.delete(event.id);
         for (const block of event.blocks) game.blocks.delete(place(block));
-        for (const robot of event.robots) destroyed.add(robot);
+        for (const player of event.robots) {
+          destroyed.add(player);
+          const by = bomb?.owner ?? null;
+          const isCounted = game.hits.some((hit) => hit.turn === turn && hit.by === by && hit.player === player);
+          if (by !== null && !isCounted) game.hits.push({ turn, by, player });
+        }
         break;
       }
       case 'playerMoved': {
         const from = game.positions.get(event.id);
         if (from && destroyed.has(event.id)) game.destroyed.push({ player: event.id, position: from });
         game.positions.set(event.id, event.position);
+        acted = event.id;
         break;
       }
       case 'blockPlaced':
         game.blocks.set(place(event.position), event.position);
+        actor(event.position);
         break;
     }
   }
   for (const robot of destroyed) game.scores.set(robot, (game.scores.get(robot) ?? 0) + 1);
 }
+
+/**
+ * How often a robot has destroyed others; null if the page has not followed the whole game.
+ * @param {Game} game
+ * @param {number} id
+ */
+export const hitsBy = ({ whole, hits }, id) => (whole ? hits.filter(({ by, player }) => by === id && player !== id).length : null);
 
 /**
  * The fields that a bomb covers. An arm ends at the edge, or at the first block, which it covers.

@@ -9,6 +9,7 @@ export const game = {
   title: say('game.robots'),
   line: say('game.robots.line'),
   score: (score) => (score === 0 ? say('score.robots.never') : say('score.robots', { count: score })),
+  gap: (count) => say('gap.robots', { count }),
   command: ({ host, port, directory }) => `robots-client -s ${host}:${port} --gui${directory}`,
   bots: true,
   isAlone: () => false,

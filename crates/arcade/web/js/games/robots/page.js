@@ -2,14 +2,16 @@
 
 import { Surface } from '../../lib/canvas.js';
 import { element, listenToKeys, toggle } from '../../lib/dom.js';
+import { hud } from '../../lib/hud.js';
 import { highest } from '../../lib/leaders.js';
 import { isStill } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { list, say } from '../../lib/text.js';
-import { colourOf, draw, fieldSize } from './board.js';
-import { asText, begin, blast, fold, place, ranking } from './fold.js';
+import { colourOf, draw, layout } from './board.js';
+import { asText, begin, blast, fold, hitsBy, place, ranking } from './fold.js';
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
 
+export { rules } from './rules.js';
 export { story } from './story.js';
 
 /** @typedef {import('./protocol.js').Direction} Direction */
@@ -22,8 +24,10 @@ const KEYS = /** @type {Record<string, Direction>} */ ({
 /** Other keys, as in the terminal client. */
 const BOMB = [' ', 'j', 'z'];
 const BLOCK = ['k', 'x'];
-/** The largest height of the board, as a part of the window. */
-const HEIGHT = 0.62;
+/** How many turns the news of a hit is shown. */
+const NEWS = 8;
+/** The board before the server has sent its size. */
+const EMPTY = { name: '', players: 0, width: 16, height: 12, length: 0, radius: 0, timer: 1 };
 
 /** @type {import('../types.js').Help} */
 const HELP = [
@@ -50,6 +54,8 @@ export function play({ board, below, controls, more, live, watching, playable, f
   /** The last action, which counts for the next turn. @type {Action | null} */
   let chosen = null;
   let since = 0;
+  /** The size of the board on the screen. */
+  let size = { width: 0, height: 0, covered: 0 };
   /** Where the player's robot reappeared in the last turn. @type {import('./fold.js').Position | null} */
   let returned = null;
   /** The final state of the last game, shown until the next one starts. @type {import('./fold.js').Game | null} */
@@ -58,8 +64,6 @@ export function play({ board, below, controls, more, live, watching, playable, f
   let waits = false;
   /** @type {Map<number, import('../../lib/canvas.js').Glide>} */
   const glides = new Map();
-  const line = element('p', { class: 'status', role: 'status' });
-  const bar = element('progress', { 'aria-label': say('robots.bar'), value: '0', max: '1' });
   const sayJoin = () => {
     joining = true;
     send(join(name));
@@ -68,17 +72,20 @@ export function play({ board, below, controls, more, live, watching, playable, f
   const joinButton = element('button', { type: 'button', class: 'primary', click: sayJoin }, say('robots.join'));
   const text = element('pre', { class: 'hidden', 'aria-label': say('robots.board.text'), role: 'group' });
   /** @type {Surface} */
-  const surface = new Surface(board, say('robots.board'), (context, width, _, now) => {
-    const settings = state.settings ?? { name: '', players: 0, width: 16, height: 12, length: 0, radius: 0, timer: 1 };
-    const field = fieldSize(settings, width, Math.max(220, innerHeight * HEIGHT));
-    surface.setHeight(Math.round(field * settings.height));
-    board.closest('main')?.style.setProperty('--aspect', String(settings.width / settings.height));
+  const surface = new Surface(board, say('robots.board'), (context, width, height, now) => {
+    const settings = state.settings ?? EMPTY;
+    size = { width, height, covered: figures.panel.offsetHeight };
     const threatened = threatens ? danger() : null;
     const at = own === null ? null : (state.game?.positions.get(own) ?? null);
     board.classList.toggle('low', at !== null && 2 * at.y + 1 < settings.height);
-    return draw(context, state.game ?? finished, settings, { width, height: surface.height, own, threatened, glides, now, since, still: isStill(), chosen, returned });
+    return draw(context, state.game ?? finished, settings, { ...size, own, threatened, glides, now, since, still: isStill(), chosen, returned });
   });
-  below.append(element('div', { class: 'line' }, line), bar, text);
+  const figures = hud(board);
+  /** Who has hit the player, or was hit. */
+  const news = element('p', { class: 'news', 'aria-hidden': 'true' });
+  let newsTurn = -NEWS;
+  figures.panel.append(news);
+  below.append(text);
 
   /** Fields that the explosions of the bombs on the board will cover, given the current blocks. */
   const danger = () => {
@@ -164,25 +171,36 @@ export function play({ board, below, controls, more, live, watching, playable, f
   const show = () => {
     const { settings, game } = state;
     controls.classList.toggle('idle', game === null || own === null);
-    if (!settings) {
-      line.textContent = say('robots.status.waits');
-      return;
-    }
+    if (!settings) return figures.show(say('robots.status.waits'), null, null);
     // Beside a result, the button for a rematch replaces this one.
     joinButton.hidden = game !== null || own !== null || joining || state.last !== null;
-    bar.hidden = game === null;
     if (game) {
-      bar.max = settings.length;
-      bar.value = game.turn;
       const looking = own !== null || watching ? '' : ` ${say(joining ? 'robots.status.joining' : 'robots.status.looking')}`;
-      line.textContent = say('robots.status.turn', { turn: game.turn, turns: settings.length }) + looking;
+      const line = say('robots.status.turn', { turn: game.turn, turns: settings.length }) + looking;
+      const deaths = own === null ? undefined : game.scores.get(own);
+      const hits = own === null ? null : hitsBy(game, own);
+      const label = say('robots.deaths', { count: deaths ?? 0 }) + (hits === null ? '' : ` · ${say('robots.hits', { count: hits })}`);
+      figures.show(line, deaths === undefined ? null : [deaths, label], [`${game.turn}/${settings.length}`, say('robots.turn')], looking === '');
+      if (game.turn - newsTurn >= NEWS) news.textContent = '';
       text.textContent = asText(game, settings, own);
     } else {
       const mine = own === null ? (playable ? ` ${say('robots.status.join')}` : '') : ` ${say('robots.status.in')}`;
       const waiting = say('robots.status.players', { there: state.players.size, players: settings.players }) + mine;
-      line.textContent = film && finished ? say('room.end.over') : waiting;
+      figures.show(film && finished ? say('room.end.over') : waiting, null, null);
+      news.textContent = '';
     }
-    surface.change();
+    return surface.change();
+  };
+  /** Tells who has hit the player, or whom the player has hit, in this turn. */
+  const tellHits = (/** @type {import('./fold.js').Game} */ game) => {
+    const name = (/** @type {number} */ id) => state.players.get(id)?.name ?? String(id);
+    const hits = game.hits.filter(({ turn, by, player }) => turn === game.turn && (by === own || player === own));
+    const [hit] = [...hits.filter(({ player }) => player === own), ...hits];
+    const isOwn = game.destroyed.some(({ player }) => player === own);
+    if (!hit && !isOwn) return;
+    const told = !hit || hit.player === own ? (!hit ? say('robots.destroyed') : hit.by === own ? say('robots.hit.self') : say('robots.hit.you', { name: name(hit.by) })) : say('robots.hit.other', { name: name(hit.player) });
+    live.textContent = news.textContent = told;
+    newsTurn = game.turn;
   };
   show();
 
@@ -217,8 +235,8 @@ export function play({ board, below, controls, more, live, watching, playable, f
         since = performance.now();
         glide(positions, state.game);
         if (state.game.blasts.size > 0) sound('bomb');
+        if (own !== null) tellHits(state.game);
         if (state.game.destroyed.some(({ player }) => player === own)) {
-          live.textContent = say('robots.destroyed');
           returned = state.game.positions.get(/** @type {number} */ (own)) ?? null;
           sound('death');
         }
@@ -246,14 +264,23 @@ export function play({ board, below, controls, more, live, watching, playable, f
     seat: (seat) => {
       const id = Number(seat);
       const deaths = state.game?.scores.get(id);
-      return { colour: colourOf(id), value: deaths === undefined ? '' : deaths === 0 ? say('robots.unhurt') : `✗ ${deaths}` };
+      return { colour: colourOf(id), value: deaths === undefined ? '' : `✗ ${deaths}` };
+    },
+    at: (seat) => {
+      const position = state.game?.positions.get(Number(seat));
+      const { field, x, y } = layout(state.settings ?? EMPTY, size);
+      return position ? { x: x(position) + field / 2, y: y(position) } : null;
     },
     // Fewest destructions lead.
     leaders: () => highest([...(state.game?.scores ?? [])].map(([id, deaths]) => [String(id), -deaths])),
     result: () =>
       state.game || !state.last
         ? null
-        : ranking(state.last.players, state.last.scores).map(({ rank, id, name: who, score }) => ({ rank, name: who, seat: String(id), score })),
+        : ranking(state.last.players, state.last.scores).map(({ rank, id, name: who, score }) => {
+            const hits = finished && hitsBy(finished, id);
+            const detail = [say('gap.robots', { count: score }), ...(hits === null ? [] : [say('robots.hits', { count: hits })])].join(' · ');
+            return { rank, name: who, seat: String(id), score, detail };
+          }),
     again: () => {
       sayJoin();
       return true;

@@ -36,9 +36,11 @@ export function boardOf({ robots, bombs, blocks, blasts }) {
     positions: new Map(pairs(robots).map(([id, place]) => [Number(id), at(place)])),
     scores: new Map(),
     blocks: places(blocks),
-    bombs: new Map(pairs(bombs).map(([place, timer], id) => [id, { position: at(place), timer: Number(timer) }])),
+    bombs: new Map(pairs(bombs).map(([place, timer], id) => [id, { position: at(place), timer: Number(timer), owner: null }])),
     blasts: places(blasts),
     destroyed: [],
+    hits: [],
+    whole: false,
   };
 }
 
@@ -50,7 +52,7 @@ export function picture() {
       const [columns, rows] = /** @type {[number, number]} */ (shown['size']);
       const [there, players] = /** @type {[number, number]} */ (shown['there']);
       const settings = { name: '', players, width: columns, height: rows, length: 1, radius: 2, timer: 4 };
-      const view = { width, height, own: null, threatened: null, glides: new Map(), now: 0, since: 0, still: true, returned: null, chosen: null };
+      const view = { width, height, covered: 0, own: null, threatened: null, glides: new Map(), now: 0, since: 0, still: true, returned: null, chosen: null };
       const game = boardOf(shown);
       draw(context, game, settings, view);
       if (game) return;

@@ -3,7 +3,7 @@
 import { list, say } from '../../lib/text.js';
 
 /** @type {import('../types.js').Story} */
-export function story(marks) {
+export function story(marks, rows = []) {
   /** Names of destroyed robots by time. @type {Map<number, string[]>} */
   const turns = new Map();
   for (const { at, kind, text } of marks) {
@@ -13,8 +13,11 @@ export function story(marks) {
   if (turns.size === 0) return [{ at: 0, text: say('robots.story.nobody') }];
   const all = [...turns];
   const [first] = all;
+  const loser = rows.find(({ rank }) => rank > 1)?.name ?? '';
+  const decisive = all.filter(([, names]) => names.includes(loser)).pop();
   const deadliest = all.reduce((one, other) => (other[1].length > one[1].length ? other : one));
-  const sentences = [{ at: first[0], text: say('robots.story.first', who(first[1])) }];
+  const sentences = decisive ? [{ at: decisive[0], text: say('robots.story.decided', { name: loser }) }] : [];
+  sentences.push({ at: first[0], text: say('robots.story.first', who(first[1])) });
   if (deadliest[1].length > 1) sentences.push({ at: deadliest[0], text: say('robots.story.deadliest', { names: list(deadliest[1]) }) });
   const last = all[all.length - 1];
   if (last !== first && last !== deadliest) sentences.push({ at: last[0], text: say('robots.story.last', who(last[1])) });

@@ -1,0 +1,45 @@
+// The figures on a board: those of the player on the left, those of the match on the right, and the status line between them.
+
+import { element } from './dom.js';
+
+/** A number and its label; null hides the figure. @typedef {[value: string | number, label: string] | null} Figure */
+
+/** A figure as an element. The status line has the same content for screen readers. */
+const figure = () => element('div', { class: 'figure', 'aria-hidden': 'true' }, element('b', {}), element('small', {}));
+
+/**
+ * @param {HTMLElement} place
+ * @param {Figure} content
+ */
+function fill(place, content) {
+  place.hidden = content === null;
+  for (const [index, part] of (content ?? []).entries()) place.children[index].textContent = String(part);
+}
+
+/**
+ * Makes the figures of a board.
+ * @param {HTMLElement} board
+ */
+export function hud(board) {
+  const [left, right] = [figure(), figure()];
+  const status = element('p', { class: 'status', role: 'status' });
+  const panel = element('div', { class: 'hud' }, left, status, right);
+  board.append(panel);
+  return {
+    panel,
+    left,
+    status,
+    /**
+     * @param {string} text The status line.
+     * @param {Figure} own
+     * @param {Figure} rest
+     * @param {boolean} [spoken] Whether the figures say the same, so that the status line is for screen readers only.
+     */
+    show: (text, own, rest, spoken = false) => {
+      fill(left, own);
+      fill(right, rest);
+      if (status.textContent !== text) status.textContent = text;
+      status.classList.toggle('hidden', spoken);
+    },
+  };
+}
