@@ -111,7 +111,13 @@ export type Game = {
 };
 
 /** The page of the rooms of a game, loaded on demand: the board, the rules as pictures, and the highlights of a match. */
-export type Loaded = { play: Start; rules: import('../lib/rules.js').Rule[]; story?: Story };
+export type Loaded = {
+  play: Start;
+  rules: import('../lib/rules.js').Rule[];
+  story?: Story;
+  /** Marks of a replay that need its frames: sentences and their times in milliseconds. */
+  retell?: (frames: import('../lib/playback.js').Frame[]) => { at: number, kind: string, text: string }[];
+};
 
 /** The parts of a picture by name; see `picture.rs` of each game. */
 export type Parts = Record<string, unknown>;

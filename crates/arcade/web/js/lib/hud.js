@@ -5,7 +5,7 @@ import { element } from './dom.js';
 /** A number and its label; null hides the figure. @typedef {[value: string | number, label: string] | null} Figure */
 
 /** A figure as an element. The status line has the same content for screen readers. */
-const figure = () => element('div', { class: 'figure', 'aria-hidden': 'true' }, element('b', {}), element('small', {}));
+const figure = () => element('div', { class: 'figure', 'aria-hidden': 'true' }, element('span', { class: 'number' }), element('span', {}));
 
 /**
  * @param {HTMLElement} place

@@ -20,7 +20,7 @@ export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 /** Length of a chunk, in milliseconds of the match; longer at higher speeds. */
 const WINDOW = 60_000;
 /** The longest chunk that the hub sends; see MAX_STRETCH in replays.rs. */
-const MAX_WINDOW = 300_000;
+export const MAX_WINDOW = 300_000;
 /** The next chunk is loaded when the frames last for less than this time, in milliseconds on the screen. */
 const AHEAD = 4_000;
 /** Length of a step back if no recent frame was shown, in milliseconds. */

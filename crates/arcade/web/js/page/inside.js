@@ -106,7 +106,8 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   };
   /** The result of the match that this page has seen; null while it runs, and for matches before. */
   const rowsOfMatch = () => {
-    if (!shown || play.ownResult) return null;
+    // A match that was cut off has no winner.
+    if (!shown || play.ownResult || shown.closing) return null;
     const isOurs = shown.match === (over ? (lived ?? visit.recall(`match ${id}`)) : lived);
     const last = isOurs && (over || shown.phase !== 'playing') ? shown.result : null;
     return play.result?.() ?? last ?? null;
@@ -123,7 +124,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     const known = rows && !joined ? rows.map(identify) : null;
     if (known) showResult(known);
     else if (mine === own) result.hide();
-    const isWaiting = shown.phase === 'lobby' && !isAlone(shown) && result.panel.hidden;
+    const isWaiting = shown.phase === 'lobby' && !shown.closing && !isAlone(shown) && result.panel.hidden;
     arrange(isWaiting);
     waits.show(shown, mine !== null);
     // Beside a result the players are those of its match.

@@ -2,10 +2,12 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText, load } from '../lib/api.js';
+import { avatar } from '../lib/avatar.js';
 import { ago, copyButton, element, listenToKeys, title } from '../lib/dom.js';
 import { isolated } from '../lib/names.js';
 import { person, shortSeat } from '../lib/person.js';
-import { Playback, SPEEDS, clock, frame } from '../lib/playback.js';
+import { MAX_WINDOW, Playback, SPEEDS, clock, frame } from '../lib/playback.js';
+import { fetchPublicAddress, publicAddress } from '../lib/public.js';
 import { say, told } from '../lib/text.js';
 import { reportButton } from './report.js';
 import { winners } from './words.js';
@@ -26,6 +28,7 @@ const LEAP = 5_000;
  */
 export function showReplay(main, id, query) {
   title(say('page.replay'));
+  void fetchPublicAddress();
   main.dataset.page = 'replay';
   let left = false;
   /** @type {() => void} */
@@ -35,13 +38,13 @@ export function showReplay(main, id, query) {
   main.replaceChildren(element('h1', {}, say('page.replay')), element('p', { class: 'soft' }, say('replay.loading')));
   const fetch = async () => {
     const [match, timeline] = /** @type {[Match, Timeline]} */ (await Promise.all([ask(path), ask(`${path}/timeline`)]));
-    const start = isGame(match.game) && match.replay !== false ? (await load(GAMES[match.game].load)).play : null;
-    return { match, timeline, start };
+    const loaded = isGame(match.game) && match.replay !== false ? await load(GAMES[match.game].load) : null;
+    return { match, timeline, loaded };
   };
   fetch().then(
-    ({ match, timeline, start }) => {
+    ({ match, timeline, loaded }) => {
       if (left) return;
-      if (start) stop = play(main, match, timeline, start, seat, Number(query.get('at')) || 0);
+      if (loaded) stop = play(main, match, timeline, loaded, seat, Number(query.get('at')) || 0);
       else lost(main, match);
     },
     (error) => {
@@ -64,12 +67,12 @@ export function showReplay(main, id, query) {
  * @param {HTMLElement} main
  * @param {Match} match
  * @param {Timeline} timeline
- * @param {import('../games/types.js').Start} start
+ * @param {import('../games/types.js').Loaded} loaded
  * @param {string | null} seat The seat whose view is shown; null for a spectator.
  * @param {number} at
  * @returns {() => void}
  */
-function play(main, match, timeline, start, seat, at) {
+function play(main, match, timeline, { play: start, retell }, seat, at) {
   const { game } = match;
   main.dataset.game = game;
   const { title: gameName } = GAMES[game];
@@ -226,9 +229,22 @@ function play(main, match, timeline, start, seat, at) {
     mark.style.left = `${(100 * when) / Math.max(1, timeline.length)}%`;
     ticks.append(mark);
   }
-  const marks = timeline.marks.map(({ at: when, kind, text }) =>
-    element('li', { 'data-kind': kind }, element('button', { type: 'button', click: () => void seek(when) }, element('span', { class: 'time' }, clock(when)), ` ${told(text)}`)),
-  );
+  const marks = element('ol', { class: 'marks', tabindex: '0', 'aria-labelledby': 'marks' });
+  const showMarks = (/** @type {Timeline['marks']} */ all) =>
+    marks.replaceChildren(
+      ...all.map(({ at: when, kind, text }) =>
+        element('li', { 'data-kind': kind }, element('button', { type: 'button', click: () => void seek(when) }, element('span', { class: 'time' }, clock(when)), ` ${told(text)}`)),
+      ),
+    );
+  showMarks(timeline.marks);
+  // The frames say more than the marks, if the hub sends the match in one piece.
+  if (retell && timeline.length <= MAX_WINDOW) {
+    ask(`${path}?from=0&to=${Math.floor(timeline.length)}`).then(
+      ({ frames }) => showMarks(retell(frames.map(frame))),
+      () => {},
+    );
+  }
+  begin();
   main.replaceChildren(
     element(
       'div',
@@ -254,7 +270,7 @@ function play(main, match, timeline, start, seat, at) {
           speed,
           element('label', { for: 'view', class: 'soft' }, say('replay.view')),
           view,
-          copyButton(() => location.origin + address(), say('replay.link')),
+          copyButton(() => publicAddress(address()), say('replay.link')),
         ),
         problem,
         below,
@@ -265,13 +281,12 @@ function play(main, match, timeline, start, seat, at) {
       element(
         'aside',
         { class: 'side' },
-        standings(match),
-        ...(marks.length ? [element('section', { 'aria-labelledby': 'marks' }, element('h2', { id: 'marks' }, say('replay.marks')), element('ol', { class: 'marks', tabindex: '0', 'aria-labelledby': 'marks' }, ...marks))] : []),
+        standings(match, (one) => shown?.seat?.(one).colour ?? null),
+        ...(timeline.marks.length ? [element('section', { 'aria-labelledby': 'marks' }, element('h2', { id: 'marks' }, say('replay.marks')), marks)] : []),
       ),
     ),
     live,
   );
-  begin();
   void playback.seek(at);
   return () => {
     playback.playing = false;
@@ -297,14 +312,15 @@ function lost(main, match) {
 /**
  * The result of the match.
  * @param {Match} match
+ * @param {(seat: string) => string | null} [colour]
  */
-function standings({ id, game, players }) {
+function standings({ id, game, players }, colour = () => null) {
   const rows = players.map((row) =>
     element(
       'li',
       {},
       element('span', { class: 'rank' }, `${row.rank}.`),
-      element('span', { class: 'mark' }, shortSeat(row.seat)),
+      avatar(row.seat, colour(row.seat)),
       person(row, { link: true }),
       element('span', { class: 'value' }, isGame(game) ? GAMES[game].score(row.score) : String(row.score)),
     ),

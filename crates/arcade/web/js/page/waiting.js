@@ -68,6 +68,7 @@ export class Waiting {
     // In a room with an owner only the owner adds bots.
     const may = room.owned !== true || word(room.id).owner !== undefined;
     this.offers = may && joined && room.taken < room.seats && (!this.byItself || typeof room.bots_in === 'number');
+    this.panel.dataset.visibility = room.visibility ?? 'public';
     this.heading.textContent = say('waits.players', { taken: room.taken, seats: room.seats });
     this.button.textContent = say(this.byItself ? 'waits.bring' : 'waits.start');
     if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();

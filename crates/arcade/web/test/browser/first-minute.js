@@ -34,9 +34,9 @@ const MINUTES = {
     await shoot();
   },
   Robots: async ({ person, shoot }) => {
-    await person.page.getByRole('button', { name: 'Start now' }).waitFor();
+    await person.page.getByRole('button', { name: 'Start with bots' }).waitFor();
     await shoot();
-    await person.page.getByRole('button', { name: 'Start now' }).tap();
+    await person.page.getByRole('button', { name: 'Start with bots' }).tap();
     await person.reads(/^Turn [1-9]/);
     await person.page.getByRole('button', { name: 'Place a bomb' }).tap();
     await shoot(400);
@@ -45,7 +45,7 @@ const MINUTES = {
     await shoot();
   },
   Blackjack: async ({ person, shoot }) => {
-    await person.page.getByRole('button', { name: 'Start now' }).tap();
+    await person.page.getByRole('button', { name: 'Start with bots' }).tap();
     await person.reads('Hit or stand?');
     await shoot(400);
     await person.page.getByRole('button', { name: 'Hit' }).tap();

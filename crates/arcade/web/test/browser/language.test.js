@@ -54,7 +54,7 @@ test('shows the lobby, a match, its result and its replay in Polish', bound, asy
   await fits(ala, 'a match');
   const result = page.getByRole('region', { name: 'Wynik' });
   await result.getByRole('heading', { name: 'Wygrywa Ala' }).waitFor();
-  await result.getByText('bez zniszczeń').waitFor();
+  await result.getByText('0 śmierci').waitFor();
   await fits(ala, 'a result');
   await result.getByRole('link', { name: 'Powtórka' }).click();
   await page.getByRole('heading', { name: /^Powtórka: Roboty/ }).waitFor();
@@ -97,7 +97,8 @@ test('stores the chosen language, and keeps the seat of a running game', bound, 
   const { page } = ala;
   await ala.go(`/rooms/${room.id}`);
   await ala.reads(/^\d+ · zostało \d+$/);
-  await page.getByLabel('Język').selectOption('English');
+  await page.getByRole('button', { name: 'Sterowanie' }).click();
+  await page.getByRole('dialog').getByLabel('Język').selectOption('English');
   await ala.reads(/^\d+ · \d+ left$/);
   assert.equal(await page.locator('html').getAttribute('lang'), 'en');
   const { taken, players } = await hub.room(room.id);

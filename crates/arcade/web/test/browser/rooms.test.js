@@ -13,24 +13,14 @@ const SIZES = [[360, 740], [820, 1180], [1920, 1080]];
 /** @param {string[]} names @param {import('playwright-core').BrowserContextOptions} [options] */
 const come = (names, options) => Promise.all(names.map((name) => Person.come(browser, hub.address, name, options)));
 
-/**
- * Opens a `details` element.
- * @param {Person} person
- * @param {string} summary
- */
-async function unfold({ page }, summary) {
-  const details = page.locator('details').filter({ has: page.locator('summary', { hasText: summary }) }).last();
-  await details.waitFor();
-  if (!(await details.evaluate((one) => /** @type {HTMLDetailsElement} */ (one).open))) await details.locator('summary').click();
-  return details;
+/** The address of the invitation in a waiting room. @param {Person} person */
+async function invitation({ page }) {
+  await page.getByRole('img', { name: 'QR code of this room' }).waitFor();
+  return new URL(`http://${await page.getByLabel('Room address', { exact: true }).textContent()}`).pathname;
 }
 
-/** The address of the invitation to a room. @param {Person} person */
-async function invitation(person) {
-  const panel = await unfold(person, 'Invite friends');
-  await panel.getByRole('img', { name: 'QR code of this room' }).waitFor();
-  return new URL((await panel.getByLabel('Room address', { exact: true }).textContent()) ?? '').pathname;
-}
+/** Opens the tools of the owner. @param {Person} person */
+const openTools = ({ page }) => page.getByRole('button', { name: 'Your room' }).click();
 
 /**
  * Drops faults of requests that the hub rejects on purpose.
@@ -60,13 +50,13 @@ test('a room with a link: the owner hands it over, and the new owner locks, rena
   await eve.page.reload();
   await eve.reads('You are in.');
 
-  await unfold(ann, 'Your room');
+  await openTools(ann);
   await ann.page.getByRole('button', { name: 'Make owner: Eve' }).click();
   await ann.page.getByText('Eve owns the room now.').waitFor();
-  assert.ok(!(await ann.page.getByText('Your room').isVisible()));
+  assert.ok(!(await ann.page.getByRole('button', { name: 'Your room' }).isVisible()));
   await eve.page.getByText('You own this room now.').waitFor();
 
-  await unfold(eve, 'Your room');
+  await openTools(eve);
   await eve.page.getByRole('button', { name: 'Lock', exact: true }).click();
   await ann.page.locator('.headline').getByText('locked').waitFor();
   await zoe.go(path);
@@ -100,9 +90,9 @@ test('only the owner can start the match with bots', bound, async () => {
     await person.go(`/rooms/${room.id}`);
     await person.reads('You are in.');
   }
-  await unfold(ann, 'Your room');
-  assert.equal(await eve.page.getByText('Your room').isVisible(), false);
-  await ann.page.getByRole('button', { name: 'Start now' }).click();
+  assert.equal(await eve.page.getByRole('button', { name: 'Your room' }).isVisible(), false);
+  assert.equal(await eve.page.getByRole('button', { name: 'Start with bots' }).isVisible(), false);
+  await ann.page.getByRole('button', { name: 'Start with bots' }).click();
   await Promise.all([ann.reads(/^Turn \d+/), eve.reads(/^Turn \d+/)]);
   await eve.page.locator('.players li').filter({ hasText: 'Ann' }).getByText('owner').waitFor();
   await Promise.all([ann.leave(), eve.leave()]);
@@ -143,26 +133,33 @@ for (const options of [{ game: 'robots', players: 2, turns: 3, turn_duration: 50
   });
 }
 
-test('shows phrases beside the name, and hides those of muted players also after a reload', bound, async () => {
+test('shows phrases at the face of the player, and hides those of muted players also after a reload', bound, async () => {
   const [ann, eve] = await come(['Ann', 'Eve']);
   const room = await hub.open({ game: 'robots', players: 2, turns: 3000, turn_duration: 100 });
   for (const person of [ann, eve]) await person.go(`/rooms/${room.id}`);
   await Promise.all([ann.reads(/^Turn \d+/), eve.reads(/^Turn \d+/)]);
-  const bubble = eve.page.locator('.players li').filter({ hasText: 'Ann' }).locator('.bubble');
+  const line = eve.page.locator('.players li').filter({ hasText: 'Ann' });
+  const bubble = line.locator('.bubble');
   const says = (/** @type {string} */ phrase) => ann.page.getByRole('button', { name: `Say: ${phrase}` }).click();
   await says('Good luck!');
-  await bubble.filter({ hasText: 'Good luck!' }).waitFor();
+  await line.getByRole('img', { name: 'Good luck!' }).waitFor();
+  await eve.page.locator('.bubbles .bubble').waitFor();
   await eve.page.locator('[aria-live]').filter({ hasText: 'Ann: Good luck!' }).waitFor({ state: 'attached' });
+  await eve.page.getByRole('button', { name: 'Mute players' }).click();
   await eve.page.getByRole('button', { name: 'Mute Ann' }).click();
   await bubble.waitFor({ state: 'detached' });
   await eve.page.reload();
   await eve.reads(/^Turn \d+/);
   await says('Thumbs up');
+  await ann.page.getByRole('button', { name: 'Mute players' }).click();
+  assert.equal(await ann.page.getByRole('button', { name: 'Mute Ann' }).count(), 0, 'nobody mutes oneself');
+  await ann.page.keyboard.press('Escape');
+  await eve.page.getByRole('button', { name: 'Mute players' }).click();
   // The speaker is listed, but the phrase is not shown.
   await eve.page.getByRole('button', { name: 'Mute Ann', pressed: true }).click();
   assert.equal(await bubble.count(), 0);
   await says('Thanks!');
-  await bubble.filter({ hasText: 'Thanks!' }).waitFor();
+  await line.getByRole('img', { name: 'Thanks!' }).waitFor();
   await eve.page.getByRole('button', { name: 'Mute all' }).click();
   await bubble.waitFor({ state: 'detached' });
   await Promise.all([ann.leave(), eve.leave()]);
@@ -238,7 +235,7 @@ test('transfers a name to a second browser, renews its key, and releases it', bo
   await first.go('/');
   await first.takesName('Nadia');
   await first.page.getByRole('button', { name: 'You play as Nadia' }).click();
-  await unfold(first, 'Other devices');
+  await first.page.getByText('Other devices').click();
   await first.page.getByRole('button', { name: 'Add a device' }).click();
   await first.page.getByRole('img', { name: 'QR code of the link' }).waitFor();
   const code = (await first.page.locator('.devices code').textContent()) ?? '';
@@ -292,12 +289,11 @@ for (const [width, height] of SIZES) {
       await page.locator('[name=turn_duration]').fill('200');
       await page.locator('.new-room .primary').click();
       await page.locator('.players li.own').waitFor();
-      for (const part of ['.talk', '.owner', '.share-room']) {
-        const details = page.locator(part);
-        if ((await details.getAttribute('open')) === null) await details.locator('summary').first().click();
-      }
       await page.locator('.share-room img').waitFor();
+      await check('a waiting room');
+      await page.locator('.settings').click();
       await check('the tools of an owner');
+      await page.keyboard.press('Escape');
       const path = new URL(page.url()).pathname;
       await eve.go(path);
       await eve.page.locator('#word').waitFor();
@@ -305,7 +301,8 @@ for (const [width, height] of SIZES) {
       await eve.page.locator('#word').fill('sesame');
       await eve.page.keyboard.press('Enter');
       await page.locator('.rematch').waitFor();
-      await page.locator('.phrases button').last().click();
+      if (await page.locator('.more-reactions').isVisible()) await page.locator('.more-reactions').click();
+      await page.locator('.reactions button').last().click();
       await page.locator('.bubble').waitFor();
       await check('a rematch');
       await page.locator('.result [data-key^=report]').click();

@@ -57,6 +57,10 @@ test('shows why the host closed a room or removed a player', bound, async () => 
   await bob.page.getByText('The host of this arcade removed you from the room.').waitFor();
   hub.command('room', 'close', room.id, '--reason', 'dinner is ready');
   await ann.page.getByText('This room is closed: dinner is ready.').waitFor();
+  for (const { page } of [ann, bob]) {
+    await page.getByRole('region', { name: 'Result' }).getByRole('link', { name: 'Lobby' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Play again' }).count(), 0);
+  }
   await Promise.all([ann.leave(), bob.leave()]);
 });
 
@@ -92,7 +96,7 @@ test('robots: bots join after a countdown or at a press', bound, async () => {
   await ann.go('/');
   await page.getByRole('button', { name: 'Play now: Robots' }).click();
   await page.getByText(/Bots join in \d s\./).waitFor();
-  await page.getByRole('button', { name: 'Start now' }).click();
+  await page.getByRole('button', { name: 'Start with bots' }).click();
   await ann.reads(/^Turn \d+/);
   await ann.leave();
 });
@@ -104,7 +108,7 @@ test('nuggets: late players wait for the next match, and spectators follow', bou
   const eve = await Person.come(browser, hub.address, 'Eve');
   await eve.go(`/rooms/${room.id}?watch`);
   const line = eve.page.locator('.players li').filter({ hasText: 'Bob' });
-  await line.getByText(/\d+ nuggets?/).waitFor();
+  await line.locator('.value').filter({ hasText: /\d+/ }).waitFor();
   while (!(/** @type {{ late?: boolean }} */ (await hub.room(room.id)).late)) await line.page().waitForTimeout(100);
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go(`/rooms/${room.id}`);
@@ -113,7 +117,7 @@ test('nuggets: late players wait for the next match, and spectators follow', bou
   await bob.over;
   await ann.reads(/^0 · \d+ left$/);
   await ann.hasSeat('A');
-  await eve.page.locator('.players li').filter({ hasText: 'Ann' }).getByText('0 nuggets').waitFor();
+  await eve.page.locator('.players li').filter({ hasText: 'Ann' }).locator('.value').filter({ hasText: /^0$/ }).waitFor();
   await Promise.all([ann.leave(), eve.leave()]);
 });
 

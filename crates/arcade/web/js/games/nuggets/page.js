@@ -220,7 +220,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     if (!playable) showCamera();
     // Before the start, the server sends the remaining time as a sentence.
     const waits = begun ? '' : sentence(told(state.note.text));
-    const said = state.over ? (state.table ? say('room.end.over') : state.farewell) : waits;
+    const said = state.over ? say('room.end.over') : waits;
     const { letter, purse, remaining } = state;
     const rank = letter === null ? null : rankOf(scores, letter);
     figures.show(

@@ -12,7 +12,7 @@ import { asText, begin, blast, fold, hitsBy, place, ranking } from './fold.js';
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
 
 export { rules } from './rules.js';
-export { story } from './story.js';
+export { retell, story } from './story.js';
 
 /** @typedef {import('./protocol.js').Direction} Direction */
 /** @typedef {import('./board.js').Action} Action */

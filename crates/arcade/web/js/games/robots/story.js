@@ -1,6 +1,8 @@
 // Highlights of a match of robots, from the marks of its journal.
 
-import { list, say } from '../../lib/text.js';
+import { list, say, told } from '../../lib/text.js';
+import { begin, fold } from './fold.js';
+import { decode } from './protocol.js';
 
 /** @type {import('../types.js').Story} */
 export function story(marks, rows = []) {
@@ -26,3 +28,30 @@ export function story(marks, rows = []) {
 
 /** @param {string[]} names */
 const who = (names) => ({ names: list(names), count: names.length });
+
+/**
+ * Who hit whom, one line per bomber and turn.
+ * @param {import('../../lib/playback.js').Frame[]} frames
+ */
+export function retell(frames) {
+  const state = begin();
+  /** @type {{ at: number, kind: string, text: string }[]} */
+  const marks = [];
+  for (const { at, data } of frames) {
+    const message = data instanceof ArrayBuffer ? decode(new Uint8Array(data)) : null;
+    if (!message) continue;
+    fold(state, message);
+    const { game, players } = state;
+    if (message.kind !== 'turn' || !game) continue;
+    const name = (/** @type {number} */ id) => players.get(id)?.name ?? String(id);
+    /** @type {Map<number, string[]>} */
+    const victims = new Map();
+    for (const { turn, by, player } of game.hits) if (turn === game.turn && by !== player) victims.set(by, [...(victims.get(by) ?? []), name(player)]);
+    for (const [by, names] of victims) marks.push({ at, kind: 'death', text: say('robots.hits.other', { name: name(by), names: list(names) }) });
+    for (const { player } of game.destroyed) {
+      const hits = game.hits.filter((hit) => hit.turn === game.turn && hit.player === player);
+      if (hits.every(({ by }) => by === player)) marks.push({ at, kind: 'death', text: hits.length > 0 ? say('robots.hits.self', { name: name(player) }) : told(`${name(player)} is destroyed`) });
+    }
+  }
+  return marks;
+}

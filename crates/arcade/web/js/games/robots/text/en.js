@@ -53,6 +53,8 @@ export const texts = /** @type {const} */ ({
   'robots.hit.self': 'Your own bomb hit you.',
   'robots.hit.you': '{name} hit you.',
   'robots.hit.other': 'You hit {name}.',
+  'robots.hits.other': '{name} hit {names}',
+  'robots.hits.self': '{name} was hit by their own bomb',
   'robots.rule.bomb': 'Place bombs',
   'robots.rule.blast': 'Stay out of the blast',
   'robots.rule.hide': 'Hide behind blocks',

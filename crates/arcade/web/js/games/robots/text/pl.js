@@ -54,6 +54,8 @@ export const texts = {
   'robots.hit.self': 'Trafia cię własna bomba.',
   'robots.hit.you': 'Trafia cię {name}.',
   'robots.hit.other': 'Trafiony: {name}.',
+  'robots.hits.other': '{name} trafia: {names}',
+  'robots.hits.self': '{name} ginie od własnej bomby',
   'robots.rule.bomb': 'Kładź bomby',
   'robots.rule.blast': 'Unikaj wybuchu',
   'robots.rule.hide': 'Chowaj się za klockami',
