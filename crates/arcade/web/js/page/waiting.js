@@ -1,6 +1,7 @@
 // The room before a match, in place of the board: the invitation, the players with free seats, and the start; the rules as pictures.
 
 import { ask, errorText } from '../lib/api.js';
+import { countsText } from '../lib/counts.js';
 import { element } from '../lib/dom.js';
 import { rulePictures } from '../lib/rules.js';
 import { word } from '../lib/settings.js';
@@ -25,6 +26,8 @@ export class Waiting {
     this.expected = expected === undefined ? '' : waitInWords(expected);
     this.heading = element('h2', {});
     this.text = element('p', { class: 'soft', 'aria-live': 'polite' });
+    /** Whether the match is rated. */
+    this.counts = element('p', { class: 'soft' });
     this.button = element('button', { type: 'button', class: 'primary large' });
     this.button.addEventListener('click', async () => {
       if (word(id).owner !== undefined && !this.byItself) return start(level());
@@ -46,7 +49,7 @@ export class Waiting {
       'div',
       { class: 'waiting', hidden: true },
       element('section', { class: 'panel join' }, element('h2', {}, say('waits.join')), this.share),
-      element('section', { class: 'panel' }, element('div', { class: 'row head' }, element('div', {}, this.heading, this.text), this.button), this.seats, rulePictures(rules)),
+      element('section', { class: 'panel' }, element('div', { class: 'row head' }, element('div', {}, this.heading, this.counts, this.text), this.button), this.seats, rulePictures(rules)),
     );
     /** Whether the match starts at the end of a countdown. */
     this.byItself = false;
@@ -69,6 +72,7 @@ export class Waiting {
     const may = room.owned !== true || word(room.id).owner !== undefined;
     this.offers = may && joined && room.taken < room.seats && (!this.byItself || typeof room.bots_in === 'number');
     this.panel.dataset.visibility = room.visibility ?? 'public';
+    this.counts.textContent = countsText(room);
     this.heading.textContent = say('waits.players', { taken: room.taken, seats: room.seats });
     this.button.textContent = say(this.byItself ? 'waits.bring' : 'waits.start');
     if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();

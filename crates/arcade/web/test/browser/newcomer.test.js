@@ -72,9 +72,9 @@ test('robots: the first match shows blasts, and its result highlights', bound, a
   const ann = await Person.come(browser, hub.address, 'Ann');
   const { page } = ann;
   await ann.go(`/rooms/${room.id}`);
-  await page.getByRole('button', { name: 'Blasts', pressed: true }).waitFor();
   const bob = native.robots(room.port, 'Bob');
   await ann.reads(/^Turn \d+/);
+  await page.getByRole('button', { name: 'Blasts', pressed: true }).waitFor();
   await page.keyboard.press(' ');
   const story = page.getByRole('region', { name: 'Result' }).locator('.story');
   await story.getByRole('link').first().click();
@@ -84,6 +84,6 @@ test('robots: the first match shows blasts, and its result highlights', bound, a
   bob.stop();
   // Later matches start without blasts.
   await ann.go(`/rooms/${room.id}`);
-  await page.getByRole('button', { name: 'Blasts', pressed: false }).waitFor();
+  await page.locator('.more [aria-pressed=false]').waitFor({ state: 'attached' });
   await ann.leave();
 });

@@ -1,0 +1,213 @@
+// The page of a room as its players see it: entering, waiting, playing, the result and leaving.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Person } from './support/browser.js';
+import { browser, hub } from './support/site.js';
+import * as native from './support/native.js';
+
+const bound = { timeout: 120_000 };
+const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+const DESKTOP = { viewport: { width: 1366, height: 768 } };
+
+/** @param {string} [name] @param {import('playwright-core').BrowserContextOptions} [options] */
+const come = (name = 'Ann', options = DESKTOP) => Person.come(browser, hub.address, name, options);
+
+/** @param {import('playwright-core').Page} page */
+const resultOf = (page) => page.getByRole('region', { name: 'Result' });
+
+/** Whether an element is completely inside the window. @param {import('playwright-core').Locator} element */
+const isInWindow = (element) =>
+  element.evaluate((one) => {
+    const { top, left, bottom, right } = one.getBoundingClientRect();
+    return top >= 0 && left >= 0 && bottom <= innerHeight + 1 && right <= innerWidth + 1;
+  });
+
+/** Plays a match of robots between native clients. @param {string} id @param {number} port */
+async function playRobots(id, port) {
+  const clients = ['Bob', 'Eve'].map((name) => native.robots(port, name));
+  while (!(await hub.room(id)).result) await new Promise((resolve) => setTimeout(resolve, 100));
+  for (const client of clients) client.stop();
+}
+
+test('a new player sees the waiting room instead of an earlier result', bound, async () => {
+  const room = await hub.open({ game: 'robots', players: 2, turns: 3, turn_duration: 50 });
+  await playRobots(room.id, room.port);
+  const [ann, zoe] = [await come(), await come('Zoe')];
+  for (const [person, path] of /** @type {[Person, string][]} */ ([[ann, `/rooms/${room.id}`], [zoe, `/rooms/${room.id}?watch`]])) {
+    await person.go(path);
+    await person.page.getByRole('heading', { name: /of 2 players/ }).waitFor();
+    assert.ok(!(await resultOf(person.page).isVisible()));
+    await person.leave();
+  }
+});
+
+for (const options of [DESKTOP, PHONE]) {
+  const size = `${options.viewport.width}x${options.viewport.height}`;
+
+  test(`${size}: the waiting room has invitation, seats and rules, and its start is in the window`, bound, async () => {
+    const room = await hub.open({ game: 'robots', players: 4, turns: 3000, turn_duration: 100 });
+    const ann = await come('Ann', options);
+    const { page } = ann;
+    await ann.owns(room);
+    await ann.go(`/rooms/${room.id}`);
+    const start = page.getByRole('button', { name: 'Start with bots' });
+    await start.waitFor();
+    assert.ok(await isInWindow(start));
+    await page.getByRole('img', { name: 'QR code of this room' }).waitFor();
+    await page.getByRole('heading', { name: '1 of 4 players' }).waitFor();
+    await page.getByText('Place bombs').waitFor();
+    await page.getByRole('button', { name: 'Add bot' }).first().click();
+    await page.getByRole('heading', { name: '2 of 4 players' }).waitFor();
+    await start.click();
+    await ann.reads(/^Turn \d+/);
+    await ann.leave();
+  });
+
+  test(`${size}: the board fills the window, with its figures and the help on it`, bound, async () => {
+    const room = await hub.open({ game: 'robots', players: 1, turns: 3000, turn_duration: 100 });
+    const ann = await come('Ann', options);
+    const { page } = ann;
+    await ann.go(`/rooms/${room.id}`);
+    await ann.reads(/^Turn \d+/);
+    const board = (await page.locator('.board').boundingBox()) ?? assert.fail();
+    const used = options === PHONE ? 0.6 : 0.9;
+    assert.ok(board.height >= used * options.viewport.height, `the board is ${board.height} high`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), 'the page does not scroll');
+    assert.equal(await page.getByRole('button', { name: 'Move up' }).isVisible(), options === PHONE, 'buttons for touch');
+    assert.equal(await page.locator('.controls kbd:visible').count(), 0);
+    // The introduction leaves the board free.
+    const intro = (await page.locator('.intro').boundingBox()) ?? assert.fail();
+    assert.ok(intro.height < board.height / 5, `the introduction is ${intro.height} high`);
+    await page.getByRole('button', { name: 'Controls' }).click();
+    const help = page.getByRole('dialog', { name: 'Controls' });
+    await help.waitFor();
+    assert.ok(await isInWindow(help));
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'hidden' });
+    await ann.leave();
+  });
+
+  test(`${size}: the result is on the board, with place, distance, own row and one primary action`, bound, async () => {
+    const room = await hub.open({ game: 'nuggets', map: 'brawl' });
+    const ann = await come('Ann', options);
+    const { page } = ann;
+    await ann.go(`/rooms/${room.id}`);
+    await ann.hasSeat('A');
+    const before = await page.locator('.board').boundingBox();
+    await native.nuggets(room.port, 'Bob').over;
+    const result = resultOf(page);
+    await result.getByRole('heading', { name: /^You (came 2nd|win)$/ }).waitFor();
+    await result.getByText(/^\d+ nuggets? (behind|ahead of) Bob$/).waitFor();
+    await result.locator('.standings .own').getByText('Ann').waitFor();
+    assert.deepEqual(await page.locator('.board').boundingBox(), before, 'the board stays');
+    const primary = result.locator('.primary:visible');
+    assert.equal(await primary.count(), 1);
+    assert.match((await primary.textContent()) ?? '', /^Rematch/);
+    assert.ok(await isInWindow(primary));
+    // What decided the match is a moment of its replay.
+    const moment = result.locator('.moment').getByRole('link', { name: 'Watch' });
+    await moment.waitFor();
+    assert.match((await moment.getAttribute('href')) ?? '', /^\/matches\/[^?]+\?at=\d+$/);
+    await ann.leave();
+  });
+}
+
+test('rated nuggets: scores of other players are marked as delayed', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', countdown: 8 });
+  const ann = await come();
+  await ann.go(`/rooms/${room.id}`);
+  const bob = native.nuggets(room.port, 'Bob', { pause: 500 });
+  await ann.hasSeat('A');
+  const line = ann.page.locator('.players li').filter({ hasText: 'Bob' });
+  await line.getByText(/^(delayed|\d+ s ago)$/).waitFor();
+  assert.equal(await ann.page.locator('.players .own').getByText(/^(delayed|\d+ s ago)$/).count(), 0);
+  bob.stop();
+  await ann.leave();
+});
+
+for (const game of ['robots', 'blackjack']) {
+  test(`${game}: leaving a rated match asks first`, bound, async () => {
+    const room = await hub.open({ game });
+    assert.ok(/** @type {{ rated?: boolean }} */ (room).rated, 'the usual options are rated');
+    const ann = await come();
+    const { page } = ann;
+    await ann.owns(room);
+    await ann.go(`/rooms/${room.id}`);
+    await page.getByRole('button', { name: 'Start with bots' }).click();
+    await ann.reads(game === 'robots' ? /^Turn \d+/ : 'Hit or stand?');
+    if (game === 'blackjack') assert.ok(await page.getByRole('button', { name: 'Advice: casual only' }).isDisabled());
+    await page.getByRole('button', { name: 'Leave' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Leave this game?' });
+    await dialog.getByText('This match is rated').waitFor();
+    await dialog.getByRole('button', { name: 'Keep playing' }).click();
+    await page.getByRole('button', { name: 'Leave' }).click();
+    await dialog.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('heading', { name: 'Play now' }).waitFor();
+    await ann.leave();
+  });
+}
+
+test('mastermind: a hint in a rated game asks first', bound, async () => {
+  const room = await hub.open({ game: 'mastermind' });
+  const ann = await come();
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('Row 1 of 10');
+  await page.keyboard.press('h');
+  const dialog = page.getByRole('dialog', { name: 'Use a hint?' });
+  await dialog.getByText('This game will be casual').waitFor();
+  assert.equal(await page.locator('.advice .panel').count(), 0);
+  await dialog.getByRole('button', { name: 'Hint' }).click();
+  await page.getByText(/codes? left\. Try/).waitFor();
+  await ann.leave();
+});
+
+test('the link of an invitation is the public address', bound, async () => {
+  const room = await hub.open({ game: 'robots', players: 2 });
+  const ann = await come('Ann', { ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page } = ann;
+  await page.route('**/api/address', (route) => route.fulfill({ json: { url: 'https://play.example.org/', friends: true } }));
+  await ann.go(`/rooms/${room.id}`);
+  await page.getByLabel('Room address').filter({ hasText: `play.example.org/rooms/${room.id}` }).waitFor();
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `https://play.example.org/rooms/${room.id}`);
+  await ann.leave();
+});
+
+test('robots: the replay tells who hit whom', bound, async () => {
+  const room = await hub.open({ game: 'robots', players: 2, turns: 40, turn_duration: 50 });
+  const ann = await come();
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  const bob = native.robots(room.port, 'Bob');
+  await ann.reads(/^Turn \d+/);
+  await page.keyboard.press(' ');
+  await resultOf(page).getByText(/^[1-9] deaths? · \d+ hits?$/).first().waitFor();
+  await resultOf(page).getByRole('link', { name: 'Replay' }).click();
+  await page.getByRole('list', { name: 'Highlights' }).getByText(/Ann (was hit by their own bomb|hit Bob)/).first().waitFor();
+  const side = page.locator('.side');
+  assert.ok(await side.evaluate((one) => one.scrollWidth <= one.clientWidth), 'the panel fits');
+  bob.stop();
+  await ann.leave();
+});
+
+test('blackjack: cards are large, players are listed once, and the last round shows the hole card', bound, async () => {
+  const room = await hub.open({ game: 'blackjack', players: 2, rounds: 1 });
+  const ann = await come();
+  const { page } = ann;
+  await ann.owns(room);
+  await ann.go(`/rooms/${room.id}`);
+  await page.getByRole('button', { name: 'Add bot' }).click();
+  await ann.reads('Hit or stand?');
+  const card = (await page.getByRole('group', { name: "Ann's hand" }).locator('.card').first().boundingBox()) ?? assert.fail();
+  assert.ok(card.width >= 90, `a card is ${card.width} wide`);
+  assert.equal(await page.getByRole('group', { name: 'Ann', exact: true }).count(), 0);
+  await page.keyboard.press('s');
+  await ann.reads(/That was the last round\.$/);
+  await ann.reads(/dealer .*\d/);
+  assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 0);
+  await ann.leave();
+});
