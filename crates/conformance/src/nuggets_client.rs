@@ -1,7 +1,6 @@
 //! Tests nuggets clients.
 
 mod host;
-mod rules;
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +8,12 @@ use self::host::{HOST, Host, NAME, display, shown};
 use crate::{
     judge::{Judge, Played, scene},
     launch::{Exit, Launcher},
-    refusal::{Desk, MORE, Refusal, refusal},
-    rule::Rule,
+    refusal::{Desk, MORE, Refusal, Values},
+    rule::{Rule, rules},
     terminal::Terminal,
     tester::{Options, Tester},
 };
+use Scenario::{Damaged, Game, Join, Piped, Refused};
 
 pub static TESTER: Tester = Tester {
     kind: "nuggets-client",
@@ -21,13 +21,13 @@ pub static TESTER: Tester = Tester {
     usual: "{host} {port} {name}",
     known: &["host", "port", "name"],
     needed: &["host", "port"],
-    rules: rules::RULES,
-    takes_part: &[&rules::KEYS, &rules::WATCHES, &rules::QUIT, &rules::TEXT],
+    rules: RULES,
+    takes_part: &[&KEYS, &WATCHES, &QUIT, &TEXT],
     play,
 };
 
 /// The time by which a client without an answer must have repeated its message at least once.
-const AGAIN: Duration = Duration::from_secs(3);
+const REPEAT_TIME: Duration = Duration::from_secs(3);
 
 /// The time by which a client that has sent KEY Q twice without an answer must have left.
 const LONELY: Duration = Duration::from_secs(6);
@@ -35,110 +35,273 @@ const LONELY: Duration = Duration::from_secs(6);
 /// Longer than the interval at which programs repeat a message forever.
 const REPEATED: Duration = Duration::from_millis(2500);
 
-type Scenario = fn(&mut Host<'_>) -> Played;
+/// A scenario with a client and a server of its own.
+enum Scenario {
+    /// The name, the other rules that it is designed to observe, and the actions.
+    Game(&'static str, &'static [&'static Rule], fn(&mut Host<'_>) -> Played),
+    /// Ends the input, which requires a pipe.
+    Piped(&'static str, fn(&mut Host<'_>) -> Played),
+    /// The name of the player, if any.
+    Join(&'static str, Option<&'static str>),
+    /// Messages that the client must survive. A client that exits at one kind is still tested with the other kinds.
+    Damaged(&'static str, fn() -> Vec<Vec<u8>>),
+    /// Arguments that the client must reject.
+    Refused(&'static str, Values),
+}
 
-/// The rules that a scenario is designed to observe. If there are none, it may observe any rule.
-type Meant = &'static [&'static Rule];
-
-/// The scenarios with a client, each with a separate server.
-const SCENARIOS: [(&str, Meant, Scenario); 14] = [
-    ("a game", &[], game),
-    ("a player who leaves", &[&rules::KEYS, &rules::QUIT, &rules::FAREWELL], leaves_by_key),
-    ("a long table", &[&rules::LONG], long_table),
-    ("a server that sends little", &[&rules::ONCE], quiet),
-    ("a full game", &[&rules::REFUSED], refused),
-    ("messages from other addresses", &[&rules::STRANGERS], strangers),
-    ("a silent server", &[&rules::AGAIN], silence),
-    ("a lost first message", &[&rules::LATE], late),
-    ("every character", &[&rules::ANY_KEY], any_key),
-    ("many keys in one batch", &[&rules::MANY_KEYS], many_keys),
-    ("a big map", &[&rules::BIG_MAP], big_map),
-    ("QUIT with percent signs", &[&rules::EXACT_TEXT], |host| {
-        host.greeted()?;
-        host.enter(b"GRID 3 14", &display(0))?;
-        host.quit_as(b"QUIT 100 %s %d%% \\n", "100 %s %d%% \\n", &rules::EXACT_TEXT)
-    }),
-    ("QUIT without text", &[&rules::EMPTY_TEXT], |host| {
-        host.greeted()?;
-        host.enter(b"GRID 3 14", &display(0))?;
-        host.quit_as(b"QUIT ", "", &rules::EMPTY_TEXT)
-    }),
-    ("QUIT with a zero byte", &[&rules::QUIT_NUL], |host| {
-        host.greeted()?;
-        host.enter(b"GRID 3 14", &display(0))?;
-        host.quit_as(b"QUIT It was a pleasure.\0", "It was a pleasure.", &rules::QUIT_NUL)
-    }),
-];
-
-/// Scenarios that end the input, which requires a pipe.
-const PIPED: [(&str, &Rule, Scenario); 2] = [
-    ("the end of the input", &rules::INPUT, end_of_input),
-    ("the end of the input without an answer", &rules::LEAVES, leaves),
-];
-
-/// Clients that are started with another name.
-const CALLS: [(&str, &Rule, Option<&str>); 3] = [
-    ("a name of one character", &rules::SHORT_NAME, Some("x")),
-    ("a name with special characters", &rules::ODD_NAME, Some(" 100%s  of \"it\", \\n & $HOME ")),
-    ("no name", &rules::SPECTATES, None),
-];
-
-static REFUSALS: [Refusal; 8] = [
-    refusal(&rules::MISSING, "without arguments", &[("host", None), ("port", None), ("name", None)]),
-    refusal(&rules::MISSING, "without the port", &[("port", None), ("name", None)]),
-    refusal(&rules::PORT_WORD, "with the port 'abc'", &[("port", Some("abc"))]),
-    refusal(&rules::PORT_RANGE, "with port 0", &[("port", Some("0"))]),
-    refusal(&rules::PORT_RANGE, "with the server's port plus 65536", &[("port", Some("{port+65536}"))]),
-    refusal(&rules::TRAILING, "with an 'x' after the server's port", &[("port", Some("{port}x"))]),
-    refusal(&rules::EXTRA, "with two extra arguments", &[(MORE, Some("one")), (MORE, Some("two"))]),
-    refusal(&rules::UNKNOWN_OPTION, "with the option --no-such-option", &[(MORE, Some("--no-such-option"))]),
-];
+rules! {
+    for Scenario;
+    FIRST: Protocol(3, "Requirements: Network protocol, PLAY") "first-message" in "protocols/nuggets.md#a-client",
+        "The client sends PLAY, one space and its name as the first message",
+        "Send the name exactly as given, including blanks, without a newline or a zero byte.";
+    SHORT_NAME: Protocol(1, "Requirements: Network protocol, PLAY") "short-name" in "protocols/nuggets.md#a-client",
+        "The client sends a name of one character unchanged",
+        "Take the whole argument, however short it is.",
+        Join("a name of one character", Some("x"));
+    ODD_NAME: Protocol(1, "Requirements: Network protocol, PLAY") "odd-name" in "protocols/nuggets.md#a-client",
+        "The client sends all blanks, percent signs and other characters of a name",
+        "Do not join or split words, and do not use the name as a format.",
+        Join("a name with special characters", Some(" 100%s  of \"it\", \\n & $HOME "));
+    SPECTATES: Protocol(2, "Requirements: Client, join as spectator") "spectates" in "protocols/nuggets.md#a-client",
+        "Without a name the client sends SPECTATE as the first message",
+        "Check whether there is a third argument.",
+        Join("no name", None);
+    WATCHES: Protocol(2, "Requirements: Client interface, spectator keystrokes") "watches" in "protocols/nuggets.md#a-client",
+        "A spectator starts with GRID, without an OK, and sends Q when the user types it",
+        "Do not wait for OK: the spectator has no letter.";
+    HOST_NAME: Protocol(1, "Requirements: Client, hostname or IP address") "host-name" in "protocols/nuggets.md#the-command-line",
+        "The client accepts a host name, such as localhost",
+        "inet_addr accepts only numeric addresses. Use getaddrinfo with the address family of your socket.";
+    FORM: Protocol(2, "Requirements: Network protocol") "message-form" in "protocols/nuggets.md#messages",
+        "Each message is exactly PLAY and a name, SPECTATE, or KEY and one character",
+        "The length of the datagram ends a message: send strlen bytes, without the zero byte or a newline.";
+    ADDRESS: Protocol(2, "Requirements: Network protocol") "one-address" in "protocols/nuggets.md#messages",
+        "The client sends all messages from one UDP port",
+        "Open one socket and keep it. The server identifies a client by its address and port.";
+    ONCE: Protocol(1, "Requirements: Network protocol, PLAY") "joins-once" in "protocols/nuggets.md#a-client",
+        "The client does not repeat PLAY or SPECTATE after the server has accepted it",
+        "Repeat PLAY only until OK or GRID arrives, then stop the timer.",
+        Game("a server that sends little", &[], quiet);
+    KEYS: Protocol(5, "Requirements: Network protocol, KEY") "keys-as-typed" in "protocols/nuggets.md#a-client",
+        "The client sends each typed key as one KEY, in order, and nothing else",
+        "Switch the terminal to single keys (no line buffer, no echo), and send one KEY for each byte read.";
+    ANY_KEY: Protocol(1, "Requirements: Network protocol, KEY") "any-key" in "protocols/nuggets.md#a-client",
+        "The client sends every printable character, even if it is not a key of the game",
+        "Do not filter keys: the server answers unknown ones with ERROR.",
+        Game("every character", &[], any_key);
+    MANY_KEYS: Protocol(1, "Requirements: Network protocol, KEY") "many-keys" in "protocols/nuggets.md#a-client",
+        "The client sends a hundred quickly typed keys one by one, without loss or repetition",
+        "A read may return many keys: send a KEY for each byte.",
+        Game("many keys in one batch", &[], many_keys);
+    DISPLAYS: Protocol(2, "Requirements: Network protocol, DISPLAY") "any-display" in "protocols/nuggets.md#a-client",
+        "The client handles repeated DISPLAYs and DISPLAYs after a delay",
+        "Draw the last DISPLAY received. Do not count DISPLAYs or wait for one after each KEY.",
+        Damaged("repeated DISPLAYs", || [1, 2, 1, 1].map(display).to_vec());
+    BIG_MAP: Protocol(2, "Requirements: Valid maps") "big-map" in "protocols/nuggets.md#a-client",
+        "The client handles a map of 90 rows and 280 columns",
+        "A DISPLAY may have 65,507 bytes. Allocate a buffer for the size in GRID, or for the largest datagram.",
+        Game("a big map", &[], big_map);
+    STATE_AGAIN: Advice "state-again" in "protocols/nuggets.md#a-client",
+        "The client accepts a second OK, GRID, GOLD and DISPLAY",
+        "A server repeats its answer if it receives PLAY twice. Use the repeated state as the latest one.",
+        Damaged("repeated first messages", || all(&[b"OK A", b"GRID 3 14", b"GOLD 0 0 250", &display(0)]));
+    ERRORS: Protocol(2, "Requirements: Malformed messages, ERROR") "goes-on-after-error" in "protocols/nuggets.md#a-client",
+        "The client continues after ERROR",
+        "Show ERROR to the user, and do not stop.",
+        Damaged("ERROR", || {
+            let long = [b"ERROR ", &[b'x'; 1000][..]].concat();
+            all(&[b"ERROR unknown keystroke", b"ERROR %s%n%s%n", b"ERROR \x1b[2J\x07", &long])
+        });
+    MALFORMED: Protocol(1, "Requirements: Malformed messages") "malformed-ignored" in "protocols/nuggets.md#a-client",
+        "The client continues after messages of unknown kinds",
+        "Compare the whole first word, and ignore a message whose first word is unknown.",
+        Damaged("messages of unknown kinds", || {
+            all(&[b"HELLO you", b"%s%n%s%n", b"ok A", b"KEY Q", b"QUITTING"])
+        });
+    NO_WORDS: Protocol(1, "Requirements: Malformed messages") "no-words-ignored" in "protocols/nuggets.md#a-client",
+        "The client continues after empty and binary datagrams",
+        "A datagram may have 0 bytes, and bytes above 127.",
+        Damaged("binary datagrams", || all(&[b"", b"\0", b"\xff\xfe\xfd", &[b'x'; 65_507]]));
+    BAD_NUMBERS: Protocol(1, "Requirements: Malformed messages") "bad-numbers-ignored" in "protocols/nuggets.md#a-client",
+        "The client continues after OK, GRID and GOLD with missing or invalid values",
+        "Check the result of sscanf and the range of numbers before you use them.",
+        Damaged("damaged numbers", || {
+            let large = b"GOLD 99999999999999999999 0 0";
+            all(&[b"OK", b"OK ab", b"GRID", b"GRID x y", b"GRID -3 -4", b"GOLD", b"GOLD 1", b"GOLD a b c", large])
+        });
+    BAD_DISPLAYS: Protocol(1, "Requirements: Malformed messages") "bad-displays-ignored" in "protocols/nuggets.md#a-client",
+        "The client continues after a DISPLAY whose rows do not fit the grid",
+        "Count rows and columns before you draw: reading a missing one exceeds the buffer.",
+        Damaged("damaged DISPLAYs", || {
+            let (mut cut, long) = (display(3), [b"DISPLAY\n", &[b'x'; 65_499][..]].concat());
+            cut.pop();
+            all(&[b"DISPLAY", b"DISPLAY\n", &cut, &long])
+        });
+    WHITE_SPACE: Protocol(1, "Requirements: Malformed messages") "white-space" in "protocols/nuggets.md#a-client",
+        "The client continues after messages with trailing zeros and newlines, or several spaces between numbers",
+        "Accept different white space: the servers of the course differ.",
+        Damaged("messages with extra white space", || {
+            let display = [&display(4)[..], b"\0"].concat();
+            all(&[b"OK A\0", b"GRID  3   14\n", b"GOLD 0  0   250\0", &display, b"ERROR that is no key\n\0"])
+        });
+    QUIT: Protocol(3, "Requirements: Network protocol, QUIT") "quit-ends" in "protocols/nuggets.md#a-client",
+        "The client exits with status 0 after QUIT",
+        "Restore the terminal and exit with status 0. QUIT is the normal end, whatever its text is.";
+    TEXT: Protocol(3, "Requirements: Network protocol, QUIT") "quit-text" in "protocols/nuggets.md#a-client",
+        "The client prints the text of QUIT on standard output",
+        "End the full-screen mode before you print. Otherwise the text disappears with the screen.";
+    EXACT_TEXT: Protocol(1, "Requirements: Network protocol, QUIT") "exact-text" in "protocols/nuggets.md#a-client",
+        "The client prints the text of QUIT unchanged, including percent signs and backslashes",
+        "Print it with puts or with printf and %s, not as a format.",
+        Game("QUIT with percent signs", &[], |host| {
+            host.greeted()?;
+            host.enter(b"GRID 3 14", &display(0))?;
+            host.quit_as(b"QUIT 100 %s %d%% \\n", "100 %s %d%% \\n", &EXACT_TEXT)
+        });
+    EMPTY_TEXT: Protocol(1, "Requirements: Network protocol, QUIT") "empty-text" in "protocols/nuggets.md#a-client",
+        "The client exits with status 0 after a QUIT with an empty text",
+        "The text after QUIT may be empty.",
+        Game("QUIT without text", &[], |host| {
+            host.greeted()?;
+            host.enter(b"GRID 3 14", &display(0))?;
+            host.quit_as(b"QUIT ", "", &EMPTY_TEXT)
+        });
+    QUIT_NUL: Advice "quit-with-zero" in "protocols/nuggets.md#a-client",
+        "The client prints the text and exits after a QUIT with a trailing zero byte",
+        "Some servers send the zero byte of the string: accept it.",
+        Game("QUIT with a zero byte", &[], |host| {
+            host.greeted()?;
+            host.enter(b"GRID 3 14", &display(0))?;
+            host.quit_as(b"QUIT It was a pleasure.\0", "It was a pleasure.", &QUIT_NUL)
+        });
+    REFUSED: Protocol(2, "Requirements: Network protocol, QUIT") "refused" in "protocols/nuggets.md#a-client",
+        "The client prints the text and exits if it receives QUIT instead of OK",
+        "The game may be full. Handle QUIT from the first message on.",
+        Game("a full game", &[], refused);
+    FAREWELL: Advice "waits-for-quit" in "protocols/nuggets.md#a-client",
+        "After the user types Q, the client waits for QUIT and prints its text",
+        "Send KEY Q like any other key, and exit at the QUIT that answers it.",
+        Game("a player who leaves", &[&KEYS, &QUIT], leaves_by_key);
+    SILENT: Advice "silent-after-quit" in "protocols/nuggets.md#a-client",
+        "The client sends nothing after QUIT",
+        "The game is over: do not answer QUIT with KEY Q.";
+    LONG: Protocol(2, "Requirements: Network protocol, QUIT") "long-quit" in "protocols/nuggets.md#a-client",
+        "The client prints the whole table of 26 players from one QUIT and exits",
+        "A datagram may have 65,507 bytes. recvfrom discards what does not fit into its buffer.",
+        Game("a long table", &[], long_table);
+    INPUT: Protocol(2, "Requirements: Client, EOF on stdin") "end-of-input" in "protocols/nuggets.md#a-client",
+        "The client sends KEY Q at the end of standard input",
+        "A read that returns 0 bytes is the end of the input. EOF is not a character: store it in an int.",
+        Piped("the end of the input", end_of_input);
+    NO_CRASH: Protocol(2, "Requirements: Malformed messages") "no-crash" in "protocols/nuggets.md#a-client",
+        "The client does not crash, whatever a server sends",
+        "Check lengths before you copy, and the result of a parser before you use it.",
+        Damaged("DISPLAY with percent signs", || {
+            all(&[
+                b"DISPLAY\n+------------+\n|%s%s%s%s%s%s|\n+------------+\n",
+                b"DISPLAY\n+------------+\n|%n%n%n%n%n%n|\n+------------+\n",
+            ])
+        });
+    MISSING: Protocol(1, "Requirements: Client, verify its arguments") "missing-arguments" in "protocols/nuggets.md#the-command-line",
+        "Without arguments, or without the port, the client exits with a nonzero status",
+        "Check argc before you use argv.",
+        Refused("without arguments", &[("host", None), ("port", None), ("name", None)]),
+        Refused("without the port", &[("port", None), ("name", None)]);
+    PORT_WORD: Protocol(1, "Requirements: Client, verify its arguments") "bad-port" in "protocols/nuggets.md#the-command-line",
+        "If the port is not a number, the client exits with a nonzero status",
+        "Check that the whole word is a number, with the end pointer of strtol.",
+        Refused("with the port 'abc'", &[("port", Some("abc"))]);
+    PORT_RANGE: Protocol(1, "Requirements: Client, verify its arguments") "port-range" in "protocols/nuggets.md#the-command-line",
+        "If the port is 0 or above 65535, the client exits with a nonzero status",
+        "A port is from 1 to 65535: htons drops the higher bits.",
+        Refused("with port 0", &[("port", Some("0"))]),
+        Refused("with the server's port plus 65536", &[("port", Some("{port+65536}"))]);
+    STRANGERS: Advice "strangers-ignored" in "protocols/nuggets.md#a-client",
+        "The client ignores messages from addresses other than the server's",
+        "Connect the UDP socket to the server: the system then drops datagrams from other addresses.",
+        Game("messages from other addresses", &[], strangers);
+    AGAIN: Advice "asks-again" in "protocols/nuggets.md#a-client",
+        "The client repeats its first message until the server answers",
+        "Datagrams may get lost: wait with a timeout, and send the first message again.",
+        Game("a silent server", &[], silence);
+    LATE: Advice "late-server" in "protocols/nuggets.md#a-client",
+        "The client joins the game if its first message was lost and the second is answered",
+        "Send the first message again from the same socket.",
+        Game("a lost first message", &[], late);
+    LEAVES: Advice "leaves-alone" in "protocols/nuggets.md#a-client",
+        "The client exits if no QUIT answers the KEY Q that it sent at the end of the input",
+        "QUIT may get lost: wait a moment, send KEY Q again, and exit.",
+        Piped("the end of the input without an answer", leaves);
+    TRAILING: Advice "trailing-letters" in "protocols/nuggets.md#the-command-line",
+        "If letters follow the port, the client exits with a nonzero status",
+        "strtol returns the end of the number, which must be the end of the word.",
+        Refused("with an 'x' after the server's port", &[("port", Some("{port}x"))]);
+    EXTRA: Protocol(1, "Requirements: Client, verify its arguments") "extra-argument" in "protocols/nuggets.md#the-command-line",
+        "With an extra argument, the client exits with a nonzero status",
+        "Compare argc with the exact number.",
+        Refused("with two extra arguments", &[(MORE, Some("one")), (MORE, Some("two"))]);
+    UNKNOWN_OPTION: Advice "unknown-option" in "protocols/nuggets.md#the-command-line",
+        "With an unknown option, the client exits with a nonzero status",
+        "Reject each argument that you do not know.",
+        Refused("with the option --no-such-option", &[(MORE, Some("--no-such-option"))]);
+    EXPLAINS: Advice "explains" in "protocols/nuggets.md#the-command-line",
+        "A client that rejects its arguments prints the reason on standard error",
+        "Write a line with fprintf(stderr, ...) before you exit.";
+}
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     // Errors in any game are recorded first, since they would break other rules in the other scenarios.
-    let ([(name, _, scenario)], others) = SCENARIOS.split_at(1) else { return Ok(()) };
-    let start =
-        |judge: &mut Judge, terminal, scenario: Scenario| scenario(&mut Host::new(judge, terminal, launcher, options)?);
-    judge.play(name, |judge| start(judge, Terminal::Shell, *scenario))?;
-    let played = others.iter().map(|&(name, meant, scenario)| {
-        scene(name, move |judge| start(judge, Terminal::Shell, scenario)).shows(meant.iter().copied())
+    let start = move |judge: &mut Judge, terminal, call, scenario: fn(&mut Host<'_>) -> Played| {
+        scenario(&mut Host::new(judge, terminal, launcher, options, call)?)
+    };
+    let usual = (Some(NAME), HOST);
+    judge.play("a game", |judge| start(judge, Terminal::Shell, usual, game))?;
+    let mut refusals = Vec::new();
+    let mut scenes = Vec::new();
+    for &(rule, ref scenario) in SCENARIOS {
+        scenes.push(match *scenario {
+            Game(name, also, scenario) => scene(name, move |judge| start(judge, Terminal::Shell, usual, scenario))
+                .shows(also.iter().copied().chain([rule])),
+            Piped(name, scenario) => {
+                scene(name, move |judge| start(judge, Terminal::Output, usual, scenario)).shows([rule])
+            }
+            Join(_, Some(_)) if !launcher.takes("name") => continue,
+            Join(title, name) => scene(title, move |judge| {
+                let mut host = Host::new(judge, Terminal::Shell, launcher, options, (name, HOST))?;
+                host.greeted_by(rule).map(drop)
+            })
+            .shows([rule]),
+            Damaged(name, messages) => scene(name, move |judge| {
+                goes_on(&mut Host::new(judge, Terminal::Shell, launcher, options, usual)?, rule, messages())
+            })
+            .shows([rule, &NO_CRASH]),
+            Refused(how, values) => {
+                refusals.push(Refusal { rule, how, values });
+                continue;
+            }
+        });
+    }
+    let at_name = scene("a host name", |judge| {
+        Host::new(judge, Terminal::Shell, launcher, options, (Some(NAME), "localhost"))?.greeted_at_name()
     });
-    let piped = PIPED.iter().map(|&(name, rule, scenario)| {
-        scene(name, move |judge| start(judge, Terminal::Output, scenario)).shows([rule])
-    });
-    let damaged = DAMAGED.iter().map(|&(name, rule, messages)| {
-        scene(name, move |judge| goes_on(&mut Host::new(judge, Terminal::Shell, launcher, options)?, rule, messages()))
-            .shows([rule, &rules::NO_CRASH])
-    });
-    let calls = CALLS.into_iter().filter(|(_, _, name)| name.is_none() || launcher.takes("name"));
-    let calls = calls.map(|(title, rule, name)| {
-        let play = move |judge: &mut Judge| {
-            let mut host = Host::called(judge, Terminal::Shell, launcher, options, (name, HOST))?;
-            host.greeted_by(rule).map(drop)
-        };
-        scene(title, play).shows([rule])
-    });
-    let at_name = scene("a host name", move |judge| {
-        Host::called(judge, Terminal::Shell, launcher, options, (Some(NAME), "localhost"))?.greeted_at_name()
-    });
-    let watches = scene("a spectator", move |judge| {
-        let mut host = Host::called(judge, Terminal::Shell, launcher, options, (None, HOST))?;
-        host.greeted_by(&rules::SPECTATES)?;
+    let watches = scene("a spectator", |judge| {
+        let mut host = Host::new(judge, Terminal::Shell, launcher, options, (None, HOST))?;
+        host.greeted_by(&SPECTATES)?;
         host.enter(b"GRID 3 14", &display(0))?;
-        host.key(b'Q', &rules::WATCHES, "")
+        host.key(b'Q', &WATCHES, "")
     });
+    scenes.extend([at_name.shows([&HOST_NAME]), watches.shows([&WATCHES])]);
     let values = || Ok((vec![("host", HOST.into()), ("port", "2021".into()), ("name", NAME.into())], None));
-    let refusals = Desk { launcher, options: *options, explains: &rules::EXPLAINS, values }.scenes(&REFUSALS);
-    let others = [at_name.shows([&rules::HOST_NAME]), watches.shows([&rules::WATCHES])];
-    judge.side_by_side(played.chain(piped).chain(damaged).chain(calls).chain(others).chain(refusals).collect())
+    scenes.extend(Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
+    judge.side_by_side(scenes)
 }
 
 // Keys, and an end by the player.
 fn game(host: &mut Host<'_>) -> Played {
     if host.welcome()? {
         for (gone, &key) in b"lLjJkKyYuUbBnNHh".iter().enumerate() {
-            host.key(key, &rules::KEYS, "")?;
-            host.judge.check(&rules::ONCE, true, String::new);
+            host.key(key, &KEYS, "")?;
+            host.judge.check(&ONCE, true, String::new);
             host.send(format!("GOLD {} {gone} {}", usize::from(gone > 0), 250 - gone).as_bytes());
             host.send(&display(gone));
         }
@@ -151,7 +314,7 @@ fn leaves_by_key(host: &mut Host<'_>) -> Played {
     if !host.welcome()? {
         return Ok(());
     }
-    host.key(b'Q', &rules::KEYS, "")?;
+    host.key(b'Q', &KEYS, "")?;
     host.farewell("Thanks for playing!")
 }
 
@@ -162,34 +325,34 @@ fn long_table(host: &mut Host<'_>) -> Played {
     let row = |letter: u8| format!("{} {:10} {}", char::from(letter), letter, "n".repeat(50));
     let table: Vec<String> = (b'A'..=b'Z').map(row).collect();
     let text = format!("GAME OVER:\n{}", table.join("\n"));
-    host.quit_as(format!("QUIT {text}").as_bytes(), &text, &rules::LONG)
+    host.quit_as(format!("QUIT {text}").as_bytes(), &text, &LONG)
 }
 
 // No player moves for a while. A client that repeats its first message unnecessarily does so in this time.
 fn quiet(host: &mut Host<'_>) -> Played {
     host.welcome()?;
     host.listen(Instant::now() + REPEATED.min(host.options.patience));
-    host.judge.check(&rules::ONCE, true, String::new);
+    host.judge.check(&ONCE, true, String::new);
     Ok(())
 }
 
 fn refused(host: &mut Host<'_>) -> Played {
     host.greeted()?;
     let text = "Game is full: no more players can join.";
-    host.quit_as(format!("QUIT {text}").as_bytes(), text, &rules::REFUSED)
+    host.quit_as(format!("QUIT {text}").as_bytes(), text, &REFUSED)
 }
 
 fn strangers(host: &mut Host<'_>) -> Played {
     if !host.welcome()? {
-        host.judge.leave_out_for([&rules::STRANGERS], &rules::KEYS);
+        host.judge.leave_out_for([&STRANGERS], &KEYS);
         return Ok(());
     }
     for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by another server"] {
         host.send_as_stranger(message)?;
         let text = format!(" after {} from another address", shown(message));
         // Two keys are typed, since the first may be sent before the message is read.
-        host.key(b'h', &rules::STRANGERS, &text)?;
-        host.key(b'l', &rules::STRANGERS, &text)?;
+        host.key(b'h', &STRANGERS, &text)?;
+        host.key(b'l', &STRANGERS, &text)?;
     }
     Ok(())
 }
@@ -200,8 +363,8 @@ fn end_of_input(host: &mut Host<'_>) -> Played {
 
 fn silence(host: &mut Host<'_>) -> Played {
     let first = host.greeted()?;
-    let next = host.next(Instant::now() + AGAIN.max(host.options.patience));
-    host.judge.require(&rules::AGAIN, next.as_ref() == Some(&first), || {
+    let next = host.next(Instant::now() + REPEAT_TIME.max(host.options.patience));
+    host.judge.require(&AGAIN, next.as_ref() == Some(&first), || {
         format!("expected {} again while the server does not answer, received it once", shown(&first))
     })
 }
@@ -209,24 +372,24 @@ fn silence(host: &mut Host<'_>) -> Played {
 // The first message is lost.
 fn late(host: &mut Host<'_>) -> Played {
     host.greeted()?;
-    if host.next(Instant::now() + AGAIN.max(host.options.patience)).is_none() {
+    if host.next(Instant::now() + REPEAT_TIME.max(host.options.patience)).is_none() {
         // Whether the client repeats it is judged elsewhere.
-        host.judge.leave_out_for([&rules::LATE], &rules::AGAIN);
+        host.judge.leave_out_for([&LATE], &AGAIN);
         return Ok(());
     }
     host.enter(b"GRID 3 14", &display(0))?;
-    if host.judge.has_failed(&rules::KEYS) {
-        host.judge.leave_out_for([&rules::LATE], &rules::KEYS);
+    if host.judge.has_failed(&KEYS) {
+        host.judge.leave_out_for([&LATE], &KEYS);
         return Ok(());
     }
-    host.wake(&rules::LATE).map(drop)
+    host.wake(&LATE).map(drop)
 }
 
 // QUIT is lost, or the server has ended.
 fn leaves(host: &mut Host<'_>) -> Played {
     if host.end_input()? {
         let exit = host.run.exit(Instant::now() + LONELY.max(host.options.patience));
-        host.judge.check(&rules::LEAVES, exit.is_some(), || {
+        host.judge.check(&LEAVES, exit.is_some(), || {
             format!(
                 "expected the client to exit without a QUIT after KEY Q, but {}",
                 Exit::told(exit.as_ref(), "the client")
@@ -240,70 +403,34 @@ fn leaves(host: &mut Host<'_>) -> Played {
 // information.
 fn any_key(host: &mut Host<'_>) -> Played {
     if !host.welcome()? {
-        host.judge.leave_out_for([&rules::ANY_KEY], &rules::KEYS);
+        host.judge.leave_out_for([&ANY_KEY], &KEYS);
         return Ok(());
     }
-    let is_known = host.judge.has_failed(&rules::KEYS);
+    let is_known = host.judge.has_failed(&KEYS);
     for key in (b'!'..=b'~').filter(|key| *key != b'Q' && !(is_known && key.is_ascii_alphabetic())) {
-        host.key(key, &rules::ANY_KEY, "")?;
+        host.key(key, &ANY_KEY, "")?;
     }
     Ok(())
 }
 
 fn many_keys(host: &mut Host<'_>) -> Played {
     if !host.welcome()? {
-        host.judge.leave_out_for([&rules::MANY_KEYS], &rules::KEYS);
+        host.judge.leave_out_for([&MANY_KEYS], &KEYS);
         return Ok(());
     }
     let keys: Vec<u8> = b"ljku".iter().copied().cycle().take(100).collect();
-    host.keys(&keys, &rules::MANY_KEYS)
+    host.keys(&keys, &MANY_KEYS)
 }
 
 fn big_map(host: &mut Host<'_>) -> Played {
     host.greeted()?;
     let row = [&[b'.'; 280][..], b"\n"].concat();
     host.enter(b"GRID 90 280", &[b"DISPLAY\n", &row.repeat(90)[..]].concat())?;
-    if host.judge.has_failed(&rules::KEYS) {
-        return host.survives(&rules::BIG_MAP, " after a DISPLAY of 90 rows of 280 columns");
+    if host.judge.has_failed(&KEYS) {
+        return host.survives(&BIG_MAP, " after a DISPLAY of 90 rows of 280 columns");
     }
-    host.wake(&rules::BIG_MAP).map(drop)
+    host.wake(&BIG_MAP).map(drop)
 }
-
-type Messages = fn() -> Vec<Vec<u8>>;
-
-/// The kinds of messages that a client must survive, with the rule that it continues after them. A client that exits at one
-/// kind is still tested with the other kinds.
-const DAMAGED: [(&str, &Rule, Messages); 9] = [
-    ("ERROR", &rules::ERRORS, || {
-        let long = [b"ERROR ", &[b'x'; 1000][..]].concat();
-        all(&[b"ERROR unknown keystroke", b"ERROR %s%n%s%n", b"ERROR \x1b[2J\x07", &long])
-    }),
-    ("repeated DISPLAYs", &rules::DISPLAYS, || [1, 2, 1, 1].map(display).to_vec()),
-    ("repeated first messages", &rules::STATE_AGAIN, || all(&[b"OK A", b"GRID 3 14", b"GOLD 0 0 250", &display(0)])),
-    ("messages with extra white space", &rules::WHITE_SPACE, || {
-        let display = [&display(4)[..], b"\0"].concat();
-        all(&[b"OK A\0", b"GRID  3   14\n", b"GOLD 0  0   250\0", &display, b"ERROR that is no key\n\0"])
-    }),
-    ("binary datagrams", &rules::NO_WORDS, || all(&[b"", b"\0", b"\xff\xfe\xfd", &[b'x'; 65_507]])),
-    ("messages of unknown kinds", &rules::MALFORMED, || {
-        all(&[b"HELLO you", b"%s%n%s%n", b"ok A", b"KEY Q", b"QUITTING"])
-    }),
-    ("damaged numbers", &rules::BAD_NUMBERS, || {
-        let large = b"GOLD 99999999999999999999 0 0";
-        all(&[b"OK", b"OK ab", b"GRID", b"GRID x y", b"GRID -3 -4", b"GOLD", b"GOLD 1", b"GOLD a b c", large])
-    }),
-    ("damaged DISPLAYs", &rules::BAD_DISPLAYS, || {
-        let (mut cut, long) = (display(3), [b"DISPLAY\n", &[b'x'; 65_499][..]].concat());
-        cut.pop();
-        all(&[b"DISPLAY", b"DISPLAY\n", &cut, &long])
-    }),
-    ("DISPLAY with percent signs", &rules::NO_CRASH, || {
-        all(&[
-            b"DISPLAY\n+------------+\n|%s%s%s%s%s%s|\n+------------+\n",
-            b"DISPLAY\n+------------+\n|%n%n%n%n%n%n|\n+------------+\n",
-        ])
-    }),
-];
 
 fn all(messages: &[&[u8]]) -> Vec<Vec<u8>> {
     messages.iter().map(|message| message.to_vec()).collect()

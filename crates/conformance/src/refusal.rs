@@ -1,6 +1,6 @@
 //! Programs that are started with wrong arguments and must report an error.
 
-use std::net::TcpListener;
+use std::{borrow::Borrow, net::TcpListener};
 
 use crate::{
     judge::{Judge, Played, Scene, scene},
@@ -12,6 +12,7 @@ use crate::{
 pub(crate) use crate::launch::EXTRA as MORE;
 
 /// A set of arguments that a program must reject.
+#[derive(Clone, Copy)]
 pub(crate) struct Refusal {
     /// The rule that is broken if the program accepts them.
     pub(crate) rule: &'static Rule,
@@ -20,15 +21,13 @@ pub(crate) struct Refusal {
     /// Values that replace the correct ones. An argument without a value is omitted. `{port}` is the correct port, and
     /// `{port+65536}` a number that becomes the correct port in 16 bits. A program that uses it as a port connects to a
     /// listening socket. [`MORE`] is a further word after the arguments.
-    pub(crate) values: &'static [(&'static str, Option<&'static str>)],
+    pub(crate) values: Values,
 }
 
+pub(crate) type Values = &'static [(&'static str, Option<&'static str>)];
+
 /// A refusal with these values instead of the correct ones.
-pub(crate) const fn refusal(
-    rule: &'static Rule,
-    how: &'static str,
-    values: &'static [(&'static str, Option<&'static str>)],
-) -> Refusal {
+pub(crate) const fn refusal(rule: &'static Rule, how: &'static str, values: Values) -> Refusal {
     Refusal { rule, how, values }
 }
 
@@ -47,12 +46,15 @@ pub(crate) type Given = (Vec<(&'static str, String)>, Option<TcpListener>);
 
 impl<'s> Desk<'s> {
     /// A scenario for each refusal that can be shown with the placeholders of the command.
-    pub(crate) fn scenes(self, refusals: &'static [Refusal]) -> impl Iterator<Item = Scene<'s>> {
+    pub(crate) fn scenes(
+        self,
+        refusals: impl IntoIterator<Item = impl Borrow<Refusal>>,
+    ) -> impl Iterator<Item = Scene<'s>> {
         let Self { launcher, options, explains, values } = self;
         let can_be_shown =
-            move |refusal: &&Refusal| refusal.values.iter().any(|(name, _)| *name == MORE || launcher.takes(name));
-        refusals.iter().filter(can_be_shown).map(move |refusal| {
-            let play = move |judge: &mut Judge| refused(judge, launcher, &options, refusal, explains, values()?);
+            move |refusal: &Refusal| refusal.values.iter().any(|(name, _)| *name == MORE || launcher.takes(name));
+        refusals.into_iter().map(|refusal| *refusal.borrow()).filter(can_be_shown).map(move |refusal| {
+            let play = move |judge: &mut Judge| refused(judge, launcher, &options, &refusal, explains, values()?);
             scene("wrong arguments", play).shows([refusal.rule, explains])
         })
     }

@@ -59,7 +59,15 @@ impl Rule {
 
 /// Declares rules, and `RULES` with all of them in the order of the report:
 /// `NAME: Protocol(points, "section of the task") "id" in "page", "text", "hint";` or `NAME: Advice "id" in ...`.
+///
+/// If the table begins with `for TYPE;`, values of this type may follow each hint: the scenarios that are designed to
+/// observe the rule. `SCENARIOS` has all of them with their rules.
 macro_rules! rules {
+    (for $scenario:ty; $($name:ident: $basis:ident $(($($source:tt)*))? $id:literal in $page:literal, $text:literal, $hint:literal $(, $shown:expr)*;)*) => {
+        $crate::rule::rules! { $($name: $basis $(($($source)*))? $id in $page, $text, $hint;)* }
+
+        static SCENARIOS: &[(&$crate::rule::Rule, $scenario)] = &[$($((&$name, $shown),)*)*];
+    };
     ($($name:ident: $basis:ident $(($points:literal, $task:literal))? $id:literal in $page:literal, $text:literal, $hint:literal;)*) => {
         $(pub(super) static $name: $crate::rule::Rule = $crate::rule::Rule {
             id: $id,

@@ -9,7 +9,7 @@ use blackjack::{
     hand::{BEST, DEALER_STANDS, Points},
 };
 
-use super::rules::{DRAWN_UNIFORM, NEIGHBOURS, PUSHES, SOFT_17, UNIFORM, UPCARD_UNIFORM, UPCARDS, WHOLE_DECK, WINS};
+use super::{DRAWN_UNIFORM, NEIGHBOURS, PUSHES, SOFT_17, UNIFORM, UPCARD_UNIFORM, UPCARDS, WHOLE_DECK, WINS};
 use crate::{judge::Judge, rule::Rule};
 
 /// The number of rounds before a mean is compared.

@@ -8,7 +8,9 @@ use std::{
 
 use nuggets::ClientMessage;
 
-use super::rules;
+use super::{
+    ADDRESS, FAREWELL, FIRST, FORM, HOST_NAME, INPUT, KEYS, LEAVES, NO_CRASH, ONCE, QUIT, SILENT, TEXT, WATCHES,
+};
 use crate::{
     judge::{Halt, Judge, Played},
     launch::{Exit, Launcher, Run},
@@ -64,18 +66,8 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Starts a client with the usual name and host.
+    /// Starts a client with this name, if any, and this host.
     pub(super) fn new(
-        judge: &'a mut Judge,
-        terminal: Terminal,
-        launcher: &dyn Launcher,
-        options: &'a Options,
-    ) -> Played<Self> {
-        Self::called(judge, terminal, launcher, options, (Some(NAME), HOST))
-    }
-
-    /// Like [`Host::new`], with this name, if any, and this host.
-    pub(super) fn called(
         judge: &'a mut Judge,
         terminal: Terminal,
         launcher: &dyn Launcher,
@@ -131,14 +123,13 @@ impl<'a> Host<'a> {
             let (bytes, from) = datagram(&self.socket, &mut *self.run, by)?;
             self.line.came(&bytes);
             let client = *self.client.get_or_insert(from);
-            let known = self.judge.check(&rules::ADDRESS, client == from, || {
+            let known = self.judge.check(&ADDRESS, client == from, || {
                 format!("expected all messages from {client}, received {} from {from}", shown(&bytes))
             });
             if known {
                 let is_message = ClientMessage::parse(&bytes).is_ok();
-                self.judge.check(&rules::FORM, is_message, || {
-                    format!("expected a message of a client, received {}", shown(&bytes))
-                });
+                self.judge
+                    .check(&FORM, is_message, || format!("expected a message of a client, received {}", shown(&bytes)));
                 return Some(bytes);
             }
         }
@@ -146,7 +137,7 @@ impl<'a> Host<'a> {
 
     /// Receives and judges the first message.
     pub(super) fn greeted(&mut self) -> Played<Vec<u8>> {
-        self.greeted_by(&rules::FIRST)
+        self.greeted_by(&FIRST)
     }
 
     /// Like [`Host::greeted`]. Any other message breaks this rule, unless the usual first message is wrong too.
@@ -154,7 +145,7 @@ impl<'a> Host<'a> {
         let Some(first) = self.first() else { return self.mute(rule) };
         let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
         let is_right = first == wanted.as_bytes();
-        if is_right || self.name.is_none() || !self.is_hidden(rule, &rules::FIRST) {
+        if is_right || self.name.is_none() || !self.is_hidden(rule, &FIRST) {
             self.judge.check(rule, is_right, || {
                 format!("expected '{wanted}' as the first message, received {}", shown(&first))
             });
@@ -165,21 +156,21 @@ impl<'a> Host<'a> {
     /// Receives the first message of a client whose host is given by name.
     pub(super) fn greeted_at_name(&mut self) -> Played {
         match self.first() {
-            Some(_) => self.judge.require(&rules::HOST_NAME, true, String::new),
-            None => self.mute(&rules::HOST_NAME),
+            Some(_) => self.judge.require(&HOST_NAME, true, String::new),
+            None => self.mute(&HOST_NAME),
         }
     }
 
     // The first message. Other programs may slow down the start of a client.
     fn first(&mut self) -> Option<Vec<u8>> {
-        let start = if self.judge.has_failed(&rules::FIRST) { Duration::ZERO } else { LINGER };
+        let start = if self.judge.has_failed(&FIRST) { Duration::ZERO } else { LINGER };
         self.next(self.options.deadline() + start)
     }
 
     // Ends the scenario if the client sends nothing.
     fn mute<T>(&mut self, rule: &'static Rule) -> Played<T> {
-        if rule != &rules::FIRST && self.judge.has_failed(&rules::FIRST) {
-            self.judge.ended_by(&rules::FIRST);
+        if rule != &FIRST && self.judge.has_failed(&FIRST) {
+            self.judge.ended_by(&FIRST);
             return Err(Halt::Broken);
         }
         self.lacking(rule, "expected a first message, received nothing")
@@ -198,7 +189,7 @@ impl<'a> Host<'a> {
     pub(super) fn welcome(&mut self) -> Played<bool> {
         self.greeted()?;
         self.enter(b"GRID 3 14", &display(0))?;
-        self.wake(&rules::KEYS)
+        self.wake(&KEYS)
     }
 
     /// Sends the messages that accept a client that has sent PLAY, and waits as long as a user looks at the screen.
@@ -250,14 +241,14 @@ impl<'a> Host<'a> {
         let by = self.options.deadline();
         loop {
             let Some(message) = self.next(by) else {
-                if *rule == rules::WATCHES && self.is_hidden(rule, &rules::ADDRESS) {
+                if *rule == WATCHES && self.is_hidden(rule, &ADDRESS) {
                     return Ok(());
                 }
                 return self.lacking(rule, &format!("expected KEY '{}'{after}, received nothing", key.escape_ascii()));
             };
             if typed_key(&message) == Some(key) {
                 self.settled = true;
-                self.judge.check(&rules::KEYS, true, String::new);
+                self.judge.check(&KEYS, true, String::new);
                 return self.judge.require(rule, true, String::new);
             }
             if !self.is_spare(&message) {
@@ -277,13 +268,11 @@ impl<'a> Host<'a> {
     fn unasked(&mut self, message: &[u8]) {
         let asks = message.starts_with(b"PLAY") || message.starts_with(b"SPECTATE");
         if asks {
-            self.judge.check(&rules::ONCE, !self.settled, || {
+            self.judge.check(&ONCE, !self.settled, || {
                 format!("expected no repetition after the server has accepted the client, received {}", shown(message))
             });
         } else if typed_key(message).is_some() {
-            self.judge.check(&rules::KEYS, false, || {
-                format!("expected KEY for typed keys only, received {}", shown(message))
-            });
+            self.judge.check(&KEYS, false, || format!("expected KEY for typed keys only, received {}", shown(message)));
         }
     }
 
@@ -291,7 +280,7 @@ impl<'a> Host<'a> {
     pub(super) fn end_input(&mut self) -> Played<bool> {
         if self.next(self.options.deadline()).is_none() {
             let why = "the client does not play if its standard input is a pipe";
-            self.judge.leave_out([&rules::INPUT, &rules::LEAVES], why);
+            self.judge.leave_out([&INPUT, &LEAVES], why);
             return Ok(false);
         }
         self.enter(b"GRID 3 14", &display(0))?;
@@ -302,19 +291,18 @@ impl<'a> Host<'a> {
         loop {
             match self.next(by) {
                 Some(message) if typed_key(&message) == Some(b'Q') => {
-                    self.judge.check(&rules::INPUT, true, String::new);
+                    self.judge.check(&INPUT, true, String::new);
                     return Ok(true);
                 }
                 Some(message) if typed_key(&message).is_none() => {}
                 Some(message) => {
-                    return self.judge.broken(&rules::INPUT, || {
+                    return self.judge.broken(&INPUT, || {
                         format!("expected 'KEY Q' at the end of standard input, received {}", shown(&message))
                     });
                 }
-                None if self.is_hidden(&rules::INPUT, &rules::ADDRESS) => return Ok(false),
+                None if self.is_hidden(&INPUT, &ADDRESS) => return Ok(false),
                 None => {
-                    return self
-                        .lacking(&rules::INPUT, "expected 'KEY Q' at the end of standard input, received nothing");
+                    return self.lacking(&INPUT, "expected 'KEY Q' at the end of standard input, received nothing");
                 }
             }
         }
@@ -339,13 +327,13 @@ impl<'a> Host<'a> {
         self.send(message);
         let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
-        if exit.is_none() && self.judge.has_failed(&rules::QUIT) {
-            self.judge.leave_out_for([rule], &rules::QUIT);
+        if exit.is_none() && self.judge.has_failed(&QUIT) {
+            self.judge.leave_out_for([rule], &QUIT);
             return Ok(());
         }
         let missing = self.run.missing(text.lines(), by);
-        if missing.is_some() && self.judge.has_failed(&rules::TEXT) {
-            self.judge.leave_out_for([rule], &rules::TEXT);
+        if missing.is_some() && self.judge.has_failed(&TEXT) {
+            self.judge.leave_out_for([rule], &TEXT);
             return Ok(());
         }
         self.judge.require(rule, exit.is_some() && missing.is_none(), || {
@@ -361,15 +349,15 @@ impl<'a> Host<'a> {
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
-        self.judge.require(&rules::QUIT, exit == Some(Exit::with(0)), || {
+        self.judge.require(&QUIT, exit == Some(Exit::with(0)), || {
             format!("expected exit status 0 after KEY Q and QUIT, but {}", Exit::told(exit.as_ref(), "the client"))
         })?;
         let missing = self.run.missing(text.lines(), by);
-        if missing.is_some() && self.judge.has_failed(&rules::TEXT) {
-            self.judge.leave_out_for([&rules::FAREWELL], &rules::TEXT);
+        if missing.is_some() && self.judge.has_failed(&TEXT) {
+            self.judge.leave_out_for([&FAREWELL], &TEXT);
             return Ok(());
         }
-        self.judge.require(&rules::FAREWELL, missing.is_none(), || {
+        self.judge.require(&FAREWELL, missing.is_none(), || {
             "expected the text of the QUIT that answers KEY Q on standard output, received none".to_owned()
         })
     }
@@ -377,25 +365,25 @@ impl<'a> Host<'a> {
     /// Sends QUIT. The client must then exit without sending a message, and must have printed the text.
     pub(super) fn quit(&mut self, text: &str) -> Played {
         if self.run.exit(Instant::now()).is_some() {
-            return self.lacking(&rules::QUIT, "expected the client to wait for QUIT");
+            return self.lacking(&QUIT, "expected the client to wait for QUIT");
         }
-        if self.judge.has_failed(&rules::KEYS) {
+        if self.judge.has_failed(&KEYS) {
             // Extra messages that the client sends for a key must not be attributed to QUIT.
             self.listen(Instant::now() + REST);
         }
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
-        self.judge.check(&rules::QUIT, exit == Some(Exit::with(0)), || {
+        self.judge.check(&QUIT, exit == Some(Exit::with(0)), || {
             format!("expected exit status 0 after QUIT, but {}", Exit::told(exit.as_ref(), "the client"))
         });
         let missing = self.run.missing(text.lines(), by);
-        self.judge.check(&rules::TEXT, missing.is_none(), || {
+        self.judge.check(&TEXT, missing.is_none(), || {
             format!("expected the line '{}' of QUIT on standard output, received none", missing.unwrap_or_default())
         });
         if exit.is_some() {
             let more = self.next(Instant::now() + REST);
-            self.judge.check(&rules::SILENT, more.is_none(), || {
+            self.judge.check(&SILENT, more.is_none(), || {
                 format!("expected nothing after QUIT, received {}", more.as_deref().map_or_else(String::new, shown))
             });
         }
@@ -434,9 +422,9 @@ impl<'a> Host<'a> {
     // Breaks a rule because a message is missing, and ends the scenario.
     fn lacking<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
         let exit = self.run.exit(Instant::now() + REST);
-        if rule != &rules::NO_CRASH && exit.is_some_and(|exit| exit.is_crash(&self.run.errors())) {
+        if rule != &NO_CRASH && exit.is_some_and(|exit| exit.is_crash(&self.run.errors())) {
             // The crash is recorded when the scenario is over.
-            self.judge.leave_out_for([rule], &rules::NO_CRASH);
+            self.judge.leave_out_for([rule], &NO_CRASH);
             return Err(Halt::Broken);
         }
         let state = self.state();

@@ -10,7 +10,7 @@ use std::{
 use blackjack::{Action, Card, DealerMessage, Dialect, Hand, Verdict};
 use bytes::BytesMut;
 
-use super::rules::{ANSWERS, GRAMMAR, JOINS, QUIET};
+use super::{ANSWERS, GRAMMAR, JOINS, QUIET};
 use crate::{
     judge::{Judge, Played},
     launch::{Launcher, Run},

@@ -11,11 +11,9 @@ use robots::MinStd;
 use tempfile::TempDir;
 
 use super::{
+    CUT_TABLE, EMPTY_TABLE, ENDS, EXPLAINS, GARBAGE_TABLE, LARGE_TABLE, LEAVES_TABLE, NAN_TABLE, NO_CRASH, PLAYS_TABLE,
+    QUITS, TRAINS, TRAINS_ON, TWICE_TABLE,
     croupier::{CALL, Croupier, Delivery},
-    rules::{
-        CUT_TABLE, EMPTY_TABLE, ENDS, EXPLAINS, GARBAGE_TABLE, LARGE_TABLE, LEAVES_TABLE, NAN_TABLE, NO_CRASH,
-        PLAYS_TABLE, QUITS, TRAINS, TRAINS_ON, TWICE_TABLE,
-    },
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},
