@@ -157,21 +157,21 @@ pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
         return Err(trouble);
     }
     let tested = grades.len();
-    say(&format!("{tested} of {} students tested; see {}", students.len(), args.to.join("index.html").display()));
+    log(&format!("{tested} of {} students tested; see {}", students.len(), args.to.join("index.html").display()));
     Ok(if tested == students.len() { ExitCode::SUCCESS } else { EXIT_UNFINISHED.into() })
 }
 
 // Creates the directories, and empties the one for work. No other run may use them as long as the file is open.
 fn prepare(to: &Path, bench: &Bench) -> anyhow::Result<File> {
-    let told = || format!("cannot use {} for the results", to.display());
+    let context = || format!("cannot use {} for the results", to.display());
     for folder in [&bench.reports, &bench.results] {
-        fs::create_dir_all(folder).with_context(told)?;
+        fs::create_dir_all(folder).with_context(context)?;
     }
-    let lock = File::create(to.join(".lock")).with_context(told)?;
+    let lock = File::create(to.join(".lock")).with_context(context)?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => bail!("another test is writing its results to {}", to.display()),
-        Err(TryLockError::Error(error)) => return Err(error).with_context(told),
+        Err(TryLockError::Error(error)) => return Err(error).with_context(context),
     }
     bench.work.sweep();
     Ok(lock)
@@ -235,7 +235,7 @@ impl Class<'_> {
         grade.before = old.map(|old| old.marks);
         grade.save(&path).with_context(|| format!("cannot write {}", path.display()))?;
         let of: u32 = self.bench.rules().map(|rule| rule.points).sum();
-        say(&format!("{}: {}, {} of {of} points", student.name, grade.outcome, grade.marks.points));
+        log(&format!("{}: {}, {} of {of} points", student.name, grade.outcome, grade.marks.points));
         Ok(Some(grade))
     }
 }
@@ -244,7 +244,7 @@ fn next<T>(open: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     open.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
-fn say(line: &str) {
+fn log(line: &str) {
     cmdkit::print_stderr(&format!("{}\n", cmdkit::printable(line)));
 }
 

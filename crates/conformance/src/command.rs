@@ -172,10 +172,10 @@ impl Launcher for Program {
         let (group, ends) = Group::start(&start)
             .context("cannot start a program")?
             .map_err(|error| CannotStart { program: program.clone(), error })?;
-        let spoken = Spoken::of(ends.output, ends.errors, group.id(), self.limits.output);
+        let captured = CapturedOutput::of(ends.output, ends.errors, group.id(), self.limits.output);
         // The tester cannot type an end of input at a terminal.
         let can_end_input = !start.terminal.has_input();
-        Ok(Box::new(Running { group, input: ends.input, can_end_input, spoken, limits: self.limits, exit: None }))
+        Ok(Box::new(Running { group, input: ends.input, can_end_input, captured, limits: self.limits, exit: None }))
     }
 
     fn chooses_terminal(&self) -> bool {
@@ -195,22 +195,22 @@ struct Running {
     group: Group,
     input: Option<Box<dyn Write + Send>>,
     can_end_input: bool,
-    spoken: Arc<Spoken>,
+    captured: Arc<CapturedOutput>,
     limits: Limits,
     exit: Option<Exit>,
 }
 
 impl Run for Running {
     fn line(&mut self, by: Instant) -> Option<String> {
-        self.spoken.line(by)
+        self.captured.line(by)
     }
 
     fn partial_line(&mut self) -> String {
-        self.spoken.partial_line()
+        self.captured.partial_line()
     }
 
     fn screen(&self) -> Option<Vec<String>> {
-        self.spoken.screen()
+        self.captured.screen()
     }
 
     fn type_bytes(&mut self, bytes: &[u8]) {
@@ -242,16 +242,16 @@ impl Run for Running {
     }
 
     fn errors(&self) -> Vec<String> {
-        self.spoken.errors(self.exit.is_some())
+        self.captured.errors(self.exit.is_some())
     }
 
     fn limit(&self) -> Option<String> {
-        let name = if self.spoken.is_flood() { "output" } else { self.group.limit()? };
+        let name = if self.captured.is_flood() { "output" } else { self.group.limit()? };
         Some(format!("{name}, which is {}", self.limits.value(name)))
     }
 
     fn first_output(&self) -> Option<Instant> {
-        self.spoken.first()
+        self.captured.first()
     }
 
     fn udp_ports(&self) -> Option<Vec<u16>> {
@@ -273,9 +273,9 @@ const MAX_PARTIAL: usize = 4096;
 const ERRORS: usize = 50;
 /// How long to wait for the output that a program wrote before it ended. Only processes that it has left behind can
 /// still write more.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const FINAL_OUTPUT: Duration = Duration::from_millis(200);
 
-pub(crate) struct Spoken {
+pub(crate) struct CapturedOutput {
     lines: Mutex<Receiver<String>>,
     errors: Mutex<VecDeque<String>>,
     are_errors_complete: AtomicBool,
@@ -290,22 +290,22 @@ pub(crate) struct Spoken {
 
 /// Records the time of the first byte and the incomplete line. Programs that draw a screen or print a prompt complete
 /// no line.
-struct Noted<'a, R> {
+struct OutputRecorder<'a, R> {
     from: R,
-    spoken: &'a Spoken,
+    captured: &'a CapturedOutput,
 }
 
-impl<R: Read> Read for Noted<'_, R> {
+impl<R: Read> Read for OutputRecorder<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.from.read(buffer)?;
         if count > 0 {
-            self.spoken.first.get_or_init(Instant::now);
+            self.captured.first.get_or_init(Instant::now);
         }
-        if let Some(screen) = &self.spoken.screen {
+        if let Some(screen) = &self.captured.screen {
             let text = String::from_utf8_lossy(&buffer[..count]);
             screen.lock().unwrap_or_else(PoisonError::into_inner).write(&text);
         }
-        let mut partial = self.spoken.partial.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut partial = self.captured.partial.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = &buffer[..count];
         if let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') {
             partial.clear();
@@ -317,11 +317,11 @@ impl<R: Read> Read for Noted<'_, R> {
     }
 }
 
-impl Spoken {
+impl CapturedOutput {
     /// Reads in separate threads. If the program with this process id writes more than `most` bytes, it is ended.
     pub(crate) fn of(output: Output, errors: Option<ChildStderr>, program: u32, most: u64) -> Arc<Self> {
         let (sender, lines) = mpsc::channel();
-        let spoken = Arc::new(Self {
+        let captured = Arc::new(Self {
             lines: Mutex::new(lines),
             errors: Mutex::default(),
             are_errors_complete: AtomicBool::new(errors.is_none()),
@@ -331,19 +331,19 @@ impl Spoken {
             partial: Mutex::default(),
             screen: matches!(output, Output::Terminal(_)).then(|| Mutex::new(Screen::new(ROWS.into()))),
         });
-        let listener = Arc::clone(&spoken);
-        thread::spawn(move || listener.listen(output, &sender, program));
+        let reader = Arc::clone(&captured);
+        thread::spawn(move || reader.read_lines(output, &sender, program));
         if let Some(errors) = errors {
-            let listener = Arc::clone(&spoken);
-            thread::spawn(move || listener.collect(errors, program));
+            let reader = Arc::clone(&captured);
+            thread::spawn(move || reader.read_errors(errors, program));
         }
-        spoken
+        captured
     }
 
-    fn listen(&self, output: Output, lines: &Sender<String>, program: u32) {
+    fn read_lines(&self, output: Output, lines: &Sender<String>, program: u32) {
         let is_terminal = matches!(output, Output::Terminal(_));
         let mut kept = 0;
-        self.each_line(Noted { from: output, spoken: self }, program, |line| {
+        self.each_line(OutputRecorder { from: output, captured: self }, program, |line| {
             kept += line.len() as u64 + 1;
             if kept <= MAX_OUTPUT {
                 // The tester may never request them.
@@ -356,7 +356,7 @@ impl Spoken {
         });
     }
 
-    fn collect(&self, from: ChildStderr, program: u32) {
+    fn read_errors(&self, from: ChildStderr, program: u32) {
         self.each_line(from, program, |line| {
             if !line.trim().is_empty() {
                 let mut lines = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
@@ -412,7 +412,7 @@ impl Spoken {
 
     /// The last lines of standard error. They are complete if the program `has_ended`.
     pub(crate) fn errors(&self, has_ended: bool) -> Vec<String> {
-        let by = Instant::now() + LAST_WORDS;
+        let by = Instant::now() + FINAL_OUTPUT;
         while has_ended && !self.are_errors_complete.load(Ordering::SeqCst) && Instant::now() < by {
             thread::sleep(POLL);
         }

@@ -15,7 +15,7 @@ use blackjack::{Card, DealerMessage, Dialect, PlayerMessage, Verdict, hand::BEST
 
 use self::{
     chance::Chance,
-    table::{Dealer, EVENTS, Heard, Seat, Seen, Style, Table},
+    table::{Arrival, Dealer, EVENTS, Events, Seat, Style, Table},
 };
 use crate::{
     judge::{Judge, Played, scene},
@@ -68,16 +68,16 @@ struct Subject<'a> {
 
 /// The results of all games together.
 #[derive(Default)]
-struct Tally {
-    seen: Seen,
+struct Totals {
+    events: Events,
     chance: Chance,
     // The initial cards of the first game, and when they had arrived.
     first: Option<(Instant, Vec<Card>)>,
 }
 
-impl Tally {
+impl Totals {
     fn add(&mut self, table: Table) {
-        self.seen.extend(table.seen);
+        self.events.extend(table.events);
         self.chance.add(table.chance);
     }
 }
@@ -97,7 +97,7 @@ impl Subject<'_> {
     /// Starts the dealer and seats players with these styles.
     fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<Table> {
         let dealer = self.start(judge, rounds, styles.len())?;
-        Table::sit(judge, dealer, styles)
+        Table::seat_players(judge, dealer, styles)
     }
 }
 
@@ -459,8 +459,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             subject.table(judge, ANY, &styles)?.play(judge, 0, ANY)
         });
     }
-    let tally = Mutex::new(Tally::default());
-    judge.play("a whole game", |judge| whole_game(judge, &subject, &[Style::Mixed], &tally))?;
+    let totals = Mutex::new(Totals::default());
+    judge.play("a whole game", |judge| whole_game(judge, &subject, &[Style::Mixed], &totals))?;
     if judge.has_failed(&LISTENS) {
         // Otherwise, each further scenario would wait until its deadline.
         return Ok(());
@@ -468,7 +468,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let mut styles: &[Style] = &[Style::Mixed];
     if launcher.takes("players") {
         styles = &[Style::Greedy, Style::Mixed, Style::Modest];
-        judge.play("three players", |judge| whole_game(judge, &subject, styles, &tally))?;
+        judge.play("three players", |judge| whole_game(judge, &subject, styles, &totals))?;
     } else {
         judge.leave_out(OF_SEVERAL, "the command has no {players}");
     }
@@ -480,16 +480,16 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             let mut games = 0..MORE_GAMES;
             let by = Instant::now() + 6 * subject.options.patience;
             let is_open = || {
-                let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-                tally.seen.len() < EVENTS && !tally.chance.is_strange()
+                let totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
+                totals.events.len() < EVENTS && !totals.chance.is_strange()
             };
             while is_open() && games.next().is_some() && Instant::now() < by {
-                whole_game(judge, &subject, styles, &tally)?;
+                whole_game(judge, &subject, styles, &totals)?;
             }
             Ok(())
         }),
-        scene("many rounds", |judge| many_rounds(judge, &subject, &tally)).shows(rare.into_iter().chain(many)),
-        scene("two dealers that start at the same time", |judge| two_dealers(judge, &subject, &tally))
+        scene("many rounds", |judge| many_rounds(judge, &subject, &totals)).shows(rare.into_iter().chain(many)),
+        scene("two dealers that start at the same time", |judge| two_dealers(judge, &subject, &totals))
             .shows([&SEEDED, &FRESH]),
     ];
     let subject = &subject;
@@ -519,14 +519,14 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     };
     scenes.extend(Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
     judge.side_by_side(scenes)?;
-    let chance = tally.into_inner().unwrap_or_else(PoisonError::into_inner).chance;
+    let chance = totals.into_inner().unwrap_or_else(PoisonError::into_inner).chance;
     judge.play("all rounds together", |judge| {
         chance.judge(judge);
         Ok(())
     })
 }
 
-fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally: &Mutex<Tally>) -> Played {
+fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], totals: &Mutex<Totals>) -> Played {
     let mut table = subject.table(judge, GAME_ROUNDS, styles)?;
     let played = table.play(judge, 0, GAME_ROUNDS);
     if played.is_ok() {
@@ -535,28 +535,28 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], tally:
         judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
             None => "expected the dealer to exit after QUIT and the end of all connections, but it is still running"
                 .to_owned(),
-            Some(_) => format!("expected exit status 0{}", run.obituary()),
+            Some(_) => format!("expected exit status 0{}", run.exit_clause()),
         });
     }
-    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-    tally.first = tally.first.take().or_else(|| table.first.clone());
-    tally.add(table);
+    let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
+    totals.first = totals.first.take().or_else(|| table.first.clone());
+    totals.add(table);
     played
 }
 
 // Plays as many rounds as fit into this time. A dealer that pauses plays too few for statistics, which is not an error.
-fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -> Played {
+fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>) -> Played {
     let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
     let mut table = subject.table(judge, MANY, styles)?;
     let (start, patience) = (Instant::now(), subject.options.patience);
     let latest = start + LONGEST.max(12 * patience);
     let played = table.play_on(judge, MANY, (start + 3 * patience, latest));
-    tally.lock().unwrap_or_else(PoisonError::into_inner).add(table);
+    totals.lock().unwrap_or_else(PoisonError::into_inner).add(table);
     played
 }
 
-fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -> Played {
-    let first = tally.lock().unwrap_or_else(PoisonError::into_inner).first.clone();
+fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>) -> Played {
+    let first = totals.lock().unwrap_or_else(PoisonError::into_inner).first.clone();
     if let Some((dealt, _)) = &first {
         // Some generators are seeded with the time in seconds.
         thread::sleep(APART.saturating_sub(dealt.elapsed()));
@@ -564,7 +564,7 @@ fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, tally: &Mutex<Tally>) -
     let dealers = [subject.start(judge, 1, 1)?, subject.start(judge, 1, 1)?];
     let mut openings = Vec::new();
     for dealer in dealers {
-        let mut table = Table::sit(judge, dealer, &[Style::Modest])?;
+        let mut table = Table::seat_players(judge, dealer, &[Style::Modest])?;
         table.deal(judge, 0, 1)?;
         openings.push(table.opening);
     }
@@ -627,9 +627,9 @@ fn waits(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut first = Seat::connect(judge, &mut dealer, 1)?;
     first.style = Style::Modest;
     first.join("tester1")?;
-    let heard = first.listen(judge, Instant::now() + subject.options.patience / 20);
-    judge.require(&WAITS, heard == Heard::Nothing, || {
-        format!("expected nothing before the second of two players has joined, received {heard}")
+    let received = first.receive(judge, Instant::now() + subject.options.patience / 20);
+    judge.require(&WAITS, received == Arrival::Nothing, || {
+        format!("expected nothing before the second of two players has joined, received {received}")
     })?;
     let mut second = Seat::connect(judge, &mut dealer, 2)?;
     second.style = Style::Modest;
@@ -641,9 +641,9 @@ fn slow(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut dealer = subject.start(judge, 1, 1)?;
     let mut seat = Seat::connect(judge, &mut dealer, 1)?;
     seat.style = Style::Modest;
-    let heard = seat.listen(judge, Instant::now() + subject.options.patience / 20);
-    judge.require(&SPEAKS_SECOND, !matches!(heard, Heard::Message(_)), || {
-        format!("expected nothing before JOIN, received {heard}")
+    let received = seat.receive(judge, Instant::now() + subject.options.patience / 20);
+    judge.require(&SPEAKS_SECOND, !matches!(received, Arrival::Message(_)), || {
+        format!("expected nothing before JOIN, received {received}")
     })?;
     seat.join("tester1")?;
     judge.under(&LATE_JOIN, |judge| Table::of(dealer, vec![seat]).play(judge, 0, 1))
@@ -652,13 +652,13 @@ fn slow(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn late_answer(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
-    table.asked(judge, 0)?;
+    table.next_question(judge, 0)?;
     let Some(seat) = table.seats.first_mut() else { return Ok(()) };
-    let early = seat.listen(judge, Instant::now() + subject.options.patience / 10);
-    seat.say(&PlayerMessage::Stand);
-    let heard = if early == Heard::Nothing { seat.listen(judge, subject.options.deadline()) } else { early };
-    judge.check(&LATE_ANSWER, matches!(heard, Heard::Message(DealerMessage::Result(_))), || {
-        format!("expected RESULT after a late STAND, received {heard}")
+    let early = seat.receive(judge, Instant::now() + subject.options.patience / 10);
+    seat.send(&PlayerMessage::Stand);
+    let received = if early == Arrival::Nothing { seat.receive(judge, subject.options.deadline()) } else { early };
+    judge.check(&LATE_ANSWER, matches!(received, Arrival::Message(DealerMessage::Result(_))), || {
+        format!("expected RESULT after a late STAND, received {received}")
     });
     Ok(())
 }
@@ -666,13 +666,13 @@ fn late_answer(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn visitor(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut dealer = subject.start(judge, 1, 1)?;
     drop(Seat::connect(judge, &mut dealer, 1)?);
-    Table::sit(judge, dealer, &[Style::Modest])?.play(judge, 0, 1)
+    Table::seat_players(judge, dealer, &[Style::Modest])?.play(judge, 0, 1)
 }
 
 fn alone(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut table = subject.table(judge, 2, &[Style::Modest])?;
     table.deal(judge, 0, 2)?;
-    table.asked(judge, 0)?;
+    table.next_question(judge, 0)?;
     table.seats.clear();
     let exit = table.dealer.run.exit(subject.options.deadline());
     judge.check(&ALONE, exit.is_some(), || {
@@ -685,7 +685,7 @@ fn restart(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let port = free_tcp_port()?;
     for _ in 0..2 {
         let dealer = subject.start_at(judge, port, 1, 1)?;
-        let mut table = Table::sit(judge, dealer, &[Style::Modest])?;
+        let mut table = Table::seat_players(judge, dealer, &[Style::Modest])?;
         table.play(judge, 0, 1)?;
         table.dealer.run.exit(subject.options.deadline());
     }
@@ -727,7 +727,7 @@ type Trouble = fn(Seat) -> Option<Seat>;
 fn troubled(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, when: When, trouble: Trouble) -> Played {
     let mut table = subject.table(judge, SHORT_GAME, &[Style::Modest, Style::Modest])?;
     table.deal(judge, 0, SHORT_GAME)?;
-    let Some(asked) = table.asked(judge, 0)? else { return Ok(()) };
+    let Some(asked) = table.next_question(judge, 0)? else { return Ok(()) };
     if when == When::AfterItsTurn {
         table.hand(judge, asked, 0)?;
     }
@@ -766,7 +766,7 @@ fn flood(seat: &mut Seat) {
 fn latecomers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut table = subject.table(judge, SHORT_GAME, &[Style::Modest])?;
     table.deal(judge, 0, SHORT_GAME)?;
-    let Some(asked) = table.asked(judge, 0)? else { return Ok(()) };
+    let Some(asked) = table.next_question(judge, 0)? else { return Ok(()) };
     let mut late = Vec::new();
     for number in 0..LATE {
         // A dealer need not accept more connections than it has seats.
@@ -788,11 +788,11 @@ fn latecomers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
-    table.asked(judge, 0)?;
+    table.next_question(judge, 0)?;
     let options = subject.options;
     let Some(seat) = table.seats.first_mut() else { return Ok(true) };
     seat.connection.send(b"HIT\0STAND\0");
-    let Heard::Message(DealerMessage::Card(card)) = seat.listen(judge, options.deadline()) else {
+    let Arrival::Message(DealerMessage::Card(card)) = seat.receive(judge, options.deadline()) else {
         // A dealer may close the connection of a player that sends an answer without a question.
         judge.check(&EARLY_ANSWER, true, String::new);
         return Ok(true);
@@ -802,18 +802,18 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     if seat.hand.points().total() >= BEST {
         return Ok(false);
     }
-    let mut heard = seat.listen(judge, options.deadline());
-    if matches!(heard, Heard::Message(DealerMessage::Result(_))) {
+    let mut received = seat.receive(judge, options.deadline());
+    if matches!(received, Arrival::Message(DealerMessage::Result(_))) {
         // The dealer would not have sent a question without STAND either.
         return Ok(true);
     }
-    if heard == Heard::Message(DealerMessage::Decision) {
-        heard = seat.listen(judge, Instant::now() + options.patience / 20);
+    if received == Arrival::Message(DealerMessage::Decision) {
+        received = seat.receive(judge, Instant::now() + options.patience / 20);
     }
     // A hand that has stood without being bust cannot be bust.
-    let result = matches!(heard, Heard::Message(DealerMessage::Result(verdict)) if verdict != Verdict::Bust);
+    let result = matches!(received, Arrival::Message(DealerMessage::Result(verdict)) if verdict != Verdict::Bust);
     judge.check(&EARLY_ANSWER, !result, || {
-        format!("expected no RESULT before an answer to DECISION, received {heard}: the dealer used the STAND sent together with HIT")
+        format!("expected no RESULT before an answer to DECISION, received {received}: the dealer used the STAND sent together with HIT")
     });
     Ok(true)
 }
@@ -824,7 +824,7 @@ fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
     let styles: &[Style] = if several { &[Style::Modest, Style::Modest] } else { &[Style::Modest] };
     let mut table = subject.table(judge, SHORT_GAME, styles)?;
     table.deal(judge, 0, SHORT_GAME)?;
-    let asked = table.asked(judge, 0)?;
+    let asked = table.next_question(judge, 0)?;
     let mut offender = table.seats.swap_remove(asked.unwrap_or(0));
     offender.connection.send(bytes);
     table.offender = Some(offender);
@@ -836,7 +836,7 @@ fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
         });
     }
     if let Some(mut offender) = table.offender.take() {
-        offender_is_out(judge, &mut offender, &table.told, &subject.options)?;
+        offender_is_out(judge, &mut offender, &table.offender_messages, &subject.options)?;
     }
     last_look(&mut table.dealer);
     others
@@ -857,15 +857,15 @@ fn joins_strangely(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Pl
 
 fn offender_is_out(judge: &mut Judge, offender: &mut Seat, told: &[DealerMessage], options: &Options) -> Played {
     let by = options.deadline();
-    let mut told = told.iter().map(|message| Heard::Message(*message));
+    let mut told = told.iter().map(|message| Arrival::Message(*message));
     loop {
-        let heard = told.next().unwrap_or_else(|| offender.listen(judge, by));
-        match heard {
-            Heard::Closed => return judge.require(&OFFENDER, true, String::new),
-            Heard::Message(DealerMessage::Quit | DealerMessage::Result(Verdict::Lose | Verdict::Bust)) => {}
-            heard => {
+        let received = told.next().unwrap_or_else(|| offender.receive(judge, by));
+        match received {
+            Arrival::Closed => return judge.require(&OFFENDER, true, String::new),
+            Arrival::Message(DealerMessage::Quit | DealerMessage::Result(Verdict::Lose | Verdict::Bust)) => {}
+            received => {
                 return judge.broken(&OFFENDER, || {
-                    format!("expected the end of the connection after QUIT at most, received {heard}")
+                    format!("expected the end of the connection after QUIT at most, received {received}")
                 });
             }
         }
@@ -877,29 +877,29 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for words in [&b"HIT\0"[..], b"join tester\0", b"HELLO tester\0", b"JOIN\0"] {
         let mut seat = Seat::connect(judge, &mut dealer, 1)?;
         seat.connection.send(words);
-        let heard = loop {
-            let heard = seat.listen(judge, subject.options.deadline());
-            if heard != Heard::Message(DealerMessage::Quit) {
-                break heard;
+        let received = loop {
+            let received = seat.receive(judge, subject.options.deadline());
+            if received != Arrival::Message(DealerMessage::Quit) {
+                break received;
             }
         };
-        judge.require(&BAD_JOIN, heard == Heard::Closed, || {
-            format!("expected the end of the connection after '{}', received {heard}", words.escape_ascii())
+        judge.require(&BAD_JOIN, received == Arrival::Closed, || {
+            format!("expected the end of the connection after '{}', received {received}", words.escape_ascii())
         })?;
     }
     // The next joining client gets the seat.
-    Table::sit(judge, dealer, &[Style::Modest])?.play(judge, 0, 1)
+    Table::seat_players(judge, dealer, &[Style::Modest])?.play(judge, 0, 1)
 }
 
 fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
-    table.asked(judge, 0)?;
+    table.next_question(judge, 0)?;
     let Some(seat) = table.seats.first_mut() else { return Ok(()) };
     seat.connection.send(&PlayerMessage::Stand.to_bytes(Dialect::Text));
     seat.connection.end_sending();
-    let result = seat.listen(judge, subject.options.deadline());
-    let right = matches!(result, Heard::Message(DealerMessage::Result(_)));
+    let result = seat.receive(judge, subject.options.deadline());
+    let right = matches!(result, Arrival::Message(DealerMessage::Result(_)));
     judge.check(&HALF_CLOSE, right, || format!("expected RESULT after STAND, received {result}"));
     Ok(())
 }

@@ -30,7 +30,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// Set permanently when the user wants the test to end.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 /// The handles that end the running programs, by the id of the first process.
-static RUNNING: Mutex<BTreeMap<u32, Ender>> = Mutex::new(BTreeMap::new());
+static RUNNING: Mutex<BTreeMap<u32, KillHandle>> = Mutex::new(BTreeMap::new());
 
 /// If this process receives a termination signal, ends all programs under test and sets the flag. Running scenarios are
 /// aborted, and no further ones start.
@@ -39,10 +39,10 @@ static RUNNING: Mutex<BTreeMap<u32, Ender>> = Mutex::new(BTreeMap::new());
 /// If the system accepts no signal handler, or no thread.
 pub fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
     let stopped = cmdkit::stop_flag()?;
-    let asked = Arc::clone(&stopped);
+    let flag = Arc::clone(&stopped);
     // An ordinary thread, since the tester waits as long as a program under test is not ended.
     thread::Builder::new().name("stop".into()).spawn(move || {
-        while !asked.load(Ordering::SeqCst) {
+        while !flag.load(Ordering::SeqCst) {
             thread::sleep(POLL);
         }
         stop();
@@ -52,8 +52,8 @@ pub fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
 
 fn stop() {
     STOPPED.store(true, Ordering::SeqCst);
-    for ender in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).values() {
-        ender.end();
+    for kill_handle in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).values() {
+        kill_handle.end();
     }
 }
 
@@ -63,8 +63,8 @@ pub(crate) fn is_stopped() -> bool {
 
 /// Ends the program whose first process has this id, if it still runs.
 pub(crate) fn end(id: u32) {
-    if let Some(ender) = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
-        ender.end();
+    if let Some(kill_handle) = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+        kill_handle.end();
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Group {
 impl Group {
     /// Starts the program. The inner result has the error of the command itself.
     pub(crate) fn start(start: &Start<'_>) -> io::Result<Result<(Self, Ends), io::Error>> {
-        let (output, theirs) = Output::open(start.terminal)?;
+        let (output, child_end) = Output::open(start.terminal)?;
         #[cfg(target_os = "linux")]
         if has_guards() {
             let at_terminal = start.terminal.has_input();
@@ -107,7 +107,7 @@ impl Group {
             let mode = guard::mode();
             let mut command = Guard::command(program, start.arguments, start.limits, mode, at_terminal);
             prepare(&mut command, start);
-            theirs.give(&mut command)?;
+            child_end.attach_output(&mut command)?;
             let mut guard = match Guard::start(&mut command) {
                 Ok(guard) => guard,
                 Err(Refusal::Command(error)) => return Ok(Err(error)),
@@ -117,17 +117,17 @@ impl Group {
                 if at_terminal { output.keyboard()? } else { Some(Box::new(guard.input()?)) };
             let (pipe, errors) = guard.output();
             let ends = Ends { input, output: output.or(pipe), errors };
-            let ender = Ender::Guard(guard.ender()?);
-            return Ok(Ok((Self::running(Leader::Guard(guard), ender), ends)));
+            let kill_handle = KillHandle::Guard(guard.kill_handle()?);
+            return Ok(Ok((Self::running(Leader::Guard(guard), kill_handle), ends)));
         }
         let mut command = Command::new(start.program);
         command.args(start.arguments).stdin(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         prepare(&mut command, start);
-        theirs.give(&mut command)?;
+        child_end.attach_output(&mut command)?;
         if start.terminal.has_input() {
-            theirs.give_input(&mut command)?;
+            child_end.attach_input(&mut command)?;
         }
         let mut leader = match command.spawn() {
             Ok(leader) => leader,
@@ -138,17 +138,17 @@ impl Group {
             None => output.keyboard()?,
         };
         let ends = Ends { input, output: output.or(leader.stdout.take()), errors: leader.stderr.take() };
-        let ender = Ender::Group(leader.id());
-        Ok(Ok((Self::running(Leader::Group(leader), ender), ends)))
+        let kill_handle = KillHandle::Group(leader.id());
+        Ok(Ok((Self::running(Leader::Group(leader), kill_handle), ends)))
     }
 
-    fn running(leader: Leader, ender: Ender) -> Self {
+    fn running(leader: Leader, kill_handle: KillHandle) -> Self {
         let group = Self { leader };
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         if is_stopped() {
-            ender.end();
+            kill_handle.end();
         }
-        running.insert(group.id(), ender);
+        running.insert(group.id(), kill_handle);
         drop(running);
         group
     }
@@ -190,8 +190,8 @@ impl Drop for Group {
     fn drop(&mut self) {
         let id = self.id();
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ender) = running.remove(&id) {
-            ender.end();
+        if let Some(kill_handle) = running.remove(&id) {
+            kill_handle.end();
         }
         drop(running);
         match &mut self.leader {
@@ -237,14 +237,14 @@ fn exit(leader: &mut Child) -> Option<Exit> {
     Some(Exit { code: status.code(), signal: None })
 }
 
-enum Ender {
+enum KillHandle {
     /// The processes of the group with this leader.
     Group(u32),
     #[cfg(target_os = "linux")]
     Guard(std::os::unix::net::UnixStream),
 }
 
-impl Ender {
+impl KillHandle {
     fn end(&self) {
         match self {
             Self::Group(leader) => kill(*leader),

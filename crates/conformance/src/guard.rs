@@ -51,7 +51,7 @@ static HAS_GUARDS: OnceLock<()> = OnceLock::new();
 /// If a program kills its guard, this process becomes the parent of the program's remaining processes and ends them.
 /// While programs run, it must not start any other children by other means.
 pub fn guard() {
-    inside::work_if_asked();
+    inside::run_guard_if_requested();
     // The function may be called twice.
     let _ = HAS_GUARDS.set(());
 }
@@ -97,7 +97,7 @@ const TYPED: u8 = b'T';
 const INPUT_ENDS: u8 = b'E';
 
 /// The command that starts this executable as a guard with these arguments.
-fn myself(words: &[&str]) -> Command {
+fn guard_command(words: &[&str]) -> Command {
     let mut command = Command::new(MYSELF);
     command.arg(INSIDE).args(words);
     command
@@ -131,7 +131,7 @@ static STARTED: AtomicU32 = AtomicU32::new(0);
 pub(crate) struct Guard {
     process: Child,
     control: UnixStream,
-    heard: Vec<u8>,
+    received: Vec<u8>,
     exit: Option<Exit>,
     limit: Option<String>,
 }
@@ -151,11 +151,11 @@ impl From<io::Error> for Refusal {
 impl Guard {
     /// Starts a guard and waits until the program has started.
     pub(crate) fn start(command: &mut Command) -> Result<Self, Refusal> {
-        let (control, theirs) = UnixStream::pair()?;
-        let process = spawn(command.stdin(Stdio::from(OwnedFd::from(theirs))))?;
+        let (control, guard_end) = UnixStream::pair()?;
+        let process = spawn(command.stdin(Stdio::from(OwnedFd::from(guard_end))))?;
         // The command keeps the guard's end of the socket open.
         command.stdin(Stdio::null());
-        let mut guard = Self { process, control, heard: Vec::new(), exit: None, limit: None };
+        let mut guard = Self { process, control, received: Vec::new(), exit: None, limit: None };
         guard.begin()?;
         watch(guard.id(), guard.control.try_clone()?)?;
         Ok(guard)
@@ -172,7 +172,7 @@ impl Guard {
     ) -> Command {
         let skipped = STARTED.fetch_add(1, Ordering::Relaxed) % VARIED_IDS;
         let terminal = if at_terminal { TERMINAL } else { "pipe" };
-        let mut command = myself(&[mode.word(), &limits.to_string(), terminal, &skipped.to_string()]);
+        let mut command = guard_command(&[mode.word(), &limits.to_string(), terminal, &skipped.to_string()]);
         command.arg(program).args(arguments);
         command
     }
@@ -198,7 +198,7 @@ impl Guard {
             let mut chunk = [0; 256];
             match self.control.read(&mut chunk) {
                 Ok(0) => return Err(Refusal::Guard(io::Error::other("the guard ended before it started the program"))),
-                Ok(count) => self.heard.extend(&chunk[..count]),
+                Ok(count) => self.received.extend(&chunk[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
             }
@@ -206,18 +206,18 @@ impl Guard {
     }
 
     fn next_line(&mut self) -> Option<String> {
-        let end = self.heard.iter().position(|&byte| byte == b'\n')?;
-        let line: Vec<u8> = self.heard.drain(..=end).take(end).collect();
+        let end = self.received.iter().position(|&byte| byte == b'\n')?;
+        let line: Vec<u8> = self.received.drain(..=end).take(end).collect();
         Some(String::from_utf8_lossy(&line).into_owned())
     }
 
     // Reads the guard's messages. Returns whether more may follow.
-    fn hear(&mut self) -> bool {
+    fn receive(&mut self) -> bool {
         let mut chunk = [0; 256];
-        let goes_on = loop {
+        let is_open = loop {
             match recv(&self.control, &mut chunk[..], RecvFlags::DONTWAIT) {
                 Ok((0, _)) => break false,
-                Ok((count, _)) => self.heard.extend(&chunk[..count]),
+                Ok((count, _)) => self.received.extend(&chunk[..count]),
                 Err(Errno::INTR) => {}
                 Err(error) => break error == Errno::AGAIN,
             }
@@ -231,13 +231,12 @@ impl Guard {
                 _ => {}
             }
         }
-        goes_on
+        is_open
     }
 
-    /// How the program has ended, if it has.
     pub(crate) fn exit(&mut self) -> Option<Exit> {
         // If the guard has exited, it has ended all processes, or the program has killed it and is ended by now.
-        if !self.hear() && self.exit.is_none() {
+        if !self.receive() && self.exit.is_none() {
             self.exit = Some(Exit { code: None, signal: Some(SIGKILL) });
         }
         self.exit.clone()
@@ -258,7 +257,7 @@ impl Guard {
     }
 
     /// A handle with which another thread can end all processes.
-    pub(crate) fn ender(&self) -> io::Result<UnixStream> {
+    pub(crate) fn kill_handle(&self) -> io::Result<UnixStream> {
         self.control.try_clone()
     }
 
@@ -287,7 +286,6 @@ impl Drop for Guard {
     }
 }
 
-/// A handle for typing on a program's standard input.
 pub(crate) struct Typing(UnixStream);
 
 impl Write for Typing {

@@ -23,10 +23,10 @@ use crate::{
 };
 
 /// The maximum number of breaches of one rule that are reported in full. Further breaches are counted.
-pub(crate) const TOLD: usize = 3;
+pub(crate) const MAX_BREACHES: usize = 3;
 /// The number of parallel scenarios per processor. Scenarios mostly wait, but too many programs that start at the same
 /// time delay each other.
-const AT_ONCE: usize = 2;
+const PARALLEL_SCENARIOS: usize = 2;
 /// The name of the rule, in each kind of program, that the program does not crash.
 const NO_CRASH: &str = "no-crash";
 
@@ -61,33 +61,33 @@ pub(crate) struct Choice {
 }
 
 #[derive(Default)]
-struct Notes {
+struct Observations {
     observed: u64,
     breaches: Vec<Breach>,
     broken: u64,
 }
 
-impl Notes {
+impl Observations {
     // Keeps the first breaches, each text once.
     fn extend(&mut self, other: Self) {
         self.observed += other.observed;
         self.broken += other.broken;
         for breach in other.breaches {
-            if self.keeps(&breach.text) {
+            if self.is_new(&breach.text) {
                 self.breaches.push(breach);
             }
         }
     }
 
-    fn keeps(&self, text: &str) -> bool {
-        self.breaches.len() < TOLD && self.breaches.iter().all(|breach| breach.text != text)
+    fn is_new(&self, text: &str) -> bool {
+        self.breaches.len() < MAX_BREACHES && self.breaches.iter().all(|breach| breach.text != text)
     }
 }
 
 // A part of a scenario that depends entirely on `rule`.
 struct Variant {
     rule: &'static Rule,
-    notes: BTreeMap<&'static str, Notes>,
+    notes: BTreeMap<&'static str, Observations>,
     is_complete: bool,
 }
 
@@ -96,12 +96,12 @@ struct Variant {
 pub(crate) struct Judge {
     rules: &'static [&'static Rule],
     scenario: &'static str,
-    notes: BTreeMap<&'static str, Notes>,
+    notes: BTreeMap<&'static str, Observations>,
     variants: Vec<Variant>,
     // Rules that earlier scenarios broke.
     before: BTreeSet<&'static str>,
     // The programs of this scenario and the recordings of its connections.
-    witnesses: Vec<Witness>,
+    exits: Vec<SharedExit>,
     tape: Tape,
     // The program had to reject its arguments, and its reaction has been judged.
     is_refusal: bool,
@@ -161,7 +161,7 @@ impl Judge {
             scenes.retain(|scene| scene.meant_for.is_empty() || scene.meant_for.iter().any(|id| only.contains(id)));
         }
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        let count = scenes.len().min(AT_ONCE * processors);
+        let count = scenes.len().min(PARALLEL_SCENARIOS * processors);
         let open = Mutex::new(scenes.into_iter().enumerate());
         let played = Mutex::new(BTreeMap::new());
         thread::scope(|scope| {
@@ -187,8 +187,9 @@ impl Judge {
     // Plays this judge's scenario. If the user stops the test during the scenario, all its observations are dropped.
     fn finish(&mut self, meant_for: &[&'static str], run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
         // A panic in the tester ends this scenario but not the report.
-        let caught =
-            || catch_unwind(AssertUnwindSafe(|| run(self))).unwrap_or_else(|panic| Err(Halt::Failed(fault(&*panic))));
+        let caught = || {
+            catch_unwind(AssertUnwindSafe(|| run(self))).unwrap_or_else(|panic| Err(Halt::Failed(panic_error(&*panic))))
+        };
         let played = if group::is_stopped() { Ok(()) } else { caught() };
         if group::is_stopped() {
             self.notes.clear();
@@ -241,8 +242,8 @@ impl Judge {
 
     /// Whether a program of this scenario that was dropped has crashed.
     pub(crate) fn has_crashed(&self) -> bool {
-        let crashed = |witness: &Witness| witness.lock().unwrap_or_else(PoisonError::into_inner).crash().is_some();
-        self.witnesses.iter().any(crashed)
+        let crashed = |exit: &SharedExit| exit.lock().unwrap_or_else(PoisonError::into_inner).crash().is_some();
+        self.exits.iter().any(crashed)
     }
 
     /// Drops the records of a rule, since this scenario ended before it could observe it.
@@ -261,19 +262,19 @@ impl Judge {
     // All of them have ended by now.
     fn collect_exits(&mut self) {
         let crash = self.crash_rule().filter(|_| !self.is_refusal);
-        let (mut told, mut all) = (Vec::new(), Vec::new());
-        for witness in std::mem::take(&mut self.witnesses) {
-            let remains: Remains = witness.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (mut evidence, mut all) = (Vec::new(), Vec::new());
+        for exit in std::mem::take(&mut self.exits) {
+            let exit: ProgramExit = exit.lock().unwrap_or_else(PoisonError::into_inner).clone();
             if let Some(rule) = crash {
-                let crash = remains.crash();
+                let crash = exit.crash();
                 self.check(rule, crash.is_none(), || crash.unwrap_or_default());
             }
-            told.extend(remains.told(QUOTED));
-            all.extend(remains.told(usize::MAX));
+            evidence.extend(exit.evidence(QUOTED_LINES));
+            all.extend(exit.evidence(usize::MAX));
         }
         let variants = self.variants.iter_mut().flat_map(|variant| variant.notes.values_mut());
         for breach in self.notes.values_mut().chain(variants).flat_map(|notes| &mut notes.breaches) {
-            let new = told.iter().filter(|line| !breach.text.contains(line.as_str())).cloned();
+            let new = evidence.iter().filter(|line| !breach.text.contains(line.as_str())).cloned();
             breach.program.extend(new);
         }
         let variants = self.variants.iter().flat_map(|variant| &variant.notes);
@@ -288,7 +289,7 @@ impl Judge {
             self.notes.entry(id).or_default().extend(notes);
         }
         self.variants.extend(own.variants);
-        self.witnesses.extend(own.witnesses);
+        self.exits.extend(own.exits);
         self.scenarios.extend(own.scenarios);
         self.left_out.extend(own.left_out);
         self.last = own.last.or(self.last);
@@ -307,14 +308,14 @@ impl Judge {
         values: Values<'_>,
     ) -> anyhow::Result<Box<dyn Run>> {
         let terminal = self.terminal_of(values);
-        let (run, witness) = watched(launcher.start_at(kind, values)?, terminal);
-        self.witnesses.push(witness);
+        let (run, exit) = record_run(launcher.start_at(kind, values)?, terminal);
+        self.exits.push(exit);
         Ok(run)
     }
 
     // The recording of the terminal of a program with these arguments.
     fn terminal_of(&self, values: Values<'_>) -> Channel {
-        let number = self.witnesses.len() + 1;
+        let number = self.exits.len() + 1;
         let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
         let given = values.iter().map(|(name, value)| match *name {
             SEED if self.choice.hides_seeds => format!("{name} (secret)"),
@@ -343,7 +344,7 @@ impl Judge {
         self.last = Some(rule.id);
         notes.broken += 1;
         let text = shortened(&wrong());
-        if notes.keeps(&text) {
+        if notes.is_new(&text) {
             let (scenario, conversation) = (self.scenario.to_owned(), self.tape.tail());
             notes.breaches.push(Breach { scenario, text, conversation, program: Vec::new() });
         }
@@ -380,7 +381,7 @@ impl Judge {
         let played = run(&mut own);
         self.is_refusal |= own.is_refusal;
         self.last = own.last.or(self.last);
-        self.witnesses.append(&mut own.witnesses);
+        self.exits.append(&mut own.exits);
         self.variants.append(&mut own.variants);
         self.variants.push(Variant { rule, notes: own.notes, is_complete: played.is_ok() });
         played
@@ -435,7 +436,7 @@ impl Judge {
 }
 
 // The message of a panic.
-fn fault(panic: &(dyn Any + Send)) -> anyhow::Error {
+fn panic_error(panic: &(dyn Any + Send)) -> anyhow::Error {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(|text| &**text));
     anyhow!("internal error: {}", text.unwrap_or("a panic"))
 }
@@ -489,7 +490,7 @@ impl Judge {
             let new: Vec<_> = broken.iter().copied().filter(|id| !known.contains(id)).collect();
             if let Some(first) = new.first().and_then(|id| notes.remove(id)) {
                 let breaches = first.breaches.into_iter().take(1).collect();
-                self.notes.entry(rule.id).or_default().extend(Notes { observed: 0, breaches, broken: 1 });
+                self.notes.entry(rule.id).or_default().extend(Observations { observed: 0, breaches, broken: 1 });
             } else if is_complete {
                 *kept.entry(rule.id).or_default() += 1;
             } else if let Some(id) = broken.first() {
@@ -509,7 +510,7 @@ impl Judge {
     /// program took part in no game, and no other rule counts as kept.
     pub(crate) fn findings(mut self, takes_part: &[&Rule]) -> (Vec<Finding>, Vec<Scenario>) {
         self.close_variants();
-        self.name_ends();
+        self.correct_end_reasons();
         // If rules were selected, there may be no scenario that shows whether the program takes part.
         let is_kept = |rule: &&Rule| self.notes.get(rule.id).map(|notes| notes.broken == 0);
         let signs: Vec<_> = takes_part.iter().filter_map(is_kept).collect();
@@ -520,7 +521,7 @@ impl Judge {
             let mut finding = Finding::new(rule);
             let Some(notes) = self.notes.remove(rule.id) else {
                 let left_out = self.left_out.remove(rule.id);
-                finding.why = left_out.unwrap_or_else(|| unseen(&self.scenarios, rule.id));
+                finding.why = left_out.unwrap_or_else(|| untested_reason(&self.scenarios, rule.id));
                 return finding;
             };
             (finding.verdict, finding.count) = match notes.broken {
@@ -542,7 +543,7 @@ impl Judge {
     }
 
     // A scenario that ended in a variant ended because of the rule that the variant has broken.
-    fn name_ends(&mut self) {
+    fn correct_end_reasons(&mut self) {
         let is_broken = |id: &String| self.notes.get(id.as_str()).is_some_and(|notes| notes.broken > 0);
         for scenario in &mut self.scenarios {
             if scenario.ended_by.as_ref().is_some_and(|id| !is_broken(id))
@@ -555,7 +556,7 @@ impl Judge {
 }
 
 // Why no scenario observed a rule.
-fn unseen(scenarios: &[Scenario], id: &str) -> String {
+fn untested_reason(scenarios: &[Scenario], id: &str) -> String {
     let is_meant = |scenario: &&Scenario| scenario.meant_for.iter().any(|rule| rule == id);
     let is_any = |scenario: &&Scenario| scenario.meant_for.is_empty();
     let meant = scenarios.iter().filter(is_meant).find_map(Scenario::why);
@@ -564,11 +565,11 @@ fn unseen(scenarios: &[Scenario], id: &str) -> String {
 }
 
 /// The number of the last lines of standard error that a breach quotes.
-pub(crate) const QUOTED: usize = 6;
+pub(crate) const QUOTED_LINES: usize = 6;
 
 /// The observations of one program.
 #[derive(Clone, Default)]
-pub(crate) struct Remains {
+pub(crate) struct ProgramExit {
     /// How the program ended, if it did so before the tester ended it.
     pub(crate) exit: Option<Exit>,
     pub(crate) errors: Vec<String>,
@@ -576,47 +577,47 @@ pub(crate) struct Remains {
     pub(crate) limit: Option<String>,
 }
 
-impl Remains {
+impl ProgramExit {
     /// How the program crashed, if it did.
     pub(crate) fn crash(&self) -> Option<String> {
         if let Some(limit) = &self.limit {
-            return Some(beyond(limit));
+            return Some(limit_exceeded(limit));
         }
         let exit = self.exit.as_ref().filter(|exit| exit.is_crash(&self.errors))?;
         Some(format!("the program ended with {exit}"))
     }
 
     /// Lines that explain the error, with at most the given number of lines of standard error.
-    pub(crate) fn told(&self, most: usize) -> Vec<String> {
+    pub(crate) fn evidence(&self, most: usize) -> Vec<String> {
         let ended = self.exit.as_ref().filter(|exit| exit.code != Some(0));
         let ended = ended.map(|exit| format!("the program ended with {exit}"));
-        let ended = self.limit.as_deref().map(beyond).or(ended);
+        let ended = self.limit.as_deref().map(limit_exceeded).or(ended);
         let last = self.errors.len().saturating_sub(most);
         let errors = self.errors.iter().skip(last).map(|line| format!("standard error: {}", clean(line)));
         ended.into_iter().chain(errors).collect()
     }
 }
 
-fn beyond(limit: &str) -> String {
+fn limit_exceeded(limit: &str) -> String {
     format!("the tester ended the program because it exceeded the limit {limit}")
 }
 
 /// The storage for the remains of a program after it is dropped.
-pub(crate) type Witness = Arc<Mutex<Remains>>;
+pub(crate) type SharedExit = Arc<Mutex<ProgramExit>>;
 
 /// Watches a program and records the data on its `terminal`.
-pub(crate) fn watched(run: Box<dyn Run>, terminal: Channel) -> (Box<dyn Run>, Witness) {
-    let witness = Witness::default();
-    (Box::new(Watched { run, terminal, witness: Arc::clone(&witness) }), witness)
+pub(crate) fn record_run(run: Box<dyn Run>, terminal: Channel) -> (Box<dyn Run>, SharedExit) {
+    let exit = SharedExit::default();
+    (Box::new(RecordedRun { run, terminal, exit: Arc::clone(&exit) }), exit)
 }
 
-struct Watched {
+struct RecordedRun {
     run: Box<dyn Run>,
     terminal: Channel,
-    witness: Witness,
+    exit: SharedExit,
 }
 
-impl Run for Watched {
+impl Run for RecordedRun {
     fn line(&mut self, by: Instant) -> Option<String> {
         let line = self.run.line(by)?;
         self.terminal.came(line.as_bytes());
@@ -669,11 +670,11 @@ impl Run for Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for RecordedRun {
     fn drop(&mut self) {
         let exit = self.run.exit(Instant::now());
         let errors = self.run.errors();
         let limit = self.run.limit();
-        *self.witness.lock().unwrap_or_else(PoisonError::into_inner) = Remains { exit, errors, limit };
+        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = ProgramExit { exit, errors, limit };
     }
 }

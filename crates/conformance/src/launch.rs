@@ -56,7 +56,7 @@ impl Exit {
     }
 
     /// A sentence about `who` that describes how the program ended, if it has.
-    pub(crate) fn told(exit: Option<&Self>, who: &str) -> String {
+    pub(crate) fn describe(exit: Option<&Self>, who: &str) -> String {
         exit.map_or_else(|| format!("{who} is still running"), |exit| format!("{who} ended with {exit}"))
     }
 
@@ -144,7 +144,7 @@ pub trait Run: Send {
 
 impl dyn Run + '_ {
     /// A clause for the end of a message about how the program has ended, if it has: `; it ended with exit status 1`.
-    pub fn obituary(&mut self) -> String {
+    pub fn exit_clause(&mut self) -> String {
         self.exit(Instant::now()).map_or_else(String::new, |exit| format!("; it ended with {exit}"))
     }
 

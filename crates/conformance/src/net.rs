@@ -96,7 +96,6 @@ impl Connection {
         }
     }
 
-    /// Takes over an accepted stream.
     pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         // The flags that an accepted socket inherits depend on the system.
         stream.set_nonblocking(false)?;
@@ -104,14 +103,12 @@ impl Connection {
         Ok(Self { stream, buffer: BytesMut::new(), closed: false, line: None })
     }
 
-    /// Records the data of this connection from now on.
     #[must_use]
     pub(crate) fn recorded(mut self, line: Channel) -> Self {
         self.line = Some(line);
         self
     }
 
-    /// Renames the connection in the recording.
     pub(crate) fn rename(&self, name: &str) {
         self.line.iter().for_each(|line| line.rename(name));
     }
@@ -126,7 +123,6 @@ impl Connection {
         self.line.iter().for_each(|line| line.took(messages));
     }
 
-    /// Consumes all received bytes.
     pub(crate) fn rest(&mut self) -> BytesMut {
         self.line.iter().for_each(Channel::took_all);
         self.buffer.split()
@@ -146,7 +142,6 @@ impl Connection {
         self.note(Sender::Tester, "resets the connection");
     }
 
-    /// Records another event.
     pub(crate) fn note(&self, sender: Sender, what: &str) {
         self.line.iter().for_each(|line| line.note(sender, what));
     }
@@ -198,7 +193,6 @@ impl Connection {
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 4096);
     }
 
-    /// Whether received bytes are left to consume.
     pub(crate) fn has_more(&self) -> bool {
         let is_set = self.stream.set_read_timeout(Some(PAUSE)).is_ok();
         !self.buffer.is_empty() || is_set && self.stream.peek(&mut [0]).is_ok_and(|bytes| bytes > 0)

@@ -1,10 +1,10 @@
 //! Tests nuggets clients.
 
-mod host;
+mod test_server;
 
 use std::time::{Duration, Instant};
 
-use self::host::{HOST, Host, NAME, display, shown};
+use self::test_server::{HOST, NAME, TestServer, display, shown};
 use crate::{
     judge::{Judge, Played, scene},
     launch::{Exit, Launcher},
@@ -38,9 +38,9 @@ const REPEATED: Duration = Duration::from_millis(2500);
 /// A scenario with a client and a server of its own.
 enum Scenario {
     /// The name, the other rules that it is designed to observe, and the actions.
-    Game(&'static str, &'static [&'static Rule], fn(&mut Host<'_>) -> Played),
+    Game(&'static str, &'static [&'static Rule], fn(&mut TestServer<'_>) -> Played),
     /// Ends the input, which requires a pipe.
-    Piped(&'static str, fn(&mut Host<'_>) -> Played),
+    Piped(&'static str, fn(&mut TestServer<'_>) -> Played),
     /// The name of the player, if any.
     Join(&'static str, Option<&'static str>),
     /// Messages that the client must survive. A client that exits at one kind is still tested with the other kinds.
@@ -153,26 +153,26 @@ rules! {
     EXACT_TEXT: Protocol(1, "Requirements: Network protocol, QUIT") "exact-text" in "protocols/nuggets.md#a-client",
         "The client prints the text of QUIT unchanged, including percent signs and backslashes",
         "Print it with puts or with printf and %s, not as a format.",
-        Game("QUIT with percent signs", &[], |host| {
-            host.greeted()?;
-            host.enter(b"GRID 3 14", &display(0))?;
-            host.quit_as(b"QUIT 100 %s %d%% \\n", "100 %s %d%% \\n", &EXACT_TEXT)
+        Game("QUIT with percent signs", &[], |server| {
+            server.receive_first()?;
+            server.enter(b"GRID 3 14", &display(0))?;
+            server.quit_as(b"QUIT 100 %s %d%% \\n", "100 %s %d%% \\n", &EXACT_TEXT)
         });
     EMPTY_TEXT: Protocol(1, "Requirements: Network protocol, QUIT") "empty-text" in "protocols/nuggets.md#a-client",
         "The client exits with status 0 after a QUIT with an empty text",
         "The text after QUIT may be empty.",
-        Game("QUIT without text", &[], |host| {
-            host.greeted()?;
-            host.enter(b"GRID 3 14", &display(0))?;
-            host.quit_as(b"QUIT ", "", &EMPTY_TEXT)
+        Game("QUIT without text", &[], |server| {
+            server.receive_first()?;
+            server.enter(b"GRID 3 14", &display(0))?;
+            server.quit_as(b"QUIT ", "", &EMPTY_TEXT)
         });
     QUIT_NUL: Advice "quit-with-zero" in "protocols/nuggets.md#a-client",
         "The client prints the text and exits after a QUIT with a trailing zero byte",
         "Some servers send the zero byte of the string: accept it.",
-        Game("QUIT with a zero byte", &[], |host| {
-            host.greeted()?;
-            host.enter(b"GRID 3 14", &display(0))?;
-            host.quit_as(b"QUIT It was a pleasure.\0", "It was a pleasure.", &QUIT_NUL)
+        Game("QUIT with a zero byte", &[], |server| {
+            server.receive_first()?;
+            server.enter(b"GRID 3 14", &display(0))?;
+            server.quit_as(b"QUIT It was a pleasure.\0", "It was a pleasure.", &QUIT_NUL)
         });
     REFUSED: Protocol(2, "Requirements: Network protocol, QUIT") "refused" in "protocols/nuggets.md#a-client",
         "The client prints the text and exits if it receives QUIT instead of OK",
@@ -219,7 +219,7 @@ rules! {
     STRANGERS: Advice "strangers-ignored" in "protocols/nuggets.md#a-client",
         "The client ignores messages from addresses other than the server's",
         "Connect the UDP socket to the server: the system then drops datagrams from other addresses.",
-        Game("messages from other addresses", &[], strangers);
+        Game("messages from other addresses", &[], other_addresses);
     AGAIN: Advice "asks-again" in "protocols/nuggets.md#a-client",
         "The client repeats its first message until the server answers",
         "Datagrams may get lost: wait with a timeout, and send the first message again.",
@@ -251,8 +251,8 @@ rules! {
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     // Errors in any game are recorded first, since they would break other rules in the other scenarios.
-    let start = move |judge: &mut Judge, terminal, call, scenario: fn(&mut Host<'_>) -> Played| {
-        scenario(&mut Host::new(judge, terminal, launcher, options, call)?)
+    let start = move |judge: &mut Judge, terminal, call, scenario: fn(&mut TestServer<'_>) -> Played| {
+        scenario(&mut TestServer::new(judge, terminal, launcher, options, call)?)
     };
     let usual = (Some(NAME), HOST);
     judge.play("a game", |judge| start(judge, Terminal::Shell, usual, game))?;
@@ -267,12 +267,16 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             }
             Join(_, Some(_)) if !launcher.takes("name") => continue,
             Join(title, name) => scene(title, move |judge| {
-                let mut host = Host::new(judge, Terminal::Shell, launcher, options, (name, HOST))?;
-                host.greeted_by(rule).map(drop)
+                let mut server = TestServer::new(judge, Terminal::Shell, launcher, options, (name, HOST))?;
+                server.receive_first_as(rule).map(drop)
             })
             .shows([rule]),
             Damaged(name, messages) => scene(name, move |judge| {
-                goes_on(&mut Host::new(judge, Terminal::Shell, launcher, options, usual)?, rule, messages())
+                continues_after(
+                    &mut TestServer::new(judge, Terminal::Shell, launcher, options, usual)?,
+                    rule,
+                    messages(),
+                )
             })
             .shows([rule, &NO_CRASH]),
             Refused(how, values) => {
@@ -282,13 +286,13 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         });
     }
     let at_name = scene("a host name", |judge| {
-        Host::new(judge, Terminal::Shell, launcher, options, (Some(NAME), "localhost"))?.greeted_at_name()
+        TestServer::new(judge, Terminal::Shell, launcher, options, (Some(NAME), "localhost"))?.receive_first_by_name()
     });
     let watches = scene("a spectator", |judge| {
-        let mut host = Host::new(judge, Terminal::Shell, launcher, options, (None, HOST))?;
-        host.greeted_by(&SPECTATES)?;
-        host.enter(b"GRID 3 14", &display(0))?;
-        host.key(b'Q', &WATCHES, "")
+        let mut server = TestServer::new(judge, Terminal::Shell, launcher, options, (None, HOST))?;
+        server.receive_first_as(&SPECTATES)?;
+        server.enter(b"GRID 3 14", &display(0))?;
+        server.key(b'Q', &WATCHES, "")
     });
     scenes.extend([at_name.shows([&HOST_NAME]), watches.shows([&WATCHES])]);
     let values = || Ok((vec![("host", HOST.into()), ("port", "2021".into()), ("name", NAME.into())], None));
@@ -297,102 +301,102 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
 }
 
 // Keys, and an end by the player.
-fn game(host: &mut Host<'_>) -> Played {
-    if host.welcome()? {
+fn game(server: &mut TestServer<'_>) -> Played {
+    if server.welcome()? {
         for (gone, &key) in b"lLjJkKyYuUbBnNHh".iter().enumerate() {
-            host.key(key, &KEYS, "")?;
-            host.judge.check(&ONCE, true, String::new);
-            host.send(format!("GOLD {} {gone} {}", usize::from(gone > 0), 250 - gone).as_bytes());
-            host.send(&display(gone));
+            server.key(key, &KEYS, "")?;
+            server.judge.check(&ONCE, true, String::new);
+            server.send(format!("GOLD {} {gone} {}", usize::from(gone > 0), 250 - gone).as_bytes());
+            server.send(&display(gone));
         }
     }
-    host.quit("GAME OVER:\nA         16 Tess\nB        234 Bob")
+    server.quit("GAME OVER:\nA         16 Tess\nB        234 Bob")
 }
 
 // A client may leave when Q is typed, but should rather wait for QUIT.
-fn leaves_by_key(host: &mut Host<'_>) -> Played {
-    if !host.welcome()? {
+fn leaves_by_key(server: &mut TestServer<'_>) -> Played {
+    if !server.welcome()? {
         return Ok(());
     }
-    host.key(b'Q', &KEYS, "")?;
-    host.farewell("Thanks for playing!")
+    server.key(b'Q', &KEYS, "")?;
+    server.farewell("Thanks for playing!")
 }
 
 // The table with one player for each letter, and names of the maximum length that a server keeps.
-fn long_table(host: &mut Host<'_>) -> Played {
-    host.greeted()?;
-    host.enter(b"GRID 3 14", &display(0))?;
+fn long_table(server: &mut TestServer<'_>) -> Played {
+    server.receive_first()?;
+    server.enter(b"GRID 3 14", &display(0))?;
     let row = |letter: u8| format!("{} {:10} {}", char::from(letter), letter, "n".repeat(50));
     let table: Vec<String> = (b'A'..=b'Z').map(row).collect();
     let text = format!("GAME OVER:\n{}", table.join("\n"));
-    host.quit_as(format!("QUIT {text}").as_bytes(), &text, &LONG)
+    server.quit_as(format!("QUIT {text}").as_bytes(), &text, &LONG)
 }
 
 // No player moves for a while. A client that repeats its first message unnecessarily does so in this time.
-fn quiet(host: &mut Host<'_>) -> Played {
-    host.welcome()?;
-    host.listen(Instant::now() + REPEATED.min(host.options.patience));
-    host.judge.check(&ONCE, true, String::new);
+fn quiet(server: &mut TestServer<'_>) -> Played {
+    server.welcome()?;
+    server.receive_until(Instant::now() + REPEATED.min(server.options.patience));
+    server.judge.check(&ONCE, true, String::new);
     Ok(())
 }
 
-fn refused(host: &mut Host<'_>) -> Played {
-    host.greeted()?;
+fn refused(server: &mut TestServer<'_>) -> Played {
+    server.receive_first()?;
     let text = "Game is full: no more players can join.";
-    host.quit_as(format!("QUIT {text}").as_bytes(), text, &REFUSED)
+    server.quit_as(format!("QUIT {text}").as_bytes(), text, &REFUSED)
 }
 
-fn strangers(host: &mut Host<'_>) -> Played {
-    if !host.welcome()? {
-        host.judge.leave_out_for([&STRANGERS], &KEYS);
+fn other_addresses(server: &mut TestServer<'_>) -> Played {
+    if !server.welcome()? {
+        server.judge.leave_out_for([&STRANGERS], &KEYS);
         return Ok(());
     }
     for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by another server"] {
-        host.send_as_stranger(message)?;
+        server.send_from_other_address(message)?;
         let text = format!(" after {} from another address", shown(message));
         // Two keys are typed, since the first may be sent before the message is read.
-        host.key(b'h', &STRANGERS, &text)?;
-        host.key(b'l', &STRANGERS, &text)?;
+        server.key(b'h', &STRANGERS, &text)?;
+        server.key(b'l', &STRANGERS, &text)?;
     }
     Ok(())
 }
 
-fn end_of_input(host: &mut Host<'_>) -> Played {
-    host.end_input().map(drop)
+fn end_of_input(server: &mut TestServer<'_>) -> Played {
+    server.end_input().map(drop)
 }
 
-fn silence(host: &mut Host<'_>) -> Played {
-    let first = host.greeted()?;
-    let next = host.next(Instant::now() + REPEAT_TIME.max(host.options.patience));
-    host.judge.require(&AGAIN, next.as_ref() == Some(&first), || {
+fn silence(server: &mut TestServer<'_>) -> Played {
+    let first = server.receive_first()?;
+    let next = server.next(Instant::now() + REPEAT_TIME.max(server.options.patience));
+    server.judge.require(&AGAIN, next.as_ref() == Some(&first), || {
         format!("expected {} again while the server does not answer, received it once", shown(&first))
     })
 }
 
 // The first message is lost.
-fn late(host: &mut Host<'_>) -> Played {
-    host.greeted()?;
-    if host.next(Instant::now() + REPEAT_TIME.max(host.options.patience)).is_none() {
+fn late(server: &mut TestServer<'_>) -> Played {
+    server.receive_first()?;
+    if server.next(Instant::now() + REPEAT_TIME.max(server.options.patience)).is_none() {
         // Whether the client repeats it is judged elsewhere.
-        host.judge.leave_out_for([&LATE], &AGAIN);
+        server.judge.leave_out_for([&LATE], &AGAIN);
         return Ok(());
     }
-    host.enter(b"GRID 3 14", &display(0))?;
-    if host.judge.has_failed(&KEYS) {
-        host.judge.leave_out_for([&LATE], &KEYS);
+    server.enter(b"GRID 3 14", &display(0))?;
+    if server.judge.has_failed(&KEYS) {
+        server.judge.leave_out_for([&LATE], &KEYS);
         return Ok(());
     }
-    host.wake(&LATE).map(drop)
+    server.await_keys(&LATE).map(drop)
 }
 
 // QUIT is lost, or the server has ended.
-fn leaves(host: &mut Host<'_>) -> Played {
-    if host.end_input()? {
-        let exit = host.run.exit(Instant::now() + LONELY.max(host.options.patience));
-        host.judge.check(&LEAVES, exit.is_some(), || {
+fn leaves(server: &mut TestServer<'_>) -> Played {
+    if server.end_input()? {
+        let exit = server.run.exit(Instant::now() + LONELY.max(server.options.patience));
+        server.judge.check(&LEAVES, exit.is_some(), || {
             format!(
                 "expected the client to exit without a QUIT after KEY Q, but {}",
-                Exit::told(exit.as_ref(), "the client")
+                Exit::describe(exit.as_ref(), "the client")
             )
         });
     }
@@ -401,35 +405,35 @@ fn leaves(host: &mut Host<'_>) -> Played {
 
 // All keys except Q, which may make the client leave. If keys of the game fail, other letters provide no further
 // information.
-fn any_key(host: &mut Host<'_>) -> Played {
-    if !host.welcome()? {
-        host.judge.leave_out_for([&ANY_KEY], &KEYS);
+fn any_key(server: &mut TestServer<'_>) -> Played {
+    if !server.welcome()? {
+        server.judge.leave_out_for([&ANY_KEY], &KEYS);
         return Ok(());
     }
-    let is_known = host.judge.has_failed(&KEYS);
+    let is_known = server.judge.has_failed(&KEYS);
     for key in (b'!'..=b'~').filter(|key| *key != b'Q' && !(is_known && key.is_ascii_alphabetic())) {
-        host.key(key, &ANY_KEY, "")?;
+        server.key(key, &ANY_KEY, "")?;
     }
     Ok(())
 }
 
-fn many_keys(host: &mut Host<'_>) -> Played {
-    if !host.welcome()? {
-        host.judge.leave_out_for([&MANY_KEYS], &KEYS);
+fn many_keys(server: &mut TestServer<'_>) -> Played {
+    if !server.welcome()? {
+        server.judge.leave_out_for([&MANY_KEYS], &KEYS);
         return Ok(());
     }
     let keys: Vec<u8> = b"ljku".iter().copied().cycle().take(100).collect();
-    host.keys(&keys, &MANY_KEYS)
+    server.keys(&keys, &MANY_KEYS)
 }
 
-fn big_map(host: &mut Host<'_>) -> Played {
-    host.greeted()?;
+fn big_map(server: &mut TestServer<'_>) -> Played {
+    server.receive_first()?;
     let row = [&[b'.'; 280][..], b"\n"].concat();
-    host.enter(b"GRID 90 280", &[b"DISPLAY\n", &row.repeat(90)[..]].concat())?;
-    if host.judge.has_failed(&KEYS) {
-        return host.survives(&BIG_MAP, " after a DISPLAY of 90 rows of 280 columns");
+    server.enter(b"GRID 90 280", &[b"DISPLAY\n", &row.repeat(90)[..]].concat())?;
+    if server.judge.has_failed(&KEYS) {
+        return server.survives(&BIG_MAP, " after a DISPLAY of 90 rows of 280 columns");
     }
-    host.wake(&BIG_MAP).map(drop)
+    server.await_keys(&BIG_MAP).map(drop)
 }
 
 fn all(messages: &[&[u8]]) -> Vec<Vec<u8>> {
@@ -437,20 +441,20 @@ fn all(messages: &[&[u8]]) -> Vec<Vec<u8>> {
 }
 
 /// Sends messages after which a client must continue: it still sends each of its keys.
-fn goes_on(host: &mut Host<'_>, rule: &'static Rule, messages: Vec<Vec<u8>>) -> Played {
-    let sends_keys = host.welcome()?;
+fn continues_after(server: &mut TestServer<'_>, rule: &'static Rule, messages: Vec<Vec<u8>>) -> Played {
+    let sends_keys = server.welcome()?;
     let mut before = String::new();
     for message in messages {
-        host.send(&message);
+        server.send(&message);
         let now = shown(&message);
         let after = format!(" after the server sent {before}{now}");
         if sends_keys {
             // Two keys are typed, since the first may be sent before the message is read.
             for key in *b"hl" {
-                host.key(key, rule, &after)?;
+                server.key(key, rule, &after)?;
             }
         } else {
-            host.survives(rule, &after)?;
+            server.survives(rule, &after)?;
         }
         before = format!("{now} and ");
     }

@@ -1,11 +1,11 @@
 //! Tests servers of nuggets.
 
-mod party;
+mod effects;
+mod game;
+mod model;
 mod rules;
 mod scenarios;
-mod settle;
 mod wire;
-mod world;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -16,11 +16,11 @@ use std::{
 use nuggets::game::MAX_PLAYERS;
 
 use self::{
-    party::Party,
+    game::Game,
+    model::{CLOSET, MAP, MapFile},
     rules::{ARGUMENTS, BAD_MAP, BAD_SEED, EXTRA_ARGUMENT, INPUT, NO_SEED, OTHER_SEED, SAYS_WHY},
     scenarios::{SEPARATE, SHARED, Shared, leave_all, play_shared, sample, watch},
     wire::Wire,
-    world::{CLOSET, MAP, MapFile},
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},
@@ -42,7 +42,7 @@ pub static TESTER: Tester = Tester {
 };
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let on = |map: &str| anyhow::Ok(Test { launcher, options, map: MapFile::new(map)? });
+    let on = |map: &str| anyhow::Ok(Subject { launcher, options, map: MapFile::new(map)? });
     let (test, closet) = (&on(MAP)?, &on(CLOSET)?);
     if let Some(address) = launcher.address() {
         // They are played one after another on the same server, as long as its game has free letters.
@@ -70,7 +70,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         return Ok(());
     }
     let shared = SHARED.iter().map(|&(name, rules, scenario)| {
-        scene(name, move |judge| test.alone(judge, |party, map, _| play_shared(party, Some(map), scenario)))
+        scene(name, move |judge| test.alone(judge, |game, map, _| play_shared(game, Some(map), scenario)))
             .shows(rules.iter().copied())
     });
     let separate = SEPARATE.iter().map(|&(name, map, rules, scenario)| {
@@ -90,13 +90,13 @@ const SEED: u32 = 2021;
 const POLL: Duration = Duration::from_millis(10);
 
 /// A server under test, on one map.
-struct Test<'a> {
+struct Subject<'a> {
     launcher: &'a dyn Launcher,
     options: &'a Options,
     map: MapFile,
 }
 
-impl Test<'_> {
+impl Subject<'_> {
     fn seed(&self) -> String {
         self.options.drawn(SEED).to_string()
     }
@@ -129,7 +129,7 @@ impl Test<'_> {
             (Some(printed), _, Some(open)) if open.is_empty() => {
                 format!(
                     "expected the server's UDP port, received {printed}, but the server listens on no UDP port{}",
-                    run.obituary()
+                    run.exit_clause()
                 )
             }
             (Some(printed), _, Some(open)) => {
@@ -205,17 +205,17 @@ impl Test<'_> {
         scenario: Shared,
         former: &mut Vec<Wire>,
     ) -> (usize, Played) {
-        let mut party = Party::new(judge, self.options, Wire::new(address), false);
-        party.letters = letters;
-        let played = play_shared(&mut party, None, scenario);
+        let mut game = Game::new(judge, self.options, Wire::new(address), false);
+        game.letters = letters;
+        let played = play_shared(&mut game, None, scenario);
         if played.is_ok() {
-            party.judge.check(&rules::RUNS, true, String::new);
-        } else if party.letters >= MAX_PLAYERS {
+            game.judge.check(&rules::RUNS, true, String::new);
+        } else if game.letters >= MAX_PLAYERS {
             // The players leave. The reason for the end of the scenario was recorded before.
-            let _ = leave_all(&mut party);
+            let _ = leave_all(&mut game);
         }
-        let letters = party.letters;
-        former.push(party.into_wire());
+        let letters = game.letters;
+        former.push(game.into_wire());
         (letters, played)
     }
 
@@ -223,18 +223,18 @@ impl Test<'_> {
     fn alone<T>(
         &self,
         judge: &mut Judge,
-        scenario: impl FnOnce(&mut Party<'_>, &MapFile, &mut dyn Run) -> Played<T>,
+        scenario: impl FnOnce(&mut Game<'_>, &MapFile, &mut dyn Run) -> Played<T>,
     ) -> Played<T> {
         let (mut run, address) = self.server(judge, Some(self.seed()))?;
-        let mut party = Party::new(judge, self.options, Wire::new(address), true);
-        let played = scenario(&mut party, &self.map, &mut *run)?;
-        party.judge.check(&rules::RUNS, true, String::new);
+        let mut game = Game::new(judge, self.options, Wire::new(address), true);
+        let played = scenario(&mut game, &self.map, &mut *run)?;
+        game.judge.check(&rules::RUNS, true, String::new);
         Ok(played)
     }
 
     fn twice(&self, judge: &mut Judge) -> Played {
-        let first = self.alone(judge, |party, map, _| sample(party, map))?;
-        let second = self.alone(judge, |party, map, _| sample(party, map))?;
+        let first = self.alone(judge, |game, map, _| sample(game, map))?;
+        let second = self.alone(judge, |game, map, _| sample(game, map))?;
         judge.check(&rules::SEED, first == second, || {
             format!(
                 "expected equal games from the same seed and keys, received the DISPLAYs {} and {}, and the purses {} and {}",
@@ -247,7 +247,7 @@ impl Test<'_> {
 
 fn silence(run: &mut dyn Run) -> String {
     match run.exit(Instant::now()) {
-        Some(_) => format!("expected a UDP port, but the server listens on none{}", run.obituary()),
+        Some(_) => format!("expected a UDP port, but the server listens on none{}", run.exit_clause()),
         None => "expected a UDP port, but found none; if the server has one, give it with --port".to_owned(),
     }
 }
@@ -277,7 +277,7 @@ const SECOND: Duration = Duration::from_millis(1_100);
 const NOTICE: Duration = Duration::from_millis(500);
 
 /// The scenarios that start their own servers. `room` has a map on which a player sees all gold.
-fn option_scenes<'s>(test: &'s Test<'_>, room: &'s Test<'_>) -> Vec<Scene<'s>> {
+fn option_scenes<'s>(test: &'s Subject<'_>, room: &'s Subject<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
         scene("the end of standard input", |judge| room.end_of_input(judge)).shows([&INPUT]),
         scene("a missing map", |judge| test.no_map(judge)).shows([&ARGUMENTS, &SAYS_WHY]),
@@ -296,7 +296,7 @@ fn option_scenes<'s>(test: &'s Test<'_>, room: &'s Test<'_>) -> Vec<Scene<'s>> {
     scenes
 }
 
-impl Test<'_> {
+impl Subject<'_> {
     // Checks that a server with these values exits.
     fn rejects(&self, judge: &mut Judge, rule: &'static Rule, values: &[(&'static str, String)], how: &str) -> Played {
         let mut run = self.start(judge, values)?;
@@ -340,15 +340,15 @@ impl Test<'_> {
     fn piles(&self, judge: &mut Judge, seed: Option<String>) -> Played<Vec<usize>> {
         let is_drawn = seed.is_none();
         let (_run, address) = self.server(judge, seed)?;
-        let mut party = Party::new(judge, self.options, Wire::new(address), true);
+        let mut game = Game::new(judge, self.options, Wire::new(address), true);
         // Only the results that the same seed reproduces are judged.
-        party.is_strict = !is_drawn;
-        watch(&mut party, Some(&self.map))?;
-        let number = match party.spectator() {
+        game.is_strict = !is_drawn;
+        watch(&mut game, Some(&self.map))?;
+        let number = match game.spectator() {
             Some(watcher) => watcher,
-            None => party.join("Ann")?,
+            None => game.join("Ann")?,
         };
-        let display = party.clients[number].display.iter().enumerate();
+        let display = game.clients[number].display.iter().enumerate();
         Ok(display.filter(|(_, byte)| **byte == b'*').map(|(at, _)| at).collect())
     }
 
@@ -387,10 +387,10 @@ impl Test<'_> {
                 format!("expected the server to continue after the end of standard input, but it ended with {exit}")
             });
         }
-        let mut party = Party::new(judge, self.options, Wire::new(address), true);
-        party.unwatched(&self.map.grid);
-        party.join_as(b"Ann", &INPUT)?;
-        party.judge.require(&INPUT, true, String::new)
+        let mut game = Game::new(judge, self.options, Wire::new(address), true);
+        game.unwatched(&self.map.grid);
+        game.join_as(b"Ann", &INPUT)?;
+        game.judge.require(&INPUT, true, String::new)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests players of blackjack.
 
-mod croupier;
 mod tables;
+mod test_dealer;
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ use crate::{
     tester::{Options, Tester},
 };
 use Scenario::{End, Game, Invalid, Join, Refused};
-use croupier::{CALL, Call, Croupier, Delivery};
-use tables::{Pupil, School};
+use tables::{TablePlayer, Training};
+use test_dealer::{Delivery, JoinArguments, TestDealer, USUAL_ARGUMENTS};
 
 pub static TESTER: Tester = Tester {
     kind: "player",
@@ -55,14 +55,14 @@ const LONGEST_NAME: &str = "aNameOf64CharactersIsTheLongestThatThereIs0123456789
 /// A scenario with a player: its name, and what is special about it.
 enum Scenario {
     /// The part of a game before QUIT.
-    Game(&'static str, Delivery, fn(&mut Judge, &mut Croupier) -> Played),
+    Game(&'static str, Delivery, fn(&mut Judge, &mut TestDealer) -> Played),
     /// A message after which the player should close the connection. It may also react in any other way, except with a
     /// crash.
     Invalid(&'static str, &'static [u8]),
     /// The arguments with which the player joins.
-    Join(&'static str, Call),
+    Join(&'static str, JoinArguments),
     /// A game that ends without a RESULT as the last message.
-    End(&'static str, fn(&mut Judge, Croupier, Box<dyn Run>) -> Played),
+    End(&'static str, fn(&mut Judge, TestDealer, Box<dyn Run>) -> Played),
     /// Arguments that the player must reject.
     Refused(&'static str, Values),
 }
@@ -78,22 +78,22 @@ rules! {
     LONG_NAME: Advice "long-name" in "protocols/blackjack.md#messages",
         "The player sends all of a name of 64 characters",
         "JOIN and a name take up to 69 bytes, plus the zero byte.",
-        Join("a name of 64 characters", Call { name: LONGEST_NAME, ..CALL });
+        Join("a name of 64 characters", JoinArguments { name: LONGEST_NAME, ..USUAL_ARGUMENTS });
     SHORT_NAME: Advice "short-name" in "protocols/blackjack.md#messages",
         "The player sends a name of one character unchanged",
         "A name has 1 to 64 characters.",
-        Join("a name of one character", Call { name: "x", ..CALL });
+        Join("a name of one character", JoinArguments { name: "x", ..USUAL_ARGUMENTS });
     ODD_NAME: Advice "odd-name" in "protocols/blackjack.md#messages",
         "The player sends its name unchanged, whatever printable characters it contains",
         "Send the name as a string, not as a format of printf.",
-        Join("a name with special characters", Call { name: "%s%n%d\"'\\`$(x);&|<>~", ..CALL });
+        Join("a name with special characters", JoinArguments { name: "%s%n%d\"'\\`$(x);&|<>~", ..USUAL_ARGUMENTS });
     ONE_CONNECTION: Protocol(1, "Requirements, player 2") "one-connection" in "protocols/blackjack.md#messages",
         "The player opens one connection",
         "A second connection would take another seat: keep the first one.";
     HOST_NAME: Advice "host-name" in "protocols/blackjack.md#the-command-lines",
         "The player accepts a host name, such as localhost",
         "inet_addr accepts only numeric addresses. Use getaddrinfo, and try each address that it returns.",
-        Join("a host name", Call { host: "localhost", ..CALL });
+        Join("a host name", JoinArguments { host: "localhost", ..USUAL_ARGUMENTS });
     ANSWERS: Protocol(4, "Requirements, messages: HIT or STAND") "answers" in "protocols/blackjack.md#messages",
         "The player answers each DECISION with HIT or STAND",
         "Answer every DECISION, including the one after a CARD that you took.";
@@ -106,85 +106,85 @@ rules! {
     UPCARDS: Protocol(2, "Requirements, messages: DEALER") "upcards" in "protocols/blackjack.md#cards-and-rules",
         "The player parses all 52 cards in DEALER",
         "DEALER contains the name of a card, as CARD does.",
-        Game("every card as the upcard", Delivery::Paced, |judge, croupier| {
+        Game("every card as the upcard", Delivery::Paced, |judge, dealer| {
             for upcard in Card::all().map(Card::number) {
                 let low: Vec<u8> = [TWO, THREE, SIX].into_iter().filter(|&card| card != upcard).take(2).collect();
-                croupier.stack(&[low[0], low[1], upcard]);
-                croupier.rounds(judge, 1)?;
+                dealer.stack(&[low[0], low[1], upcard]);
+                dealer.rounds(judge, 1)?;
             }
             Ok(())
         });
     NATURAL: Protocol(1, "Requirements, messages: HIT or STAND") "natural" in "protocols/blackjack.md#messages",
         "The player answers with two cards that make 21",
         "This game has no blackjack: the dealer sends DECISION as for any other hand.",
-        Game("two cards that make 21", Delivery::Paced, |judge, croupier| {
-            croupier.stack(&[ACE, KING, SIX]);
-            croupier.deal(judge);
-            let stands = croupier.answers_with(judge, Action::Stand)?;
+        Game("two cards that make 21", Delivery::Paced, |judge, dealer| {
+            dealer.stack(&[ACE, KING, SIX]);
+            dealer.deal(judge);
+            let stands = dealer.answers_with(judge, Action::Stand)?;
             judge.check(&STANDS_AT_21, stands, || "expected STAND at 21, received HIT".to_owned());
-            croupier.result(Verdict::Win);
-            croupier.rounds(judge, 1)
+            dealer.result(Verdict::Win);
+            dealer.rounds(judge, 1)
         });
     TWO_ACES: Protocol(1, "Implementation Spec: hand_getValue") "two-aces" in "protocols/blackjack.md#cards-and-rules",
         "The player answers with two aces, which make 12",
         "While the total is above 21 and an ace counts 11, count that ace as 1. A strategy table may have no row for 22.",
-        Game("two aces", Delivery::Paced, |judge, croupier| {
-            croupier.stack(&[ACE, OTHER_ACE, SIX]);
-            croupier.rounds(judge, 1)
+        Game("two aces", Delivery::Paced, |judge, dealer| {
+            dealer.stack(&[ACE, OTHER_ACE, SIX]);
+            dealer.rounds(judge, 1)
         });
     RESULTS: Protocol(3, "Requirements, messages: RESULT") "results" in "protocols/blackjack.md#messages",
         "The player continues after each of WIN, PUSH and LOOSE",
         "Parse all four results, then wait for BEGIN or QUIT.",
-        Game("each RESULT", Delivery::Paced, |judge, croupier| {
+        Game("each RESULT", Delivery::Paced, |judge, dealer| {
             for verdict in [Verdict::Win, Verdict::Push, Verdict::Lose] {
-                croupier.stack(&[NINE, OTHER_NINE, SIX]);
-                croupier.deal(judge);
-                croupier.hand(judge)?;
-                croupier.result(verdict);
+                dealer.stack(&[NINE, OTHER_NINE, SIX]);
+                dealer.deal(judge);
+                dealer.hand(judge)?;
+                dealer.result(verdict);
             }
-            croupier.rounds(judge, 1)
+            dealer.rounds(judge, 1)
         });
     MANY_ROUNDS: Protocol(6, "Requirements, player 3") "many-rounds" in "protocols/blackjack.md#messages",
         "The player plays 100 rounds as well as one",
         "Release the resources of each round, and use no list of a fixed size.",
-        Game("a long game", Delivery::Paced, |judge, croupier| croupier.rounds(judge, LONG));
+        Game("a long game", Delivery::Paced, |judge, dealer| dealer.rounds(judge, LONG));
     PATIENT: Protocol(1, "Requirements, messages: DECISION") "patient" in "protocols/blackjack.md#hints",
         "The player waits for a dealer that pauses",
         "Do not limit the time of a read: the dealer may be waiting for other players.",
-        Game("a dealer that pauses", Delivery::Paced, |judge, croupier| {
-            croupier.pause = PAUSE.min(croupier.options.patience / 4);
-            croupier.rounds(judge, 1)
+        Game("a dealer that pauses", Delivery::Paced, |judge, dealer| {
+            dealer.pause = PAUSE.min(dealer.options.patience / 4);
+            dealer.rounds(judge, 1)
         });
     PIECES: Advice "pieces" in "protocols/blackjack.md#hints",
         "The player accepts messages that arrive byte by byte",
         "A read may return a part of a message: collect bytes up to the zero byte.",
-        Game("messages byte by byte", Delivery::Bytes, |judge, croupier| croupier.rounds(judge, ROUNDS));
+        Game("messages byte by byte", Delivery::Bytes, |judge, dealer| dealer.rounds(judge, ROUNDS));
     MERGED: Advice "merged" in "protocols/blackjack.md#hints",
         "The player accepts several messages that arrive together, such as RESULT and the next round",
         "A read may return several messages: keep the bytes after the zero byte for the next one.",
-        Game("messages in one segment", Delivery::Merged, |judge, croupier| croupier.rounds(judge, ROUNDS));
+        Game("messages in one segment", Delivery::Merged, |judge, dealer| dealer.rounds(judge, ROUNDS));
     STRADDLING: Advice "straddling" in "protocols/blackjack.md#hints",
         "The player accepts a segment with the end of one message and the start of the next",
         "Keep the bytes after the last zero byte until the rest arrives.",
-        Game("segments that split messages", Delivery::Straddling, |judge, croupier| {
-            croupier.rounds(judge, ROUNDS)
+        Game("segments that split messages", Delivery::Straddling, |judge, dealer| {
+            dealer.rounds(judge, ROUNDS)
         });
     LOSE: Advice "lose" in "protocols/blackjack.md#messages",
         "The player accepts LOSE as another spelling of LOOSE",
         "Some dealers send LOSE. Accept both.",
-        Game("a dealer that sends LOSE", Delivery::Paced, |judge, croupier| {
-            croupier.deal(judge);
-            croupier.hand(judge)?;
-            croupier.raw(b"RESULT LOSE\0");
-            croupier.rounds(judge, 1)
+        Game("a dealer that sends LOSE", Delivery::Paced, |judge, dealer| {
+            dealer.deal(judge);
+            dealer.hand(judge)?;
+            dealer.raw(b"RESULT LOSE\0");
+            dealer.rounds(judge, 1)
         });
     BEGIN_AGAIN: Protocol(1, "Requirements, messages: BEGIN") "begin-again" in "protocols/blackjack.md#hints",
         "At BEGIN in the middle of a round the player drops its hand and starts a new round",
         "Clear the hand at BEGIN, not at RESULT.",
-        Game("BEGIN in the middle of a round", Delivery::Paced, |judge, croupier| {
-            croupier.deal(judge);
-            croupier.answer(judge)?;
-            croupier.rounds(judge, 1)
+        Game("BEGIN in the middle of a round", Delivery::Paced, |judge, dealer| {
+            dealer.deal(judge);
+            dealer.answer(judge)?;
+            dealer.rounds(judge, 1)
         });
     QUITS: Protocol(2, "Requirements, messages: QUIT") "quits" in "protocols/blackjack.md#hints",
         "The player closes the connection after QUIT",
@@ -192,32 +192,32 @@ rules! {
     QUIT_AT_ONCE: Advice "quit-at-once" in "protocols/blackjack.md#hints",
         "The player exits when it receives QUIT before any round",
         "Handle QUIT where you expect BEGIN.",
-        End("QUIT before any round", |judge, croupier, run| {
-            quits(judge, croupier, run, (&QUIT_AT_ONCE, &QUIT_AT_ONCE))
+        End("QUIT before any round", |judge, dealer, run| {
+            quits(judge, dealer, run, (&QUIT_AT_ONCE, &QUIT_AT_ONCE))
         });
     QUIT_IN_ROUND: Advice "quit-in-round" in "protocols/blackjack.md#hints",
         "The player exits when it receives QUIT in the middle of a round",
         "Handle QUIT wherever a message may arrive.",
-        End("QUIT in the middle of a round", |judge, mut croupier, run| {
-            croupier.say(DealerMessage::Begin);
-            croupier.card();
-            quits(judge, croupier, run, (&QUIT_IN_ROUND, &QUIT_IN_ROUND))
+        End("QUIT in the middle of a round", |judge, mut dealer, run| {
+            dealer.send(DealerMessage::Begin);
+            dealer.card();
+            quits(judge, dealer, run, (&QUIT_IN_ROUND, &QUIT_IN_ROUND))
         });
     QUIT_AND_CLOSE: Protocol(1, "Requirements, messages: QUIT") "quit-and-close" in "protocols/blackjack.md#messages",
         "The player processes a QUIT that arrives with the end of the connection, and exits with status 0",
         "Process all received data before you handle the end of the connection.",
-        End("QUIT together with the end of the connection", |judge, mut croupier, mut run| {
-            croupier.deal(judge);
-            croupier.hand(judge)?;
-            croupier.result(Verdict::Push);
-            croupier.say(DealerMessage::Quit);
-            let options = croupier.options;
-            drop(croupier);
+        End("QUIT together with the end of the connection", |judge, mut dealer, mut run| {
+            dealer.deal(judge);
+            dealer.hand(judge)?;
+            dealer.result(Verdict::Push);
+            dealer.send(DealerMessage::Quit);
+            let options = dealer.options;
+            drop(dealer);
             let exit = run.exit(options.deadline());
             judge.check(&QUIT_AND_CLOSE, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
                 None => "expected the player to exit after QUIT and the end of the connection, but it is still running"
                     .to_owned(),
-                Some(_) => format!("expected exit status 0{}", run.obituary()),
+                Some(_) => format!("expected exit status 0{}", run.exit_clause()),
             });
             Ok(())
         });
@@ -249,17 +249,17 @@ rules! {
     SURVIVES: Advice "survives" in "protocols/blackjack.md#hints",
         "The player continues after a repeated card and after RESULT without a DECISION",
         "Use the dealer's messages as they are, without checking its cards.",
-        Game("a RESULT before any DECISION", Delivery::Paced, |judge, croupier| {
-            croupier.say(DealerMessage::Begin);
-            croupier.say(DealerMessage::Result(Verdict::Win));
-            croupier.rounds(judge, 1)
+        Game("a RESULT before any DECISION", Delivery::Paced, |judge, dealer| {
+            dealer.send(DealerMessage::Begin);
+            dealer.send(DealerMessage::Result(Verdict::Win));
+            dealer.rounds(judge, 1)
         }),
-        Game("a repeated card", Delivery::Paced, |judge, croupier| {
-            croupier.say(DealerMessage::Begin);
+        Game("a repeated card", Delivery::Paced, |judge, dealer| {
+            dealer.send(DealerMessage::Begin);
             for card in [Card::new(2), Card::new(2)].into_iter().flatten() {
-                croupier.say(DealerMessage::Card(card));
+                dealer.send(DealerMessage::Card(card));
             }
-            croupier.rounds(judge, 1)
+            dealer.rounds(judge, 1)
         });
     BAD_MESSAGE: Advice "bad-message" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "The player closes the connection after an unknown message",
@@ -269,13 +269,13 @@ rules! {
     DEALER_GONE: Advice "dealer-gone" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "If the connection ends without QUIT, the player exits with a nonzero status",
         "A read that returns 0 before QUIT is an error: report it and return 1.",
-        End("the dealer disconnects", |judge, mut croupier, run| {
-            croupier.deal(judge);
+        End("the dealer disconnects", |judge, mut dealer, run| {
+            dealer.deal(judge);
             // An unread answer would turn the close into a reset.
-            croupier.answer(judge)?;
-            let options = croupier.options;
-            drop(croupier);
-            is_left_alone(judge, &options, run, &DEALER_GONE, "was closed in the middle of a round");
+            dealer.answer(judge)?;
+            let options = dealer.options;
+            drop(dealer);
+            ends_with_error(judge, &options, run, &DEALER_GONE, "was closed in the middle of a round");
             Ok(())
         });
     BAD_CARD: Advice "bad-card" in "protocols/blackjack.md#when-a-peer-does-something-else",
@@ -292,20 +292,20 @@ rules! {
     GONE_EARLY: Advice "gone-early" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "If the connection ends before the first round, the player exits with a nonzero status",
         "A read that returns 0 before QUIT is an error, even if no card was dealt.",
-        End("the dealer disconnects before the first round", |judge, croupier, run| {
-            let options = croupier.options;
-            drop(croupier);
-            is_left_alone(judge, &options, run, &GONE_EARLY, "was closed before the first round");
+        End("the dealer disconnects before the first round", |judge, dealer, run| {
+            let options = dealer.options;
+            drop(dealer);
+            ends_with_error(judge, &options, run, &GONE_EARLY, "was closed before the first round");
             Ok(())
         });
     RESET: Advice "reset" in "protocols/blackjack.md#when-a-peer-does-something-else",
         "If the connection is reset, the player exits with a nonzero status",
         "A failed read is an error: report it and return 1.",
-        End("the connection is reset", |judge, mut croupier, run| {
-            croupier.deal(judge);
-            croupier.answer(judge)?;
-            croupier.connection.reset();
-            is_left_alone(judge, &croupier.options, run, &RESET, "was reset in the middle of a round");
+        End("the connection is reset", |judge, mut dealer, run| {
+            dealer.deal(judge);
+            dealer.answer(judge)?;
+            dealer.connection.reset();
+            ends_with_error(judge, &dealer.options, run, &RESET, "was reset in the middle of a round");
             Ok(())
         });
     PROMPT: Advice "prompt" in "protocols/blackjack.md#hints",
@@ -317,12 +317,12 @@ rules! {
     HITS_LOW: Advice "hits-low" in "protocols/blackjack.md#cards-and-rules",
         "The player takes a card if no card can make it bust",
         "Below 12, HIT is never worse than STAND.",
-        Game("two low cards", Delivery::Paced, |judge, croupier| {
-            croupier.stack(&[TWO, THREE, NINE]);
-            croupier.deal(judge);
-            let hits = croupier.answers_with(judge, Action::Hit)?;
+        Game("two low cards", Delivery::Paced, |judge, dealer| {
+            dealer.stack(&[TWO, THREE, NINE]);
+            dealer.deal(judge);
+            let hits = dealer.answers_with(judge, Action::Hit)?;
             judge.check(&HITS_LOW, hits, || "expected HIT at 5 against a nine, received STAND".to_owned());
-            croupier.result(Verdict::Lose);
+            dealer.result(Verdict::Lose);
             Ok(())
         });
     TRAILING: Advice "trailing-letters" in "protocols/blackjack.md#the-command-lines",
@@ -388,26 +388,26 @@ rules! {
 }
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let mut school = School::open(judge, launcher, *options)?;
-    let begins = school.as_ref().map_or(Pupil { launcher, table: None, trains: false }, School::beginner);
+    let mut training = Training::open(judge, launcher, *options)?;
+    let begins = training.as_ref().map_or(TablePlayer { launcher, table: None, trains: false }, Training::untrained);
     let (mut joins, mut is_over) = (false, false);
     judge.play("a whole game", |judge| {
-        let (mut croupier, run) = Croupier::welcome(judge, &begins, *options, Delivery::Paced, CALL)?;
+        let (mut dealer, run) = TestDealer::welcome(judge, &begins, *options, Delivery::Paced, USUAL_ARGUMENTS)?;
         joins = true;
-        croupier.rounds(judge, ROUNDS)?;
-        croupier.shows_all = true;
-        judge.under(&NAMES, |judge| croupier.rounds(judge, ALL_CARDS))?;
-        let fastest = croupier.fastest;
+        dealer.rounds(judge, ROUNDS)?;
+        dealer.shows_all = true;
+        judge.under(&NAMES, |judge| dealer.rounds(judge, ALL_CARDS))?;
+        let fastest = dealer.fastest;
         judge.check(&PROMPT, fastest < WINDOW, || {
             format!(
                 "expected an answer within the time of the course's dealers, but the fastest took {} ms",
                 fastest.as_millis()
             )
         });
-        judge.check(&ONE_CONNECTION, !croupier.has_second(), || {
+        judge.check(&ONE_CONNECTION, !dealer.has_second(), || {
             "expected one connection, received a second one".to_owned()
         });
-        quits(judge, croupier, run, (&QUITS, &ENDS))?;
+        quits(judge, dealer, run, (&QUITS, &ENDS))?;
         is_over = true;
         Ok(())
     })?;
@@ -417,33 +417,33 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     }
     // All other scenarios use the learned table, if there is one.
     let mut table = None;
-    if let Some(learned) = &mut school {
+    if let Some(learned) = &mut training {
         if learned.has_learned(judge, is_over)? {
             table = Some(learned.copy("usual")?);
         } else {
-            school = None;
+            training = None;
         }
     }
-    let launcher: &dyn Launcher = &Pupil { launcher, table, trains: false };
+    let launcher: &dyn Launcher = &TablePlayer { launcher, table, trains: false };
     // Starts the player and receives its JOIN.
-    let join = |judge: &mut Judge, delivery| Croupier::welcome(judge, launcher, *options, delivery, CALL);
+    let join = |judge: &mut Judge, delivery| TestDealer::welcome(judge, launcher, *options, delivery, USUAL_ARGUMENTS);
     let mut refusals = Vec::new();
     let mut scenes = Vec::new();
     for &(rule, ref scenario) in SCENARIOS {
         scenes.push(match *scenario {
             Game(name, delivery, game) => {
                 let play = move |judge: &mut Judge| {
-                    let (mut croupier, run) = join(judge, delivery)?;
-                    judge.under(rule, |judge| game(judge, &mut croupier))?;
-                    quits(judge, croupier, run, (&QUITS, &ENDS))
+                    let (mut dealer, run) = join(judge, delivery)?;
+                    judge.under(rule, |judge| game(judge, &mut dealer))?;
+                    quits(judge, dealer, run, (&QUITS, &ENDS))
                 };
                 // A hand may be an observation of two rules.
                 let also = if *rule == NATURAL { &STANDS_AT_21 } else { rule };
                 scene(name, play).shows([rule, also, &NO_CRASH])
             }
             Invalid(name, bytes) => scene(name, move |judge| {
-                let (croupier, run) = join(judge, Delivery::Paced)?;
-                reads_invalid(judge, croupier, run, rule, bytes);
+                let (dealer, run) = join(judge, Delivery::Paced)?;
+                reads_invalid(judge, dealer, run, rule, bytes);
                 Ok(())
             })
             .shows([rule, &NO_CRASH]),
@@ -453,16 +453,16 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
                         // A player may accept only addresses.
                         judge.judges_crashes();
                     }
-                    let call = Call { rule, ..call };
-                    let (mut croupier, run) = Croupier::welcome(judge, launcher, *options, Delivery::Paced, call)?;
-                    croupier.rounds(judge, 1)?;
-                    quits(judge, croupier, run, (&QUITS, &ENDS))
+                    let call = JoinArguments { rule, ..call };
+                    let (mut dealer, run) = TestDealer::welcome(judge, launcher, *options, Delivery::Paced, call)?;
+                    dealer.rounds(judge, 1)?;
+                    quits(judge, dealer, run, (&QUITS, &ENDS))
                 };
                 scene(name, move |judge| judge.under(rule, play)).shows([rule, &NO_CRASH])
             }
             End(name, end) => scene(name, move |judge| {
-                let (croupier, run) = join(judge, Delivery::Paced)?;
-                end(judge, croupier, run)
+                let (dealer, run) = join(judge, Delivery::Paced)?;
+                end(judge, dealer, run)
             })
             .shows([rule, &NO_CRASH]),
             Refused(how, values) => {
@@ -471,35 +471,40 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             }
         });
     }
-    scenes.push(
-        scene("no dealer listens", |judge| {
-            let port = free_tcp_port()?.to_string();
-            let values = [("name", CALL.name.to_owned()), ("host", CALL.host.to_owned()), ("port", port)];
-            let mut run = judge.start(launcher, &values)?;
-            judge.refuses(&NO_DEALER, &mut *run, options.deadline(), "the player, started without a dealer");
-            Ok(())
-        })
-        .shows([&NO_DEALER]),
-    );
+    scenes.push(scene("no dealer listens", |judge| no_dealer(judge, launcher, options)).shows([&NO_DEALER]));
     let values = || {
         let (held, port) = take_tcp_port()?;
-        Ok((vec![("name", CALL.name.into()), ("host", CALL.host.into()), ("port", port.to_string())], Some(held)))
+        Ok((
+            vec![
+                ("name", USUAL_ARGUMENTS.name.into()),
+                ("host", USUAL_ARGUMENTS.host.into()),
+                ("port", port.to_string()),
+            ],
+            Some(held),
+        ))
     };
     scenes.extend(Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
-    scenes.extend(school.iter().flat_map(School::scenes));
+    scenes.extend(training.iter().flat_map(Training::scenes));
     judge.side_by_side(scenes)
 }
 
-fn reads_invalid(judge: &mut Judge, mut croupier: Croupier, mut run: Box<dyn Run>, rule: &'static Rule, bytes: &[u8]) {
-    croupier.say(DealerMessage::Begin);
-    croupier.raw(bytes);
-    let ended = croupier.is_left();
-    let start = bytes.get(..24).unwrap_or(bytes).escape_ascii();
-    judge.check(rule, ended, || format!("expected the end of the connection after '{start}', but it is still open"));
-    run.exit(Instant::now() + croupier.options.patience / 10);
+fn no_dealer(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> Played {
+    let (name, host) = (USUAL_ARGUMENTS.name.to_owned(), USUAL_ARGUMENTS.host.to_owned());
+    let mut run = judge.start(launcher, &[("name", name), ("host", host), ("port", free_tcp_port()?.to_string())])?;
+    judge.refuses(&NO_DEALER, &mut *run, options.deadline(), "the player, started without a dealer");
+    Ok(())
 }
 
-fn is_left_alone(judge: &mut Judge, options: &Options, mut run: Box<dyn Run>, rule: &'static Rule, what: &str) {
+fn reads_invalid(judge: &mut Judge, mut dealer: TestDealer, mut run: Box<dyn Run>, rule: &'static Rule, bytes: &[u8]) {
+    dealer.send(DealerMessage::Begin);
+    dealer.raw(bytes);
+    let ended = dealer.is_closed();
+    let start = bytes.get(..24).unwrap_or(bytes).escape_ascii();
+    judge.check(rule, ended, || format!("expected the end of the connection after '{start}', but it is still open"));
+    run.exit(Instant::now() + dealer.options.patience / 10);
+}
+
+fn ends_with_error(judge: &mut Judge, options: &Options, mut run: Box<dyn Run>, rule: &'static Rule, what: &str) {
     let exit = run.exit(options.deadline());
     judge.check(rule, exit.as_ref().is_some_and(|exit| exit.code != Some(0)), || match exit {
         None => format!("expected the player to exit after the connection {what}, but it is still running"),
@@ -511,25 +516,25 @@ fn is_left_alone(judge: &mut Judge, options: &Options, mut run: Box<dyn Run>, ru
 /// it does not exit.
 fn quits(
     judge: &mut Judge,
-    mut croupier: Croupier,
+    mut dealer: TestDealer,
     mut run: Box<dyn Run>,
     (closes, ends): (&'static Rule, &'static Rule),
 ) -> Played {
-    croupier.say(DealerMessage::Quit);
-    let left = croupier.is_left();
-    let (rest, options) = (croupier.connection.rest(), croupier.options);
+    dealer.send(DealerMessage::Quit);
+    let left = dealer.is_closed();
+    let (rest, options) = (dealer.connection.rest(), dealer.options);
     judge.check(&QUIET, rest.is_empty(), || {
         format!("expected nothing without a DECISION, received '{}'", rest.escape_ascii())
     });
     judge.require(closes, left, || "expected the end of the connection after QUIT, but it is still open".to_owned())?;
-    drop(croupier);
+    drop(dealer);
     let exit = run.exit(options.deadline());
     judge.require(ends, exit.is_some(), || {
         "expected the player to exit after QUIT, but it is still running".to_owned()
     })?;
     let status = if *ends == ENDS { &EXIT_STATUS } else { ends };
     judge.check(status, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
-        format!("expected exit status 0 after QUIT{}", run.obituary())
+        format!("expected exit status 0 after QUIT{}", run.exit_clause())
     });
     Ok(())
 }

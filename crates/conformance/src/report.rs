@@ -180,7 +180,7 @@ impl Finding {
     }
 
     /// The requirement and, if the rule was not tested, the reason.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn text_with_reason(&self) -> String {
         if self.why.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, self.why) }
     }
 
@@ -501,7 +501,7 @@ fn line(line: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
             _ if letter.is_ascii_control() => out.extend(["\\x", &format!("{:02x}", u32::from(letter))]),
-            _ if acts(letter) => out.extend(["\\u", &format!("{:04x}", u32::from(letter))]),
+            _ if is_control(letter) => out.extend(["\\u", &format!("{:04x}", u32::from(letter))]),
             _ => out.push(letter),
         }
     }
@@ -512,7 +512,7 @@ fn line(line: &str) -> String {
 }
 
 // Control characters of terminals, line separators, and code points that are not characters.
-fn acts(letter: char) -> bool {
+fn is_control(letter: char) -> bool {
     is_steering(letter)
         || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
         || u32::from(letter) & 0xfffe == 0xfffe

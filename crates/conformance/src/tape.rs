@@ -1,7 +1,7 @@
 //! Recordings of a scenario's connections, for reports and transcripts.
 //!
-//! The owner of a connection gets a [`Channel`] from the judge and records all bytes with it, in both directions. The tape
-//! splits them into messages and keeps the last ones. If a rule is broken, the judge adds them to the report.
+//! The owner of a connection gets a [`Channel`] from the judge and records all bytes with it, in both directions. The
+//! tape splits them into messages and keeps the last ones. If a rule is broken, the judge adds them to the report.
 
 use std::{
     collections::{BTreeMap, VecDeque},

@@ -48,16 +48,16 @@ pub(crate) enum Output {
 }
 
 /// The standard output that the program receives.
-pub(crate) enum Theirs {
+pub(crate) enum ChildEnd {
     Pipe,
     #[cfg(unix)]
     Terminal(OwnedFd),
 }
 
 impl Output {
-    pub(crate) fn open(terminal: Terminal) -> io::Result<(Self, Theirs)> {
+    pub(crate) fn open(terminal: Terminal) -> io::Result<(Self, ChildEnd)> {
         if terminal == Terminal::No {
-            return Ok((Self::None, Theirs::Pipe));
+            return Ok((Self::None, ChildEnd::Pipe));
         }
         pair(terminal == Terminal::Shell)
     }
@@ -78,7 +78,7 @@ impl Output {
 }
 
 #[cfg(unix)]
-fn pair(is_cooked: bool) -> io::Result<(Output, Theirs)> {
+fn pair(is_cooked: bool) -> io::Result<(Output, ChildEnd)> {
     use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
 
     use rustix::{
@@ -95,31 +95,31 @@ fn pair(is_cooked: bool) -> io::Result<(Output, Theirs)> {
     unlockpt(&ours)?;
     let name = ptsname(&ours, Vec::new())?;
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let theirs = open(OsStr::from_bytes(name.as_bytes()), flags, Mode::empty())?;
+    let child_end = open(OsStr::from_bytes(name.as_bytes()), flags, Mode::empty())?;
     if !is_cooked {
         // Bytes are passed unchanged: no echo, no signals, no conversion of line ends.
-        let mut modes = tcgetattr(&theirs)?;
+        let mut modes = tcgetattr(&child_end)?;
         modes.make_raw();
-        tcsetattr(&theirs, OptionalActions::Now, &modes)?;
+        tcsetattr(&child_end, OptionalActions::Now, &modes)?;
     }
-    tcsetwinsize(&theirs, WINDOW)?;
-    Ok((Output::Terminal(ours.into()), Theirs::Terminal(theirs)))
+    tcsetwinsize(&child_end, WINDOW)?;
+    Ok((Output::Terminal(ours.into()), ChildEnd::Terminal(child_end)))
 }
 
 #[cfg(not(unix))]
-fn pair(_: bool) -> io::Result<(Output, Theirs)> {
-    Ok((Output::None, Theirs::Pipe))
+fn pair(_: bool) -> io::Result<(Output, ChildEnd)> {
+    Ok((Output::None, ChildEnd::Pipe))
 }
 
-impl Theirs {
+impl ChildEnd {
     /// Sets the standard output of a command.
-    pub(crate) fn give(&self, command: &mut Command) -> io::Result<()> {
+    pub(crate) fn attach_output(&self, command: &mut Command) -> io::Result<()> {
         command.stdout(self.stdio()?);
         Ok(())
     }
 
     /// Sets the standard input of a command too.
-    pub(crate) fn give_input(&self, command: &mut Command) -> io::Result<()> {
+    pub(crate) fn attach_input(&self, command: &mut Command) -> io::Result<()> {
         command.stdin(self.stdio()?);
         Ok(())
     }
@@ -231,7 +231,7 @@ impl Screen {
             };
             if is_complete {
                 let sequence = std::mem::take(&mut self.open);
-                self.obey(&sequence);
+                self.execute(&sequence);
             } else if self.open.len() > COLS {
                 self.open.clear();
             }
@@ -258,7 +258,7 @@ impl Screen {
         }
     }
 
-    fn obey(&mut self, sequence: &str) {
+    fn execute(&mut self, sequence: &str) {
         let (rows, last) = (self.rows, self.last);
         let Some(control) = sequence.strip_prefix("\x1b[") else {
             if sequence == "\x1bM" {
@@ -400,12 +400,12 @@ mod tests {
 
     #[test]
     fn terminal_passes_bytes_unchanged() {
-        let (mut output, theirs) = Output::open(Terminal::Output).unwrap();
+        let (mut output, child_end) = Output::open(Terminal::Output).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "test -t 1 && printf 'a\\nb'"]).stdin(Stdio::null());
-        theirs.give(&mut command).unwrap();
+        child_end.attach_output(&mut command).unwrap();
         let mut program = command.spawn().unwrap();
-        drop((command, theirs));
+        drop((command, child_end));
         let mut read = String::new();
         output.read_to_string(&mut read).unwrap();
         assert_eq!(read, "a\nb");
@@ -414,13 +414,13 @@ mod tests {
 
     #[test]
     fn terminal_of_a_shell_is_large_and_reads_lines() {
-        let (mut output, theirs) = Output::open(Terminal::Shell).unwrap();
+        let (mut output, child_end) = Output::open(Terminal::Shell).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "stty size; stty -a | grep -wo 'icanon\\|echo'"]);
-        theirs.give(&mut command).unwrap();
-        theirs.give_input(&mut command).unwrap();
+        child_end.attach_output(&mut command).unwrap();
+        child_end.attach_input(&mut command).unwrap();
         let mut program = command.spawn().unwrap();
-        drop((command, theirs));
+        drop((command, child_end));
         let mut read = String::new();
         output.read_to_string(&mut read).unwrap();
         assert_eq!(read, "100 300\r\nicanon\r\necho\r\n");

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     command::CannotStart,
     group,
-    judge::{Choice, Judge, TOLD},
+    judge::{Choice, Judge, MAX_BREACHES},
     launch::Launcher,
     report::{Report, Trouble, Verdict},
     rule::Rule,
@@ -145,7 +145,7 @@ impl Tester {
             let report = self.once(launcher, plan.options, &choice);
             match &mut all {
                 None => all = Some(report),
-                Some(all) => all.add(report, TOLD),
+                Some(all) => all.add(report, MAX_BREACHES),
             }
             if all.as_ref().is_some_and(|all| all.trouble.is_some()) {
                 break;

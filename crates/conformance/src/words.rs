@@ -43,7 +43,7 @@ pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
     let mut furthest = 0;
     let mut wanted: Vec<String> = Vec::new();
     for form in forms {
-        let (at, right) = stop(form, text)?;
+        let (at, right) = first_mismatch(form, text)?;
         if at > furthest {
             (furthest, wanted) = (at, Vec::new());
         }
@@ -61,11 +61,11 @@ pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
 
 /// The length of the message at the front of these bytes, regardless of the following bytes.
 pub(crate) fn prefix(forms: &[Form], bytes: &[u8]) -> Option<usize> {
-    (1..=bytes.len()).rev().find(|&length| forms.iter().any(|form| stop(form, &bytes[..length]).is_none()))
+    (1..=bytes.len()).rev().find(|&length| forms.iter().any(|form| first_mismatch(form, &bytes[..length]).is_none()))
 }
 
 // The position at which a text differs from a form.
-fn stop(form: Form, text: &[u8]) -> Option<(usize, Vec<String>)> {
+fn first_mismatch(form: Form, text: &[u8]) -> Option<(usize, Vec<String>)> {
     let mut at = 0;
     for part in form {
         let rest = text.get(at..).unwrap_or_default();

@@ -24,7 +24,6 @@ const MAX_STEM: usize = 200;
 /// The directory with the submission of one student.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Student {
-    /// The name of the directory.
     pub(super) name: String,
     path: PathBuf,
 }
@@ -35,13 +34,13 @@ impl Student {
     /// # Errors
     /// If the directory cannot be read or contains no others, or if a name is not UTF-8.
     pub(super) fn all(class: &Path, results: &Path) -> anyhow::Result<Vec<Self>> {
-        let told = || format!("cannot read the directory of the class, {}", class.display());
+        let context = || format!("cannot read the directory of the class, {}", class.display());
         let results = fs::canonicalize(results).ok();
         let is_of_student =
             |path: &Path| path.is_dir() && (results.is_none() || fs::canonicalize(path).ok() != results);
         let mut students = Vec::new();
-        for entry in fs::read_dir(class).with_context(told)? {
-            let entry = entry.with_context(told)?;
+        for entry in fs::read_dir(class).with_context(context)? {
+            let entry = entry.with_context(context)?;
             let name = entry.file_name().into_string();
             let Ok(name) = name else { bail!("a name in {} is not UTF-8: {name:?}", class.display()) };
             // A link may point to a directory.

@@ -21,7 +21,6 @@ pub(super) struct Table<'a> {
 pub(super) const OPEN: &str = "not tested yet";
 
 impl Table<'_> {
-    /// The maximum number of points.
     pub(super) fn of(&self) -> u32 {
         self.rules.iter().map(|rule| rule.points).sum()
     }
@@ -96,7 +95,6 @@ fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().collect::<Vec<_>>().join(",") + "\r\n"
 }
 
-/// The mark for one rule.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Mark {
     pub(super) verdict: Verdict,
@@ -110,7 +108,6 @@ pub(super) struct Marks {
     pub(super) rules: BTreeMap<String, Mark>,
 }
 
-/// The result of one student.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Grade {
     pub(super) student: String,
@@ -134,7 +131,6 @@ pub(super) struct Change {
 }
 
 impl Grade {
-    /// The result of a program that was tested.
     pub(super) fn tested(student: &str, key: &str, report: &Report) -> Self {
         let required = report.rules.iter().filter(|rule| rule.is_required());
         let marks = required.map(|rule| (rule.id.clone(), Mark { verdict: rule.verdict, points: rule.earned() }));
@@ -149,7 +145,6 @@ impl Grade {
         }
     }
 
-    /// The result of a program that could not be tested.
     pub(super) fn untested(student: &str, key: &str, outcome: &str, lines: Vec<String>) -> Self {
         let (student, key) = (student.to_owned(), key.to_owned());
         Self { student, key, outcome: outcome.to_owned(), lines, marks: Marks::default(), before: None }
@@ -199,7 +194,6 @@ th.rule { writing-mode: vertical-rl; font-weight: normal; padding: .4rem .2rem; 
 pre { white-space: pre-wrap; overflow-wrap: anywhere }
 ";
 
-// Escapes text for a page.
 fn shown(text: &str) -> String {
     Escaped(text).to_string()
 }
@@ -218,7 +212,6 @@ fn address(name: &str) -> String {
     address
 }
 
-/// The page of a student whose program could not be tested.
 pub(super) fn untested_page(student: &str, text: &str) -> String {
     html_page(student, STYLE, &format!("<pre>{}</pre>\n", shown(text)))
 }

@@ -82,7 +82,7 @@ impl Mean {
         self.deviation().abs() > deviations
     }
 
-    fn told(&self, what: &str) -> String {
+    fn describe(&self, what: &str) -> String {
         let rounds = f64::from(self.rounds.max(1));
         format!(
             "{what} in {} rounds: expected {:.3} with these cards, received {:.3}, {:.0} standard deviations off",
@@ -171,9 +171,9 @@ impl Chance {
         let (wins, pushes) = (&self.wins, &self.pushes);
         if wins.rounds > 0 {
             judge.observe(&WINS, wins.rounds - 1);
-            judge.check(&WINS, !wins.is_strange(), || wins.told("share of hands with WIN"));
+            judge.check(&WINS, !wins.is_strange(), || wins.describe("share of hands with WIN"));
             judge.observe(&PUSHES, pushes.rounds - 1);
-            judge.check(&PUSHES, !pushes.is_strange(), || pushes.told("share of hands with PUSH"));
+            judge.check(&PUSHES, !pushes.is_strange(), || pushes.describe("share of hands with PUSH"));
         }
         // The checks of single upcards and soft hands assume that the dealer otherwise follows the rules.
         if let Some(broken) = [(&WINS, wins), (&PUSHES, pushes)].into_iter().find(|(_, mean)| mean.is_strange()) {
@@ -182,7 +182,7 @@ impl Chance {
         }
         for (upcard, mean) in &self.rewards {
             judge.check(&UPCARDS, !mean.is_strange(), || {
-                mean.told(&format!("mean winnings against a card that counts {upcard}"))
+                mean.describe(&format!("mean winnings against a card that counts {upcard}"))
             });
         }
         if self.is_strange() {

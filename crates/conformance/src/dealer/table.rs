@@ -41,13 +41,13 @@ const SUSPICIOUS: usize = 9;
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
     pub(super) dealer: Dealer,
-    pub(super) seen: Seen,
+    pub(super) events: Events,
     pub(super) chance: Chance,
     /// A player that has broken the protocol. If the dealer still sends it a question, it stands, so that no other
     /// player has to wait.
     pub(super) offender: Option<Seat>,
     /// The messages that it has received since.
-    pub(super) told: Vec<DealerMessage>,
+    pub(super) offender_messages: Vec<DealerMessage>,
     /// The initial cards of the round, including the dealer's.
     pub(super) opening: Vec<Card>,
     pub(super) upcard: Option<Card>,
@@ -61,7 +61,7 @@ pub(super) struct Table {
 
 impl Table {
     /// Connects all players and sends their JOINs.
-    pub(super) fn sit(judge: &mut Judge, mut dealer: Dealer, styles: &[Style]) -> Played<Self> {
+    pub(super) fn seat_players(judge: &mut Judge, mut dealer: Dealer, styles: &[Style]) -> Played<Self> {
         let mut seats = Vec::new();
         for (number, &style) in (1..).zip(styles) {
             let mut seat = Seat::connect(judge, &mut dealer, number)?;
@@ -77,10 +77,10 @@ impl Table {
         Self {
             dealer,
             seats,
-            seen: Seen::new(),
+            events: Events::new(),
             chance: Chance::default(),
             offender: None,
-            told: Vec::new(),
+            offender_messages: Vec::new(),
             opening: Vec::new(),
             upcard: None,
             first: None,
@@ -91,7 +91,7 @@ impl Table {
 
     /// Plays a round after its deal.
     pub(super) fn finish_round(&mut self, judge: &mut Judge, round: u32) -> Played {
-        while let Some(index) = self.asked(judge, round)? {
+        while let Some(index) = self.next_question(judge, round)? {
             self.hand(judge, index, round)?;
         }
         self.results(judge, round)
@@ -126,13 +126,13 @@ impl Table {
         }
         let mut quits = 0;
         for seat in &mut self.seats {
-            let heard = seat.listen(judge, self.dealer.options.deadline());
+            let received = seat.receive(judge, self.dealer.options.deadline());
             let wrong =
-                || format!("seat {}: expected QUIT after the last round, {rounds}, received {heard}", seat.number);
-            let is_over = heard != Heard::Message(DealerMessage::Begin);
+                || format!("seat {}: expected QUIT after the last round, {rounds}, received {received}", seat.number);
+            let is_over = received != Arrival::Message(DealerMessage::Begin);
             judge.require(&ROUNDS, is_over, wrong)?;
-            quits += usize::from(judge.check(&QUIT, heard == Heard::Message(DealerMessage::Quit), wrong));
-            if heard == Heard::Closed {
+            quits += usize::from(judge.check(&QUIT, received == Arrival::Message(DealerMessage::Quit), wrong));
+            if received == Arrival::Closed {
                 judge.check(&CLOSES, true, String::new);
             }
         }
@@ -156,43 +156,43 @@ impl Table {
             let mut came = Vec::new();
             let mut upcard = None;
             while seat.hand.cards().len() < 2 || upcard.is_none() {
-                let heard = seat.listen(judge, self.dealer.options.deadline());
-                match heard {
-                    Heard::Message(DealerMessage::Begin) if !came.contains(&'B') => {
+                let received = seat.receive(judge, self.dealer.options.deadline());
+                match received {
+                    Arrival::Message(DealerMessage::Begin) if !came.contains(&'B') => {
                         judge.check(&ROUND_BEGINS, came.is_empty(), || {
                             format!("{place}: expected BEGIN before the first card, received it after a card")
                         });
                         came.push('B');
                     }
-                    Heard::Message(DealerMessage::Card(card)) if seat.hand.cards().len() < 2 => {
+                    Arrival::Message(DealerMessage::Card(card)) if seat.hand.cards().len() < 2 => {
                         came.push('C');
                         seat.hand.push(card);
                     }
-                    Heard::Message(DealerMessage::Upcard(card)) if upcard.is_none() => {
+                    Arrival::Message(DealerMessage::Upcard(card)) if upcard.is_none() => {
                         came.push('D');
                         upcard = Some(card);
                     }
-                    Heard::Message(DealerMessage::Result(_)) if came.is_empty() && round > 0 => {
+                    Arrival::Message(DealerMessage::Result(_)) if came.is_empty() && round > 0 => {
                         judge.check(&RESULT, false, || {
-                            format!("{place}: expected BEGIN after RESULT, received {heard}")
+                            format!("{place}: expected BEGIN after RESULT, received {received}")
                         });
                     }
-                    Heard::Message(DealerMessage::Quit) if came.is_empty() && round > 0 => break,
-                    Heard::Closed if came.is_empty() && round > 0 => {
+                    Arrival::Message(DealerMessage::Quit) if came.is_empty() && round > 0 => break,
+                    Arrival::Closed if came.is_empty() && round > 0 => {
                         return judge.broken(&ROUNDS, || {
-                            format!("seat {number}: expected {rounds} rounds, received {heard} after round {round}")
+                            format!("seat {number}: expected {rounds} rounds, received {received} after round {round}")
                         });
                     }
                     _ if came.is_empty() => {
-                        return judge.broken(&ROUND_BEGINS, || format!("{place}: expected BEGIN, received {heard}"));
+                        return judge.broken(&ROUND_BEGINS, || format!("{place}: expected BEGIN, received {received}"));
                     }
-                    Heard::Message(message @ DealerMessage::Decision) if seat.hand.cards().len() == 2 => {
+                    Arrival::Message(message @ DealerMessage::Decision) if seat.hand.cards().len() == 2 => {
                         seat.put_back(message);
                         break;
                     }
-                    heard => {
+                    received => {
                         let due = ["the first CARD", "the second CARD", "DEALER"][seat.hand.cards().len().min(2)];
-                        return judge.broken(&DEAL, || format!("{place}: expected {due}, received {heard}"));
+                        return judge.broken(&DEAL, || format!("{place}: expected {due}, received {received}"));
                     }
                 }
             }
@@ -268,37 +268,37 @@ impl Table {
     }
 
     /// The next player that receives a question, or `None` when all hands are over.
-    pub(super) fn asked(&mut self, judge: &mut Judge, round: u32) -> Played<Option<usize>> {
+    pub(super) fn next_question(&mut self, judge: &mut Judge, round: u32) -> Played<Option<usize>> {
         let by = self.dealer.options.deadline();
         while !self.seats.iter().all(Seat::is_over) {
-            self.humour_offender(judge);
+            self.serve_offender(judge);
             for index in 0..self.seats.len() {
                 let Some(seat) = self.seats.get_mut(index).filter(|seat| !seat.is_over()) else { continue };
                 let number = seat.number;
-                let heard = seat.listen(judge, Instant::now() + TURN);
-                let wrong = || format!("{}: expected DECISION, received {heard}", seat.at(round));
-                match heard {
-                    Heard::Message(DealerMessage::Decision) => {
-                        Question::of(&seat.hand).asked(judge, &mut self.seen);
+                let received = seat.receive(judge, Instant::now() + TURN);
+                let wrong = || format!("{}: expected DECISION, received {received}", seat.at(round));
+                match received {
+                    Arrival::Message(DealerMessage::Decision) => {
+                        Question::of(&seat.hand).record(judge, &mut self.events);
                         self.no_early_result(judge, number, round)?;
                         return Ok(Some(index));
                     }
-                    Heard::Nothing if Instant::now() < by => {}
-                    Heard::Message(DealerMessage::Result(verdict)) => {
-                        judge.check(Question::of(&seat.hand).missed(heard, &DEAL), false, wrong);
+                    Arrival::Nothing if Instant::now() < by => {}
+                    Arrival::Message(DealerMessage::Result(verdict)) => {
+                        judge.check(Question::of(&seat.hand).blamed_rule(received, &DEAL), false, wrong);
                         seat.end_with(verdict);
                     }
                     // After an extra message, the question is still expected.
-                    Heard::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {
+                    Arrival::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {
                         judge.check(&DEAL, false, wrong);
                     }
-                    heard => {
-                        let rule = Question::of(&seat.hand).missed(heard, &DEAL);
+                    received => {
+                        let rule = Question::of(&seat.hand).blamed_rule(received, &DEAL);
                         let at = seat.at(round);
-                        if heard == Heard::Nothing {
-                            self.no_bust_is_asked(judge, round)?;
+                        if received == Arrival::Nothing {
+                            self.no_question_after_bust(judge, round)?;
                         }
-                        return judge.broken(rule, || format!("{at}: expected DECISION, received {heard}"));
+                        return judge.broken(rule, || format!("{at}: expected DECISION, received {received}"));
                     }
                 }
             }
@@ -307,38 +307,38 @@ impl Table {
     }
 
     /// The next message of a seat. Meanwhile, a player that has broken the protocol is still served.
-    pub(super) fn heard(&mut self, judge: &mut Judge, index: usize) -> Heard {
+    pub(super) fn receive_from(&mut self, judge: &mut Judge, index: usize) -> Arrival {
         let by = self.dealer.options.deadline();
         while self.offender.is_some() && Instant::now() < by {
-            self.humour_offender(judge);
+            self.serve_offender(judge);
             let Some(seat) = self.seats.get_mut(index) else { break };
-            let heard = seat.listen(judge, Instant::now() + TURN);
-            if heard != Heard::Nothing {
-                return heard;
+            let received = seat.receive(judge, Instant::now() + TURN);
+            if received != Arrival::Nothing {
+                return received;
             }
         }
-        self.seats.get_mut(index).map_or(Heard::Nothing, |seat| seat.listen(judge, by))
+        self.seats.get_mut(index).map_or(Arrival::Nothing, |seat| seat.receive(judge, by))
     }
 
     // A dealer that questions no other player may be waiting for a player whose hand is over.
-    fn no_bust_is_asked(&mut self, judge: &mut Judge, round: u32) -> Played {
+    fn no_question_after_bust(&mut self, judge: &mut Judge, round: u32) -> Played {
         for seat in self.seats.iter_mut().filter(|seat| seat.hand.points().is_bust()) {
-            let heard = seat.listen(judge, Instant::now() + TURN);
+            let received = seat.receive(judge, Instant::now() + TURN);
             let (at, total) = (seat.at(round), seat.hand.points().total());
-            judge.require(&BUST_ENDS, heard != Heard::Message(DealerMessage::Decision), || {
+            judge.require(&BUST_ENDS, received != Arrival::Message(DealerMessage::Decision), || {
                 format!("{at}: expected no DECISION at a total of {total}, received DECISION")
             })?;
         }
         Ok(())
     }
 
-    fn humour_offender(&mut self, judge: &mut Judge) {
+    fn serve_offender(&mut self, judge: &mut Judge) {
         let Some(offender) = &mut self.offender else { return };
-        if let Heard::Message(message) = offender.listen(judge, Instant::now() + TURN) {
+        if let Arrival::Message(message) = offender.receive(judge, Instant::now() + TURN) {
             if message == DealerMessage::Decision {
-                offender.say(&PlayerMessage::Stand);
+                offender.send(&PlayerMessage::Stand);
             }
-            self.told.push(message);
+            self.offender_messages.push(message);
         }
     }
 
@@ -349,19 +349,19 @@ impl Table {
         let wait = if round < PATIENT { TURN } else { Duration::ZERO };
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over() && seat.result.is_none()) {
             loop {
-                let heard = seat.listen(judge, Instant::now() + wait);
+                let received = seat.receive(judge, Instant::now() + wait);
                 let wrong = || {
-                    format!("{}: expected nothing during the turn of seat {asked}, received {heard}", seat.at(round))
+                    format!("{}: expected nothing during the turn of seat {asked}, received {received}", seat.at(round))
                 };
-                let is_told = matches!(heard, Heard::Message(DealerMessage::Card(_) | DealerMessage::Decision));
+                let is_told = matches!(received, Arrival::Message(DealerMessage::Card(_) | DealerMessage::Decision));
                 judge.check(&OTHERS_HIDDEN, !is_told, wrong);
                 if is_told {
                     continue;
                 }
-                judge.check(&RESULT_AT_END, heard == Heard::Nothing, wrong);
-                match heard {
-                    Heard::Message(DealerMessage::Result(verdict)) => seat.result = Some(verdict),
-                    Heard::Closed => return Err(Halt::Broken),
+                judge.check(&RESULT_AT_END, received == Arrival::Nothing, wrong);
+                match received {
+                    Arrival::Message(DealerMessage::Result(verdict)) => seat.result = Some(verdict),
+                    Arrival::Closed => return Err(Halt::Broken),
                     _ => {}
                 }
                 break;
@@ -379,14 +379,14 @@ impl Table {
         let at = seat.at(round);
         loop {
             if !seat.style.hits(round, &seat.hand, upcard) {
-                seat.say(&PlayerMessage::Stand);
+                seat.send(&PlayerMessage::Stand);
                 seat.stood = true;
                 return Ok(());
             }
-            seat.say(&PlayerMessage::Hit);
-            let mut heard = seat.listen(judge, deadline());
+            seat.send(&PlayerMessage::Hit);
+            let mut received = seat.receive(judge, deadline());
             let mut count = 0;
-            while let Heard::Message(DealerMessage::Card(card)) = heard {
+            while let Arrival::Message(DealerMessage::Card(card)) = received {
                 count += 1;
                 judge.check(&HIT, count == 1, || {
                     format!("{at}: expected one CARD after HIT, received {card} as the second")
@@ -401,22 +401,24 @@ impl Table {
                 if seat.hand.points().is_bust() {
                     return Ok(());
                 }
-                heard = seat.listen(judge, deadline());
+                received = seat.receive(judge, deadline());
             }
-            judge.require(&HIT, count > 0, || format!("{at}: expected CARD after HIT, received {heard}"))?;
+            judge.require(&HIT, count > 0, || format!("{at}: expected CARD after HIT, received {received}"))?;
             let question = Question::of(&seat.hand);
-            if heard == Heard::Nothing && is_shared {
+            if received == Arrival::Nothing && is_shared {
                 // If the dealer continues without this question, the end of the round shows how it treated the hand.
                 (seat.stood, seat.unasked) = (true, true);
                 return Ok(());
             }
             let total = seat.hand.points().total();
-            let rule = question.missed(heard, &ASKED_AGAIN);
-            let is_asked = heard == Heard::Message(DealerMessage::Decision);
-            judge.check(rule, is_asked, || format!("{at}: expected DECISION at a total of {total}, received {heard}"));
-            match heard {
-                Heard::Message(DealerMessage::Decision) => question.asked(judge, &mut self.seen),
-                Heard::Message(DealerMessage::Result(verdict)) => {
+            let rule = question.blamed_rule(received, &ASKED_AGAIN);
+            let is_asked = received == Arrival::Message(DealerMessage::Decision);
+            judge.check(rule, is_asked, || {
+                format!("{at}: expected DECISION at a total of {total}, received {received}")
+            });
+            match received {
+                Arrival::Message(DealerMessage::Decision) => question.record(judge, &mut self.events),
+                Arrival::Message(DealerMessage::Result(verdict)) => {
                     seat.end_with(verdict);
                     return Ok(());
                 }
@@ -458,13 +460,13 @@ impl Style {
 
 /// The result of waiting for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum Arrival {
     Message(DealerMessage),
     Closed,
     Nothing,
 }
 
-impl std::fmt::Display for Heard {
+impl std::fmt::Display for Arrival {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Message(message) => write!(f, "{message}"),
@@ -503,7 +505,7 @@ impl Seat {
         let Dealer { run, address, options } = dealer;
         let opened = Connection::to_server(&mut **run, *address, options.deadline());
         let opened = opened.map_err(|error| {
-            format!("expected a connection to {address}, but connecting failed: {error}{}", run.obituary())
+            format!("expected a connection to {address}, but connecting failed: {error}{}", run.exit_clause())
         });
         let line = judge.line(&format!("seat {number}"), &WITH_DEALER);
         let connection = judge.expect(&LISTENS, opened)?.recorded(line);
@@ -531,7 +533,7 @@ impl Seat {
         format!("seat {}, round {}", self.number, round + 1)
     }
 
-    pub(super) fn say(&mut self, message: &PlayerMessage) {
+    pub(super) fn send(&mut self, message: &PlayerMessage) {
         let bytes = message.to_bytes(Dialect::Text);
         if self.style == Style::Bytes {
             self.connection.send_in_bytes(&bytes);
@@ -542,7 +544,7 @@ impl Seat {
 
     pub(super) fn join(&mut self, name: &str) -> Played {
         let name = Name::new(name.as_bytes());
-        self.say(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("invalid name for a tester"))?));
+        self.send(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("invalid name for a tester"))?));
         Ok(())
     }
 
@@ -562,9 +564,9 @@ impl Seat {
     }
 
     /// The next message, if one arrives in time. A message with wrong spelling counts as the message that it resembles.
-    pub(super) fn listen(&mut self, judge: &mut Judge, by: Instant) -> Heard {
+    pub(super) fn receive(&mut self, judge: &mut Judge, by: Instant) -> Arrival {
         if let Some(message) = self.pending.take() {
-            return Heard::Message(message);
+            return Arrival::Message(message);
         }
         if matches!(self.style, Style::Until(_)) {
             // The tester has to play many rounds.
@@ -583,11 +585,11 @@ impl Seat {
                 }
             });
             if let Some(message) = message {
-                return Heard::Message(message);
+                return Arrival::Message(message);
             }
         }
         if !self.connection.closed {
-            return Heard::Nothing;
+            return Arrival::Nothing;
         }
         let rest = self.connection.rest();
         if !rest.is_empty() {
@@ -598,7 +600,7 @@ impl Seat {
                 )
             });
         }
-        Heard::Closed
+        Arrival::Closed
     }
 }
 
@@ -620,7 +622,7 @@ pub(super) enum Event {
 pub(super) const EVENTS: usize = 8;
 
 /// The events in the rounds so far.
-pub(super) type Seen = HashSet<Event>;
+pub(super) type Events = HashSet<Event>;
 
 /// The special properties of a hand for which a question is due.
 #[derive(Clone, Copy)]
@@ -639,18 +641,18 @@ impl Question {
     }
 
     /// Records that the question arrived.
-    pub(super) fn asked(self, judge: &mut Judge, seen: &mut Seen) {
+    pub(super) fn record(self, judge: &mut Judge, events: &mut Events) {
         if self.has_low_ace {
-            seen.insert(Event::LowAce);
+            events.insert(Event::LowAce);
             judge.check(&ACE_ONE, true, String::new);
         }
         match (self.is_best, self.is_dealt) {
             (true, true) => {
-                seen.insert(Event::Dealt21);
+                events.insert(Event::Dealt21);
                 judge.check(&NATURAL, true, String::new);
             }
             (true, false) => {
-                seen.insert(Event::Drawn21);
+                events.insert(Event::Drawn21);
                 judge.check(&ASKED_AT_21, true, String::new);
             }
             (false, false) => drop(judge.check(&ASKED_AGAIN, true, String::new)),
@@ -660,11 +662,11 @@ impl Question {
 
     /// The rule that is broken if this event occurred instead of the question: the `usual` one, unless the hand
     /// explains it.
-    pub(super) fn missed(self, heard: Heard, usual: &'static Rule) -> &'static Rule {
-        match heard {
-            Heard::Message(DealerMessage::Result(Verdict::Bust)) if self.has_low_ace => &ACE_ONE,
-            Heard::Message(DealerMessage::Result(_)) if self.is_best && self.is_dealt => &NATURAL,
-            Heard::Message(DealerMessage::Result(_)) if self.is_best => &ASKED_AT_21,
+    pub(super) fn blamed_rule(self, received: Arrival, usual: &'static Rule) -> &'static Rule {
+        match received {
+            Arrival::Message(DealerMessage::Result(Verdict::Bust)) if self.has_low_ace => &ACE_ONE,
+            Arrival::Message(DealerMessage::Result(_)) if self.is_best && self.is_dealt => &NATURAL,
+            Arrival::Message(DealerMessage::Result(_)) if self.is_best => &ASKED_AT_21,
             _ => usual,
         }
     }
@@ -699,13 +701,13 @@ impl Table {
                 judge.check(if is_bust { &BUST } else { &RESULT }, (verdict == Verdict::Bust) == is_bust, wrong);
             if total == BEST {
                 fits &= judge.check(&BEST_HAND, verdict != Verdict::Lose, wrong);
-                self.seen.insert(Event::Best);
+                self.events.insert(Event::Best);
             } else if total < DEALER_STANDS {
                 fits &= judge.check(&LOW_TIE, verdict != Verdict::Push, wrong);
             }
             // A hand above 21 has lost, whatever the dealer reports.
             let verdict = if is_bust { Verdict::Bust } else { verdict };
-            self.seen.insert(Event::Ended(verdict));
+            self.events.insert(Event::Ended(verdict));
             if fits || is_bust {
                 verdicts.push((total, verdict));
             }
@@ -735,37 +737,37 @@ impl Table {
             if let Some(verdict) = self.seats.get_mut(index).and_then(|seat| seat.result.take()) {
                 return Ok(Some(verdict));
             }
-            let heard = self.heard(judge, index);
+            let received = self.receive_from(judge, index);
             let Some(seat) = self.seats.get_mut(index) else { return Ok(None) };
             let total = seat.hand.points().total();
             let at = seat.at(round);
             if seat.unasked {
-                let rule = Question::of(&seat.hand).missed(heard, &ASKED_AGAIN);
+                let rule = Question::of(&seat.hand).blamed_rule(received, &ASKED_AGAIN);
                 // Each further missing question would cause a wait.
                 return judge.broken(rule, || {
-                    format!("{at}: expected DECISION at a total of {total}, received none, and later {heard}")
+                    format!("{at}: expected DECISION at a total of {total}, received none, and later {received}")
                 });
             }
             if total > BEST {
-                let asked = heard == Heard::Message(DealerMessage::Decision);
+                let asked = received == Arrival::Message(DealerMessage::Decision);
                 if !judge.check(&BUST_ENDS, !asked, || {
                     format!("{at}: expected no DECISION at a total of {total}, received DECISION")
                 }) {
-                    seat.say(&PlayerMessage::Stand);
+                    seat.send(&PlayerMessage::Stand);
                     continue;
                 }
             }
-            if let Heard::Message(DealerMessage::Result(verdict)) = heard {
+            if let Arrival::Message(DealerMessage::Result(verdict)) = received {
                 return Ok(Some(verdict));
             }
-            let is_told = is_shared && matches!(heard, Heard::Message(DealerMessage::Card(_)));
+            let is_told = is_shared && matches!(received, Arrival::Message(DealerMessage::Card(_)));
             judge.check(if is_told { &OTHERS_HIDDEN } else { &RESULT }, false, || {
-                format!("{at}: expected RESULT at a total of {total}, received {heard}")
+                format!("{at}: expected RESULT at a total of {total}, received {received}")
             });
-            match heard {
+            match received {
                 // After cards of another player, the RESULT is still due.
-                Heard::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {}
-                Heard::Message(message @ (DealerMessage::Begin | DealerMessage::Quit)) => {
+                Arrival::Message(DealerMessage::Card(_) | DealerMessage::Upcard(_)) => {}
+                Arrival::Message(message @ (DealerMessage::Begin | DealerMessage::Quit)) => {
                     seat.put_back(message);
                     return Ok(None);
                 }
@@ -777,12 +779,12 @@ impl Table {
     /// Waits until the dealer has closed all connections.
     pub(super) fn leave(&mut self, judge: &mut Judge) {
         for seat in &mut self.seats {
-            let heard = seat.listen(judge, self.dealer.options.deadline());
+            let received = seat.receive(judge, self.dealer.options.deadline());
             let wrong =
-                || format!("seat {}: expected the end of the connection after QUIT, received {heard}", seat.number);
-            let is_silent = !matches!(heard, Heard::Message(_));
+                || format!("seat {}: expected the end of the connection after QUIT, received {received}", seat.number);
+            let is_silent = !matches!(received, Arrival::Message(_));
             if judge.check(&NOTHING_MORE, is_silent, wrong) {
-                judge.check(&CLOSES, heard == Heard::Closed, wrong);
+                judge.check(&CLOSES, received == Arrival::Closed, wrong);
             }
         }
     }

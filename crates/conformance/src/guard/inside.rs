@@ -32,7 +32,7 @@ use rustix::{
     },
 };
 
-use super::{INPUT_ENDS, INSIDE, Mode, NETWORK, NOTHING, TERMINAL, TYPED, myself, network};
+use super::{INPUT_ENDS, INSIDE, Mode, NETWORK, NOTHING, TERMINAL, TYPED, guard_command, network};
 use crate::{
     limits::{self, Limits},
     processes::{family, memory, numbers, process as process_of, proportional_memory},
@@ -60,7 +60,7 @@ const NICENESS: i32 = -15;
 /// The number of processes and threads of the guards themselves, with a margin.
 const OWN_TASKS: u64 = 8;
 
-pub(super) fn work_if_asked() {
+pub(super) fn run_guard_if_requested() {
     let mut words = env::args_os().skip(1);
     if words.next().is_none_or(|word| word != INSIDE) {
         return;
@@ -129,7 +129,7 @@ fn work(words: &[OsString]) -> io::Result<()> {
     }
     pass_on_capabilities()?;
     leave_terminal();
-    let mut first = myself(&[FIRST]).args(words).spawn()?;
+    let mut first = guard_command(&[FIRST]).args(words).spawn()?;
     close_output()?;
     process::exit(first.wait()?.code().unwrap_or(1));
 }
@@ -175,19 +175,19 @@ fn guard(task: &Task) -> io::Result<()> {
     let _ = setpriority_process(None, NICENESS);
 
     // These threads start before the program, which may leave little processor time to others.
-    let ending = Ending { all_end_with_me: task.is_first, me };
-    let (limits, told) = (task.limits, tester.try_clone()?);
+    let shutdown = Shutdown { all_end_with_me: task.is_first, me };
+    let (limits, reports) = (task.limits, tester.try_clone()?);
     thread::Builder::new().spawn(move || {
         let limit = exceeded(&limits, me, own);
-        let _ = (&told).write_all(format!("limit {limit}\n").as_bytes());
-        ending.end();
+        let _ = (&reports).write_all(format!("limit {limit}\n").as_bytes());
+        shutdown.end();
     })?;
     let (typed, to_type) = mpsc::channel();
-    let heard = tester.try_clone()?;
+    let control = tester.try_clone()?;
     thread::Builder::new().spawn(move || {
         // The reason for the end does not matter.
-        let _ = obey(heard, &typed);
-        ending.end();
+        let _ = forward_input(control, &typed);
+        shutdown.end();
     })?;
 
     if task.is_first {
@@ -296,7 +296,7 @@ fn type_all(mut input: Option<ChildStdin>, typed: &Receiver<Option<Vec<u8>>>) {
 }
 
 // Forwards the tester's input until the socket is closed.
-fn obey(mut tester: UnixStream, typed: &mpsc::Sender<Option<Vec<u8>>>) -> io::Result<()> {
+fn forward_input(mut tester: UnixStream, typed: &mpsc::Sender<Option<Vec<u8>>>) -> io::Result<()> {
     loop {
         let mut kind = [0];
         tester.read_exact(&mut kind)?;
@@ -321,7 +321,7 @@ fn reap(program: u32, tester: &UnixStream) -> io::Result<()> {
         match wait(WaitOptions::empty()) {
             Ok(Some((process, status))) if process.as_raw_nonzero().get().cast_unsigned() == program => {
                 // The tester may have ended.
-                let _ = (&*tester).write_all(told(status).as_bytes());
+                let _ = (&*tester).write_all(exit_line(status).as_bytes());
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             // No child is left, so this process waits until it is killed.
@@ -333,7 +333,7 @@ fn reap(program: u32, tester: &UnixStream) -> io::Result<()> {
     }
 }
 
-fn told(status: WaitStatus) -> String {
+fn exit_line(status: WaitStatus) -> String {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => format!("code {code}\n"),
         (None, signal) => format!("signal {}\n", signal.unwrap_or(0)),
@@ -341,12 +341,12 @@ fn told(status: WaitStatus) -> String {
 }
 
 #[derive(Clone, Copy)]
-struct Ending {
+struct Shutdown {
     all_end_with_me: bool,
     me: u32,
 }
 
-impl Ending {
+impl Shutdown {
     fn end(self) -> ! {
         if !self.all_end_with_me {
             kill_all_below(self.me);
@@ -389,11 +389,11 @@ pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
         if own && numbers().count() as u64 > limits.processes + OTHERS {
             return "processes";
         }
-        let uses = Uses::count(guard, limits.memory);
+        let usage = Usage::count(guard, limits.memory);
         let exceeded = [
-            ("processes", uses.tasks > limits.processes),
-            ("memory", uses.memory > limits.memory),
-            ("cpu", uses.cpu > limits.cpu),
+            ("processes", usage.tasks > limits.processes),
+            ("memory", usage.memory > limits.memory),
+            ("cpu", usage.cpu > limits.cpu),
             ("time", begun.elapsed() > limits.until()),
         ];
         if let Some((name, _)) = exceeded.into_iter().find(|(_, is_exceeded)| *is_exceeded) {
@@ -404,7 +404,7 @@ pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
 }
 
 #[derive(Debug, Default)]
-struct Uses {
+struct Usage {
     tasks: u64,
     /// In bytes.
     memory: u64,
@@ -412,9 +412,9 @@ struct Uses {
     cpu: u64,
 }
 
-impl Uses {
+impl Usage {
     fn count(guard: u32, most_memory: u64) -> Self {
-        let mut uses = Self::default();
+        let mut usage = Self::default();
         let mut ticks = 0;
         let family = family(guard);
         let members = || family.iter().filter(|process| process.id != guard);
@@ -423,15 +423,15 @@ impl Uses {
             ticks += process.ticks;
         }
         for process in members() {
-            uses.tasks += process.tasks;
-            uses.memory += memory(process.id).unwrap_or(0);
+            usage.tasks += process.tasks;
+            usage.memory += memory(process.id).unwrap_or(0);
         }
         // Shared memory was counted for each process. The exact size is computed only if it makes a difference.
-        if uses.memory > most_memory {
+        if usage.memory > most_memory {
             let share = |id| proportional_memory(id).or_else(|| memory(id)).unwrap_or(0);
-            uses.memory = members().map(|process| share(process.id)).sum();
+            usage.memory = members().map(|process| share(process.id)).sum();
         }
-        uses.cpu = ticks / clock_ticks_per_second();
-        uses
+        usage.cpu = ticks / clock_ticks_per_second();
+        usage
     }
 }

@@ -14,7 +14,7 @@ use rustix::{
     process::{getegid, geteuid},
 };
 
-use super::{NETWORK, myself};
+use super::{NETWORK, guard_command};
 
 /// Disconnects this process and its descendants from all networks but loopback. No other thread may run yet.
 ///
@@ -22,7 +22,7 @@ use super::{NETWORK, myself};
 /// If the system does not allow it, returns the reason. Then the process is unchanged.
 pub(crate) fn confine_network() -> Result<(), String> {
     // A partial result would be worse than no change, so another process tries first.
-    let tried = myself(&[NETWORK]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
+    let tried = guard_command(&[NETWORK]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
     let tried = tried.map_err(|error| error.to_string())?;
     if !tried.status.success() {
         return Err(String::from_utf8_lossy(&tried.stderr).trim().to_owned());

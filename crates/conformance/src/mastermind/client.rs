@@ -256,7 +256,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             "expected the client to exit after BYE, but it is still running".to_owned()
         })?;
         judge.check(&EXIT_STATUS, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || {
-            format!("expected exit status 0 after BYE{}", host.run.obituary())
+            format!("expected exit status 0 after BYE{}", host.run.exit_clause())
         });
         Ok(())
     })?;

@@ -1,5 +1,5 @@
-//! Several UDP clients of one server, and the messages that they receive. Messages are read leniently. Rules about their
-//! form are judged separately.
+//! Several UDP clients of one server, and the messages that they receive. Messages are read leniently. Rules about
+//! their form are judged separately.
 
 use std::{
     collections::VecDeque,
@@ -31,7 +31,6 @@ pub(super) fn key_message(key: u8) -> [u8; 5] {
     [b'K', b'E', b'Y', b' ', key]
 }
 
-/// An event at a client.
 pub(super) enum Arrival {
     Datagram(Vec<u8>),
     /// No program listens on the server's port.
@@ -148,7 +147,7 @@ fn receive(
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading<'a> {
+pub(super) enum LenientMessage<'a> {
     Ok(Letter),
     Grid { rows: u16, cols: u16 },
     Gold { collected: u32, purse: u32, remaining: u32 },
@@ -158,7 +157,7 @@ pub(super) enum Reading<'a> {
 }
 
 /// Reads a message leniently: its kind and values must be recognizable.
-pub(super) fn read(datagram: &[u8]) -> Option<Reading<'_>> {
+pub(super) fn parse_leniently(datagram: &[u8]) -> Option<LenientMessage<'_>> {
     let end = datagram.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
     let text = &datagram[..end];
     let (kind, rest) = text.split_at(text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count());
@@ -166,15 +165,17 @@ pub(super) fn read(datagram: &[u8]) -> Option<Reading<'_>> {
     let numbers: Vec<u32> = words().map_while(|word| std::str::from_utf8(word).ok()?.parse().ok()).collect();
     let size = |number: &u32| u16::try_from(*number).ok();
     match (kind.to_ascii_uppercase().as_slice(), &numbers[..]) {
-        (b"OK", _) => words().next()?.first().map(u8::to_ascii_uppercase).and_then(Letter::from_byte).map(Reading::Ok),
-        (b"GRID", [rows, cols, ..]) => Some(Reading::Grid { rows: size(rows)?, cols: size(cols)? }),
-        (b"GOLD", &[collected, purse, remaining, ..]) => Some(Reading::Gold { collected, purse, remaining }),
+        (b"OK", _) => {
+            words().next()?.first().map(u8::to_ascii_uppercase).and_then(Letter::from_byte).map(LenientMessage::Ok)
+        }
+        (b"GRID", [rows, cols, ..]) => Some(LenientMessage::Grid { rows: size(rows)?, cols: size(cols)? }),
+        (b"GOLD", &[collected, purse, remaining, ..]) => Some(LenientMessage::Gold { collected, purse, remaining }),
         (b"DISPLAY", _) => {
             let start = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |at| at + 1);
-            Some(Reading::Display(&rest[start..]))
+            Some(LenientMessage::Display(&rest[start..]))
         }
-        (b"QUIT", _) => Some(Reading::Quit(rest.strip_prefix(b" ").unwrap_or(rest))),
-        (b"ERROR", _) => Some(Reading::Error),
+        (b"QUIT", _) => Some(LenientMessage::Quit(rest.strip_prefix(b" ").unwrap_or(rest))),
+        (b"ERROR", _) => Some(LenientMessage::Error),
         _ => None,
     }
 }
@@ -274,13 +275,19 @@ mod tests {
 
     #[test]
     fn reads_wrong_forms_leniently() {
-        assert_eq!(read(b"GRID 3  9\n\0"), Some(Reading::Grid { rows: 3, cols: 9 }));
-        assert_eq!(read(b"GOLD 1, 2, 3\n"), Some(Reading::Gold { collected: 1, purse: 2, remaining: 3 }));
-        assert_eq!(read(b"ERROR. Invalid keystroke.\n"), Some(Reading::Error));
-        assert_eq!(read(b"DISPLAY \n..\n"), Some(Reading::Display(b"..\n")));
-        assert_eq!(read(b"QUIT"), Some(Reading::Quit(b"")));
-        assert_eq!([&b"OK B\n"[..], b"OK b"].map(read), [Letter::from_byte(b'B').map(Reading::Ok); 2]);
-        assert_eq!([&b""[..], b"\0", b"HELLO", b"GOLD -1 x"].map(read), [None, None, None, None]);
+        assert_eq!(parse_leniently(b"GRID 3  9\n\0"), Some(LenientMessage::Grid { rows: 3, cols: 9 }));
+        assert_eq!(
+            parse_leniently(b"GOLD 1, 2, 3\n"),
+            Some(LenientMessage::Gold { collected: 1, purse: 2, remaining: 3 })
+        );
+        assert_eq!(parse_leniently(b"ERROR. Invalid keystroke.\n"), Some(LenientMessage::Error));
+        assert_eq!(parse_leniently(b"DISPLAY \n..\n"), Some(LenientMessage::Display(b"..\n")));
+        assert_eq!(parse_leniently(b"QUIT"), Some(LenientMessage::Quit(b"")));
+        assert_eq!(
+            [&b"OK B\n"[..], b"OK b"].map(parse_leniently),
+            [Letter::from_byte(b'B').map(LenientMessage::Ok); 2]
+        );
+        assert_eq!([&b""[..], b"\0", b"HELLO", b"GOLD -1 x"].map(parse_leniently), [None, None, None, None]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::{
     CUT_TABLE, EMPTY_TABLE, ENDS, EXPLAINS, GARBAGE_TABLE, LARGE_TABLE, LEAVES_TABLE, NAN_TABLE, NO_CRASH, PLAYS_TABLE,
     QUITS, TRAINS, TRAINS_ON, TWICE_TABLE,
-    croupier::{CALL, Croupier, Delivery},
+    test_dealer::{Delivery, TestDealer, USUAL_ARGUMENTS},
 };
 use crate::{
     judge::{Judge, Played, Scene, scene},
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The number of rounds in a game with a table.
-const LESSONS: usize = 12;
+const TABLE_ROUNDS: usize = 12;
 /// The length of a table that is too large. It is a sparse file.
 const LARGE: u64 = 1 << 30;
 /// The number of bytes of a large table that are compared afterwards.
@@ -94,13 +94,13 @@ fn nan(table: &[u8]) -> Vec<u8> {
 }
 
 /// A player with the path of its table, if there is one, and with training on or off.
-pub(super) struct Pupil<'s> {
+pub(super) struct TablePlayer<'s> {
     pub(super) launcher: &'s dyn Launcher,
     pub(super) table: Option<PathBuf>,
     pub(super) trains: bool,
 }
 
-impl Pupil<'_> {
+impl TablePlayer<'_> {
     fn with(&self, values: Values<'_>) -> Vec<(&'static str, String)> {
         let table = self.table.as_ref().map(|path| ("table", path.display().to_string()));
         let train = self.trains.then(|| ("train", "--train".to_owned()));
@@ -108,7 +108,7 @@ impl Pupil<'_> {
     }
 }
 
-impl Launcher for Pupil<'_> {
+impl Launcher for TablePlayer<'_> {
     fn takes(&self, name: &str) -> bool {
         self.launcher.takes(name)
     }
@@ -131,14 +131,14 @@ impl Launcher for Pupil<'_> {
 }
 
 /// A table that the player has learned.
-pub(super) struct School<'s> {
+pub(super) struct Training<'s> {
     launcher: &'s dyn Launcher,
     options: Options,
     folder: TempDir,
     table: Vec<u8>,
 }
 
-impl<'s> School<'s> {
+impl<'s> Training<'s> {
     /// Prepares a player whose command has placeholders for training and for the table.
     pub(super) fn open(judge: &mut Judge, launcher: &'s dyn Launcher, options: Options) -> io::Result<Option<Self>> {
         let takes = launcher.takes("table") && launcher.takes("train");
@@ -149,8 +149,8 @@ impl<'s> School<'s> {
     }
 
     /// The player before it has learned.
-    pub(super) fn beginner(&self) -> Pupil<'s> {
-        self.pupil(&self.path("table"), true)
+    pub(super) fn untrained(&self) -> TablePlayer<'s> {
+        self.player(&self.path("table"), true)
     }
 
     /// Handles the end of the beginner's game, which `is_over` in the correct way or not. Returns whether the player
@@ -193,16 +193,16 @@ impl<'s> School<'s> {
         Ok(path)
     }
 
-    fn pupil(&self, table: &Path, trains: bool) -> Pupil<'s> {
-        Pupil { launcher: self.launcher, table: Some(table.to_owned()), trains }
+    fn player(&self, table: &Path, trains: bool) -> TablePlayer<'s> {
+        TablePlayer { launcher: self.launcher, table: Some(table.to_owned()), trains }
     }
 
     // Plays a game to its end.
     fn game(&self, judge: &mut Judge, table: &Path, trains: bool) -> Played {
-        let pupil = self.pupil(table, trains);
-        let (mut croupier, run) = Croupier::welcome(judge, &pupil, self.options, Delivery::Paced, CALL)?;
-        croupier.rounds(judge, LESSONS)?;
-        super::quits(judge, croupier, run, (&QUITS, &ENDS))
+        let player = self.player(table, trains);
+        let (mut dealer, run) = TestDealer::welcome(judge, &player, self.options, Delivery::Paced, USUAL_ARGUMENTS)?;
+        dealer.rounds(judge, TABLE_ROUNDS)?;
+        super::quits(judge, dealer, run, (&QUITS, &ENDS))
     }
 
     /// Scenarios with learned tables and with damaged ones.
@@ -245,12 +245,16 @@ impl<'s> School<'s> {
         rule: &'static Rule,
     ) -> Played {
         let (held, port) = take_tcp_port()?;
-        let values = [("name", CALL.name.to_owned()), ("host", CALL.host.to_owned()), ("port", port.to_string())];
-        let mut run = judge.start(&self.pupil(table, trains), &values)?;
+        let values = [
+            ("name", USUAL_ARGUMENTS.name.to_owned()),
+            ("host", USUAL_ARGUMENTS.host.to_owned()),
+            ("port", port.to_string()),
+        ];
+        let mut run = judge.start(&self.player(table, trains), &values)?;
         let who = format!("the player, started {how} with {name}");
         if judge.refuses(rule, &mut *run, self.options.deadline(), &who) {
-            let told = run.errors();
-            judge.check(&EXPLAINS, !told.is_empty(), || {
+            let quoted = run.errors();
+            judge.check(&EXPLAINS, !quoted.is_empty(), || {
                 format!("{who}: expected an error message on standard error, received none")
             });
         }

@@ -76,7 +76,7 @@ fn row(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
         Verdict::Passed | Verdict::NotTested => format!("<code>{id}</code>"),
     };
     writeln!(out, "<tr><td class=\"{class}\">{verdict}</td><td>{name}</td>")?;
-    writeln!(out, "<td class=\"points\">{}</td><td>{}</td></tr>", points(rule), Escaped(&rule.told()))
+    writeln!(out, "<td class=\"points\">{}</td><td>{}</td></tr>", points(rule), Escaped(&rule.text_with_reason()))
 }
 
 fn often(report: &Report, rule: &Finding) -> String {

@@ -30,16 +30,16 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     for rule in &report.rules {
         let (id, page) = (Escaped(&rule.id), Escaped(&rule.page));
         write!(out, r#"<testcase classname="conformance.{kind}" name="{id}" file="docs/{page}">"#)?;
-        let told = text::broken(report, rule);
+        let details = text::broken(report, rule);
         match rule.verdict {
             Verdict::Passed => {}
             Verdict::NotTested => write!(out, r#"<skipped message="not tested {}"/>"#, Escaped(&rule.why))?,
             Verdict::Failed if rule.is_required() => {
                 write!(out, r#"<failure message="{}" type="{}">"#, Escaped(&rule.text), rule.asked_by.word())?;
-                write!(out, "{}</failure>", Escaped(&told))?;
+                write!(out, "{}</failure>", Escaped(&details))?;
             }
             Verdict::Failed => {
-                write!(out, "<system-out>advice: {}\n{}</system-out>", Escaped(&rule.text), Escaped(&told))?;
+                write!(out, "<system-out>advice: {}\n{}</system-out>", Escaped(&rule.text), Escaped(&details))?;
             }
         }
         writeln!(out, "</testcase>")?;

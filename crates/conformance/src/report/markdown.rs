@@ -14,7 +14,13 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     for rule in &report.rules {
         let verdict = if rule.word() == "FAIL" { "**FAIL**" } else { rule.word() };
         let often = text::how_often(report, rule.failed_in).map_or_else(String::new, |often| format!(" ({often})"));
-        writeln!(out, "| {verdict}{often} | {} | {} | {} |", escaped(&rule.id), points(rule), escaped(&rule.told()))?;
+        writeln!(
+            out,
+            "| {verdict}{often} | {} | {} | {} |",
+            escaped(&rule.id),
+            points(rule),
+            escaped(&rule.text_with_reason())
+        )?;
     }
     for rule in report.rules.iter().filter(|rule| rule.verdict == Verdict::Failed) {
         broken(rule, out)?;

@@ -11,7 +11,6 @@ const INDENT: usize = 16;
 /// The narrowest terminal for which lines are wrapped.
 const NARROWEST: usize = 40;
 
-/// The style of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// The width of the terminal. `None` disables wrapping.
@@ -27,7 +26,6 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// The report as text.
     pub fn text(&self, style: Style) -> String {
         let mut page = Page { style, text: String::new() };
         page.head(self);
@@ -208,7 +206,6 @@ pub(super) fn sources(rule: &Finding) -> String {
     format!("{task}; docs/{}", clean(&rule.page))
 }
 
-/// How the program ended, and its last output.
 pub(super) fn last_output(breach: &Breach) -> Vec<String> {
     breach.program.iter().map(|line| clean(line)).collect()
 }
@@ -246,7 +243,6 @@ pub(crate) fn message_lines(message: &Message, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// The place of the error in a message.
 pub(super) fn wrong_byte(wrong: &WrongByte) -> String {
     let WrongByte { offset, stream_offset, byte, text } = wrong;
     let stream = stream_offset.filter(|stream| stream != offset);
@@ -266,7 +262,6 @@ pub(super) fn summary(report: &Report) -> String {
     format!("{}: {}; {points} of {of} points{score}", report.kind, counts(report))
 }
 
-/// The number of rules with each verdict.
 pub(super) fn counts(report: &Report) -> String {
     let counted = |word: &str, what: &str| match report.count(word) {
         0 => String::new(),
@@ -281,7 +276,6 @@ pub(super) fn counts(report: &Report) -> String {
     )
 }
 
-/// The seed and the number of runs.
 pub(super) fn settings(report: &Report) -> String {
     let runs = if report.runs > 1 { format!(", {} runs", report.runs) } else { String::new() };
     let seed = report.seed.map_or_else(|| "secret seed".to_owned(), |seed| format!("seed {seed}"));

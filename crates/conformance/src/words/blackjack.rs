@@ -17,9 +17,9 @@ pub(crate) static WITH_DEALER: Talk = Talk { tester: PLAYER, program: DEALER, is
 pub(crate) static WITH_PLAYER: Talk = Talk { tester: DEALER, program: PLAYER, is_binary: false };
 
 const PLAYER: Speech =
-    Speech { carrier: Carrier::Stream(|bytes| frame(OF_PLAYERS, bytes)), tell: |bytes| told(OF_PLAYERS, bytes) };
+    Speech { carrier: Carrier::Stream(|bytes| frame(OF_PLAYERS, bytes)), tell: |bytes| describe(OF_PLAYERS, bytes) };
 const DEALER: Speech =
-    Speech { carrier: Carrier::Stream(|bytes| frame(OF_DEALERS, bytes)), tell: |bytes| told(OF_DEALERS, bytes) };
+    Speech { carrier: Carrier::Stream(|bytes| frame(OF_DEALERS, bytes)), tell: |bytes| describe(OF_DEALERS, bytes) };
 
 const RANKS: Part = Part::OneOf(&[
     "Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King",
@@ -36,7 +36,6 @@ const OF_DEALERS: &[Form] = &[
     &[Part::Word("QUIT")],
 ];
 
-/// A list of cards, separated by commas.
 pub(crate) fn cards<'c>(cards: impl IntoIterator<Item = &'c Card>) -> String {
     cards.into_iter().map(Card::to_string).collect::<Vec<_>>().join(", ")
 }
@@ -95,7 +94,7 @@ fn frame(forms: &[Form], bytes: &[u8]) -> Framed {
     }
 }
 
-fn told(forms: &[Form], message: &[u8]) -> Description {
+fn describe(forms: &[Form], message: &[u8]) -> Description {
     if message == b"\0" {
         return Description::right("(a zero byte)");
     }
@@ -104,19 +103,17 @@ fn told(forms: &[Form], message: &[u8]) -> Description {
     Description { text: text.escape_ascii().to_string(), wrong: wrong(forms, text) }
 }
 
-/// Reader of the messages of a dealer.
 pub(crate) fn of_dealer() -> Reader {
     Reader::new(OF_DEALERS)
 }
 
-/// Reader of the messages of a player.
 pub(crate) fn of_player() -> Reader {
     Reader::new(OF_PLAYERS)
 }
 
 /// A message of a player that was parsed leniently. A name may contain any characters.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum OfPlayer {
+pub(crate) enum PlayerText {
     Join(String),
     Hit,
     Stand,
@@ -147,15 +144,15 @@ fn loose_dealer_message(text: &[u8]) -> Option<DealerMessage> {
 }
 
 /// Parses a text of a player. Also returns whether it is spelled exactly.
-pub(crate) fn player_message(text: &[u8]) -> (Option<OfPlayer>, bool) {
+pub(crate) fn player_message(text: &[u8]) -> (Option<PlayerText>, bool) {
     let is_exact = PlayerMessage::parse_text(text).is_ok();
     let text = String::from_utf8_lossy(text);
     let text = text.trim();
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     let message = match &*word.to_ascii_uppercase() {
-        "JOIN" => Some(OfPlayer::Join(rest.to_owned())),
-        "HIT" => Some(OfPlayer::Hit),
-        "STAND" => Some(OfPlayer::Stand),
+        "JOIN" => Some(PlayerText::Join(rest.to_owned())),
+        "HIT" => Some(PlayerText::Hit),
+        "STAND" => Some(PlayerText::Stand),
         _ => None,
     };
     (message, is_exact)
@@ -166,7 +163,6 @@ const QUIET: Duration = Duration::from_millis(500);
 /// If no further bytes arrive for this time, the received bytes are not a message.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// A received text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     /// A text without the NUL that terminated it.
@@ -175,7 +171,6 @@ pub(crate) enum Text {
     Unended(BytesMut),
 }
 
-/// Reads the texts of one peer.
 pub(crate) struct Reader {
     forms: &'static [Form],
     // The number of bytes when the last ones arrived, and the time of that arrival.
@@ -190,7 +185,6 @@ impl Reader {
         Self { forms, length: 0, arrived: Instant::now(), is_unended: false }
     }
 
-    /// The next text, if one arrives in time.
     pub(crate) fn next(&mut self, connection: &mut Connection, by: Instant) -> Option<Text> {
         loop {
             // A NUL in a separate segment belongs to a text that was returned without it.
@@ -261,10 +255,10 @@ mod tests {
             let bytes = message.to_bytes(Dialect::Text);
             let Framed::Whole(length) = frame(OF_DEALERS, &bytes) else { panic!("{message}") };
             assert_eq!(dealer_message(&bytes[..length - 1]), (Some(message), true));
-            assert_eq!((length, told(OF_DEALERS, &bytes).wrong), (bytes.len(), None), "{message}");
+            assert_eq!((length, describe(OF_DEALERS, &bytes).wrong), (bytes.len(), None), "{message}");
         }
         for message in [PlayerMessage::Hit, PlayerMessage::Stand, PlayerMessage::Join(Name::new(b"x").unwrap())] {
-            assert_eq!(told(OF_PLAYERS, &message.to_bytes(Dialect::Text)).wrong, None, "{message}");
+            assert_eq!(describe(OF_PLAYERS, &message.to_bytes(Dialect::Text)).wrong, None, "{message}");
         }
     }
     #[test]
@@ -295,7 +289,7 @@ mod tests {
             assert_eq!(dealer_message(text.as_bytes()), (Some(right), false), "{text}");
         }
         assert_eq!(dealer_message(b"WELCOME tester"), (None, false));
-        assert_eq!(player_message(b"hit"), (Some(OfPlayer::Hit), false));
-        assert_eq!(player_message(b"JOIN Ann van Dam"), (Some(OfPlayer::Join("Ann van Dam".into())), false));
+        assert_eq!(player_message(b"hit"), (Some(PlayerText::Hit), false));
+        assert_eq!(player_message(b"JOIN Ann van Dam"), (Some(PlayerText::Join("Ann van Dam".into())), false));
     }
 }

@@ -10,8 +10,8 @@ pub(crate) static WITH_SERVER: Talk = Talk { tester: CLIENT, program: SERVER, is
 /// The format between a client under test and the server of the tester.
 pub(crate) static WITH_CLIENT: Talk = Talk { tester: SERVER, program: CLIENT, is_binary: false };
 
-const CLIENT: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| told(OF_CLIENTS, bytes) };
-const SERVER: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| told(OF_SERVERS, bytes) };
+const CLIENT: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| describe(OF_CLIENTS, bytes) };
+const SERVER: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| describe(OF_SERVERS, bytes) };
 
 const OF_CLIENTS: &[Form] =
     &[&[Part::Word("PLAY "), Part::Rest(1)], &[Part::Word("SPECTATE")], &[Part::Word("KEY "), Part::Byte]];
@@ -24,7 +24,7 @@ const OF_SERVERS: &[Form] = &[
     &[Part::Word("ERROR "), Part::Rest(0)],
 ];
 
-fn told(forms: &[Form], datagram: &[u8]) -> Description {
+fn describe(forms: &[Form], datagram: &[u8]) -> Description {
     // The rows of a DISPLAY and of a table are shown on separate lines.
     let text = printable(datagram.strip_suffix(b"\n").unwrap_or(datagram), b"\n");
     Description { text, wrong: wrong(forms, datagram) }
@@ -39,10 +39,10 @@ mod tests {
         let messages: [&[u8]; 7] =
             [b"OK A", b"GRID 3 14", b"GOLD 0 0 250", b"DISPLAY\n", b"DISPLAY\n@\n", b"QUIT x\ny", b"ERROR "];
         for message in messages {
-            assert_eq!(told(OF_SERVERS, message).wrong, None);
+            assert_eq!(describe(OF_SERVERS, message).wrong, None);
         }
-        assert_eq!(told(OF_SERVERS, b"GOLD 1 x 3").wrong, Some((7, "expected a digit".into())));
-        assert_eq!(told(OF_CLIENTS, b"KEY hh").wrong, Some((5, "expected the end of the message".into())));
-        assert_eq!(told(OF_CLIENTS, b"KEY h").wrong, None);
+        assert_eq!(describe(OF_SERVERS, b"GOLD 1 x 3").wrong, Some((7, "expected a digit".into())));
+        assert_eq!(describe(OF_CLIENTS, b"KEY hh").wrong, Some((5, "expected the end of the message".into())));
+        assert_eq!(describe(OF_CLIENTS, b"KEY h").wrong, None);
     }
 }

@@ -95,7 +95,7 @@ impl Host {
         ];
         let mut run = judge.start(launcher, &values)?;
         let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
-            let ended = run.obituary();
+            let ended = run.exit_clause();
             return judge.broken(&JOINS, || format!("expected a connection to 127.0.0.1:{port}, received none{ended}"));
         };
         let name = name.to_owned();

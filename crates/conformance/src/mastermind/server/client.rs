@@ -48,7 +48,7 @@ impl Client {
         let Server { run, address, options, clients } = server;
         let opened = Connection::to_server(&mut **run, *address, options.deadline());
         let opened = opened.map_err(|error| {
-            format!("expected a connection to {address}, but connecting failed: {error}{}", run.obituary())
+            format!("expected a connection to {address}, but connecting failed: {error}{}", run.exit_clause())
         });
         *clients += 1;
         let line = judge.line(&format!("visitor {clients}"), &WITH_SERVER);

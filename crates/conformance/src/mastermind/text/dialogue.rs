@@ -217,7 +217,7 @@ impl Dialogue {
         let last = self.lines.len().saturating_sub(3);
         let lines: Vec<_> = self.lines.iter().skip(last).map(|line| format!("'{}'", line.escape_debug())).collect();
         let lines = if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") };
-        format!("{lines}{}", self.run.obituary())
+        format!("{lines}{}", self.run.exit_clause())
     }
 
     // Removes and returns the block that ends with the last line.

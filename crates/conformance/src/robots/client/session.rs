@@ -171,7 +171,7 @@ impl<'a> Session<'a> {
         let mut run = context.launcher.start(&values)?;
         let by = context.options.deadline();
         let Some(mut server) = Connection::accept(&listener, &mut *run, by)? else {
-            return Ok(Err(format!("{spelling}: expected a connection, received none{}", run.obituary())));
+            return Ok(Err(format!("{spelling}: expected a connection, received none{}", run.exit_clause())));
         };
         for message in messages {
             server.send(&encoded(message));
@@ -437,7 +437,7 @@ impl<'a> Session<'a> {
             }
         };
         let events = turns.iter().map(show::message).collect::<Vec<_>>().join(", ");
-        let ended = if received { String::new() } else { self.run.obituary() };
+        let ended = if received { String::new() } else { self.run.exit_clause() };
         self.judge.require(rule, received, || {
             format!("expected the Game of turn {last} after {events}, received none{ended}")
         })

@@ -108,7 +108,7 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
         judge.require(&VISITORS, received, || {
             format!(
                 "expected Hello after {number} clients that connected and left, received none{}",
-                host.run.obituary()
+                host.run.exit_clause()
             )
         })?;
     }

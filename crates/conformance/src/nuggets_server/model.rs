@@ -24,8 +24,7 @@ pub(super) struct Effect {
 
 /// A player's knowledge of a cell. It is replaced by the last DISPLAY, so that a deviation is judged once.
 #[derive(Clone, Copy)]
-pub(super) struct Trace {
-    /// The byte in the last DISPLAY.
+pub(super) struct Knowledge {
     pub(super) shown: u8,
     /// Whether the player has seen the cell since the last DISPLAY.
     pub(super) is_new: bool,
@@ -35,7 +34,7 @@ pub(super) struct Trace {
     pub(super) is_by_push: bool,
 }
 
-impl Trace {
+impl Knowledge {
     const UNKNOWN: Self = Self { shown: ROCK, is_new: false, was_shown: false, is_by_push: false };
 
     /// Whether the next DISPLAY must show the cell.
@@ -45,10 +44,10 @@ impl Trace {
 }
 
 #[derive(Clone)]
-struct Walker {
+struct ModelPlayer {
     cell: Cell,
     // One entry for each byte of the map's text.
-    traces: Vec<Trace>,
+    knowledge: Vec<Knowledge>,
     // Whether the player was in a passage since the last DISPLAY.
     came_by_passage: bool,
     sight: Sight,
@@ -56,36 +55,35 @@ struct Walker {
 
 /// The map, the remaining piles and the players on the map.
 #[derive(Clone)]
-pub(super) struct World {
+pub(super) struct Model {
     pub(super) grid: Grid,
     pub(super) piles: BTreeSet<Cell>,
     // How often a pile was taken from each cell. The pile may still be there.
     takes: BTreeMap<Cell, u32>,
-    walkers: BTreeMap<Letter, Walker>,
+    players: BTreeMap<Letter, ModelPlayer>,
     sighter: Sighter,
 }
 
-impl World {
+impl Model {
     pub(super) fn new(grid: Grid, piles: BTreeSet<Cell>) -> Self {
-        Self { grid, piles, takes: BTreeMap::new(), walkers: BTreeMap::new(), sighter: Sighter::default() }
+        Self { grid, piles, takes: BTreeMap::new(), players: BTreeMap::new(), sighter: Sighter::default() }
     }
 
     pub(super) fn place(&mut self, letter: Letter, cell: Cell) {
-        let traces = vec![Trace::UNKNOWN; self.grid.text().len()];
-        self.walkers.insert(letter, Walker { cell, traces, came_by_passage: false, sight: Sight::default() });
+        let knowledge = vec![Knowledge::UNKNOWN; self.grid.text().len()];
+        self.players.insert(letter, ModelPlayer { cell, knowledge, came_by_passage: false, sight: Sight::default() });
         self.look(letter, false);
     }
 
-    /// Adopts a player's DISPLAY as its knowledge.
     pub(super) fn adopt(&mut self, letter: Letter, display: &[u8]) {
-        let Some(walker) = self.walkers.get_mut(&letter) else { return };
-        walker.came_by_passage = false;
-        for (trace, &shown) in walker.traces.iter_mut().zip(display) {
-            *trace = Trace {
+        let Some(player) = self.players.get_mut(&letter) else { return };
+        player.came_by_passage = false;
+        for (knowledge, &shown) in player.knowledge.iter_mut().zip(display) {
+            *knowledge = Knowledge {
                 shown,
                 is_new: false,
-                was_shown: trace.was_shown || shown != ROCK,
-                is_by_push: trace.is_by_push && shown != ROCK,
+                was_shown: knowledge.was_shown || shown != ROCK,
+                is_by_push: knowledge.is_by_push && shown != ROCK,
             };
         }
     }
@@ -95,22 +93,22 @@ impl World {
         if self.cell(letter) == Some(cell) {
             return;
         }
-        if !self.walkers.contains_key(&letter) {
+        if !self.players.contains_key(&letter) {
             self.place(letter, cell);
         }
         self.go(letter, cell, false);
     }
 
     pub(super) fn letters(&self) -> impl Iterator<Item = Letter> {
-        self.walkers.keys().copied()
+        self.players.keys().copied()
     }
 
     pub(super) fn remove(&mut self, letter: Letter) {
-        self.walkers.remove(&letter);
+        self.players.remove(&letter);
     }
 
     pub(super) fn cell(&self, letter: Letter) -> Option<Cell> {
-        self.walkers.get(&letter).map(|walker| walker.cell)
+        self.players.get(&letter).map(|player| player.cell)
     }
 
     /// Applies a player's key. A key that is not a step has no effect.
@@ -121,7 +119,7 @@ impl World {
             && let Some(to) = self.grid.step(from, direction)
         {
             effect.steps += 1;
-            let other = self.walkers.iter().find(|(_, walker)| walker.cell == to).map(|(&letter, _)| letter);
+            let other = self.players.iter().find(|(_, player)| player.cell == to).map(|(&letter, _)| letter);
             if let Some(other) = other {
                 effect.swaps += 1;
                 self.go(other, from, true);
@@ -141,26 +139,26 @@ impl World {
     }
 
     pub(super) fn forecast(&self, letter: Letter, key: u8) -> (Self, Effect) {
-        let mut world = self.clone();
-        let effect = world.apply(letter, key);
-        (world, effect)
+        let mut model = self.clone();
+        let effect = model.apply(letter, key);
+        (model, effect)
     }
 
     fn go(&mut self, letter: Letter, to: Cell, is_pushed: bool) {
-        if let Some(walker) = self.walkers.get_mut(&letter) {
-            walker.cell = to;
-            walker.came_by_passage |= self.grid.at(to) == PASSAGE;
+        if let Some(player) = self.players.get_mut(&letter) {
+            player.cell = to;
+            player.came_by_passage |= self.grid.at(to) == PASSAGE;
         }
         self.look(letter, is_pushed);
     }
 
     fn look(&mut self, letter: Letter, is_pushed: bool) {
-        let Some(walker) = self.walkers.get_mut(&letter) else { return };
-        walker.sight = self.sighter.sight(Field::from(&self.grid), walker.cell, Vision::default());
-        for range in walker.sight.ranges() {
-            for trace in &mut walker.traces[range] {
-                trace.is_by_push = is_pushed && (trace.is_by_push || !trace.is_known());
-                trace.is_new |= !trace.is_known();
+        let Some(player) = self.players.get_mut(&letter) else { return };
+        player.sight = self.sighter.sight(Field::from(&self.grid), player.cell, Vision::default());
+        for range in player.sight.ranges() {
+            for knowledge in &mut player.knowledge[range] {
+                knowledge.is_by_push = is_pushed && (knowledge.is_by_push || !knowledge.is_known());
+                knowledge.is_new |= !knowledge.is_known();
             }
         }
     }
@@ -168,7 +166,7 @@ impl World {
     /// The text of a spectator's DISPLAY.
     pub(super) fn board(&self) -> Vec<u8> {
         let piles = self.piles.iter().map(|&cell| (cell, b'*'));
-        let players = self.walkers.iter().map(|(letter, walker)| (walker.cell, letter.byte()));
+        let players = self.players.iter().map(|(letter, player)| (player.cell, letter.byte()));
         let mut text = self.grid.text().to_vec();
         for (cell, byte) in piles.chain(players) {
             text[cell.index()] = byte;
@@ -178,24 +176,23 @@ impl World {
 
     /// Whether a player is in a passage, or was since its last DISPLAY.
     pub(super) fn came_by_passage(&self, letter: Letter) -> bool {
-        self.walkers.get(&letter).is_some_and(|walker| walker.came_by_passage || self.grid.at(walker.cell) == PASSAGE)
+        self.players.get(&letter).is_some_and(|player| player.came_by_passage || self.grid.at(player.cell) == PASSAGE)
     }
 
-    /// Whether another player is in a passage.
     pub(super) fn is_other_in_passage(&self, letter: Letter) -> bool {
-        self.walkers.iter().any(|(of, other)| *of != letter && self.grid.at(other.cell) == PASSAGE)
+        self.players.iter().any(|(of, other)| *of != letter && self.grid.at(other.cell) == PASSAGE)
     }
 
     pub(super) fn sees(&self, letter: Letter, cell: Cell) -> bool {
-        self.walkers.get(&letter).is_some_and(|walker| walker.sight.contains(cell))
+        self.players.get(&letter).is_some_and(|player| player.sight.contains(cell))
     }
 
-    pub(super) fn trace(&self, letter: Letter, cell: Cell) -> Trace {
-        self.walkers.get(&letter).map_or(Trace::UNKNOWN, |walker| walker.traces[cell.index()])
+    pub(super) fn knowledge(&self, letter: Letter, cell: Cell) -> Knowledge {
+        self.players.get(&letter).map_or(Knowledge::UNKNOWN, |player| player.knowledge[cell.index()])
     }
 
     pub(super) fn knows(&self, letter: Letter, cell: Cell) -> bool {
-        self.trace(letter, cell).is_known()
+        self.knowledge(letter, cell).is_known()
     }
 
     /// Whether a player remembers a part of the map that it does not see.
@@ -229,7 +226,7 @@ impl World {
         let is_wanted = |cell: Cell| self.piles.contains(&cell) && Some(count(&cell)) == least;
         let is_taking = |from, key| self.passed(from, key).any(is_wanted);
         let is_free = |from, key| {
-            let mut others = self.walkers.iter().filter(|(other, _)| **other != letter).map(|(_, other)| other.cell);
+            let mut others = self.players.iter().filter(|(other, _)| **other != letter).map(|(_, other)| other.cell);
             !others.any(|other| self.passed(from, key).any(|cell| cell == other))
         };
         self.search(letter, keys, is_free, is_taking).or_else(|| self.search(letter, keys, |_, _| true, is_taking))

@@ -18,12 +18,12 @@ use crate::{
     rule::Rule,
     sockets::unread,
     tester::Options,
-    words::blackjack::{OfPlayer, Reader, Text, UNTERMINATED, WITH_PLAYER, cards, of_player, player_message},
+    words::blackjack::{PlayerText, Reader, Text, UNTERMINATED, WITH_PLAYER, cards, of_player, player_message},
 };
 
 /// The arguments with which a player joins.
 #[derive(Clone, Copy)]
-pub(super) struct Call {
+pub(super) struct JoinArguments {
     pub(super) name: &'static str,
     pub(super) host: &'static str,
     /// The rule that is broken if the player does not join.
@@ -31,7 +31,7 @@ pub(super) struct Call {
 }
 
 /// The usual arguments.
-pub(super) const CALL: Call = Call { name: "tester", host: "127.0.0.1", rule: &JOINS };
+pub(super) const USUAL_ARGUMENTS: JoinArguments = JoinArguments { name: "tester", host: "127.0.0.1", rule: &JOINS };
 /// The dealer's pause between two messages, for players that treat one read as one message. The first message after one
 /// from the player is sent immediately.
 const PACE: Duration = Duration::from_millis(50);
@@ -60,7 +60,7 @@ pub(super) enum Delivery {
 }
 
 /// A dealer for one player.
-pub(super) struct Croupier {
+pub(super) struct TestDealer {
     pub(super) connection: Connection,
     reader: Reader,
     // When the last message was sent, if the player has sent no message since.
@@ -87,30 +87,31 @@ pub(super) struct Croupier {
     round: usize,
 }
 
-impl Croupier {
+impl TestDealer {
     /// Starts the player, accepts its connection and receives its JOIN.
     pub(super) fn welcome(
         judge: &mut Judge,
         launcher: &dyn Launcher,
         options: Options,
         delivery: Delivery,
-        call: Call,
+        call: JoinArguments,
     ) -> Played<(Self, Box<dyn Run>)> {
         // A name may resolve to either address family.
-        let both = (call.host != CALL.host).then(|| TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).ok()).flatten();
-        let listener = both.map_or_else(|| TcpListener::bind((CALL.host, 0)), Ok)?;
+        let both =
+            (call.host != USUAL_ARGUMENTS.host).then(|| TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).ok()).flatten();
+        let listener = both.map_or_else(|| TcpListener::bind((USUAL_ARGUMENTS.host, 0)), Ok)?;
         let port = listener.local_addr()?.port();
-        let Call { name, host, .. } = call;
+        let JoinArguments { name, host, .. } = call;
         let values = [("name", name.to_owned()), ("host", host.to_owned()), ("port", port.to_string())];
         let mut run = judge.start(launcher, &values)?;
         let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
-            let ended = run.obituary();
+            let ended = run.exit_clause();
             return judge.broken(call.rule, || format!("expected a connection to {host}:{port}, received none{ended}"));
         };
         // With the usual seed the deck begins at its first card.
         let first = options.drawn(52) % 52;
         let numbers = (1..=52).filter_map(|count| u8::try_from((first + count * STEP) % 52 + 1).ok());
-        let mut croupier = Self {
+        let mut dealer = Self {
             connection: connection.recorded(judge.line("the table", &WITH_PLAYER)),
             reader: of_player(),
             sent: None,
@@ -130,15 +131,15 @@ impl Croupier {
             round: 0,
         };
         let wanted = launcher.takes("name").then_some(name);
-        match croupier.hear(judge) {
-            Ok(OfPlayer::Join(joined)) => {
-                let rule = if name == CALL.name { &JOINS } else { call.rule };
+        match dealer.receive(judge) {
+            Ok(PlayerText::Join(joined)) => {
+                let rule = if name == USUAL_ARGUMENTS.name { &JOINS } else { call.rule };
                 judge.check(rule, wanted.is_none_or(|wanted| joined == wanted), || {
                     format!("expected the name '{name}' in JOIN, received '{joined}'")
                 });
-                Ok((croupier, run))
+                Ok((dealer, run))
             }
-            Ok(OfPlayer::Hit | OfPlayer::Stand) => {
+            Ok(PlayerText::Hit | PlayerText::Stand) => {
                 judge.broken(call.rule, || "expected JOIN as the first message, received HIT or STAND".to_owned())
             }
             Err(what) => judge.broken(call.rule, || format!("expected JOIN, received {what}")),
@@ -146,7 +147,7 @@ impl Croupier {
     }
 
     /// Sends a message immediately or with the next question, depending on the delivery.
-    pub(super) fn say(&mut self, message: DealerMessage) {
+    pub(super) fn send(&mut self, message: DealerMessage) {
         self.waiting.extend_from_slice(&message.to_bytes(Dialect::Text));
         let asks = matches!(message, DealerMessage::Decision | DealerMessage::Quit);
         if !matches!(self.delivery, Delivery::Merged | Delivery::Straddling) || asks {
@@ -191,7 +192,7 @@ impl Croupier {
     }
 
     // The next message of the player, or the event that occurred instead. Invalid messages are skipped.
-    fn hear(&mut self, judge: &mut Judge) -> Result<OfPlayer, String> {
+    fn receive(&mut self, judge: &mut Judge) -> Result<PlayerText, String> {
         let by = self.options.deadline();
         let mut other = None;
         while let Some(text) = self.reader.next(&mut self.connection, by) {
@@ -201,16 +202,16 @@ impl Croupier {
             let is_right = is_exact && matches!(text, Text::Ended(_));
             judge.check(&GRAMMAR, is_right, || match (&text, &message) {
                 (Text::Unended(_), Some(_)) => UNTERMINATED.to_owned(),
-                _ => format!("expected a message of a player, received {}", told(bytes)),
+                _ => format!("expected a message of a player, received {}", quoted(bytes)),
             });
             if let Some(message) = message {
                 return Ok(message);
             }
-            other = Some(told(bytes));
+            other = Some(quoted(bytes));
         }
         let rest = self.connection.closed.then(|| self.connection.rest()).filter(|rest| !rest.is_empty());
         Err(match (rest, other, self.connection.closed) {
-            (Some(rest), ..) => format!("{} without NUL, and the end of the connection", told(&rest)),
+            (Some(rest), ..) => format!("{} without NUL, and the end of the connection", quoted(&rest)),
             (_, Some(other), _) => other,
             (_, _, true) => "the end of the connection".to_owned(),
             (_, _, false) => "nothing in time".to_owned(),
@@ -240,7 +241,7 @@ impl Croupier {
     pub(super) fn card(&mut self) {
         let card = self.draw();
         self.hand.push(card);
-        self.say(DealerMessage::Card(card));
+        self.send(DealerMessage::Card(card));
     }
 
     /// Deals a round up to the first question.
@@ -248,12 +249,12 @@ impl Croupier {
         self.round += 1;
         self.hand = Hand::new();
         self.shown.clear();
-        self.say(DealerMessage::Begin);
+        self.send(DealerMessage::Begin);
         self.card();
         self.card();
         let upcard = self.draw();
         self.upcard = Some(upcard);
-        self.say(DealerMessage::Upcard(upcard));
+        self.send(DealerMessage::Upcard(upcard));
         self.ask(judge);
     }
 
@@ -263,9 +264,9 @@ impl Croupier {
         self.connection.more(Instant::now() + self.pause);
         let (early, round) = (self.connection.rest(), self.round);
         judge.check(&QUIET, early.is_empty(), || {
-            format!("round {round}: expected nothing before DECISION, received {}", told(&early))
+            format!("round {round}: expected nothing before DECISION, received {}", quoted(&early))
         });
-        self.say(DealerMessage::Decision);
+        self.send(DealerMessage::Decision);
     }
 
     pub(super) fn answer(&mut self, judge: &mut Judge) -> Played<Action> {
@@ -274,10 +275,10 @@ impl Croupier {
             self.connection.more(self.options.deadline());
         }
         self.fastest = self.fastest.min(asked.elapsed());
-        let action = match self.hear(judge) {
-            Ok(OfPlayer::Hit) => Ok(Action::Hit),
-            Ok(OfPlayer::Stand) => Ok(Action::Stand),
-            Ok(OfPlayer::Join(_)) => Err("JOIN".to_owned()),
+        let action = match self.receive(judge) {
+            Ok(PlayerText::Hit) => Ok(Action::Hit),
+            Ok(PlayerText::Stand) => Ok(Action::Stand),
+            Ok(PlayerText::Join(_)) => Err("JOIN".to_owned()),
             Err(what) => Err(what),
         };
         let action = action.map_err(|what| {
@@ -317,13 +318,13 @@ impl Croupier {
         for _ in 0..rounds {
             self.deal(judge);
             self.hand(judge)?;
-            let mut dealer = Hand::new();
-            self.upcard.map(|card| dealer.push(card));
-            while dealer.points().dealer_hits() {
+            let mut house = Hand::new();
+            self.upcard.map(|card| house.push(card));
+            while house.points().dealer_hits() {
                 let card = self.draw();
-                dealer.push(card);
+                house.push(card);
             }
-            self.result(Verdict::of(self.hand.points().total(), dealer.points().total()));
+            self.result(Verdict::of(self.hand.points().total(), house.points().total()));
         }
         self.flush();
         Ok(())
@@ -332,7 +333,7 @@ impl Croupier {
     /// Ends a round with this verdict, unless the player is bust.
     pub(super) fn result(&mut self, verdict: Verdict) {
         let verdict = if self.hand.points().is_bust() { Verdict::Bust } else { verdict };
-        self.say(DealerMessage::Result(verdict));
+        self.send(DealerMessage::Result(verdict));
     }
 
     /// Sends the messages that wait for the next question.
@@ -341,7 +342,7 @@ impl Croupier {
     }
 
     /// Whether the player closes the connection in time.
-    pub(super) fn is_left(&mut self) -> bool {
+    pub(super) fn is_closed(&mut self) -> bool {
         let by = self.options.deadline();
         while self.connection.more(by) {}
         self.connection.closed
@@ -362,7 +363,7 @@ fn straddling(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 // Bytes of the player, for the text of a breach.
-fn told(bytes: &[u8]) -> String {
+fn quoted(bytes: &[u8]) -> String {
     format!("'{}'", bytes.get(..60).unwrap_or(bytes).escape_ascii())
 }
 

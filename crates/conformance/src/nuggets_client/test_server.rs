@@ -46,14 +46,14 @@ pub(super) fn shown(bytes: &[u8]) -> String {
 }
 
 /// A client under test and its server.
-pub(super) struct Host<'a> {
+pub(super) struct TestServer<'a> {
     pub(super) judge: &'a mut Judge,
     pub(super) run: Box<dyn Run>,
     pub(super) options: &'a Options,
     socket: UdpSocket,
     line: Channel,
     // Datagrams from other addresses than the server's.
-    stranger: Channel,
+    other_address: Channel,
     client: Option<SocketAddr>,
     // Whether the client runs at the pseudo-terminal that the scenario requires.
     is_at_terminal: bool,
@@ -62,10 +62,10 @@ pub(super) struct Host<'a> {
     // The number of expected KEYs of the key that was typed more than once.
     spare: usize,
     // Whether a KEY has arrived. After it, the client must not send PLAY.
-    settled: bool,
+    has_sent_key: bool,
 }
 
-impl<'a> Host<'a> {
+impl<'a> TestServer<'a> {
     /// Starts a client with this name, if any, and this host.
     pub(super) fn new(
         judge: &'a mut Judge,
@@ -82,7 +82,7 @@ impl<'a> Host<'a> {
         values.extend(name.map(|name| ("name", name.to_owned())));
         let run = judge.start_at(terminal, launcher, &values)?;
         let line = judge.line("the server", &WITH_CLIENT);
-        let stranger = judge.line("another address", &WITH_CLIENT);
+        let other_address = judge.line("another address", &WITH_CLIENT);
         let name = name.filter(|_| launcher.takes("name"));
         let is_at_terminal = launcher.chooses_terminal() && terminal == Terminal::Shell;
         Ok(Self {
@@ -91,12 +91,12 @@ impl<'a> Host<'a> {
             options,
             socket,
             line,
-            stranger,
+            other_address,
             client: None,
             is_at_terminal,
             name,
             spare: 0,
-            settled: false,
+            has_sent_key: false,
         })
     }
 
@@ -109,9 +109,9 @@ impl<'a> Host<'a> {
     }
 
     /// Sends a message from an address that is not the server's.
-    pub(super) fn send_as_stranger(&self, message: &[u8]) -> Played {
+    pub(super) fn send_from_other_address(&self, message: &[u8]) -> Played {
         if let Some(client) = self.client {
-            self.stranger.sent(message);
+            self.other_address.sent(message);
             let _ = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.send_to(message, client);
         }
         Ok(())
@@ -136,13 +136,14 @@ impl<'a> Host<'a> {
     }
 
     /// Receives and judges the first message.
-    pub(super) fn greeted(&mut self) -> Played<Vec<u8>> {
-        self.greeted_by(&FIRST)
+    pub(super) fn receive_first(&mut self) -> Played<Vec<u8>> {
+        self.receive_first_as(&FIRST)
     }
 
-    /// Like [`Host::greeted`]. Any other message breaks this rule, unless the usual first message is wrong too.
-    pub(super) fn greeted_by(&mut self, rule: &'static Rule) -> Played<Vec<u8>> {
-        let Some(first) = self.first() else { return self.mute(rule) };
+    /// Like [`TestServer::receive_first`]. Any other message breaks this rule, unless the usual first message is wrong
+    /// too.
+    pub(super) fn receive_first_as(&mut self, rule: &'static Rule) -> Played<Vec<u8>> {
+        let Some(first) = self.first() else { return self.no_first_message(rule) };
         let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
         let is_right = first == wanted.as_bytes();
         if is_right || self.name.is_none() || !self.is_hidden(rule, &FIRST) {
@@ -154,10 +155,10 @@ impl<'a> Host<'a> {
     }
 
     /// Receives the first message of a client whose host is given by name.
-    pub(super) fn greeted_at_name(&mut self) -> Played {
+    pub(super) fn receive_first_by_name(&mut self) -> Played {
         match self.first() {
             Some(_) => self.judge.require(&HOST_NAME, true, String::new),
-            None => self.mute(&HOST_NAME),
+            None => self.no_first_message(&HOST_NAME),
         }
     }
 
@@ -168,12 +169,12 @@ impl<'a> Host<'a> {
     }
 
     // Ends the scenario if the client sends nothing.
-    fn mute<T>(&mut self, rule: &'static Rule) -> Played<T> {
+    fn no_first_message<T>(&mut self, rule: &'static Rule) -> Played<T> {
         if rule != &FIRST && self.judge.has_failed(&FIRST) {
             self.judge.ended_by(&FIRST);
             return Err(Halt::Broken);
         }
-        self.lacking(rule, "expected a first message, received nothing")
+        self.break_missing(rule, "expected a first message, received nothing")
     }
 
     // Leaves a rule out if the other rule is broken in any game, since that hides this rule.
@@ -187,9 +188,9 @@ impl<'a> Host<'a> {
 
     /// Accepts the client. Returns whether it sends typed keys.
     pub(super) fn welcome(&mut self) -> Played<bool> {
-        self.greeted()?;
+        self.receive_first()?;
         self.enter(b"GRID 3 14", &display(0))?;
-        self.wake(&KEYS)
+        self.await_keys(&KEYS)
     }
 
     /// Sends the messages that accept a client that has sent PLAY, and waits as long as a user looks at the screen.
@@ -206,13 +207,13 @@ impl<'a> Host<'a> {
             if Instant::now() >= until.min(by) {
                 return Ok(());
             }
-            self.listen(until.min(by));
+            self.receive_until(until.min(by));
         }
     }
 
     /// Types a key until the client sends it. Returns whether the client sends it. If not, the rule is broken.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
-    pub(super) fn wake(&mut self, rule: &'static Rule) -> Played<bool> {
+    pub(super) fn await_keys(&mut self, rule: &'static Rule) -> Played<bool> {
         let by = self.options.deadline();
         let mut typed = 0;
         while Instant::now() < by && self.run.exit(Instant::now()).is_none() {
@@ -221,11 +222,11 @@ impl<'a> Host<'a> {
             let until = by.min(Instant::now() + EARLY);
             while let Some(message) = self.next(until) {
                 if typed_key(&message) == Some(WAKE) {
-                    (self.spare, self.settled) = (typed - 1, true);
+                    (self.spare, self.has_sent_key) = (typed - 1, true);
                     self.judge.check(rule, true, String::new);
                     return Ok(true);
                 }
-                self.unasked(&message);
+                self.judge_unexpected(&message);
             }
         }
         let wrong = format!("expected KEY '{}' for a key typed {typed} times, received none", char::from(WAKE));
@@ -244,15 +245,16 @@ impl<'a> Host<'a> {
                 if *rule == WATCHES && self.is_hidden(rule, &ADDRESS) {
                     return Ok(());
                 }
-                return self.lacking(rule, &format!("expected KEY '{}'{after}, received nothing", key.escape_ascii()));
+                return self
+                    .break_missing(rule, &format!("expected KEY '{}'{after}, received nothing", key.escape_ascii()));
             };
             if typed_key(&message) == Some(key) {
-                self.settled = true;
+                self.has_sent_key = true;
                 self.judge.check(&KEYS, true, String::new);
                 return self.judge.require(rule, true, String::new);
             }
             if !self.is_spare(&message) {
-                self.unasked(&message);
+                self.judge_unexpected(&message);
             }
         }
     }
@@ -265,10 +267,10 @@ impl<'a> Host<'a> {
     }
 
     // Judges an unexpected message. The first message may be repeated until the client has read that it was accepted.
-    fn unasked(&mut self, message: &[u8]) {
+    fn judge_unexpected(&mut self, message: &[u8]) {
         let asks = message.starts_with(b"PLAY") || message.starts_with(b"SPECTATE");
         if asks {
-            self.judge.check(&ONCE, !self.settled, || {
+            self.judge.check(&ONCE, !self.has_sent_key, || {
                 format!("expected no repetition after the server has accepted the client, received {}", shown(message))
             });
         } else if typed_key(message).is_some() {
@@ -302,27 +304,29 @@ impl<'a> Host<'a> {
                 }
                 None if self.is_hidden(&INPUT, &ADDRESS) => return Ok(false),
                 None => {
-                    return self.lacking(&INPUT, "expected 'KEY Q' at the end of standard input, received nothing");
+                    return self
+                        .break_missing(&INPUT, "expected 'KEY Q' at the end of standard input, received nothing");
                 }
             }
         }
     }
 
     /// Judges the messages that arrive until `by`.
-    pub(super) fn listen(&mut self, by: Instant) {
+    pub(super) fn receive_until(&mut self, by: Instant) {
         while let Some(message) = self.next(by) {
             if !self.is_spare(&message) {
-                self.unasked(&message);
+                self.judge_unexpected(&message);
             }
         }
         // A client that has ended sends no further messages.
         thread::sleep(by.saturating_duration_since(Instant::now()));
     }
 
-    /// Sends this QUIT, after which the client must end and have printed the text. All of it is one rule, but what any QUIT shows.
+    /// Sends this QUIT, after which the client must end and have printed the text. All of it is one rule, except for
+    /// breaches that any QUIT shows.
     pub(super) fn quit_as(&mut self, message: &[u8], text: &str, rule: &'static Rule) -> Played {
         if self.run.exit(Instant::now()).is_some() {
-            return self.lacking(rule, "expected the client to wait for QUIT");
+            return self.break_missing(rule, "expected the client to wait for QUIT");
         }
         self.send(message);
         let by = self.options.deadline() + LINGER;
@@ -337,7 +341,7 @@ impl<'a> Host<'a> {
             return Ok(());
         }
         self.judge.require(rule, exit.is_some() && missing.is_none(), || {
-            let told = Exit::told(exit.as_ref(), "the client");
+            let told = Exit::describe(exit.as_ref(), "the client");
             let missing =
                 missing.map_or_else(String::new, |row| format!(", and standard output lacks the line '{row}'"));
             format!("expected an exit and the text after a QUIT of {} bytes, but {told}{missing}", message.len())
@@ -350,7 +354,7 @@ impl<'a> Host<'a> {
         let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
         self.judge.require(&QUIT, exit == Some(Exit::with(0)), || {
-            format!("expected exit status 0 after KEY Q and QUIT, but {}", Exit::told(exit.as_ref(), "the client"))
+            format!("expected exit status 0 after KEY Q and QUIT, but {}", Exit::describe(exit.as_ref(), "the client"))
         })?;
         let missing = self.run.missing(text.lines(), by);
         if missing.is_some() && self.judge.has_failed(&TEXT) {
@@ -365,17 +369,17 @@ impl<'a> Host<'a> {
     /// Sends QUIT. The client must then exit without sending a message, and must have printed the text.
     pub(super) fn quit(&mut self, text: &str) -> Played {
         if self.run.exit(Instant::now()).is_some() {
-            return self.lacking(&QUIT, "expected the client to wait for QUIT");
+            return self.break_missing(&QUIT, "expected the client to wait for QUIT");
         }
         if self.judge.has_failed(&KEYS) {
             // Extra messages that the client sends for a key must not be attributed to QUIT.
-            self.listen(Instant::now() + REST);
+            self.receive_until(Instant::now() + REST);
         }
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
         self.judge.check(&QUIT, exit == Some(Exit::with(0)), || {
-            format!("expected exit status 0 after QUIT, but {}", Exit::told(exit.as_ref(), "the client"))
+            format!("expected exit status 0 after QUIT, but {}", Exit::describe(exit.as_ref(), "the client"))
         });
         let missing = self.run.missing(text.lines(), by);
         self.judge.check(&TEXT, missing.is_none(), || {
@@ -392,9 +396,9 @@ impl<'a> Host<'a> {
 
     /// Whether the client still runs after it had time to read the messages.
     pub(super) fn survives(&mut self, rule: &'static Rule, after: &str) -> Played {
-        self.listen(Instant::now() + REST);
+        self.receive_until(Instant::now() + REST);
         match self.run.exit(Instant::now()) {
-            Some(_) => self.lacking(rule, &format!("expected the client to continue{after}")),
+            Some(_) => self.break_missing(rule, &format!("expected the client to continue{after}")),
             None => self.judge.require(rule, true, String::new),
         }
     }
@@ -420,7 +424,7 @@ impl<'a> Host<'a> {
     }
 
     // Breaks a rule because a message is missing, and ends the scenario.
-    fn lacking<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
+    fn break_missing<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
         let exit = self.run.exit(Instant::now() + REST);
         if rule != &NO_CRASH && exit.is_some_and(|exit| exit.is_crash(&self.run.errors())) {
             // The crash is recorded when the scenario is over.

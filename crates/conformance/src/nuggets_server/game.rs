@@ -1,4 +1,5 @@
-//! A game with one server. The clients read its state from whatever messages arrive, so that a deviation breaks its own rule only.
+//! A game with one server. The clients read its state from whatever messages arrive, so that a deviation breaks its own
+//! rule only.
 
 use std::{
     collections::BTreeSet,
@@ -12,10 +13,10 @@ use nuggets::{
 };
 
 use super::{
+    effects::cells,
+    model::{Effect, Model},
     rules,
-    settle::cells,
-    wire::{Arrival, Reading, Wire, differences, fitted, key_message, misshape, read, shown},
-    world::{Effect, World},
+    wire::{Arrival, LenientMessage, Wire, differences, fitted, key_message, misshape, parse_leniently, shown},
 };
 use crate::{
     judge::{Halt, Judge, Played},
@@ -26,7 +27,6 @@ use crate::{
     words::nuggets::WITH_SERVER,
 };
 
-/// The nuggets of a game.
 pub(super) const GOLD: u32 = 250;
 /// How long the system may take to report that a port is closed.
 const PROBE: Duration = Duration::from_millis(200);
@@ -41,7 +41,6 @@ const SLOW: u32 = 4;
 /// How long to wait until all received data is read.
 const DRAIN: Duration = Duration::from_secs(2);
 const DRAIN_POLL: Duration = Duration::from_millis(5);
-/// The keys for single steps.
 pub(super) const STEPS: &[u8] = b"hjklyubn";
 
 /// The kinds of messages, to record their order of arrival.
@@ -68,7 +67,6 @@ impl Kind {
     }
 }
 
-/// The kinds of the received messages, in order.
 pub(super) fn kinds(log: &[Kind]) -> String {
     let words: Vec<_> = log.iter().map(|kind| kind.word()).collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
@@ -77,7 +75,7 @@ pub(super) fn kinds(log: &[Kind]) -> String {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
     #[default]
-    Stranger,
+    Unjoined,
     Spectator,
     Player(Letter),
 }
@@ -88,7 +86,6 @@ pub(super) struct Client {
     pub(super) role: Role,
     /// The messages since the last action of any client.
     pub(super) log: Vec<Kind>,
-    /// The text of the last DISPLAY.
     pub(super) display: Vec<u8>,
     pub(super) letter: Option<Letter>,
     pub(super) size: Option<(u16, u16)>,
@@ -116,7 +113,7 @@ impl Client {
 }
 
 /// An action of a client, and the rule that is broken if the effect is wrong.
-pub(super) struct Deed<'a> {
+pub(super) struct Action<'a> {
     pub(super) text: &'a str,
     pub(super) rule: &'static Rule,
     /// The rule about a single step of this kind.
@@ -129,7 +126,7 @@ pub(super) struct Deed<'a> {
     pub(super) effect: Effect,
 }
 
-impl<'a> Deed<'a> {
+impl<'a> Action<'a> {
     /// An action that moves no player.
     pub(super) fn of(text: &'a str, rule: &'static Rule) -> Self {
         Self { text, rule, step: rule, mover: None, pushed: Vec::new(), left: None, effect: Effect::default() }
@@ -138,10 +135,9 @@ impl<'a> Deed<'a> {
 
 /// A datagram that must have no effect. The next move of a player shows whether it had one.
 #[derive(Clone)]
-pub(super) struct Idle {
+pub(super) struct IgnoredDatagram {
     pub(super) rule: &'static Rule,
     pub(super) text: String,
-    /// The player that sent it.
     pub(super) by: Option<Letter>,
     /// The datagram has had an effect, so the scenario cannot show anything new.
     pub(super) is_broken: bool,
@@ -156,18 +152,17 @@ pub(super) enum End {
     Judged,
 }
 
-pub(super) struct Party<'a> {
+pub(super) struct Game<'a> {
     pub(super) judge: &'a mut Judge,
     pub(super) options: &'a Options,
     wire: Wire,
-    pub(super) world: Option<World>,
+    pub(super) model: Option<Model>,
     /// The rows and columns of the map, if they are known from the start.
     pub(super) size: Option<(u16, u16)>,
     pub(super) clients: Vec<Client>,
-    /// The players in joining order.
     pub(super) joined: Vec<(Letter, Name, usize)>,
     /// The datagram since the last action that must have no effect.
-    pub(super) idle: Option<Idle>,
+    pub(super) idle: Option<IgnoredDatagram>,
     pub(super) end: End,
     /// A description of a player's leave after which no client received a DISPLAY.
     pub(super) unseen_leave: Option<String>,
@@ -179,7 +174,6 @@ pub(super) struct Party<'a> {
     slowest: Duration,
     /// The number of moves after which no client received a DISPLAY.
     pub(super) unanswered: u32,
-    /// The client that sent the last datagram.
     pub(super) last_sender: Option<usize>,
     /// The client whose last key collects gold.
     pub(super) collector: Option<usize>,
@@ -187,21 +181,19 @@ pub(super) struct Party<'a> {
     pub(super) is_strict: bool,
     /// The sum of all purses and the remaining gold.
     pub(super) total: Option<u32>,
-    /// The number of received datagrams.
     pub(super) received: u64,
-    /// The number of letters that the server has assigned.
     pub(super) letters: usize,
     // Whether the server was started for this game.
     pub(super) fresh: bool,
 }
 
-impl<'a> Party<'a> {
+impl<'a> Game<'a> {
     pub(super) fn new(judge: &'a mut Judge, options: &'a Options, wire: Wire, fresh: bool) -> Self {
         Self {
             judge,
             options,
             wire,
-            world: None,
+            model: None,
             size: None,
             clients: Vec::new(),
             joined: Vec::new(),
@@ -223,34 +215,33 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// The sockets of its clients.
     pub(super) fn into_wire(self) -> Wire {
         self.wire
     }
 
     /// Opens a client that is unknown to the server.
-    pub(super) fn stranger(&mut self) -> Played<usize> {
+    pub(super) fn open_client(&mut self) -> Played<usize> {
         let number = self.wire.open()?;
         let line = Some(self.judge.line(&format!("client {number}"), &WITH_SERVER));
         self.clients.push(Client { line, ..Client::default() });
         Ok(number)
     }
 
-    pub(super) fn world(&self) -> Played<&World> {
-        self.world.as_ref().ok_or_else(|| anyhow::anyhow!("the map is not known yet").into())
+    pub(super) fn model(&self) -> Played<&Model> {
+        self.model.as_ref().ok_or_else(|| anyhow::anyhow!("the map is not known yet").into())
     }
 
     pub(super) fn letter(&self, number: usize) -> Played<Letter> {
         match self.clients[number].role {
             Role::Player(letter) => Ok(letter),
-            Role::Stranger | Role::Spectator => Err(anyhow::anyhow!("client {number} does not play").into()),
+            Role::Unjoined | Role::Spectator => Err(anyhow::anyhow!("client {number} does not play").into()),
         }
     }
 
     /// Closes a client's port without notifying the server.
-    pub(super) fn lose(&mut self, number: usize) {
+    pub(super) fn close_port(&mut self, number: usize) {
         self.wire.close(number);
-        self.clients[number].role = Role::Stranger;
+        self.clients[number].role = Role::Unjoined;
         self.record(number, |line| line.note(Sender::Tester, "closes its port"));
     }
 
@@ -278,7 +269,7 @@ impl<'a> Party<'a> {
         let limit = self.limit();
         loop {
             let known = self.received;
-            let is_new = self.wait_until(self.deadline(limit), |party| party.received > known || enough(party));
+            let is_new = self.wait_until(self.deadline(limit), |game| game.received > known || enough(game));
             if !is_new || enough(self) {
                 return is_new;
             }
@@ -321,9 +312,9 @@ impl<'a> Party<'a> {
     /// Receives all messages that the server has sent so far. Returns whether any arrived.
     pub(super) fn drain(&mut self) -> bool {
         let (before, by, mut came) = (self.wire.pauses(), Instant::now() + DRAIN, false);
-        let is_read = |party: &Self| party.wire.pauses().iter().zip(&before).all(|(now, before)| now > before);
+        let is_read = |game: &Self| game.wire.pauses().iter().zip(&before).all(|(now, before)| now > before);
         while !is_read(self) && Instant::now() < by && !self.refused {
-            let logged = |party: &Self| party.clients.iter().map(|client| client.log.len()).sum::<usize>();
+            let logged = |game: &Self| game.clients.iter().map(|client| client.log.len()).sum::<usize>();
             let known = logged(self);
             self.wait_until(Instant::now() + DRAIN_POLL, |_| false);
             came |= logged(self) > known;
@@ -331,19 +322,17 @@ impl<'a> Party<'a> {
         came
     }
 
-    /// Whether the server still responds.
     pub(super) fn answers(&mut self) -> bool {
-        let Ok(probe) = self.stranger() else { return true };
+        let Ok(probe) = self.open_client() else { return true };
         self.send(probe, b"PLAY Probe");
-        self.wait(|party| !party.clients[probe].log.is_empty())
+        self.wait(|game| !game.clients[probe].log.is_empty())
     }
 
-    /// Whether the server has closed its port.
     pub(super) fn is_gone(&mut self) -> bool {
         // The system does not report a closed port for datagrams that were sent before it was closed, so the tester
         // sends another one.
         if !self.refused
-            && let Ok(probe) = self.stranger()
+            && let Ok(probe) = self.open_client()
         {
             self.wire.send(probe, b"?");
             self.wait_until(Instant::now() + PROBE, |_| false);
@@ -353,7 +342,7 @@ impl<'a> Party<'a> {
 
     /// Breaks the rule and ends the scenario. If the server has ended, the rule that it survives any input is broken
     /// instead.
-    pub(super) fn lacking<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
+    pub(super) fn break_missing<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         if self.is_gone() {
             let idle = self.idle.take();
             let after = idle.as_ref().map_or_else(String::new, |idle| format!(" after {}", idle.text));
@@ -366,24 +355,22 @@ impl<'a> Party<'a> {
         self.judge.broken(rule, wrong)
     }
 
-    /// Like [`Party::lacking`], but if the server still runs, the scenario can continue.
+    /// Like [`Game::break_missing`], but if the server still runs, the scenario can continue.
     pub(super) fn missing(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played {
-        match self.lacking::<()>(rule, wrong) {
+        match self.break_missing::<()>(rule, wrong) {
             Err(Halt::Broken) if !self.refused => Ok(()),
             ended => ended,
         }
     }
 
-    /// The description of a client in a report.
     pub(super) fn who(&self, number: usize) -> String {
         match self.clients[number].role {
             Role::Player(letter) => format!("player {letter}"),
             Role::Spectator => "the spectator".to_owned(),
-            Role::Stranger => format!("client {number}, which has not joined"),
+            Role::Unjoined => format!("client {number}, which has not joined"),
         }
     }
 
-    // Records a datagram that a client sends or receives.
     fn record(&self, number: usize, what: impl Fn(&Channel)) {
         self.clients[number].line.iter().for_each(what);
     }
@@ -393,8 +380,7 @@ impl<'a> Party<'a> {
         self.record(number, Channel::attend);
     }
 
-    /// Assigns a client its role in the game.
-    pub(super) fn cast(&mut self, number: usize, role: Role) {
+    pub(super) fn set_role(&mut self, number: usize, role: Role) {
         self.clients[number].role = role;
         let who = self.who(number);
         self.record(number, |line| line.rename(&who));
@@ -405,13 +391,13 @@ impl<'a> Party<'a> {
         self.record(number, |line| line.came(bytes));
         self.attend(number);
         let who = self.who(number);
-        let size = self.world.as_ref().map(|world| (world.grid.rows(), world.grid.cols())).or(self.size);
+        let size = self.model.as_ref().map(|model| (model.grid.rows(), model.grid.cols())).or(self.size);
         self.judge_form(&who, bytes);
-        let Some(reading) = read(bytes) else { return };
+        let Some(reading) = parse_leniently(bytes) else { return };
         let is_over = self.end != End::Open || self.clients.iter().any(|client| client.left == Some(0));
         let client = &mut self.clients[number];
         if let Some(text) = &client.quit
-            && !matches!(reading, Reading::Error | Reading::Quit(_))
+            && !matches!(reading, LenientMessage::Error | LenientMessage::Quit(_))
         {
             // A client that received it by mistake may continue to play.
             if !client.leaving && !is_over {
@@ -429,7 +415,7 @@ impl<'a> Party<'a> {
             return;
         }
         let kind = match reading {
-            Reading::Ok(letter) => {
+            LenientMessage::Ok(letter) => {
                 self.letters += 1;
                 let first = *client.letter.get_or_insert(letter);
                 if first != letter {
@@ -440,7 +426,7 @@ impl<'a> Party<'a> {
                 }
                 Kind::Ok
             }
-            Reading::Grid { rows, cols } => {
+            LenientMessage::Grid { rows, cols } => {
                 let is_player = matches!(client.role, Role::Player(_));
                 if let Some(idle) = self.idle.as_mut().filter(|idle| is_player && *idle.rule == rules::PLAYER_WATCHES) {
                     idle.is_broken = true;
@@ -456,11 +442,11 @@ impl<'a> Party<'a> {
                 }
                 Kind::Grid
             }
-            Reading::Gold { collected, purse, remaining } => {
+            LenientMessage::Gold { collected, purse, remaining } => {
                 self.take_gold(number, bytes, (collected, purse, remaining));
                 Kind::Gold
             }
-            Reading::Display(text) => {
+            LenientMessage::Display(text) => {
                 let size = size.or(client.size);
                 if let Some((rows, cols)) = size.filter(|_| self.is_strict) {
                     let wrong = misshape(text, rows, cols);
@@ -472,8 +458,8 @@ impl<'a> Party<'a> {
                 client.display = size.map_or_else(|| text.to_vec(), |(rows, cols)| fitted(text, rows, cols));
                 Kind::Display
             }
-            Reading::Quit(text) => {
-                if client.quit.is_none() && client.role != Role::Stranger && !client.leaving && !is_over {
+            LenientMessage::Quit(text) => {
+                if client.quit.is_none() && client.role != Role::Unjoined && !client.leaving && !is_over {
                     let (rule, after) = match &mut self.idle {
                         Some(idle) => {
                             idle.is_broken = true;
@@ -488,7 +474,7 @@ impl<'a> Party<'a> {
                 client.quit = Some(text.to_vec());
                 Kind::Quit
             }
-            Reading::Error => Kind::Error,
+            LenientMessage::Error => Kind::Error,
         };
         self.clients[number].log.push(kind);
     }
@@ -506,7 +492,7 @@ impl<'a> Party<'a> {
         let (rule, fits) = match client.role {
             Role::Spectator => (&rules::OTHERS, purse == 0 && collected == 0),
             Role::Player(_) if !is_own => (&rules::OTHERS, collected == 0 && purse == known),
-            Role::Player(_) | Role::Stranger => (&rules::COLLECT, is_right),
+            Role::Player(_) | Role::Unjoined => (&rules::COLLECT, is_right),
         };
         self.judge.check(rule, fits, || {
             let right =
@@ -522,7 +508,6 @@ impl<'a> Party<'a> {
         client.collected = client.collected.saturating_add(collected);
     }
 
-    // Judges the form of a message.
     fn judge_form(&mut self, who: &str, bytes: &[u8]) {
         if !self.is_strict {
             return;
@@ -542,15 +527,15 @@ impl<'a> Party<'a> {
 /// How long to wait before SPECTATE is repeated.
 const PAUSE: Duration = Duration::from_millis(500);
 
-impl Party<'_> {
+impl Game<'_> {
     /// Starts a game without a spectator on a known map.
     pub(super) fn unwatched(&mut self, map: &Grid) {
         self.total = self.fresh.then_some(GOLD);
-        self.world = Some(World::new(map.clone(), BTreeSet::new()));
+        self.model = Some(Model::new(map.clone(), BTreeSet::new()));
     }
 
-    /// Sends SPECTATE from a client. `map` is the map if it is known. If the server sends no DISPLAY, the game continues without
-    /// a spectator.
+    /// Sends SPECTATE from a client. `map` is the map if it is known. If the server sends no DISPLAY, the game continues
+    /// without a spectator.
     pub(super) fn spectate(&mut self, number: usize, map: Option<&Grid>) -> Played {
         let all = [Kind::Grid, Kind::Gold, Kind::Display];
         let before = self.spectator();
@@ -561,8 +546,8 @@ impl Party<'_> {
         let by = self.options.deadline();
         loop {
             self.send(number, b"SPECTATE");
-            self.wait_until(by, |party| {
-                let client = &party.clients[number];
+            self.wait_until(by, |game| {
+                let client = &game.clients[number];
                 all.iter().all(|&kind| client.has(kind)) || client.has(Kind::Quit) || client.has(Kind::Error)
             });
             // A server may limit how often spectators are replaced.
@@ -576,7 +561,7 @@ impl Party<'_> {
         let client = &self.clients[number];
         let (display, size, left) = (client.display.clone(), client.size, client.left);
         if display.is_empty() {
-            return match (map, &self.world) {
+            return match (map, &self.model) {
                 (Some(map), None) => {
                     self.unwatched(map);
                     Ok(())
@@ -585,24 +570,24 @@ impl Party<'_> {
                 (_, Some(_)) => Ok(()),
             };
         }
-        self.cast(number, Role::Spectator);
-        if self.world.is_none() {
+        self.set_role(number, Role::Spectator);
+        if self.model.is_none() {
             self.begin(map, number, &display, size, left)?;
         } else {
-            let board = self.world()?.board();
+            let board = self.model()?.board();
             self.judge.check(&rules::BOARD, display == board, || {
                 format!(
                     "first DISPLAY of a new spectator: {}",
-                    self.world.as_ref().map_or_else(String::new, |world| differences(&world.grid, &board, &display))
+                    self.model.as_ref().map_or_else(String::new, |model| differences(&model.grid, &board, &display))
                 )
             });
         }
         if let Some(before) = before {
-            let is_told = self.wait(|party| party.clients[before].quit.is_some());
+            let is_told = self.wait(|game| game.clients[before].quit.is_some());
             if !self.judge.check(&rules::REPLACED, is_told, || {
                 "the spectator: expected QUIT after SPECTATE of another client, received none".to_owned()
             }) {
-                self.cast(before, Role::Stranger);
+                self.set_role(before, Role::Unjoined);
             }
             self.text(before, "You have been replaced by a new spectator.");
         }
@@ -646,20 +631,20 @@ impl Party<'_> {
         self.clients[number].display.clone_from(&display);
         let piles: BTreeSet<Cell> =
             (0..=u16::MAX).map(Cell).zip(&display).filter(|&(_, &byte)| byte == b'*').map(|(cell, _)| cell).collect();
-        let world = World::new(grid, piles);
-        let astray =
-            world.piles.iter().find(|&&cell| world.grid.at(cell) != ROOM).map(|&cell| world.grid.position(cell));
-        self.judge.check(&rules::PILES_IN_ROOMS, astray.is_none(), || {
+        let model = Model::new(grid, piles);
+        let misplaced =
+            model.piles.iter().find(|&&cell| model.grid.at(cell) != ROOM).map(|&cell| model.grid.position(cell));
+        self.judge.check(&rules::PILES_IN_ROOMS, misplaced.is_none(), || {
             format!(
                 "expected piles on room spots, received one at {}",
-                astray.map_or_else(String::new, |at| at.to_string())
+                misplaced.map_or_else(String::new, |at| at.to_string())
             )
         });
-        let board = world.board();
+        let board = model.board();
         self.judge.check(&rules::BOARD, board == display, || {
-            format!("first DISPLAY of the spectator: {}", differences(&world.grid, &board, &display))
+            format!("first DISPLAY of the spectator: {}", differences(&model.grid, &board, &display))
         });
-        let count = world.piles.len();
+        let count = model.piles.len();
         if map.is_some() && self.is_strict {
             self.judge.check(&rules::PILES, (10..=30).contains(&count), || {
                 format!("expected 10 to 30 piles at the start, received {count}")
@@ -669,7 +654,7 @@ impl Party<'_> {
             });
         }
         self.total = left;
-        self.world = Some(world);
+        self.model = Some(model);
         Ok(())
     }
 
@@ -697,14 +682,14 @@ impl Party<'_> {
         self.join_as(name.as_bytes(), &rules::WELCOME)
     }
 
-    /// Like [`Party::join`]. If the player is not accepted, `rule` is broken.
+    /// Like [`Game::join`]. If the player is not accepted, `rule` is broken.
     pub(super) fn join_as(&mut self, name: &[u8], rule: &'static Rule) -> Played<usize> {
-        let number = self.stranger()?;
+        let number = self.open_client()?;
         let all = [Kind::Ok, Kind::Grid, Kind::Gold, Kind::Display];
         let text = format!("PLAY {}", shown(name));
         self.send(number, &[b"PLAY ", name].concat());
-        self.wait(|party| {
-            let client = &party.clients[number];
+        self.wait(|game| {
+            let client = &game.clients[number];
             all.iter().all(|&kind| client.has(kind)) || client.has(Kind::Quit)
         });
         let client = &self.clients[number];
@@ -719,25 +704,29 @@ impl Party<'_> {
             let log = client.log.clone();
             let wrong = || format!("expected OK after {text}, received {}", kinds(&log));
             // If a name ends the server, the rule about this name is broken.
-            return if rule == &rules::WELCOME { self.lacking(rule, wrong) } else { self.judge.broken(rule, wrong) };
+            return if rule == &rules::WELCOME {
+                self.break_missing(rule, wrong)
+            } else {
+                self.judge.broken(rule, wrong)
+            };
         }
         self.answered(number, &all, &rules::WELCOME, &text, "OK, GRID, GOLD and DISPLAY")?;
         let letter = self.lettered(number, &text)?;
-        self.cast(number, Role::Player(letter));
+        self.set_role(number, Role::Player(letter));
         let Ok(name) = Name::new(name) else { return Err(Halt::Broken) };
         self.joined.push((letter, name, number));
-        let is_placed = self.wait(|party| party.place(letter).is_some() || party.are_shown());
+        let is_placed = self.wait(|game| game.place(letter).is_some() || game.are_shown());
         if self.place(letter).is_none() {
             self.drain();
         }
         if let Some(cell) = self.place(letter) {
-            let world = self.world()?;
-            let (at, is_free) = (world.grid.position(cell), world.board().get(cell.index()) == Some(&ROOM));
+            let model = self.model()?;
+            let (at, is_free) = (model.grid.position(cell), model.board().get(cell.index()) == Some(&ROOM));
             self.judge.check(&rules::PLACE, is_free, || {
                 format!("expected player {letter} on an empty room spot, received {at}")
             });
-            if let Some(world) = &mut self.world {
-                world.place(letter, cell);
+            if let Some(model) = &mut self.model {
+                model.place(letter, cell);
             }
         } else if is_placed {
             // Gold or another player is drawn over it.
@@ -745,13 +734,13 @@ impl Party<'_> {
                 format!("expected player {letter} in the DISPLAYs after {text}, received none")
             });
             // Another of its keys may succeed.
-            return self.uncover(number, letter).or(Ok(())).map(|()| number);
+            return self.reveal(number, letter).or(Ok(())).map(|()| number);
         } else {
             self.missing(&rules::ALL, || {
                 format!("expected the place of player {letter} in a DISPLAY after {text}, received none")
             })?;
         }
-        self.settle(&Deed::of(&text, &rules::BOARD))?;
+        self.judge_effects(&Action::of(&text, &rules::BOARD))?;
         Ok(number)
     }
 
@@ -761,15 +750,15 @@ impl Party<'_> {
     }
 
     // Moves a player that no DISPLAY shows until one does.
-    pub(super) fn uncover(&mut self, number: usize, letter: Letter) -> Played {
+    pub(super) fn reveal(&mut self, number: usize, letter: Letter) -> Played {
         for &key in STEPS {
             self.send(number, &key_message(key));
-            self.wait_until(Instant::now() + self.grace(), |party| party.place(letter).is_some());
+            self.wait_until(Instant::now() + self.grace(), |game| game.place(letter).is_some());
             if let Some(cell) = self.place(letter) {
-                let mut world = self.world()?.clone();
-                world.place(letter, cell);
+                let mut model = self.model()?.clone();
+                model.place(letter, cell);
                 self.drain();
-                self.adopt(&world, true);
+                self.adopt(&model, true);
                 return Ok(());
             }
         }
@@ -794,7 +783,6 @@ impl Party<'_> {
         Ok(letter)
     }
 
-    /// The spectator that is registered with the server.
     pub(super) fn spectator(&self) -> Option<usize> {
         self.clients.iter().position(|client| client.role == Role::Spectator && client.quit.is_none())
     }

@@ -11,10 +11,10 @@ use nuggets::{
 };
 
 use super::{
-    party::{Client, Deed, End, GOLD, Idle, Kind, Party, Role, kinds},
+    game::{Action, Client, End, GOLD, Game, IgnoredDatagram, Kind, Role, kinds},
+    model::{Effect, Model},
     rules,
     wire::{Row, differences, key_message, row, shown},
-    world::{Effect, World},
 };
 use crate::{
     judge::{Halt, Played},
@@ -42,15 +42,14 @@ impl Observation {
     }
 }
 
-/// The state before an action.
-pub(super) struct Before {
+pub(super) struct Snapshot {
     purses: Vec<u32>,
     lefts: Vec<Option<u32>>,
     pub(super) active: Vec<usize>,
-    pub(super) world: World,
+    pub(super) model: Model,
 }
 
-impl Party<'_> {
+impl Game<'_> {
     /// Types a key as a player, and judges its effect. A key that must have no effect is judged with the next key that
     /// has one.
     pub(super) fn key(&mut self, number: usize, key: u8) -> Played<Effect> {
@@ -59,25 +58,25 @@ impl Party<'_> {
             return Err(Halt::Broken);
         }
         let letter = self.letter(number)?;
-        let world = self.world()?;
-        if world.cell(letter).is_none() {
+        let model = self.model()?;
+        if model.cell(letter).is_none() {
             // The missing player in the DISPLAY was recorded before.
-            self.uncover(number, letter)?;
+            self.reveal(number, letter)?;
             return Ok(Effect::default());
         }
         let before = self.before()?;
-        let (world, effect) = world.forecast(letter, key);
+        let (model, effect) = model.forecast(letter, key);
         let text = format!("KEY {} of player {letter}", char::from(key));
         if effect.steps == 0 {
             self.idle(number, &key_message(key), &rules::BLOCKED, &text);
             return Ok(effect);
         }
         let is_pushed = |other: &Letter| {
-            *other != letter && world.cell(*other) != self.world.as_ref().and_then(|world| world.cell(*other))
+            *other != letter && model.cell(*other) != self.model.as_ref().and_then(|model| model.cell(*other))
         };
-        let pushed = world.letters().filter(is_pushed).collect();
-        self.end = if world.piles.is_empty() && effect.piles > 0 { End::Due } else { End::Open };
-        self.world = Some(world);
+        let pushed = model.letters().filter(is_pushed).collect();
+        self.end = if model.piles.is_empty() && effect.piles > 0 { End::Due } else { End::Open };
+        self.model = Some(model);
         self.send(number, &key_message(key));
         self.collector = (effect.piles > 0).then_some(number);
         let is_diagonal = b"yubn".contains(&key.to_ascii_lowercase());
@@ -90,7 +89,10 @@ impl Party<'_> {
             (_, false, true) => &rules::RUN,
             (_, false, false) => step,
         };
-        self.settle_from(&Deed { text: &text, rule, step, mover: Some(letter), pushed, left: None, effect }, &before)?;
+        self.judge_effects_from(
+            &Action { text: &text, rule, step, mover: Some(letter), pushed, left: None, effect },
+            &before,
+        )?;
         Ok(effect)
     }
 
@@ -98,7 +100,7 @@ impl Party<'_> {
     pub(super) fn idle(&mut self, number: usize, datagram: &[u8], rule: &'static Rule, text: &str) {
         let by = self.letter(number).ok();
         self.send(number, datagram);
-        self.idle = Some(Idle { rule, text: text.to_owned(), by, is_broken: false });
+        self.idle = Some(IgnoredDatagram { rule, text: text.to_owned(), by, is_broken: false });
     }
 
     /// Sends KEY Q, which the server must answer with QUIT. Returns whether it did.
@@ -106,7 +108,7 @@ impl Party<'_> {
         let who = self.who(number);
         self.clients[number].leaving = true;
         self.send(number, b"KEY Q");
-        if self.wait(|party| party.clients[number].quit.is_some()) {
+        if self.wait(|game| game.clients[number].quit.is_some()) {
             self.judge.check(rule, true, String::new);
             return Ok(true);
         }
@@ -118,12 +120,12 @@ impl Party<'_> {
         self.quit(number, &rules::LEAVE)?;
         self.clients[number].has_left = true;
         self.text(number, "Thanks for playing!");
-        let left = self.world.as_ref().and_then(|world| world.cell(letter));
-        if let Some(world) = &mut self.world {
-            world.remove(letter);
+        let left = self.model.as_ref().and_then(|model| model.cell(letter));
+        if let Some(model) = &mut self.model {
+            model.remove(letter);
         }
         let text = format!("KEY Q of player {letter}");
-        self.settle(&Deed { left, ..Deed::of(&text, &rules::LEFT) })?;
+        self.judge_effects(&Action { left, ..Action::of(&text, &rules::LEFT) })?;
         if self.clients[number].quit.is_some() {
             self.judge.check(&rules::SILENT, true, String::new);
         }
@@ -143,39 +145,39 @@ impl Party<'_> {
     pub(super) fn active(&self) -> Vec<usize> {
         let is_active = |number: &usize| {
             let client = &self.clients[*number];
-            client.role != Role::Stranger && client.quit.is_none() && !client.has_left
+            client.role != Role::Unjoined && client.quit.is_none() && !client.has_left
         };
         (0..self.clients.len()).filter(is_active).collect()
     }
 
-    fn before(&self) -> Played<Before> {
-        Ok(Before {
+    fn before(&self) -> Played<Snapshot> {
+        Ok(Snapshot {
             purses: self.clients.iter().map(|client| client.purse).collect(),
             lefts: self.clients.iter().map(|client| client.left).collect(),
             active: self.active(),
-            world: self.world()?.clone(),
+            model: self.model()?.clone(),
         })
     }
 
     /// Waits until all clients have received the current state, then judges and adopts the received messages.
-    pub(super) fn settle(&mut self, deed: &Deed<'_>) -> Played {
+    pub(super) fn judge_effects(&mut self, action: &Action<'_>) -> Played {
         let before = self.before()?;
-        self.settle_from(deed, &before)
+        self.judge_effects_from(action, &before)
     }
 
-    fn settle_from(&mut self, deed: &Deed<'_>, before: &Before) -> Played {
-        let world = self.world()?.clone();
+    fn judge_effects_from(&mut self, action: &Action<'_>, before: &Snapshot) -> Played {
+        let model = self.model()?.clone();
         if self.end == End::Due {
             // Only the server's messages show whether that was the last nugget.
-            self.wait(|party| party.told_left(before).is_some() || party.has_quit(before));
+            self.wait(|game| game.reported_left(before).is_some() || game.has_quit(before));
         }
         let limit = self.limit();
         let found = loop {
             let by = self.deadline(limit);
             if self.is_over_for(before) {
-                return self.end(deed.text, before);
+                return self.end(action.text, before);
             }
-            let mut found = self.observations(deed, &world, before);
+            let mut found = self.observations(action, &model, before);
             let mut broken = found.iter().filter(|observation| observation.wrong.is_some()).peekable();
             // For a deviation that was recorded before, waits only until the last message of the action has arrived.
             let is_known = |observation: &Observation| {
@@ -188,7 +190,7 @@ impl Party<'_> {
                 }
                 continue;
             } else if broken.all(is_known) {
-                if self.has_arrived(deed, &world, before) {
+                if self.has_arrived(action, &model, before) {
                     break found;
                 }
                 by.min(Instant::now() + self.grace())
@@ -197,46 +199,46 @@ impl Party<'_> {
             };
             drop(found);
             let known = self.received;
-            if !self.wait_until(until, |party| party.received > known) {
-                found = self.observations(deed, &world, before);
+            if !self.wait_until(until, |game| game.received > known) {
+                found = self.observations(action, &model, before);
                 break found;
             }
         };
         if self.idle.take_if(|idle| idle.is_broken).is_some() {
             return Err(Halt::Broken);
         }
-        self.conclude(deed, &world, before, found)
+        self.conclude(action, &model, before, found)
     }
 
     // Whether all clients received the same number of DISPLAYs, and the last ones show the mover at its new place.
-    fn has_arrived(&self, deed: &Deed<'_>, world: &World, before: &Before) -> bool {
+    fn has_arrived(&self, action: &Action<'_>, model: &Model, before: &Snapshot) -> bool {
         let count = |number: &usize| self.clients[*number].log.iter().filter(|&&kind| kind == Kind::Display).count();
         let counts: BTreeSet<usize> = before.active.iter().map(count).collect();
-        let is_there = deed.mover.is_none_or(|mover| self.place(mover) == world.cell(mover));
-        let is_paid = deed.effect.piles == 0 || self.told_left(before).is_some();
+        let is_there = action.mover.is_none_or(|mover| self.place(mover) == model.cell(mover));
+        let is_paid = action.effect.piles == 0 || self.reported_left(before).is_some();
         counts.len() == 1 && !counts.contains(&0) && is_there && is_paid
     }
 
     // The remaining gold according to a GOLD since the last action.
-    fn told_left(&self, before: &Before) -> Option<u32> {
+    fn reported_left(&self, before: &Snapshot) -> Option<u32> {
         let told = before.active.iter().map(|&number| &self.clients[number]).filter(|client| client.has(Kind::Gold));
         told.filter_map(|client| client.left).min()
     }
 
-    fn has_quit(&self, before: &Before) -> bool {
+    fn has_quit(&self, before: &Snapshot) -> bool {
         before.active.iter().any(|&number| self.clients[number].quit.is_some())
     }
 
     // Whether the game is over according to GOLD or, without one, the map.
-    fn is_over_for(&self, before: &Before) -> bool {
-        match self.told_left(before) {
+    fn is_over_for(&self, before: &Snapshot) -> bool {
+        match self.reported_left(before) {
             Some(left) => left == 0,
             None => self.end == End::Due,
         }
     }
 
     // Records the observations and adopts the state that the server shows.
-    fn conclude(&mut self, deed: &Deed<'_>, world: &World, before: &Before, found: Vec<Observation>) -> Played {
+    fn conclude(&mut self, action: &Action<'_>, model: &Model, before: &Snapshot, found: Vec<Observation>) -> Played {
         let is_silent = !before.active.is_empty()
             && before.active.iter().all(|&number| {
                 let client = &self.clients[number];
@@ -244,16 +246,16 @@ impl Party<'_> {
             });
         if is_silent {
             // A change that no client receives has not happened.
-            self.world = Some(before.world.clone());
-            return self.silence(deed);
+            self.model = Some(before.model.clone());
+            return self.silence(action);
         }
-        let is_astray = |found: &Observation| {
-            found.wrong.is_some() && [deed.rule, deed.step].iter().any(|rule| **rule == *found.rule)
+        let is_misplaced = |found: &Observation| {
+            found.wrong.is_some() && [action.rule, action.step].iter().any(|rule| **rule == *found.rule)
         };
-        let is_moved = !found.iter().any(is_astray);
+        let is_moved = !found.iter().any(is_misplaced);
         for Observation { rule, instead, client, wrong } in found {
             if instead == Some(&rules::COLLECT) {
-                self.unpaid = Some(deed.text.to_owned());
+                self.unpaid = Some(action.text.to_owned());
             }
             self.attend(client);
             match (instead, wrong) {
@@ -271,7 +273,7 @@ impl Party<'_> {
             self.judge.check(idle.rule, true, String::new);
         }
         self.unseen_leave = None;
-        self.adopt(world, is_moved);
+        self.adopt(model, is_moved);
         if self.has_quit(before) && self.active().is_empty() {
             return Err(Halt::Broken);
         }
@@ -279,72 +281,72 @@ impl Party<'_> {
     }
 
     // Handles an action after which no client received a DISPLAY.
-    fn silence(&mut self, deed: &Deed<'_>) -> Played {
-        let text = self.deed_text(deed);
+    fn silence(&mut self, action: &Action<'_>) -> Played {
+        let text = self.action_text(action);
         let wrong = || format!("expected DISPLAY after {text}, but no client received it");
-        if *deed.rule == rules::LEFT && !self.is_gone() {
+        if *action.rule == rules::LEFT && !self.is_gone() {
             // The next DISPLAY shows whether the player has left the map.
             self.unseen_leave = Some(text);
             return Ok(());
         }
         self.unanswered += 1;
         // If steps are generally not answered, an earlier datagram cannot be judged.
-        let idle = self.idle.clone().filter(|_| !self.judge.has_failed(deed.rule));
-        let Some(Idle { rule, text: sent, .. }) = idle else {
+        let idle = self.idle.clone().filter(|_| !self.judge.has_failed(action.rule));
+        let Some(IgnoredDatagram { rule, text: sent, .. }) = idle else {
             self.idle = None;
-            return self.missing(deed.rule, wrong);
+            return self.missing(action.rule, wrong);
         };
         if !self.is_gone() && !self.answers() {
             return self
                 .judge
                 .broken(&rules::RUNS, || format!("expected the server to answer after {sent}, received nothing"));
         }
-        let played = self.lacking(rule, wrong);
+        let played = self.break_missing(rule, wrong);
         self.idle = None;
         played
     }
 
     /// Corrects the model by the state that the server shows, so that a deviation is not judged again after later
     /// actions. If the players have not moved as in the model, a player that is not shown may be anywhere.
-    pub(super) fn adopt(&mut self, world: &World, is_moved: bool) {
-        let mut world = world.clone();
+    pub(super) fn adopt(&mut self, model: &Model, is_moved: bool) {
+        let mut model = model.clone();
         if let Some(display) = self.true_board() {
-            world.piles = cells(display).filter(|(_, byte)| *byte == b'*').map(|(cell, _)| cell).collect();
+            model.piles = cells(display).filter(|(_, byte)| *byte == b'*').map(|(cell, _)| cell).collect();
             let places = places(display);
-            let gone: Vec<Letter> = world.letters().filter(|letter| !places.contains_key(letter)).collect();
+            let gone: Vec<Letter> = model.letters().filter(|letter| !places.contains_key(letter)).collect();
             for (letter, cell) in places {
-                world.correct(letter, cell);
+                model.correct(letter, cell);
             }
             for letter in gone {
                 if self.has_left(letter) {
-                    world.remove(letter);
+                    model.remove(letter);
                 } else if let Some(cell) = self.own_place(letter) {
-                    world.correct(letter, cell);
-                } else if !is_moved || world.cell(letter).is_some_and(|cell| display.get(cell.index()) != Some(&b'*')) {
+                    model.correct(letter, cell);
+                } else if !is_moved || model.cell(letter).is_some_and(|cell| display.get(cell.index()) != Some(&b'*')) {
                     // The player is covered at an unknown spot.
-                    world.remove(letter);
+                    model.remove(letter);
                 }
             }
         } else {
-            for letter in world.letters().collect::<Vec<_>>() {
+            for letter in model.letters().collect::<Vec<_>>() {
                 if let Some(cell) = self.own_place(letter) {
-                    world.correct(letter, cell);
+                    model.correct(letter, cell);
                 }
                 let shown = cells(self.own_display(letter).unwrap_or_default());
                 let (piles, others): (Vec<_>, Vec<_>) =
-                    shown.filter(|(cell, _)| world.sees(letter, *cell)).partition(|(_, byte)| *byte == b'*');
-                world.piles.extend(piles.into_iter().map(|(cell, _)| cell));
+                    shown.filter(|(cell, _)| model.sees(letter, *cell)).partition(|(_, byte)| *byte == b'*');
+                model.piles.extend(piles.into_iter().map(|(cell, _)| cell));
                 for (cell, _) in others {
-                    world.piles.remove(&cell);
+                    model.piles.remove(&cell);
                 }
             }
         }
         for client in self.clients.iter().filter(|client| client.is_shown()) {
             if let Role::Player(letter) = client.role {
-                world.adopt(letter, &client.display);
+                model.adopt(letter, &client.display);
             }
         }
-        self.world = Some(world);
+        self.model = Some(model);
     }
 
     /// The last DISPLAY that the spectator received since the last action.
@@ -370,8 +372,8 @@ impl Party<'_> {
         self.joined.iter().any(|(of, _, number)| *of == letter && self.clients[*number].has_left)
     }
 
-    fn observations(&self, deed: &Deed<'_>, world: &World, before: &Before) -> Vec<Observation> {
-        let text = self.deed_text(deed);
+    fn observations(&self, action: &Action<'_>, model: &Model, before: &Snapshot) -> Vec<Observation> {
+        let text = self.action_text(action);
         let active: Vec<usize> =
             before.active.iter().copied().filter(|&number| self.clients[number].quit.is_none()).collect();
         let mut found = Vec::new();
@@ -384,20 +386,20 @@ impl Party<'_> {
             }));
         }
         let is_moved = match self.spectator().filter(|&watcher| self.clients[watcher].is_shown()) {
-            Some(watcher) => self.observe_board(&mut found, deed, &text, world, watcher),
-            None => self.observe_places(&mut found, deed, &text, world, &active),
+            Some(watcher) => self.observe_board(&mut found, action, &text, model, watcher),
+            None => self.observe_places(&mut found, action, &text, model, &active),
         };
         if is_moved {
             for &number in active.iter().filter(|&&number| self.clients[number].is_shown()) {
                 // The position of a player that another player covers is unknown.
                 if let Role::Player(letter) = self.clients[number].role
-                    && let Some(own) = world.cell(letter)
+                    && let Some(own) = model.cell(letter)
                     && !self.is_covered(letter, own)
                 {
-                    self.observe_view(&mut found, deed, &text, world, (letter, own, number));
+                    self.observe_view(&mut found, action, &text, model, (letter, own, number));
                 }
             }
-            self.observe_gold(&mut found, deed, &text, world, &active, before);
+            self.observe_gold(&mut found, action, &text, model, &active, before);
         }
         found
     }
@@ -408,24 +410,26 @@ impl Party<'_> {
         shown.is_some_and(|shown| shown != letter)
     }
 
-    fn deed_text(&self, deed: &Deed<'_>) -> String {
+    fn action_text(&self, action: &Action<'_>) -> String {
         match &self.idle {
-            Some(idle) => format!("{}, and then {}", idle.text, deed.text),
-            None => deed.text.to_owned(),
+            Some(idle) => format!("{}, and then {}", idle.text, action.text),
+            None => action.text.to_owned(),
         }
     }
 
     // The rule that is broken if these players are at wrong positions.
-    fn blame(&self, deed: &Deed<'_>, astray: &BTreeSet<Letter>) -> &'static Rule {
-        let is_mover = |letter: &Letter| Some(*letter) == deed.mover;
+    fn responsible_rule(&self, action: &Action<'_>, misplaced: &BTreeSet<Letter>) -> &'static Rule {
+        let is_mover = |letter: &Letter| Some(*letter) == action.mover;
         // The other player is at the position after the swap.
-        let is_swapped = *deed.rule == rules::SWAP && astray.iter().all(is_mover);
+        let is_swapped = *action.rule == rules::SWAP && misplaced.iter().all(is_mover);
         match &self.idle {
             // The mover's position follows from its own key, unless it has sent another datagram before.
-            Some(idle) if idle.by.is_some_and(|by| astray.contains(&by)) => idle.rule,
-            Some(idle) if astray.iter().any(|letter| !is_mover(letter) && !deed.pushed.contains(letter)) => idle.rule,
-            _ if is_swapped => deed.step,
-            _ => deed.rule,
+            Some(idle) if idle.by.is_some_and(|by| misplaced.contains(&by)) => idle.rule,
+            Some(idle) if misplaced.iter().any(|letter| !is_mover(letter) && !action.pushed.contains(letter)) => {
+                idle.rule
+            }
+            _ if is_swapped => action.step,
+            _ => action.rule,
         }
     }
 
@@ -433,16 +437,16 @@ impl Party<'_> {
     fn observe_board(
         &self,
         found: &mut Vec<Observation>,
-        deed: &Deed<'_>,
+        action: &Action<'_>,
         text: &str,
-        world: &World,
+        model: &Model,
         watcher: usize,
     ) -> bool {
-        let (expected, display) = (world.board(), &self.clients[watcher].display);
+        let (expected, display) = (model.board(), &self.clients[watcher].display);
         let got = places(display);
-        let wrong = || format!("the spectator, after {text}: {}", differences(&world.grid, &expected, display));
+        let wrong = || format!("the spectator, after {text}: {}", differences(&model.grid, &expected, display));
         let quitters = self.joined.iter().map(|(letter, ..)| *letter).filter(|letter| self.has_left(*letter));
-        for letter in quitters.filter(|letter| world.cell(*letter).is_none()) {
+        for letter in quitters.filter(|letter| model.cell(*letter).is_none()) {
             let is_back = self.idle.as_ref().filter(|idle| idle.by == Some(letter)).map(|idle| idle.rule);
             let kept = !got.contains_key(&letter);
             found.push(Observation::new(is_back.filter(|_| !kept).unwrap_or(&rules::LEFT), watcher, kept, wrong));
@@ -454,48 +458,48 @@ impl Party<'_> {
         }
         // Gold or another player on the same spot may hide it.
         let is_covered = |letter: &Letter| {
-            let cell = world.cell(*letter);
+            let cell = model.cell(*letter);
             let byte = cell.and_then(|cell| display.get(cell.index()).copied());
             !got.contains_key(letter)
                 && byte.is_some_and(|byte| {
-                    byte == b'*' || Letter::from_byte(byte).is_some_and(|other| world.cell(other) == cell)
+                    byte == b'*' || Letter::from_byte(byte).is_some_and(|other| model.cell(other) == cell)
                 })
         };
         // A player that no DISPLAY has shown may become visible.
         let is_unknown = |letter: &Letter| self.joined.iter().all(|(of, ..)| of != letter);
-        let letters = world.letters().chain(got.keys().copied().filter(is_unknown));
+        let letters = model.letters().chain(got.keys().copied().filter(is_unknown));
         let letters = letters.filter(|letter| !self.has_left(*letter));
-        let mut astray: BTreeSet<Letter> =
-            letters.filter(|letter| world.cell(*letter) != got.get(letter).copied() && !is_covered(letter)).collect();
+        let mut misplaced: BTreeSet<Letter> =
+            letters.filter(|letter| model.cell(*letter) != got.get(letter).copied() && !is_covered(letter)).collect();
         // Players whose own DISPLAY shows them at the expected positions.
-        let (undrawn, others): (BTreeSet<_>, _) = astray
+        let (undrawn, others): (BTreeSet<_>, _) = misplaced
             .into_iter()
-            .partition(|letter| !got.contains_key(letter) && self.own_place(*letter) == world.cell(*letter));
-        astray = others;
-        if !astray.is_empty() {
-            found.push(Observation::new(self.blame(deed, &astray), watcher, false, wrong));
+            .partition(|letter| !got.contains_key(letter) && self.own_place(*letter) == model.cell(*letter));
+        misplaced = others;
+        if !misplaced.is_empty() {
+            found.push(Observation::new(self.responsible_rule(action, &misplaced), watcher, false, wrong));
             return false;
         }
-        found.push(Observation::new(deed.rule, watcher, true, wrong));
+        found.push(Observation::new(action.rule, watcher, true, wrong));
         let is_accounted =
-            |letter: Letter| self.has_left(letter) || world.cell(letter).is_none() && !is_unknown(&letter);
+            |letter: Letter| self.has_left(letter) || model.cell(letter).is_none() && !is_unknown(&letter);
         let (mut piles, mut ground) = (false, false);
         for ((cell, right), &byte) in cells(&expected).zip(display).filter(|((_, right), byte)| right != *byte) {
             let hidden = Letter::from_byte(right);
             match (hidden, byte) {
                 (Some(letter), _) if self.has_left(letter) => {}
                 // A pile that existed before breaks its rule only once.
-                (Some(_), b'*') if world.piles.contains(&cell) => {}
+                (Some(_), b'*') if model.piles.contains(&cell) => {}
                 (Some(_), b'A'..=b'Z') => {}
                 // The gold of a player that has left is on the map again. Another rule covers the wrong total.
-                (None, b'*') if deed.left == Some(cell) => {}
+                (None, b'*') if action.left == Some(cell) => {}
                 (Some(_) | None, b'*') => piles = true,
                 (None, _) if right == b'*' => piles = true,
                 (_, byte) if Letter::from_byte(byte).is_some_and(is_accounted) => {}
                 _ => ground = true,
             }
         }
-        if piles || deed.effect.piles > 0 {
+        if piles || action.effect.piles > 0 {
             found.push(Observation::new(&rules::TAKEN, watcher, !piles, wrong));
         }
         let rule = self.idle.as_ref().map(|idle| idle.rule).filter(|_| !undrawn.is_empty()).unwrap_or(&rules::BOARD);
@@ -503,32 +507,32 @@ impl Party<'_> {
         true
     }
 
-    // Like [`Party::observe_board`], but by each player's own DISPLAY.
+    // Like [`Game::observe_board`], but by each player's own DISPLAY.
     fn observe_places(
         &self,
         found: &mut Vec<Observation>,
-        deed: &Deed<'_>,
+        action: &Action<'_>,
         text: &str,
-        world: &World,
+        model: &Model,
         active: &[usize],
     ) -> bool {
         let mut is_right = true;
         for &number in active {
             let Role::Player(letter) = self.clients[number].role else { continue };
-            let wanted = world.cell(letter);
+            let wanted = model.cell(letter);
             let Some(own) = self.own_place(letter) else {
                 // Gold may hide it.
                 let byte = wanted.and_then(|cell| self.own_display(letter)?.get(cell.index()));
                 is_right &= byte == Some(&b'*');
                 continue;
             };
-            let rule = self.blame(deed, &[letter].into());
+            let rule = self.responsible_rule(action, &[letter].into());
             let kept = wanted.is_none_or(|wanted| wanted == own);
             is_right &= kept;
-            if !kept || deed.mover.is_none_or(|mover| mover == letter) {
-                found.push(Observation::new(if kept { deed.rule } else { rule }, number, kept, || {
+            if !kept || action.mover.is_none_or(|mover| mover == letter) {
+                found.push(Observation::new(if kept { action.rule } else { rule }, number, kept, || {
                     let at = |cell: Option<Cell>| {
-                        cell.map_or_else(String::new, |cell| world.grid.position(cell).to_string())
+                        cell.map_or_else(String::new, |cell| model.grid.position(cell).to_string())
                     };
                     format!(
                         "player {letter}, after {text}: expected '@' at {}, received it at {}",
@@ -557,16 +561,16 @@ impl Party<'_> {
     fn observe_gold(
         &self,
         found: &mut Vec<Observation>,
-        deed: &Deed<'_>,
+        action: &Action<'_>,
         text: &str,
-        world: &World,
+        model: &Model,
         active: &[usize],
-        before: &Before,
+        before: &Snapshot,
     ) {
-        let piles = world.piles.iter().filter(|cell| !world.was_taken(**cell)).count();
+        let piles = model.piles.iter().filter(|cell| !model.was_taken(**cell)).count();
         let piles = u32::try_from(piles).unwrap_or(u32::MAX);
         // A pile that should have been taken may hold nuggets, or none.
-        let is_taken = deed.effect.piles > deed.effect.again;
+        let is_taken = action.effect.piles > action.effect.again;
         if self.has_quit(before) {
             return;
         }
@@ -577,14 +581,14 @@ impl Party<'_> {
             let number = active
                 .iter()
                 .copied()
-                .find(|&number| deed.mover.is_some_and(|letter| self.clients[number].role == Role::Player(letter)));
+                .find(|&number| action.mover.is_some_and(|letter| self.clients[number].role == Role::Player(letter)));
             found.push(Observation::either(
                 &rules::TOTAL,
                 Some(&rules::COLLECT),
                 number.unwrap_or_default(),
                 format!(
                     "expected GOLD after {text}, which took {} piles, but no client received it",
-                    deed.effect.piles
+                    action.effect.piles
                 ),
             ));
         }
@@ -592,7 +596,7 @@ impl Party<'_> {
             let client = &self.clients[number];
             let grown = client.purse.saturating_sub(before.purses[number]);
             let who = self.who(number);
-            if !deed.mover.is_some_and(|letter| client.role == Role::Player(letter)) {
+            if !action.mover.is_some_and(|letter| client.role == Role::Player(letter)) {
                 if is_taken {
                     found.push(Observation::new(&rules::OTHERS, number, client.has(Kind::Gold), || {
                         format!("{who}: expected GOLD after {text}, which collected gold, received none")
@@ -605,7 +609,7 @@ impl Party<'_> {
                 all_paid = grown > 0 || is_empty;
                 let rule = if is_empty { &rules::TOTAL } else { &rules::COLLECT };
                 found.push(Observation::new(rule, number, grown > 0, || {
-                    let taken = deed.effect.piles;
+                    let taken = action.effect.piles;
                     format!("{who}: expected the nuggets of {taken} piles after {text}, received {grown}")
                 }));
                 let lost = before.lefts[number].zip(client.left).and_then(|(before, now)| before.checked_sub(now));
@@ -620,7 +624,7 @@ impl Party<'_> {
                         format!("{who}: expected GOLD before DISPLAY after {text}, received it later")
                     }));
                 }
-            } else if client.has(Kind::Gold) && deed.effect.again == 0 {
+            } else if client.has(Kind::Gold) && action.effect.again == 0 {
                 found.push(Observation::new(&rules::COLLECT, number, grown == 0, || {
                     format!("{who}: expected no nuggets after {text}, which took no pile, received {grown}")
                 }));
@@ -659,70 +663,70 @@ type Breach = (&'static Rule, Option<&'static Rule>);
 /// A rule with the number of cells that break it, and the first of them with the expected and the shown byte.
 type Differences = (Breach, u32, (Cell, u8, u8));
 
-impl Party<'_> {
+impl Game<'_> {
     /// Judges the last DISPLAY of a player at `own`. One error of sight has many effects. It breaks the other rules of
     /// this picture only if no other observation shows that sight is wrong.
     pub(super) fn observe_view(
         &self,
         found: &mut Vec<Observation>,
-        deed: &Deed<'_>,
+        action: &Action<'_>,
         text: &str,
-        world: &World,
+        model: &Model,
         (letter, own, number): (Letter, Cell, usize),
     ) {
         let display = &self.clients[number].display;
-        let (board, truth) = (world.board(), self.true_board());
+        let (board, truth) = (model.board(), self.true_board());
         let is_true = |cell: Cell, byte: u8| truth.is_some_and(|truth| truth.get(cell.index()) == Some(&byte));
-        let is_pushed = deed.pushed.contains(&letter);
-        let in_passage = world.grid.at(own) == PASSAGE;
+        let is_pushed = action.pushed.contains(&letter);
+        let in_passage = model.grid.at(own) == PASSAGE;
         let of_passages: Breach = (&rules::SIGHT, Some(&rules::PASSAGE_SIGHT));
         let of_rooms: Breach = (&rules::SIGHT, None);
         let sight = if in_passage { of_passages } else { of_rooms };
         // Cells that are out of sight here may have been seen on the way, or past a player in a passage.
-        let is_by_passage = world.came_by_passage(letter) || world.is_other_in_passage(letter);
+        let is_by_passage = model.came_by_passage(letter) || model.is_other_in_passage(letter);
         let afar = if is_by_passage { of_passages } else { of_rooms };
         // A server that hides a pile which is out of sight considers the cells that it shows visible.
-        let hides = world.piles.iter().any(|&pile| {
-            world.knows(letter, pile) && !world.sees(letter, pile) && display.get(pile.index()) != Some(&b'*')
+        let hides = model.piles.iter().any(|&pile| {
+            model.knows(letter, pile) && !model.sees(letter, pile) && display.get(pile.index()) != Some(&b'*')
         });
         let mut wrong: Vec<Differences> = Vec::new();
         for ((cell, right), &got) in cells(&board).zip(display).filter(|((_, right), _)| *right != b'\n') {
-            let (ground, trace) = (world.grid.at(cell), world.trace(letter, cell));
+            let (ground, knowledge) = (model.grid.at(cell), model.knowledge(letter, cell));
             let (right, breach): (u8, Option<Breach>) = if cell == own {
                 let is_covered =
-                    got == b'*' || Letter::from_byte(got).is_some_and(|other| world.cell(other) == Some(own));
+                    got == b'*' || Letter::from_byte(got).is_some_and(|other| model.cell(other) == Some(own));
                 let is_drawn = truth.is_some_and(|truth| truth.get(own.index()) == Some(&letter.byte()));
                 (
                     b'@',
-                    (got != b'@' && (!is_covered || is_drawn && !world.piles.contains(&own)))
+                    (got != b'@' && (!is_covered || is_drawn && !model.piles.contains(&own)))
                         .then_some((&rules::OWN, None)),
                 )
             } else if got == b'@' {
                 (right, Some((&rules::OWN, None)))
-            } else if world.sees(letter, cell) {
+            } else if model.sees(letter, cell) {
                 // Without a spectator, gold and other players are known only from this DISPLAY.
                 let is_new = truth.is_none() && is_occupant(got) && right == ROOM;
                 let is_right = got == right || is_true(cell, got) || is_new;
                 let breach = if is_pushed && got == ROCK { (&rules::SIGHT, Some(&rules::PUSHED)) } else { sight };
                 (right, (!is_right).then_some(breach))
             } else if got == ROCK {
-                let breach = if ground == ROCK || !trace.is_known() {
+                let breach = if ground == ROCK || !knowledge.is_known() {
                     None
-                } else if trace.is_new {
-                    Some((&rules::SIGHT, Some(if trace.is_by_push { &rules::PUSHED } else { &rules::MEMORY })))
-                } else if trace.is_by_push {
+                } else if knowledge.is_new {
+                    Some((&rules::SIGHT, Some(if knowledge.is_by_push { &rules::PUSHED } else { &rules::MEMORY })))
+                } else if knowledge.is_by_push {
                     Some((&rules::MEMORY, Some(&rules::PUSHED)))
                 } else {
                     Some((&rules::MEMORY, None))
                 };
                 (ground, breach)
-            } else if !trace.is_known() && !trace.was_shown {
+            } else if !knowledge.is_known() && !knowledge.was_shown {
                 (ROCK, Some(afar))
             } else if is_occupant(got) {
                 let is_there = is_true(cell, got) || truth.is_none() && board.get(cell.index()) == Some(&got);
                 let breach = if !is_there {
                     Some((&rules::STALE, None))
-                } else if trace.shown != got && hides {
+                } else if knowledge.shown != got && hides {
                     Some(afar)
                 } else {
                     (!in_passage).then_some((&rules::SIGHT, Some(&rules::STALE)))
@@ -738,7 +742,7 @@ impl Party<'_> {
             }
         }
         let mut kept = vec![&rules::OWN, if in_passage { &rules::PASSAGE_SIGHT } else { &rules::SIGHT }];
-        if world.remembers(letter) {
+        if model.remembers(letter) {
             kept.extend([&rules::MEMORY, &rules::STALE]);
         }
         if is_pushed {
@@ -750,9 +754,9 @@ impl Party<'_> {
             let more = if count > 1 { format!(" ({count} such spots)") } else { String::new() };
             let wrong = format!(
                 "player {letter} at {}, after {text}: expected '{}' at {}, received '{}'{more}",
-                world.grid.position(own),
+                model.grid.position(own),
                 right.escape_ascii(),
-                world.grid.position(cell),
+                model.grid.position(cell),
                 got.escape_ascii()
             );
             Observation::either(rule, instead, number, wrong)
@@ -764,35 +768,34 @@ const fn is_occupant(byte: u8) -> bool {
     matches!(byte, b'*' | b'A'..=b'Z')
 }
 
-/// The phrase at the start of the summary.
 const OVER: &str = "GAME OVER:";
 /// The number of bytes of a name that are kept.
 const LONGEST_NAME: usize = 50;
 
-impl Party<'_> {
+impl Game<'_> {
     /// Judges the end of the game after an action that took the last nugget.
-    pub(super) fn end(&mut self, after: &str, before: &Before) -> Played {
+    pub(super) fn end(&mut self, after: &str, before: &Snapshot) -> Played {
         let told = &before.active;
         self.end = End::Due;
-        self.wait(|party| told.iter().all(|&number| party.clients[number].quit.is_some()));
+        self.wait(|game| told.iter().all(|&number| game.clients[number].quit.is_some()));
         // Messages after QUIT are judged too.
         self.drain();
         if told.iter().all(|&number| self.clients[number].quit.is_none()) {
-            return self.lacking(&rules::OVER, || {
+            return self.break_missing(&rules::OVER, || {
                 format!("expected QUIT after {after}, which took the last nugget, but no client received it")
             });
         }
         self.end = End::Judged;
-        let taken: Vec<Cell> = match &self.world {
-            Some(world) => before.world.piles.difference(&world.piles).copied().collect(),
+        let taken: Vec<Cell> = match &self.model {
+            Some(model) => before.model.piles.difference(&model.piles).copied().collect(),
             None => Vec::new(),
         };
-        let remaining = self.world.as_ref().map_or(0, |world| {
+        let remaining = self.model.as_ref().map_or(0, |model| {
             let piles: Vec<Cell> = match self.true_board() {
                 Some(board) => cells(board).filter(|(_, byte)| *byte == b'*').map(|(cell, _)| cell).collect(),
-                None => world.piles.iter().copied().collect(),
+                None => model.piles.iter().copied().collect(),
             };
-            piles.into_iter().filter(|cell| !world.was_taken(*cell)).count()
+            piles.into_iter().filter(|cell| !model.was_taken(*cell)).count()
         });
         self.judge.check(&rules::TOTAL, remaining == 0, || {
             format!("expected no pile after {after}, which took the last nugget, received {remaining}")
