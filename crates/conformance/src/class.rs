@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     sync::{
-        Arc, Mutex, PoisonError,
+        Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -114,45 +114,20 @@ pub(crate) struct Args {
     terminal: AtTerminal,
 }
 
-impl Args {
-    fn bench(&self) -> anyhow::Result<Bench> {
-        let usage = |error: anyhow::Error| UsageError(error.to_string());
-        let words = self.command.iter().map(|word| word.replace("{student}", "student")).collect();
-        let tester = self.kind;
-        Program::new(words, tester.usual, tester.known, tester.needed).map_err(usage)?;
-        Ok(Bench {
-            tester,
-            command: self.command.clone(),
-            build: self.build.clone(),
-            build_time: Duration::from_secs(self.build_time),
-            only: args::only(tester, &self.only)?,
-            options: Options { patience: Duration::from_secs(self.patience.into()), ..Options::default() },
-            limits: self.limits.limits()?,
-            network: self.limits.network,
-            terminal: self.terminal,
-            secret: None,
-            work: Work::new(self.to.join("work")),
-            reports: self.to.join("students"),
-            results: self.to.join("state"),
-        })
-    }
-}
-
 /// Tests a class, or as many of it as it can.
 pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut bench = args.bench()?;
+    let mut test = ClassTest::new(args)?;
     let students = Student::all(&args.class, &args.to)?;
-    let _lock = prepare(&args.to, &bench)?;
-    bench.secret = args.secret.as_ref().map(|word| Secret::of_class(word, &args.to)).transpose()?;
+    let _lock = test.prepare()?;
+    test.secret = args.secret.as_ref().map(|word| Secret::of_class(word, &args.to)).transpose()?;
     args.limits.confine();
     let stop = conformance::stop_on_signal()?;
     // In a shared network the program of one student could reach that of another.
     let is_shared = Network::new().context("cannot create a network for a program")?.is_shared();
     let processors = if is_shared { 1 } else { thread::available_parallelism().map_or(1, NonZero::get) };
     let jobs = args.jobs.unwrap_or(processors).min(students.len());
-    let all = Class { bench: &bench, students: &students, again: args.again, stop: &stop };
-    let (grades, trouble) = all.test(jobs);
-    write_tables(&args.to, &bench, &students, &grades)?;
+    let (grades, trouble) = test.test_all(&students, jobs, &stop);
+    test.write_tables(&students, &grades)?;
     if let Some(trouble) = trouble {
         return Err(trouble);
     }
@@ -161,41 +136,76 @@ pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if tested == students.len() { ExitCode::SUCCESS } else { EXIT_UNFINISHED.into() })
 }
 
-// Creates the directories, and empties the one for work. No other run may use them as long as the file is open.
-fn prepare(to: &Path, bench: &Bench) -> anyhow::Result<File> {
-    let context = || format!("cannot use {} for the results", to.display());
-    for folder in [&bench.reports, &bench.results] {
-        fs::create_dir_all(folder).with_context(context)?;
-    }
-    let lock = File::create(to.join(".lock")).with_context(context)?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => bail!("another test is writing its results to {}", to.display()),
-        Err(TryLockError::Error(error)) => return Err(error).with_context(context),
-    }
-    bench.work.sweep();
-    Ok(lock)
+fn next<T>(open: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    open.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
-struct Class<'a> {
-    bench: &'a Bench,
-    students: &'a [Student],
-    again: bool,
-    stop: &'a Arc<AtomicBool>,
+fn log(line: &str) {
+    cmdkit::print_stderr(&format!("{}\n", cmdkit::printable(line)));
+}
+
+/// A test of a class.
+struct ClassTest<'a> {
+    args: &'a Args,
+    /// The selected rules, or `None` for all rules.
+    only: Option<Vec<&'static Rule>>,
+    options: Options,
+    limits: Limits,
+    secret: Option<Secret>,
+    /// The directory for the copies that are built and tested.
+    work: Work,
+    /// The directory of the reports for students.
+    reports: PathBuf,
+    /// The directory of the results, which the next run reuses.
+    results: PathBuf,
 }
 
 type Grades = BTreeMap<String, Grade>;
 
-impl Class<'_> {
+impl<'a> ClassTest<'a> {
+    fn new(args: &'a Args) -> anyhow::Result<Self> {
+        let usage = |error: anyhow::Error| UsageError(error.to_string());
+        let words = args.command.iter().map(|word| word.replace("{student}", "student")).collect();
+        let tester = args.kind;
+        Program::new(words, tester.usual, tester.known, tester.needed).map_err(usage)?;
+        Ok(Self {
+            args,
+            only: args::only(tester, &args.only)?,
+            options: Options { patience: Duration::from_secs(args.patience.into()), ..Options::default() },
+            limits: args.limits.limits()?,
+            secret: None,
+            work: Work::new(args.to.join("work")),
+            reports: args.to.join("students"),
+            results: args.to.join("state"),
+        })
+    }
+
+    // Creates the directories, and empties the one for work. No other run may use them as long as the file is open.
+    fn prepare(&self) -> anyhow::Result<File> {
+        let to = &self.args.to;
+        let context = || format!("cannot use {} for the results", to.display());
+        for folder in [&self.reports, &self.results] {
+            fs::create_dir_all(folder).with_context(context)?;
+        }
+        let lock = File::create(to.join(".lock")).with_context(context)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => bail!("another test is writing its results to {}", to.display()),
+            Err(TryLockError::Error(error)) => return Err(error).with_context(context),
+        }
+        self.work.sweep();
+        Ok(lock)
+    }
+
     // All results that there are, and the first error of the tester itself.
-    fn test(&self, jobs: usize) -> (Grades, Option<anyhow::Error>) {
-        let open = Mutex::new(self.students.iter());
+    fn test_all(&self, students: &[Student], jobs: usize, stop: &AtomicBool) -> (Grades, Option<anyhow::Error>) {
+        let open = Mutex::new(students.iter());
         let done = Mutex::new((Grades::new(), None));
         thread::scope(|scope| {
             for _ in 0..jobs {
                 scope.spawn(|| {
                     while let Some(student) = next(&open) {
-                        let graded = self.graded(student);
+                        let graded = self.graded(student, stop);
                         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
                         match graded {
                             Ok(Some(grade)) => drop(done.0.insert(student.name.clone(), grade)),
@@ -212,87 +222,56 @@ impl Class<'_> {
     }
 
     // The result of before if it still holds, or a new one. `None` if the test was stopped.
-    fn graded(&self, student: &Student) -> anyhow::Result<Option<Grade>> {
-        let path = self.bench.result(&student.name);
+    fn graded(&self, student: &Student, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
+        let path = self.result(&student.name);
         let old = Grade::load(&path);
-        let stopped = self.stop.load(Ordering::SeqCst);
-        let key = match self.bench.key(student) {
+        let stopped = stop.load(Ordering::SeqCst);
+        let key = match self.key(student) {
             Ok(key) => key,
             Err(error) => {
                 let lines = vec![format!("{error:#}")];
-                let grade = self.bench.untested(&student.name, "", "not readable", lines)?;
+                let grade = self.untested(&student.name, "", "not readable", lines)?;
                 grade.save(&path)?;
                 return Ok(Some(grade));
             }
         };
         match old {
-            Some(old) if old.key == key && !self.again => return Ok(Some(old)),
+            Some(old) if old.key == key && !self.args.again => return Ok(Some(old)),
             _ if stopped => return Ok(None),
             _ => {}
         }
         let network = Network::new().context("cannot create a network for a program")?;
-        let Some(mut grade) = network.enter(|| self.bench.test(student, &key, self.stop))?? else { return Ok(None) };
+        let Some(mut grade) = network.enter(|| self.test(student, &key, stop))?? else { return Ok(None) };
         grade.before = old.map(|old| old.marks);
         grade.save(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        let of: u32 = self.bench.rules().map(|rule| rule.points).sum();
+        let of: u32 = self.rules().map(|rule| rule.points).sum();
         log(&format!("{}: {}, {} of {of} points", student.name, grade.outcome, grade.marks.points));
         Ok(Some(grade))
     }
-}
 
-fn next<T>(open: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
-    open.lock().unwrap_or_else(PoisonError::into_inner).next()
-}
-
-fn log(line: &str) {
-    cmdkit::print_stderr(&format!("{}\n", cmdkit::printable(line)));
-}
-
-fn write_tables(to: &Path, bench: &Bench, students: &[Student], grades: &Grades) -> anyhow::Result<()> {
-    let table = Table {
-        kind: bench.tester.kind,
-        rules: bench.rules().filter(|rule| rule.is_required()).collect(),
-        rows: students.iter().map(|student| (&*student.name, grades.get(&student.name))).collect(),
-    };
-    let files = [("results.csv", table.csv()), ("results.json", table.json()), ("index.html", table::page(&table))];
-    for (name, content) in files {
-        let path = to.join(name);
-        cmdkit::replace_file(&path, content.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+    fn write_tables(&self, students: &[Student], grades: &Grades) -> anyhow::Result<()> {
+        let table = Table {
+            kind: self.args.kind.kind,
+            rules: self.rules().filter(|rule| rule.is_required()).collect(),
+            rows: students.iter().map(|student| (&*student.name, grades.get(&student.name))).collect(),
+        };
+        let files = [("results.csv", table.csv()), ("results.json", table.json()), ("index.html", table::page(&table))];
+        for (name, content) in files {
+            let path = self.args.to.join(name);
+            cmdkit::replace_file(&path, content.as_bytes())
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        self.work.sweep();
+        Ok(())
     }
-    bench.work.sweep();
-    Ok(())
-}
 
-/// The steps for each student.
-#[derive(Debug)]
-struct Bench {
-    tester: &'static Tester,
-    command: Vec<String>,
-    build: Option<String>,
-    build_time: Duration,
-    /// The selected rules, or `None` for all rules.
-    only: Option<Vec<&'static Rule>>,
-    options: Options,
-    limits: Limits,
-    network: bool,
-    terminal: AtTerminal,
-    secret: Option<Secret>,
-    /// The directory for the copies that are built and tested.
-    work: Work,
-    /// The directory of the reports for students.
-    reports: PathBuf,
-    /// The directory of the results, which the next run reuses.
-    results: PathBuf,
-}
-
-impl Bench {
     fn result(&self, student: &str) -> PathBuf {
         self.results.join(format!("{}.json", file_stem(student)))
     }
 
     fn rules(&self) -> impl Iterator<Item = &'static Rule> {
         let is_meant = |rule: &&'static Rule| self.only.as_ref().is_none_or(|only| only.contains(rule));
-        self.tester.rules.iter().copied().filter(is_meant)
+        self.args.kind.rules.iter().copied().filter(is_meant)
     }
 
     /// The options of a student's tests. Without a secret, they are the same for all students.
@@ -303,8 +282,9 @@ impl Bench {
 
     /// The inputs of a result other than the student's files.
     fn conditions(&self, student: &str) -> String {
-        let Self { tester, command, build, build_time, limits, network, terminal, .. } = self;
-        let (version, kind, options) = (env!("CARGO_PKG_VERSION"), tester.kind, self.options(student));
+        let Self { args: Args { kind, command, build, terminal, .. }, limits, .. } = self;
+        let (version, kind, network) = (env!("CARGO_PKG_VERSION"), kind.kind, self.args.limits.network);
+        let (build_time, options) = (self.build_time(), self.options(student));
         let mut rules: Vec<_> = self.rules().map(|rule| rule.id).collect();
         rules.sort_unstable();
         format!(
@@ -336,7 +316,7 @@ impl Bench {
             // The result has no key, so that the next run retries: the disk may have been full.
             return self.untested(name, "", "not readable", vec![format!("{error:#}")]).map(Some);
         }
-        if let Some(build) = &self.build
+        if let Some(build) = &self.args.build
             && let Err(lines) = self.build(&filled(build, &quoted(name)), folder)?
         {
             return self.untested(name, key, "build failed", lines).map(Some);
@@ -344,14 +324,14 @@ impl Bench {
         if stop.load(Ordering::SeqCst) {
             return Ok(None);
         }
-        let words = self.command.iter().map(|word| filled(word, name)).collect();
-        let tester = self.tester;
+        let words = self.args.command.iter().map(|word| filled(word, name)).collect();
+        let tester = self.args.kind;
         let program = match Program::new(words, tester.usual, tester.known, tester.needed) {
             Ok(program) => program,
             // The command is correct, but the student's name contains braces.
             Err(error) => return self.untested(name, key, "not readable", vec![format!("{error:#}")]).map(Some),
         };
-        let program = self.terminal.of(program).with_limits(self.limits).in_folder(folder);
+        let program = self.args.terminal.of(program).with_limits(self.limits).in_folder(folder);
         let plan = Plan { only: self.only.clone(), ..Plan::from(self.options(name)) };
         let report = tester.run(&program, &plan)?;
         for (ending, format) in [("txt", Format::Text), ("html", Format::Html), ("json", Format::Json)] {
@@ -361,19 +341,23 @@ impl Bench {
         Ok(Some(Grade::tested(name, key, &report)).filter(|_| report.outcome() != Outcome::Unfinished))
     }
 
+    fn build_time(&self) -> Duration {
+        Duration::from_secs(self.args.build_time)
+    }
+
     // Builds a submission, or returns the last lines of the failed build.
     fn build(&self, command: &str, folder: &Path) -> anyhow::Result<Result<(), Vec<String>>> {
-        let limits = Limits { time: self.build_time.as_secs(), ..self.limits };
+        let limits = Limits { time: self.args.build_time, ..self.limits };
         // Only the last lines of standard error are kept.
         let script = format!("exec >&2\n{command}");
         let program = Program::fixed(vec!["sh".into(), "-c".into(), script]).with_limits(limits).in_folder(folder);
         let mut run = program.start(&[]).context("cannot start the build")?;
-        let exit = run.exit(Instant::now() + self.build_time);
+        let exit = run.exit(Instant::now() + self.build_time());
         let end = match (run.limit(), exit) {
             (None, Some(exit)) if exit.code == Some(0) => return Ok(Ok(())),
             (Some(limit), _) => format!("the build was ended because it exceeded the limit {limit}"),
             (None, Some(exit)) => format!("the build ended with {exit}"),
-            (None, None) => format!("the build took more than {} s", self.build_time.as_secs()),
+            (None, None) => format!("the build took more than {} s", self.args.build_time),
         };
         let lines = run.errors();
         Ok(Err(lines.into_iter().chain([end]).collect()))
