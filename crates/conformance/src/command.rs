@@ -439,12 +439,12 @@ mod tests {
         let further = [(EXTRA, "-h".to_owned()), (EXTRA, "x".to_owned())];
         assert_eq!(program(&["d", "-p", "{port}"]).unwrap().filled(&further), ["d", "-h", "x"]);
         assert!(own.takes(EXTRA) && !program(&["sh", "-c", "./d {port}"]).unwrap().takes(EXTRA));
-        let told = |command: &[&str]| program(command).unwrap_err().to_string();
-        assert_eq!(told(&[]), "missing command: give it after '--'");
+        let error = |command: &[&str]| program(command).unwrap_err().to_string();
+        assert_eq!(error(&[]), "missing command: give it after '--'");
         assert_eq!(
-            told(&["d", "{prot}"]),
+            error(&["d", "{prot}"]),
             "unknown placeholder '{prot}' in the command: expected one of {port}, {rounds}"
         );
-        assert_eq!(told(&["d", "{rounds}"]), "missing placeholder '{port}' in the command: expected {port}");
+        assert_eq!(error(&["d", "{rounds}"]), "missing placeholder '{port}' in the command: expected {port}");
     }
 }

@@ -855,11 +855,11 @@ fn joins_strangely(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Pl
     Ok(())
 }
 
-fn offender_is_out(judge: &mut Judge, offender: &mut Seat, told: &[DealerMessage], options: &Options) -> Played {
+fn offender_is_out(judge: &mut Judge, offender: &mut Seat, earlier: &[DealerMessage], options: &Options) -> Played {
     let by = options.deadline();
-    let mut told = told.iter().map(|message| Arrival::Message(*message));
+    let mut earlier = earlier.iter().map(|message| Arrival::Message(*message));
     loop {
-        let received = told.next().unwrap_or_else(|| offender.receive(judge, by));
+        let received = earlier.next().unwrap_or_else(|| offender.receive(judge, by));
         match received {
             Arrival::Closed => return judge.require(&OFFENDER, true, String::new),
             Arrival::Message(DealerMessage::Quit | DealerMessage::Result(Verdict::Lose | Verdict::Bust)) => {}

@@ -567,7 +567,7 @@ fn untested_reason(scenarios: &[Scenario], id: &str) -> String {
 /// The number of the last lines of standard error that a breach quotes.
 pub(crate) const QUOTED_LINES: usize = 6;
 
-/// The observations of one program.
+/// How a program ended, and its last lines on standard error.
 #[derive(Clone, Default)]
 pub(crate) struct ProgramExit {
     /// How the program ended, if it did so before the tester ended it.
@@ -602,7 +602,7 @@ fn limit_exceeded(limit: &str) -> String {
     format!("the tester ended the program because it exceeded the limit {limit}")
 }
 
-/// The storage for the remains of a program after it is dropped.
+/// The exit of a program, which is set when the program is dropped.
 pub(crate) type SharedExit = Arc<Mutex<ProgramExit>>;
 
 /// Watches a program and records the data on its `terminal`.

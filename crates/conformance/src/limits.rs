@@ -267,10 +267,10 @@ mod tests {
         assert_eq!((limits.value("memory"), limits.processes), ("1 GiB".to_owned(), 20));
         assert_eq!(parse(&limits.to_string()), Some(limits));
         assert_eq!(parse("1,2"), None);
-        let mut told = |typed: &str| limits.set(typed, size).unwrap_err();
-        assert!(told("ram=3").starts_with("unknown limit 'ram': expected one of memory, cpu, "));
-        assert_eq!(told("memory=lots"), "expected a number");
-        assert_eq!(told("cpu=0"), "invalid value: expected a whole number of at least 1, as in cpu=100");
-        assert_eq!(told("cpu"), "invalid value: expected a whole number of at least 1, as in cpu=100");
+        let mut error = |typed: &str| limits.set(typed, size).unwrap_err();
+        assert!(error("ram=3").starts_with("unknown limit 'ram': expected one of memory, cpu, "));
+        assert_eq!(error("memory=lots"), "expected a number");
+        assert_eq!(error("cpu=0"), "invalid value: expected a whole number of at least 1, as in cpu=100");
+        assert_eq!(error("cpu"), "invalid value: expected a whole number of at least 1, as in cpu=100");
     }
 }

@@ -1,4 +1,4 @@
-//! The directories of students, and the copies in which their programs are built and tested.
+//! The directories of students, and the copies that are built and tested.
 
 use std::{
     borrow::Cow,

@@ -221,8 +221,8 @@ impl Game<'_> {
 
     // The remaining gold according to a GOLD since the last action.
     fn reported_left(&self, before: &Snapshot) -> Option<u32> {
-        let told = before.active.iter().map(|&number| &self.clients[number]).filter(|client| client.has(Kind::Gold));
-        told.filter_map(|client| client.left).min()
+        let clients = before.active.iter().map(|&number| &self.clients[number]);
+        clients.filter(|client| client.has(Kind::Gold)).filter_map(|client| client.left).min()
     }
 
     fn has_quit(&self, before: &Snapshot) -> bool {
@@ -574,8 +574,8 @@ impl Game<'_> {
         if self.has_quit(before) {
             return;
         }
-        let is_any_told = active.iter().any(|&number| self.clients[number].has(Kind::Gold));
-        let mut all_paid = !is_taken || is_any_told;
+        let is_any_paid = active.iter().any(|&number| self.clients[number].has(Kind::Gold));
+        let mut all_paid = !is_taken || is_any_paid;
         if !all_paid {
             // A pile without nuggets needs no GOLD.
             let number = active
@@ -592,7 +592,7 @@ impl Game<'_> {
                 ),
             ));
         }
-        for &number in active.iter().filter(|_| is_any_told) {
+        for &number in active.iter().filter(|_| is_any_paid) {
             let client = &self.clients[number];
             let grown = client.purse.saturating_sub(before.purses[number]);
             let who = self.who(number);
@@ -775,12 +775,12 @@ const LONGEST_NAME: usize = 50;
 impl Game<'_> {
     /// Judges the end of the game after an action that took the last nugget.
     pub(super) fn end(&mut self, after: &str, before: &Snapshot) -> Played {
-        let told = &before.active;
+        let receivers = &before.active;
         self.end = End::Due;
-        self.wait(|game| told.iter().all(|&number| game.clients[number].quit.is_some()));
+        self.wait(|game| receivers.iter().all(|&number| game.clients[number].quit.is_some()));
         // Messages after QUIT are judged too.
         self.drain();
-        if told.iter().all(|&number| self.clients[number].quit.is_none()) {
+        if receivers.iter().all(|&number| self.clients[number].quit.is_none()) {
             return self.break_missing(&rules::OVER, || {
                 format!("expected QUIT after {after}, which took the last nugget, but no client received it")
             });
@@ -800,7 +800,7 @@ impl Game<'_> {
         self.judge.check(&rules::TOTAL, remaining == 0, || {
             format!("expected no pile after {after}, which took the last nugget, received {remaining}")
         });
-        for &number in told {
+        for &number in receivers {
             self.attend(number);
             let who = self.who(number);
             let client = &self.clients[number];
@@ -879,7 +879,7 @@ impl Game<'_> {
                 }
                 continue;
             };
-            let told = |what: &str| {
+            let wrong = |what: &str| {
                 let purse = right.purse;
                 format!(
                     "{who}: expected the row '{letter} {purse:>10} {}'{what}, received {}",
@@ -887,12 +887,12 @@ impl Game<'_> {
                     shown(line.as_bytes())
                 )
             };
-            self.judge.check(&rules::TABLE, row.purse == right.purse, || told(""));
+            self.judge.check(&rules::TABLE, row.purse == right.purse, || wrong(""));
             self.judge.check(&rules::TABLE_FORM, line.starts_with(&format!("{letter} {:>10} ", row.purse)), || {
-                told(", as in the example of the task")
+                wrong(", as in the example of the task")
             });
             let rule = if right.name.len() == LONGEST_NAME { &rules::NAME_LENGTH } else { &rules::NAMES };
-            self.judge.check(rule, row.name.trim() == right.name.trim(), || told(""));
+            self.judge.check(rule, row.name.trim() == right.name.trim(), || wrong(""));
         }
     }
 
