@@ -499,7 +499,7 @@ mod tests {
         assert!(order.try_send(Order::Over).is_ok());
         drop(order);
         timeout(testkit::PATIENCE, program.stay()).await.expect("it goes");
-        assert!(matches!(output.recv().await, Some(KeeperMessage::Input(Input::Disconnected(ProgramId(1))))));
+        assert!(matches!(inputs.recv().await, Some(KeeperMessage::Input(Input::Disconnected(ProgramId(1))))));
     }
 
     #[test]
