@@ -2,16 +2,14 @@
 
 /// A player that locates its room through a directory.
 mod follow;
-/// A whole game over the wire, in both dialects.
-mod games;
-/// A dealer that is suspended by a signal and resumed.
-mod kills;
 /// Play by a person: in a terminal and line by line, against a dealer and in practice.
 mod person;
 /// Automatic play: with a table, and learning.
 mod player;
 /// The dealer: command lines, start-up output, standings, unread output, and exit status.
 mod start;
+/// A dealer that is suspended by a signal and resumed.
+mod suspend;
 use std::{
     io::{ErrorKind, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
@@ -54,10 +52,6 @@ impl Dealer {
         Client::join(self.address(), Dialect::Text, name)
     }
 
-    fn binary(&self, name: &str) -> Client {
-        Client::join(self.address(), Dialect::Binary, name)
-    }
-
     /// The command that runs the player against this dealer.
     fn player(&self, arguments: &[&str]) -> Command {
         let mut command = program("player");
@@ -89,10 +83,6 @@ impl Client {
         self.stream.write_all(&message.to_bytes(self.dialect)).unwrap();
     }
 
-    fn hit(&mut self) {
-        self.send(&PlayerMessage::Hit);
-    }
-
     fn stand(&mut self) {
         self.send(&PlayerMessage::Stand);
     }
@@ -104,7 +94,7 @@ impl Client {
     }
 
     /// All messages up to the next decision or the end, in the text dialect.
-    fn until_asked(&mut self) -> String {
+    fn read_to_decision(&mut self) -> String {
         let mut texts = vec![];
         while let Some(message) = self.read() {
             let text = message.to_bytes(Dialect::Text);
@@ -120,7 +110,7 @@ impl Client {
     fn stand_to_the_end(&mut self) -> Vec<String> {
         let mut told = vec![];
         loop {
-            let texts = self.until_asked();
+            let texts = self.read_to_decision();
             let asked = texts.ends_with("DECISION");
             told.extend(texts.split(", ").map(str::to_owned));
             if !asked {

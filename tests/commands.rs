@@ -116,7 +116,7 @@ fn follow(document: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_the_documents_say_to_type_works() {
+fn the_commands_of_the_documents_work() {
     // The commands mostly wait.
     let programs: Vec<String> = thread::scope(|scope| {
         let documents = documents().into_iter().map(|document| scope.spawn(move || follow(&document)));
@@ -183,7 +183,7 @@ fn try_examples(name: &str) {
 }
 
 #[test]
-fn each_program_has_a_manual_page_that_says_what_its_help_says() {
+fn each_program_has_a_manual_page_with_the_parts_of_its_help() {
     for name in PACKAGES.iter().copied() {
         let page = Process::run(program(name).arg("--man"));
         assert_eq!((page.code, &*page.stderr), (Some(0), ""), "{name}");
@@ -206,7 +206,7 @@ fn an_archive_of_a_release_has_every_program() {
 }
 
 #[test]
-fn what_a_server_says_to_type_lets_one_join_it() {
+fn the_commands_that_a_server_prints_join_it() {
     let maps = TempDir::new();
     let server = Server::start(&[&maps.file("hall.txt", HALL)]);
     let lines = server.process.wait_stderr("how to join", |stderr| {

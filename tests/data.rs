@@ -10,20 +10,20 @@ use testkit::TempDir;
 
 use crate::programs::workspace;
 
-/// The result of reading a journal.
+/// The result of a replay.
 #[derive(Debug, PartialEq, Eq)]
-enum Fate {
+enum ReplayResult {
     /// It was replayed without divergence. Contains its numbers of arrivals and of restarts.
     Replayed { arrivals: u64, resumed: u64 },
     /// It was rejected because it has other rules.
     OtherRules,
 }
 
-fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> Fate {
+fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> ReplayResult {
     let mut replay = match Replay::<E>::start(head) {
         Err(HeadError::Rules { found, expected, .. }) => {
             assert!(found == head.rules && expected == E::RULES && found < E::OLDEST_RULES);
-            return Fate::OtherRules;
+            return ReplayResult::OtherRules;
         }
         started => started.unwrap(),
     };
@@ -40,7 +40,7 @@ fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> Fate {
         }
     }
     assert_eq!((reader.torn(), reader.state()), (0, State::Closed));
-    Fate::Replayed { arrivals: replay.arrivals(), resumed }
+    ReplayResult::Replayed { arrivals: replay.arrivals(), resumed }
 }
 
 // Checks that a match is resumed or reported as over only if its rules are the present ones. Returns whether they are.
@@ -72,13 +72,13 @@ fn journals_of_earlier_versions_are_replayed_or_rejected_by_version() {
             reader => reader.unwrap(),
         };
         let head = reader.head().clone();
-        let fate = match &*head.game {
+        let result = match &*head.game {
             "blackjack" => replay::<blackjack::Server>(&head, reader),
             "nuggets" => replay::<nuggets::Server>(&head, reader),
             "robots" => replay::<robots::Server>(&head, reader),
             other => panic!("there is no game {other}"),
         };
-        if let Fate::Replayed { arrivals, resumed } = fate {
+        if let ReplayResult::Replayed { arrivals, resumed } = result {
             let is_present = match &*head.game {
                 "blackjack" => resume::<blackjack::Server>(&head, &bytes),
                 "nuggets" => resume::<nuggets::Server>(&head, &bytes),

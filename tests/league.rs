@@ -256,7 +256,7 @@ fn hints_are_forbidden() {
 }
 
 #[test]
-fn a_league_that_is_stopped_says_so_and_goes_on() {
+fn a_stopped_league_can_be_continued() {
     let folder = TempDir::new();
     let play = |rounds: &str| {
         let mut command = league(folder.path(), "robots --turns 20 --turn-ms 1 --certainty 0.999");

@@ -12,14 +12,10 @@ mod follow;
 mod games;
 /// Journals: their location, their guarantees, and which one is resumed.
 mod journals;
-/// Servers that are killed in the middle of a game.
-mod kills;
 /// The content and format of the log.
 mod logs;
 /// The map checker.
 mod maps;
-/// The same messages over the simulated network and over a real one.
-mod mirror;
 /// The start-up output, addresses, and seeds.
 mod start;
 /// Signals, ports in use, and other ways to end.

@@ -8,8 +8,6 @@ mod follow;
 mod gui;
 /// Misbehaving clients, and their effect on others.
 mod hostile;
-/// Servers that are killed in the middle of a game.
-mod kills;
 /// A client that reconnects to a restarted server.
 mod retry;
 /// Scripted servers, GUIs, and terminals for a client.
@@ -57,18 +55,18 @@ impl Server {
     }
 
     /// Starts a server with this command.
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         let process = Process::start(command);
         let port = process.port();
         Self { process, port }
     }
 
-    fn v4(&self) -> SocketAddr {
+    pub(crate) fn v4(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
     /// Connects and reads the Hello.
-    fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         let mut client = Client::connect(self.v4());
         client.hello();
         client
@@ -76,14 +74,14 @@ impl Server {
 }
 
 /// A test client of a robots server.
-struct Client {
+pub(crate) struct Client {
     stream: TcpStream,
     decoder: ServerDecoder,
     buffer: BytesMut,
 }
 
 impl Client {
-    fn connect(server: SocketAddr) -> Self {
+    pub(crate) fn connect(server: SocketAddr) -> Self {
         Self::over(connect(server))
     }
 
@@ -101,7 +99,7 @@ impl Client {
         self.write(&bytes);
     }
 
-    fn join(&mut self, name: &str) {
+    pub(crate) fn join(&mut self, name: &str) {
         self.send(&ClientMessage::Join { name: text(name) });
     }
 
@@ -116,7 +114,7 @@ impl Client {
     }
 
     /// The next message, which must exist.
-    fn next(&mut self) -> ServerMessage {
+    pub(crate) fn next(&mut self) -> ServerMessage {
         self.read().expect("the server sends a message")
     }
 

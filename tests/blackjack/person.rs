@@ -7,7 +7,7 @@ use testkit::{process::Process, terminal::Terminal};
 
 use super::{
     Dealer,
-    player::{DEAL, Fake, player},
+    player::{DEAL, ScriptedDealer, player},
 };
 use crate::programs::program;
 
@@ -95,7 +95,7 @@ fn a_dealer_that_does_not_wait_for_people_is_named() {
         ),
     ] {
         let script: &'static [u8] = script.into_bytes().leak();
-        let (finished, _) = Fake::saying(script).run(&["--human"], 1);
+        let (finished, _) = ScriptedDealer::sending(script).run(&["--human"], 1);
         assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
         assert!(finished.stderr.contains("made for programs; use --best to let this one play"), "{}", finished.stderr);
         assert!(finished.stdout.contains(counted), "{counted} is not in\n{}", finished.stdout);
@@ -104,7 +104,7 @@ fn a_dealer_that_does_not_wait_for_people_is_named() {
 
 #[test]
 fn dealer_that_drops_late_players_is_named() {
-    let fake = Fake::start(|stream| {
+    let fake = ScriptedDealer::start(|stream| {
         stream.write_all(DEAL.as_bytes()).unwrap();
         stream.read_exact(&mut [0; 6]).unwrap();
         stream.write_all(b"QUIT\0").unwrap();
@@ -121,9 +121,9 @@ fn dealer_that_drops_late_players_is_named() {
 
 #[test]
 fn a_dealer_without_a_seat_says_goodbye_and_the_player_why() {
-    let (finished, _) = Fake::saying(b"QUIT\0").run(&["--human"], 0);
+    let (finished, _) = ScriptedDealer::sending(b"QUIT\0").run(&["--human"], 0);
     assert!(finished.stdout.contains("it has no seat for you."), "{}", finished.stdout);
-    let (finished, _) = Fake::saying(b"QUIT\0").run(&["--best"], 0);
+    let (finished, _) = ScriptedDealer::sending(b"QUIT\0").run(&["--best"], 0);
     assert!(finished.stderr.contains("it has no seat left"), "{}", finished.stderr);
 }
 

@@ -22,17 +22,17 @@ pub(super) fn player(port: u16, arguments: &[&str]) -> Command {
 }
 
 /// A scripted dealer. After its script it reads until the player disconnects.
-pub(super) struct Fake {
+pub(super) struct ScriptedDealer {
     pub(super) port: u16,
-    heard: JoinHandle<Vec<u8>>,
+    received: JoinHandle<Vec<u8>>,
 }
 
-impl Fake {
+impl ScriptedDealer {
     /// Runs `script` on the connection after JOIN has arrived.
     pub(super) fn start(script: impl FnOnce(&mut TcpStream) + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let heard = thread::spawn(move || {
+        let received = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             stream.set_read_timeout(Some(PATIENCE)).unwrap();
             stream.set_nodelay(true).unwrap();
@@ -44,11 +44,11 @@ impl Fake {
             let _ = stream.read_to_end(&mut rest);
             [&join[..], &rest].concat()
         });
-        Self { port, heard }
+        Self { port, received }
     }
 
     /// Sends these bytes regardless of the player's messages.
-    pub(super) fn saying(bytes: &'static [u8]) -> Self {
+    pub(super) fn sending(bytes: &'static [u8]) -> Self {
         Self::start(move |stream| {
             let _ = stream.write_all(bytes);
         })
@@ -57,7 +57,7 @@ impl Fake {
     /// Runs a player that must exit with `code`. Returns its output and the bytes that it sent to the dealer.
     pub(super) fn run(self, arguments: &[&str], code: i32) -> (Finished, String) {
         let finished = Process::run(&mut player(self.port, arguments)).ended(code);
-        (finished, self.heard.join().unwrap().escape_ascii().to_string())
+        (finished, self.received.join().unwrap().escape_ascii().to_string())
     }
 }
 
@@ -67,7 +67,7 @@ const BEST: &[&str] = &["--best"];
 pub(super) const DEAL: &str = "BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0";
 
 #[test]
-fn what_no_dealer_says_ends_it_with_1_and_the_place() {
+fn an_invalid_message_ends_the_player_with_its_position() {
     let directory = TempDir::new();
     let table = directory.path().join("table").display().to_string();
     for (script, said) in [
@@ -78,7 +78,7 @@ fn what_no_dealer_says_ends_it_with_1_and_the_place() {
         (&[b'A'; 5000], "a message of "),
     ] {
         for arguments in [BEST, &["--human"], &["--train", "--table", &table]] {
-            let (finished, _) = Fake::saying(script).run(arguments, 1);
+            let (finished, _) = ScriptedDealer::sending(script).run(arguments, 1);
             assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);
             let told = finished.stderr.matches("byte 5: no card").count();
             assert_eq!(told, usize::from(said.ends_with("byte 5: no card")));
@@ -89,11 +89,12 @@ fn what_no_dealer_says_ends_it_with_1_and_the_place() {
 
 #[test]
 fn strange_dealers_are_reported_and_survived() {
-    let (finished, _) = Fake::saying(b"BEGIN\0CARD Ten of Clubs\0CARD Ten of Clubs\0RESULT WIN\0QUIT\0").run(BEST, 0);
+    let (finished, _) =
+        ScriptedDealer::sending(b"BEGIN\0CARD Ten of Clubs\0CARD Ten of Clubs\0RESULT WIN\0QUIT\0").run(BEST, 0);
     assert!(finished.stderr.contains("received the Ten of Clubs twice in one round"), "{}", finished.stderr);
     assert!(finished.stderr.contains("received a result before the hand was played"), "{}", finished.stderr);
-    let (finished, heard) = Fake::saying(b"RESULT WIN\0RESULT WIN\0BEGIN\0QUIT\0").run(BEST, 0);
-    assert_eq!(heard, "JOIN Ann\\x00", "{}", finished.stderr);
+    let (finished, received) = ScriptedDealer::sending(b"RESULT WIN\0RESULT WIN\0BEGIN\0QUIT\0").run(BEST, 0);
+    assert_eq!(received, "JOIN Ann\\x00", "{}", finished.stderr);
     assert!(finished.stderr.contains("received a result outside a round"), "{}", finished.stderr);
     assert!(finished.stdout.starts_with("Ann: 0 rounds, 0 won"), "{}", finished.stdout);
 }
@@ -164,7 +165,7 @@ fn rounds(table: &QTable) -> u64 {
 }
 
 #[test]
-fn training_writes_a_table_and_goes_on_from_it() {
+fn training_writes_a_table_and_continues_with_it() {
     let directory = TempDir::new();
     let path = directory.path().join("qtable");
     let mut before = 0;
@@ -189,7 +190,7 @@ fn training_writes_a_table_and_goes_on_from_it() {
 }
 
 #[test]
-fn a_signal_saves_what_was_learned_and_so_does_a_dealer_that_vanishes() {
+fn a_table_is_saved_after_a_signal_and_after_a_lost_connection() {
     let directory = TempDir::new();
     for (name, by_signal) in [("signal", true), ("vanished", false)] {
         let path = directory.path().join(name).display().to_string();
@@ -217,7 +218,7 @@ fn unsaved_table_is_an_error() {
         let directory = TempDir::new();
         let path = directory.path().join("table");
         let name = path.display().to_string();
-        let fake = Fake::start(move |stream| {
+        let fake = ScriptedDealer::start(move |stream| {
             stream.write_all(DEAL.as_bytes()).unwrap();
             stream.read_exact(&mut [0; 4]).unwrap();
             fs::create_dir(path).unwrap();

@@ -34,31 +34,15 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong_before_anything_is_bound() {
     let port = taken.local_addr().unwrap().port().to_string();
     for (arguments, named) in [
         ("", "For example: cargo run -p dealer -- 2021 1000"),
-        ("PORT", "<ROUNDS>"),
         ("80x 10", "'80x'"),
-        ("1.5 10", "'1.5'"),
-        ("+5 10", "'+5'"),
-        ("-5 10", "'-5'"),
         ("65536 10", "from 0 to 65535, as in 2021"),
         ("PORT 0", "from 1 to 1000000000, as in 1000"),
-        ("PORT 1000000001", "'1000000001'"),
-        ("PORT 99999999999999999999", "'99999999999999999999'"),
-        ("PORT 10x", "'10x'"),
-        ("PORT 10 20", "'20'"),
-        ("PORT 10 --players 0", "from 1 to 6"),
         ("PORT 10 --players 7", "from 1 to 6"),
-        ("PORT 10 --tables 0", "from 1 to 4096"),
         (
             "PORT 10 --tables 4096 --players 2",
             "invalid number of tables 4096: expected at least 1, with seats for at most 4096 players",
         ),
-        ("PORT 10 --delay-ms -1", "'-1'"),
-        ("PORT 10 --timeout-ms 0", "from 1 to 86400000"),
-        ("PORT 10 --seed x", "'x'"),
-        ("PORT 10 --bind localhost", "as in 127.0.0.1"),
-        ("PORT 10 --stats=0", "'0'"),
         ("PORT 10 --quiet --trace", "--trace"),
-        ("PORT 10 --log a=b=c", "a=b=c"),
     ] {
         let arguments = arguments.replace("PORT", &port);
         let finished = Process::run(program("dealer").args(arguments.split_whitespace()));
@@ -82,7 +66,7 @@ fn standings_as_json_and_quiet_output() {
 }
 
 #[test]
-fn a_closed_standard_output_ends_nobodys_game() {
+fn a_closed_standard_output_does_not_end_games() {
     let mut command = Command::new("sh");
     let binary = program("dealer");
     // The reader takes the first line and closes the pipe.
@@ -96,7 +80,7 @@ fn a_closed_standard_output_ends_nobodys_game() {
 fn a_dealer_whom_all_have_left_says_so_with_status_1() {
     let dealer = Dealer::start("1000 --delay-ms 0");
     let mut ann = dealer.text("Ann");
-    ann.until_asked();
+    ann.read_to_decision();
     drop(ann);
     let finished = dealer.process.wait().ended(1);
     assert!(finished.stderr.ends_with("dealer: all players left before their last round\n"), "{}", finished.stderr);
@@ -119,5 +103,5 @@ fn unread_standard_output_delays_no_game() {
     }
     let id = rustix::process::Pid::from_child(&process);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
-    assert_eq!(process.wait().unwrap().code(), Some(0), "and a signal is heard");
+    assert_eq!(process.wait().unwrap().code(), Some(0), "and a signal is received");
 }

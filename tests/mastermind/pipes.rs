@@ -5,7 +5,7 @@ use testkit::{TempDir, process::Process};
 use super::{PUZZLE, command, run, said};
 
 #[test]
-fn a_whole_game_to_the_letter() {
+fn a_whole_game_has_this_transcript() {
     let said = said("--seed 7", "4\nno\n1111\nlifeline#2\nLIFELINE#1\n1234\n7423\nno\n");
     assert_eq!(
         said,
@@ -57,7 +57,7 @@ Another game, to learn your lesson? YES or NO: As expected. Come back when you h
 
 #[test]
 fn a_win_is_followed_by_no_notice_and_another_game_is_fresh() {
-    let said = said(PUZZLE, "1234\n".repeat(6) + "7423\nmaybe\nYes\n");
+    let said = said(PUZZLE, "1234\n".repeat(6) + "7423\nmaybe\nY\n");
     let (first, second) = said.split_once("Another game").unwrap();
     assert!(first.ends_with("this game is not counted.\n") && !first.contains("Too late"), "{first}");
     assert!(second.contains("'maybe' is not an answer: type YES or NO."), "{second}");
@@ -79,7 +79,7 @@ fn options_skip_the_questions_and_fewer_colours_are_possible() {
 }
 
 #[test]
-fn what_can_be_typed_names_only_lifelines_that_are_left() {
+fn the_advice_names_only_lifelines_that_are_left() {
     for (typed, rest) in [
         (String::new(), ", or lifeline#1 or lifeline#2."),
         ("1234\n".repeat(7), ", or lifeline#1."),
@@ -91,7 +91,7 @@ fn what_can_be_typed_names_only_lifelines_that_are_left() {
 }
 
 #[test]
-fn a_hint_that_is_asked_for_again_in_its_turn_counts_once() {
+fn a_hint_counts_once_per_turn() {
     let said = said(PUZZLE, "1234\nhint\nhint\nwrong\nhint\n7423\nno\n");
     assert_eq!(said.matches("Hint  : I would guess").count(), 3, "{said}");
     let why = said.lines().find(|line| line.contains(" guesses compared against every possible code)"));
@@ -111,15 +111,6 @@ fn a_duel() {
 }
 
 #[test]
-fn a_letter_answers_a_question() {
-    for (typed, repeats) in [("y", "yes"), ("Y", "yes"), ("n", "no"), ("N", "no")] {
-        let said = said("--seed 7 --length 4", format!("{typed}\n{}n\n", "1234\n".repeat(10)));
-        assert!(said.contains(&format!("--repeats {repeats} --seed 7\n")), "{said}");
-        assert!(said.ends_with("Come back when you have grown.\n"), "{said}");
-    }
-}
-
-#[test]
 fn every_game_of_a_session_has_a_seed_of_its_own() {
     let two = said(PUZZLE, "1234\n".repeat(10) + "yes\n" + &"1234\n".repeat(10) + "no\n");
     let codes: Vec<&str> = two.lines().filter(|line| line.starts_with("Code: ")).collect();
@@ -130,7 +121,7 @@ fn every_game_of_a_session_has_a_seed_of_its_own() {
 }
 
 #[test]
-fn nonsense_is_answered_and_costs_nothing() {
+fn invalid_guesses_are_answered_and_cost_no_turn() {
     let long = "1".repeat(5_000);
     let junk: [&[u8]; 12] = [
         b"",
@@ -154,7 +145,7 @@ fn nonsense_is_answered_and_costs_nothing() {
 }
 
 #[test]
-fn wrong_answers_to_the_questions_are_said_and_asked_again() {
+fn invalid_answers_are_named_and_the_question_is_repeated() {
     let lengths = ["", "abc", "3", "9", "-4", "+4", "4.5", "99999999999999999999999", "4 5", "\u{ff14}"];
     let said = said("--seed 1", lengths.join("\n") + "\n  5 \n\nperhaps\nyes please\nYeS\n");
     assert_eq!(said.matches("not a length: type a whole number from 4 to 8.").count(), lengths.len());
@@ -175,7 +166,7 @@ fn the_end_of_input_ends_quietly_at_every_prompt() {
 }
 
 #[test]
-fn prompts_are_there_before_anything_is_typed() {
+fn prompts_are_flushed_before_input_is_read() {
     let data = TempDir::new();
     let mut process = Process::start_with_stdin(&mut command(&data, PUZZLE));
     process.wait_stdout("the first prompt", |stdout| stdout.ends_with("\nGuess : ").then_some(()));
@@ -191,7 +182,7 @@ fn prompts_are_there_before_anything_is_typed() {
 }
 
 #[test]
-fn what_a_lifeline_tells_in_a_duel_is_not_known_before() {
+fn lifelines_of_a_duel_are_random() {
     let told = |_| {
         let said = said("--duel --length 8 --repeats yes", "12345678\nlifeline#2\n");
         said.lines().find(|line| line.starts_with("The code has a")).unwrap().to_owned()
@@ -202,36 +193,17 @@ fn what_a_lifeline_tells_in_a_duel_is_not_known_before() {
 }
 
 #[test]
-fn wrong_usage_is_said_in_the_words_of_the_user() {
+fn invalid_arguments_are_named() {
     for (arguments, said) in [
         ("--length 9", "expected a whole number from 4 to 8, as in 4"),
-        ("--length -4", "expected a whole number from 4 to 8, as in 4"),
-        ("--colours 1", "expected a whole number from 2 to 8, as in 6"),
         ("--repeats perhaps", "expected yes or no"),
-        ("--seed x", "expected a whole number from 0 to 18446744073709551615, as in 42"),
         ("--colours 4 --length 5 --repeats no", "5 pegs of 4 colours must repeat one"),
-        ("--colours 3 --repeats no", "4 pegs of 3 colours must repeat one"),
         ("--duel --daily", "in a duel, the players set the codes: omit --daily or --duel"),
-        ("--duel --seed 1", "in a duel, the players set the codes: omit --seed or --duel"),
-        ("--daily --seed 1", "--daily determines the code: omit --seed or --daily"),
-        ("solve", "--length <PEGS>"),
         ("solve --length 4 --colours 6", "<--all|--code <CODE>|--interactive>"),
-        ("solve --length 4 --colours 6 --all", "--strategy <STRATEGY>"),
-        ("solve --length 4 --colours 6 --strategy entropy", "<--all|--code <CODE>|--interactive>"),
-        ("solve --length 4 --colours 6 --strategy luck --all", "expected minimax, expected, entropy, parts or optimal"),
-        ("solve --length 4 --colours 6 --all --strategy parts --code 1123", "cannot be used with"),
         ("solve --length 4 --colours 6 --all --code 1123", "cannot be used with"),
-        ("solve --length 4 --colours 6 --strategy parts --code 1123", "cannot be used with"),
-        ("solve --length 4 --colours 6 --interactive --code 1123", "cannot be used with"),
-        ("solve --length 4 --colours 6 --interactive --strategy parts", "cannot be used with"),
         ("solve --length 4 --colours 6 --code 1x11", "'x' at place 2 is no colour"),
         ("solve --length 4 --colours 6 --code 1187", "1187 cannot be the code"),
-        (
-            "solve --length 4 --colours 6 --strategy entropy --all --threads 0",
-            "expected a whole number from 1 to 1024, as in 4",
-        ),
         ("solve --length 4 --colours 6 --strategy optimal --all --threads 2", "omit --threads"),
-        ("solve --length 4 --colours 6 --code 1123 --threads 2", "omit --threads"),
         ("solve --length 4 --colours 6 --strategy parts --all --seed 1", "--seed requires --strategy optimal"),
         ("solve --length 5 --colours 8 --strategy optimal --all --seed 1", "in a game of up to 4096 guesses"),
     ] {

@@ -3,7 +3,7 @@ use testkit::{TempDir, terminal::Terminal};
 use super::{path, said};
 
 #[test]
-fn a_report_has_the_distribution_and_says_how_it_was_come_by_and_what_is_proven() {
+fn a_report_has_the_distribution_the_method_and_what_is_proven() {
     let parts = said("solve --length 4 --colours 6 --strategy parts --all --threads 3", "");
     let lines: Vec<&str> = parts.lines().collect();
     assert_eq!((lines[1], lines[4]), ("   1 █ 1", &*format!("   4 {} 635", "█".repeat(40))));

@@ -25,38 +25,16 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
     let map = map.as_str();
     let list: &[(&[&str], &[&str])] = &[
         (&[map, "0"], &["'0'", "a whole number above 0"]),
-        (&[map, "-3"], &["'-3'"]),
-        (&["--seed=-3"], &["'-3'", "a whole number above 0"]),
         (&[map, "abc"], &["'abc'", "a whole number above 0"]),
-        (&[map, "12x"], &["'12x'", "a whole number above 0"]),
-        (&[map, "1.5"], &["'1.5'", "a whole number above 0"]),
-        (&[map, "+5"], &["'+5'", "a whole number above 0"]),
-        (&[map, " 7"], &["' 7'", "a whole number above 0"]),
-        (&[map, ""], &["a whole number above 0"]),
         (&[map, "99999999999999999999"], &["99999999999999999999", "at most"]),
-        (&[map, "1", "2"], &["'2'"]),
         (&[map, "1", "--seed", "2"], &["--seed"]),
-        (&["--seed", "0"], &["'0'"]),
-        (&["--no-such-option"], &["'--no-such-option'"]),
-        (&["--bots"], &["bots are clients: nuggets-client localhost PORT --bots 5"]),
         (&[map, "--bots", "5"], &["bots are clients: nuggets-client localhost PORT --bots 5"]),
-        (&["--bind", "localhost:80"], &["'localhost:80'", "as in 127.0.0.1"]),
         (&["--bind", "foo"], &["'foo'", "as in 127.0.0.1"]),
-        (&["--bind="], &["''", "as in 127.0.0.1"]),
         (&["--log-format", "xml"], &["'xml'", "json"]),
-        (&["--log", "a=b=c"], &["a=b=c"]),
         (&["--minpiles", "5", "--maxpiles", "3"], &["--minpiles 5 is more than --maxpiles 3;"]),
-        (&["--maxpiles", "9"], &["--minpiles 10 (the default) is more than --maxpiles 9; add --minpiles with 1 to 9"]),
-        (&["--minpiles", "31"], &["31 is more than --maxpiles 30 (the default); add --maxpiles with 31 or more"]),
         (&["--gold", "5"], &["--gold 5 is too little for --minpiles 10 (the default)", "--minpiles with 1 to 5"]),
         (&["--gold", "1000001"], &["'1000001'", "expected a whole number from 1 to 1000000, as in 250"]),
-        (&["--minpiles", "0"], &["'0'", "1 to 1000000, as in 10"]),
-        (&["--maxpiles", "-1"], &["'-1'", "1 to 1000000, as in 30"]),
         (&["--steal-percent", "101"], &["'101'", "0 to 100, as in 25"]),
-        (&["--vision", "0"], &["'0'", "1 to 65535, as in 7"]),
-        (&["--idle-timeout", "-1"], &["'-1'", "1 to 31536000, as in 60"]),
-        (&["--check-map", map, map], &["a whole number above 0"]),
-        (&["--completions", "cobol"], &["cobol"]),
     ];
     for (arguments, named) in list {
         let finished = refused(arguments);
@@ -70,14 +48,14 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
 }
 
 #[test]
-fn a_port_out_of_range_and_an_argument_that_is_no_utf_8_are_named() {
+fn a_port_out_of_range_and_an_argument_that_is_not_utf_8_are_named() {
     for wrong in ["65536", "-1"] {
         let finished = Process::run(server().args(["--port", wrong]));
         let said = format!("'{wrong}' for '--port <PORT>': expected a whole number from 0 to 65535, as in 2000");
         assert!(finished.code == Some(2) && finished.stderr.contains(&said), "{}", finished.stderr);
     }
     let foreign = OsStr::from_bytes(b"4\xff2");
-    for option in ["--port", "--bind", "--seed", "--gold", "--vision", "--idle-timeout", "--log"] {
+    for option in ["--port", "--bind", "--log"] {
         let finished = Process::run(server().arg(option).arg(foreign));
         assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""), "{option}");
         let first = finished.stderr.lines().next().unwrap_or_default();
@@ -123,24 +101,4 @@ fn a_ragged_map_is_played_with_a_warning() {
     warned("carriage returns were dropped");
     warned("row 2 is 6 columns wide, expected 8");
     warned("does not end in a newline");
-}
-
-#[test]
-fn help_version_and_completions_are_answered() {
-    let version = format!("nuggets-server {}\n", env!("CARGO_PKG_VERSION"));
-    let help: &[&str] =
-        &["Usage: nuggets-server", "Examples:", "nuggets-server maps/brawl.txt 7", "--check-map", "Exit status"];
-    let cases: [(&[&str], &[&str]); 4] = [
-        (&["--help"], help),
-        (&["-h"], help),
-        (&["--version"], &[&version]),
-        (&["--completions", "zsh"], &["#compdef nuggets-server", "check-map"]),
-    ];
-    for (arguments, said) in cases {
-        let finished = Process::run(server().args(arguments));
-        assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""), "{arguments:?}");
-        for said in said {
-            assert!(finished.stdout.contains(said), "{said:?} is not in\n{}", finished.stdout);
-        }
-    }
 }

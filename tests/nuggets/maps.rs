@@ -4,7 +4,7 @@ use super::server;
 use crate::programs::workspace;
 
 #[test]
-fn a_map_is_checked_and_breaches_are_told_by_row_and_column() {
+fn check_map_reports_breaches_by_row_and_column() {
     let place = TempDir::new();
     let ours = |name: &str| workspace().join("maps").join(name).display().to_string();
     let (main, brawl) = (ours("main.txt"), ours("brawl.txt"));

@@ -62,7 +62,7 @@ fn an_end_of_standard_input_is_no_end_of_the_server() {
 }
 
 #[test]
-fn without_a_seed_no_two_servers_are_alike_and_the_seed_is_told() {
+fn a_random_seed_is_printed_and_reproduces_the_game() {
     let picture = || {
         let server = Server::start(&[]);
         let seed = server.process.wait_stderr("the seed", |stderr| {

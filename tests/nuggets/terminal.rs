@@ -9,4 +9,4 @@ mod pipes;
 mod results;
 // In a terminal: the screen during a game, and the restored terminal.
 mod screen;
-mod support;
+pub(super) mod support;

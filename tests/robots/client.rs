@@ -7,7 +7,8 @@ use testkit::{
 use super::{
     Server,
     scripted::{
-        ANN, Fake, Gui, HELLO, JOIN, NOBODY, STARTED, TURN_0, bytes, command, hex, in_terminal, start, with_gui,
+        ANN, Gui, HELLO, JOIN, NOBODY, STARTED, ScriptedServer, TURN_0, bytes, command, hex, in_terminal, start,
+        with_gui,
     },
 };
 use crate::programs::{path, program};
@@ -28,15 +29,15 @@ fn an_observer_and_a_bot_do_not_obey_the_gui() {
     for (argument, said) in [("--observe", ""), ("--bot", JOIN)] {
         let gui = Gui::new();
         let (client, port, mut connection) = start(&gui, &[argument]);
-        connection.say(HELLO);
-        gui.seen();
+        connection.send(HELLO);
+        gui.receive();
         for input in [&[0][..], &[1], &[2, 3]] {
             gui.send(port, input);
         }
         // Ann, who is another client, is accepted and plays.
         for message in [&format!("01 {ANN}"), &[STARTED, TURN_0].concat(), "03 0001 00000000"] {
-            connection.say(message);
-            gui.seen();
+            connection.send(message);
+            gui.receive();
             gui.send(port, &[1]);
         }
         // Where SIGHUP is ignored, as under `nohup`, it stays so.
@@ -47,16 +48,16 @@ fn an_observer_and_a_bot_do_not_obey_the_gui() {
         }
         assert_eq!(client.wait().code, Some(0));
         // A bot recognized by its name alone plays as that player, and then sends only its own actions.
-        let heard = connection.hear_all();
+        let heard = connection.receive_all();
         let front = hex(&bytes(said));
         assert!(heard.starts_with(&front) && (argument == "--bot" || heard.is_empty()), "{argument}: {heard}");
     }
 }
 
 #[test]
-fn a_server_that_is_lost_or_goes_mad_ends_the_client_with_the_place() {
+fn a_lost_or_invalid_stream_ends_the_client_with_its_position() {
     let within = format!("{HELLO} 03 0000 00000002 03 0001");
-    let mad =
+    let invalid =
         "sent a malformed message: byte 0 of the stream (byte 0 of message 1): 7 is no tag of ServerMessage; expected";
     for (said, arguments, place) in [
         ("", &[][..], "has closed the connection, after 0 bytes"),
@@ -66,13 +67,12 @@ fn a_server_that_is_lost_or_goes_mad_ends_the_client_with_the_place() {
             &[],
             "has closed the connection, after 24 bytes in the middle of message 2, a Turn, which began at byte 14",
         ),
-        ("07", &[], mad),
-        ("07", &["--retry"], mad),
+        ("07", &["--retry"], invalid),
     ] {
         let gui = Gui::new();
         let (client, _, mut connection) = start(&gui, arguments);
         let server = connection.0.local_addr().unwrap();
-        connection.say(said);
+        connection.send(said);
         drop(connection);
         let failure = failure(client);
         assert!(failure.starts_with(&format!("the server at {server} {place}")), "{failure}");
@@ -80,8 +80,8 @@ fn a_server_that_is_lost_or_goes_mad_ends_the_client_with_the_place() {
 }
 
 #[test]
-fn a_server_that_cannot_be_reached_is_named() {
-    let address = Fake::new().address();
+fn an_unreachable_server_is_named() {
+    let address = ScriptedServer::new().address();
     let said = failure(Process::start(&mut command(&address, &["--bot"])));
     assert!(said.starts_with(&format!("cannot connect to {address} ({address}: ")), "{said}");
     let said = failure(Process::start(&mut command(&"no..host:1", &["--bot"])));
@@ -90,15 +90,6 @@ fn a_server_that_cannot_be_reached_is_named() {
     assert!(said.starts_with("cannot send to the GUI: cannot find the host 'no..gui'"), "{said}");
     let said = failure(Process::start(&mut command(&address, &["--headless", "3"])));
     assert!(said.starts_with("3 of 3 bots failed: cannot connect to"), "{said}");
-}
-
-#[test]
-fn a_port_that_is_taken_is_named() {
-    let gui = Gui::new();
-    let port = gui.0.local_addr().unwrap().port();
-    let arguments = ["-d", &gui.address(), "-p", &port.to_string(), "--bind", "127.0.0.1"];
-    let said = failure(Process::start(&mut command(&"127.0.0.1:1", &arguments)));
-    assert!(said.contains(&format!("port {port} is in use at 127.0.0.1; choose another with --port")), "{said}");
 }
 
 #[test]
@@ -122,17 +113,17 @@ fn wrong_usage_ends_with_1_and_help_with_0() {
 #[test]
 fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
     let (mut terminal, mut connection) = in_terminal(&[]);
-    connection.say(HELLO);
+    connection.send(HELLO);
     terminal.wait_for("Press a game key to join");
     terminal.press(b"w");
-    connection.hear(JOIN);
-    connection.say(&format!("01 {ANN} 01 {NOBODY}"));
+    connection.expect(JOIN);
+    connection.send(&format!("01 {ANN} 01 {NOBODY}"));
     terminal.wait_for("You have joined");
-    connection.say(&[STARTED, TURN_0].concat());
+    connection.send(&[STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
     terminal.press(b" k\x1b[D");
-    connection.hear("01 02 0303");
-    connection.say(TURNS_1_TO_3);
+    connection.expect("01 02 0303");
+    connection.send(TURNS_1_TO_3);
     terminal.wait_for("B wins");
     terminal.press(b"w d");
     terminal.wait_for("Enter: again");
@@ -145,13 +136,13 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
     terminal.press(b"a \t");
     terminal.wait_for("B wins");
     terminal.press(b"\r");
-    connection.hear(JOIN);
+    connection.expect(JOIN);
     terminal.wait_for("Last game: B wins");
     terminal.wait_for("You requested to join.");
     terminal.press(b"Q");
     terminal.wait(|screen| !screen.alternate_screen() && screen.contents().contains(">   2. 1 death"));
     assert_eq!(terminal.end(), 0);
-    assert_eq!(connection.hear_all(), "", "no key that was held joined");
+    assert_eq!(connection.receive_all(), "", "no key that was held joined");
 }
 
 #[test]
@@ -169,11 +160,11 @@ fn a_demonstration_is_a_game_against_bots_with_one_command() {
 }
 
 #[test]
-fn a_terminal_is_given_back_before_it_is_said_why() {
+fn the_terminal_is_restored_before_an_error_is_printed() {
     let (mut terminal, mut connection) = in_terminal(&[]);
-    connection.say(&[HELLO, STARTED, TURN_0].concat());
+    connection.send(&[HELLO, STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
-    connection.say("09");
+    connection.send("09");
     terminal.wait_for("The game was cancelled in turn 0 of 3");
     terminal.wait_for("The connection is closed.");
     terminal.wait_for("Tab: board  Q: leave");
@@ -183,7 +174,7 @@ fn a_terminal_is_given_back_before_it_is_said_why() {
     terminal.wait_for("message 4): 9 is no tag of ServerMessage");
     assert_eq!(terminal.end(), 1);
     let (terminal, mut connection) = in_terminal(&["--observe"]);
-    connection.say(HELLO);
+    connection.send(HELLO);
     terminal.wait_for("You are only watching.");
     terminal.signal(Signal::TERM);
     assert_eq!(terminal.end(), 0);

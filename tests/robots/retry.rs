@@ -2,40 +2,42 @@ use std::net::{SocketAddr, TcpListener};
 
 use testkit::terminal::Terminal;
 
-use super::scripted::{Connection, Fake, Gui, HELLO, JOIN, LOBBY, STARTED, TURN_0, hex, in_terminal, with_gui};
+use super::scripted::{
+    Connection, Gui, HELLO, JOIN, LOBBY, STARTED, ScriptedServer, TURN_0, hex, in_terminal, with_gui,
+};
 
 #[test]
 fn client_with_retry_reconnects() {
     let gui = Gui::new();
-    let address = Fake::new().address();
+    let address = ScriptedServer::new().address();
     let client = with_gui(&address, &gui.address(), &["-n", "Ann", "--retry"]);
     client.wait_stderr("a vain attempt", |stderr| stderr.contains("cannot connect").then_some(()));
     // Keys pressed before the client connects are not sent.
     gui.send(client.port(), &[0]);
     client.wait_stderr("another one", |stderr| (stderr.matches("cannot connect").count() > 2).then_some(()));
-    let server = Fake(TcpListener::bind(address).unwrap());
+    let server = ScriptedServer(TcpListener::bind(address).unwrap());
     for _ in 0..2 {
         let mut connection = server.accept();
-        connection.say(&[HELLO, STARTED, TURN_0].concat());
+        connection.send(&[HELLO, STARTED, TURN_0].concat());
         gui.expect(LOBBY);
         assert_eq!(gui.game().turn, 0);
         gui.send(client.port(), &[1]);
-        connection.hear("02");
+        connection.expect("02");
     }
     client.stop();
 }
 
 #[test]
-fn a_client_that_is_back_says_what_it_became() {
+fn a_reconnected_client_reports_its_role() {
     let gui = Gui::new();
-    let server = Fake::new();
+    let server = ScriptedServer::new();
     let client = with_gui(&server.address(), &gui.address(), &["-n", "Ann", "--retry"]);
     let own = |connection: &Connection| {
         let address = connection.0.peer_addr().unwrap().to_string();
         format!("03416e6e {:02x} {}", address.len(), hex(address.as_bytes()))
     };
     let mut connection = server.accept();
-    connection.say(HELLO);
+    connection.send(HELLO);
     // An empty lobby, a lobby with another player, and a game of other players.
     for (more, became) in [
         (String::new(), "back in the lobby of s: 0 of 2 players have joined"),
@@ -44,14 +46,14 @@ fn a_client_that_is_back_says_what_it_became() {
     ] {
         drop(connection);
         connection = server.accept();
-        connection.say(&[HELLO, &more].concat());
+        connection.send(&[HELLO, &more].concat());
         client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
     }
     // The first message shows a game that has started with this client as a player.
     drop(connection);
     connection = server.accept();
     let players = format!("02 00000001 00 {}", own(&connection));
-    connection.say(&[HELLO, &players, TURN_0].concat());
+    connection.send(&[HELLO, &players, TURN_0].concat());
     let became = "back as player 0 in the game of s: turn 0 of 3";
     client.wait_stderr(became, |stderr| stderr.contains(became).then_some(()));
     let finished = client.stop();
@@ -63,7 +65,7 @@ fn a_client_that_is_back_says_what_it_became() {
 fn lost_in_terminal() -> (Terminal, SocketAddr) {
     let (terminal, mut connection) = in_terminal(&["--retry"]);
     let address = connection.0.local_addr().unwrap();
-    connection.say(&[HELLO, STARTED, TURN_0].concat());
+    connection.send(&[HELLO, STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
     drop(connection);
     terminal.wait_for("No connection to the server; reconnecting");
@@ -71,19 +73,19 @@ fn lost_in_terminal() -> (Terminal, SocketAddr) {
 }
 
 #[test]
-fn a_terminal_shows_that_the_server_is_lost_and_then_what_the_next_one_says() {
+fn a_terminal_shows_the_lost_connection_and_then_the_next_server() {
     let (mut terminal, address) = lost_in_terminal();
-    let mut connection = Fake(TcpListener::bind(address).unwrap()).accept();
-    connection.say(HELLO);
+    let mut connection = ScriptedServer(TcpListener::bind(address).unwrap()).accept();
+    connection.send(HELLO);
     terminal.wait_for("The game was cancelled in turn 0 of 3");
     terminal.wait_for("Enter: again");
     terminal.wait(|screen| !screen.contents().contains("No connection"));
     terminal.press(b"\r");
-    connection.hear(JOIN);
-    connection.say(&[STARTED, TURN_0].concat());
+    connection.expect(JOIN);
+    connection.send(&[STARTED, TURN_0].concat());
     terminal.wait_for("Turn 0 of 3");
     terminal.press(b"d");
-    connection.hear("0301");
+    connection.expect("0301");
     terminal.press(b"Q");
     assert_eq!(terminal.end(), 0);
 }

@@ -51,7 +51,7 @@ impl Gui {
     }
 
     /// The next picture.
-    pub(super) fn seen(&self) -> Vec<u8> {
+    pub(super) fn receive(&self) -> Vec<u8> {
         let mut buffer = vec![0; 1 << 16];
         let length = self.0.recv(&mut buffer).expect("a picture comes");
         buffer.truncate(length);
@@ -59,11 +59,11 @@ impl Gui {
     }
 
     pub(super) fn expect(&self, picture: &str) {
-        assert_eq!(hex(&self.seen()), hex(&bytes(picture)));
+        assert_eq!(hex(&self.receive()), hex(&bytes(picture)));
     }
 
     pub(super) fn picture(&self) -> DrawMessage {
-        read_datagram(&self.seen(), u32::MAX).unwrap()
+        read_datagram(&self.receive(), u32::MAX).unwrap()
     }
 
     /// The next picture of a game.
@@ -81,9 +81,9 @@ impl Gui {
 }
 
 /// A scripted server.
-pub(super) struct Fake(pub(super) TcpListener);
+pub(super) struct ScriptedServer(pub(super) TcpListener);
 
-impl Fake {
+impl ScriptedServer {
     pub(super) fn new() -> Self {
         Self(TcpListener::bind("127.0.0.1:0").unwrap())
     }
@@ -104,23 +104,23 @@ impl Fake {
 pub(super) struct Connection(pub(super) TcpStream);
 
 impl Connection {
-    pub(super) fn say(&mut self, message: &str) {
+    pub(super) fn send(&mut self, message: &str) {
         self.0.write_all(&bytes(message)).unwrap();
     }
 
     /// Receives the next bytes of the client, which must be these.
-    pub(super) fn hear(&mut self, message: &str) {
-        let mut heard = vec![0; bytes(message).len()];
-        self.0.read_exact(&mut heard).unwrap();
-        assert_eq!(hex(&heard), hex(&bytes(message)));
+    pub(super) fn expect(&mut self, message: &str) {
+        let mut received = vec![0; bytes(message).len()];
+        self.0.read_exact(&mut received).unwrap();
+        assert_eq!(hex(&received), hex(&bytes(message)));
     }
 
     /// All bytes that the client sends until it ends.
-    pub(super) fn hear_all(&mut self) -> String {
-        let mut heard = vec![];
+    pub(super) fn receive_all(&mut self) -> String {
+        let mut received = vec![];
         // A client that ends with unread data resets the connection.
-        let _ = self.0.read_to_end(&mut heard);
-        hex(&heard)
+        let _ = self.0.read_to_end(&mut received);
+        hex(&received)
     }
 }
 
@@ -138,7 +138,7 @@ pub(super) fn with_gui(server: &impl ToString, gui: &str, arguments: &[&str]) ->
 
 /// A client named Ann with a GUI, its port for the GUI, and its connection to a scripted server.
 pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection) {
-    let server = Fake::new();
+    let server = ScriptedServer::new();
     let client = with_gui(&server.address(), &gui.address(), &[&["-n", "Ann"], arguments].concat());
     let (port, connection) = (client.port(), server.accept());
     (client, port, connection)
@@ -146,7 +146,7 @@ pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection)
 
 /// The client with its GUI in a terminal, and its connection to a scripted server.
 pub(super) fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
-    let server = Fake::new();
+    let server = ScriptedServer::new();
     let address = server.address().to_string();
     let all = [&["-s", &address, "--gui", "-n", "Ann"], arguments].concat();
     let terminal = Terminal::start(&path("robots-client"), &all, 80, 24);

@@ -105,15 +105,15 @@ fn play_nuggets(arrivals: usize) -> Vec<u8> {
     let config = nuggets::Config { seed: 17, ..Default::default() };
     let (mut game, disk) = begin(nuggets::Server::new(grid, config).expect("a game"));
     for _ in 0..PLAYERS {
-        let peer = game.come(Link::Datagram);
-        game.say(peer, format!("PLAY player{}", peer.0).as_bytes());
+        let peer = game.connect(Link::Datagram);
+        game.send(peer, format!("PLAY player{}", peer.0).as_bytes());
     }
     let mut dice = Pcg64::seed_from_u64(1);
     for round in 2..arrivals as u64 / PLAYERS {
         for peer in 0..PLAYERS {
             let key = b"hjklyubnHJKLYUBN"[dice.random_range(0..16)];
             game.now = Time::from_millis(round * 500 + peer * 60);
-            game.say(PeerId(peer), &[b'K', b'E', b'Y', b' ', key]);
+            game.send(PeerId(peer), &[b'K', b'E', b'Y', b' ', key]);
         }
         if round.is_multiple_of(64) {
             game.settle();
@@ -142,7 +142,7 @@ fn play_robots(arrivals: usize) -> Vec<u8> {
         max_history: robots::MAX_HISTORY,
     };
     let (mut game, disk) = begin(robots::Server::new(config).expect("a game"));
-    let players = [(); 4].map(|()| game.come(Link::Stream));
+    let players = [(); 4].map(|()| game.connect(Link::Stream));
     let mut dice = Pcg64::seed_from_u64(1);
     // With each turn, a deadline arrives too.
     for round in 1..=arrivals / (players.len() + 1) {
@@ -152,9 +152,9 @@ fn play_robots(arrivals: usize) -> Vec<u8> {
             } else {
                 [&[1u8][..], &[2], &[3, 0], &[3, 1], &[3, 2], &[3, 3]][dice.random_range(0..6)]
             };
-            game.say(peer, message);
+            game.send(peer, message);
         }
-        game.pass(Duration::from_millis(100));
+        game.advance(Duration::from_millis(100));
         if round.is_multiple_of(64) {
             game.settle();
         }

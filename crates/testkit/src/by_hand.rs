@@ -47,7 +47,7 @@ impl<E: Recorded> Match<E> {
     }
 
     /// Connects a player.
-    pub fn come(&mut self, link: Link) -> PeerId {
+    pub fn connect(&mut self, link: Link) -> PeerId {
         let peer = PeerId(self.peers);
         self.peers += 1;
         let address = format!("10.0.0.7:{}", 4_000 + peer.0);
@@ -56,19 +56,19 @@ impl<E: Recorded> Match<E> {
     }
 
     /// Sends a message from a peer.
-    pub fn say(&mut self, peer: PeerId, bytes: &[u8]) -> Vec<Output> {
+    pub fn send(&mut self, peer: PeerId, bytes: &[u8]) -> Vec<Output> {
         let mut out = Outbox::new();
         self.room.receive(self.now, peer, &mut BytesMut::from(bytes), &mut out);
         out.drain().collect()
     }
 
     /// Breaks the connection of a peer.
-    pub fn leave(&mut self, peer: PeerId) {
+    pub fn disconnect(&mut self, peer: PeerId) {
         self.input(Input::Disconnected { peer, why: Gone::Broken });
     }
 
     /// Lets time pass, and processes all deadlines of the room on the way.
-    pub fn pass(&mut self, time: Duration) -> Vec<Output> {
+    pub fn advance(&mut self, time: Duration) -> Vec<Output> {
         let until = self.now.plus(time);
         let mut outputs = vec![];
         while let Some(due) = self.room.deadline().filter(|&due| due <= until) {

@@ -1,7 +1,7 @@
 //! Shared test helpers. No released program links this crate.
 //!
 //! - [`net`]: a simulated network around the real host. A room and its clients run in one thread and in virtual time,
-//!   over datagrams, streams and messages. A seed decides which data is lost, duplicated, split, delayed or reset.
+//!   over datagrams and streams. A seed decides which data is lost, duplicated, split, delayed or reset.
 //! - [`machine`]: a simulated machine with virtual time, whose tasks are polled only when they are woken.
 //! - [`disk`]: a simulated disk that tears, loses and reorders unsynced writes, fills up, fails and lies.
 //! - [`by_hand`]: matches with a journal, with inputs and times chosen by a test.
@@ -18,22 +18,6 @@
 //! - [`TempDir`]: a temporary directory.
 //!
 //! Helpers panic on failure, and report the expected and the actual state.
-//!
-//! ```
-//! use std::{net::SocketAddr, sync::Arc};
-//! use netcore::Time;
-//! use nuggets::{Client, Config, Grid, Name, Participant, Server};
-//! use testkit::net::{Conditions, Net};
-//!
-//! let (grid, _) = Grid::parse(b"+---+\n|...|\n+---+\n")?;
-//! let server = Server::new(Arc::new(grid), Config::default())?;
-//! let mut net = Net::new(server, 1, Conditions::CALM);
-//! let ann: SocketAddr = "10.0.0.1:5000".parse()?;
-//! net.add(ann, Client::new(Participant::Player(Name::new(b"Ann").unwrap()), Time::ZERO));
-//! net.settle();
-//! assert_eq!(net.client(ann).letter().unwrap().byte(), b'A');
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 #![allow(clippy::missing_panics_doc, reason = "helpers panic to fail their test")]
 
 pub mod by_hand;

@@ -1,64 +1,54 @@
 //! A simulated network.
 //!
-//! A [`Net`] holds one room, any number of clients and the bytes between them, all in one thread. Its time is virtual:
-//! it jumps from one event to the next and passes a little while the server works, so a minute of play takes only as
-//! long as the work in it. Randomness comes from a seed: the same seed and the same calls give the same run.
+//! A [`Net`] holds one room with a journal, any number of clients and the bytes between them, all in one thread. Its
+//! time is virtual: it jumps from one event to the next and passes a little while the server works, so a minute of play
+//! takes only as long as the work in it. Randomness comes from a seed: the same seed and the same calls give the same
+//! run.
 //!
-//! The server is the real [`serve`] with the real [`Host`] and the real transports: [`Ports`] and [`Streams`] over
-//! simulated sockets, and a transport for whole messages as over a WebSocket. Only the operating system is simulated: it
-//! is a [`Machine`] with one task, which is polled when a simulated socket or timer has woken it.
+//! The server is the real [`serve`] with the real [`Host`] and the real transports, [`Ports`] and [`Streams`], over
+//! simulated sockets. Only the operating system is simulated: it is a [`Machine`] with one task, which is polled when a
+//! simulated socket or timer has woken it.
 
-mod arrived;
+mod arrival;
 mod clients;
 mod conditions;
 mod datagrams;
-mod delivery;
-mod journalled;
 mod ledger;
-mod lines;
 mod listener;
-mod messages;
-mod recorder;
+mod recording_transport;
+mod restart;
 mod shared_room;
 mod socket;
-mod stop;
 mod streams;
-mod tap;
 mod world;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Debug,
-    hash::{DefaultHasher, Hash, Hasher},
+    future::pending,
     net::SocketAddr,
     time::Duration,
 };
 
-use bytes::Bytes;
-use netcore::{Client, Engine, Hosted, Leave, Outcome, Rate, Role, Time};
+use journal_core::{JournalHold, Journalled};
+use netcore::{Client, Leave, Outcome, Rate, Recorded, Role, Time};
 use netshell::{Host, Limits, Ports, Streams, serve};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use tokio::sync::oneshot;
 
 pub(crate) use self::ledger::bytes_of;
 use crate::machine::{Machine, Pace, TaskId};
 
 pub use self::{
     conditions::{Conditions, SocketFaults, StreamConditions, Traffic},
-    journalled::Restart,
     ledger::Delivered,
-    lines::MAX_QUEUE,
-    recorder::{EventRecorder, RecordedEvent},
+    restart::Restart,
     shared_room::{EngineRef, Hostable},
 };
 use self::{
-    listener::SimulatedListener,
-    messages::Messages,
-    shared_room::SharedRoom,
-    socket::SimulatedSocket,
-    stop::Stop,
-    tap::{DATAGRAMS, Tap},
-    world::Shared,
+    listener::SimulatedListener, recording_transport::RecordingTransport, shared_room::SharedRoom,
+    socket::SimulatedSocket, world::Shared,
 };
 
 /// Bytes per second that the server reads from one stream.
@@ -70,18 +60,12 @@ const UNREAD: (Duration, Duration) = (Duration::from_secs(2), Duration::from_sec
 /// Limit on steps at the same time; more mean an endless loop.
 const MAX_STEPS: usize = 1 << 16;
 
-/// How a client is connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
-    Datagrams,
-    Stream(usize),
-    Messages(usize),
-}
-
+/// A client and its side of the connection.
 #[derive(Debug)]
-struct Seat<C> {
+struct Endpoint<C> {
     client: C,
-    line: Line,
+    // Its stream; `None` if it uses datagrams.
+    stream: Option<usize>,
     // Its side of the connection is closed.
     closed: bool,
     // When it was connected.
@@ -90,17 +74,14 @@ struct Seat<C> {
 
 /// A simulated network with a room for an engine `E` and clients `C`.
 #[derive(Debug)]
-pub struct Net<E: Engine, C> {
+pub struct Net<E: Recorded, C> {
     machine: Machine,
-    // The task of the server, which ends after the final flush.
+    // The task of the server, which ends after the final flush, and the signal that stops it.
     server: TaskId,
-    stop: Stop,
+    stop: Option<oneshot::Sender<Leave>>,
     shared: Shared,
     room: SharedRoom<E>,
-    recorder: EventRecorder,
-    clients: BTreeMap<SocketAddr, Seat<C>>,
-    mail: BTreeMap<SocketAddr, Vec<Bytes>>,
-    trace: DefaultHasher,
+    clients: BTreeMap<SocketAddr, Endpoint<C>>,
     // The time until which the server's clock shows less than it has shown before.
     pub(crate) behind: Time,
     // Decides when the server is checked for lost wake-ups.
@@ -109,67 +90,30 @@ pub struct Net<E: Engine, C> {
     steps: (Time, usize),
 }
 
-impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
-    /// A network around `engine`, at time zero. `conditions` apply to datagrams; streams and messages are
+impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
+    /// A network around a room with a new journal, at time zero. `conditions` apply to datagrams; streams are
     /// [calm](StreamConditions::CALM).
-    pub fn new(engine: E, seed: u64, conditions: Conditions) -> Self {
-        let machine = Machine::new(seed);
+    pub fn new(seed: u64, conditions: Conditions, room: Journalled<E>, hold: JournalHold) -> Self {
+        let mut machine = Machine::new(seed);
         let shared = Shared::new(seed, machine.clock(), conditions);
-        let room = SharedRoom::new(Hosted::new(engine), shared.clone());
-        Self::around(machine, shared, room, |host| host)
-    }
-
-    // A network around a room.
-    fn around(mut machine: Machine, shared: Shared, room: SharedRoom<E>, build: impl FnOnce(Host) -> Host) -> Self {
-        let (recorder, stop) = (EventRecorder::default(), Stop::default());
-        let host = build(Self::build_host(&shared, room.clone(), &recorder));
-        let server = spawn(&mut machine, host, stop.clone());
+        let room = SharedRoom::new(room, shared.clone());
+        let (server, stop) = spawn(&mut machine, build_host(&shared, room.clone()).with_hold(hold));
         Self {
             machine,
             server,
-            stop,
+            stop: Some(stop),
             shared,
             room,
-            recorder,
             clients: BTreeMap::new(),
-            mail: BTreeMap::new(),
-            trace: DefaultHasher::new(),
             behind: Time::ZERO,
             checks: Pcg64::seed_from_u64(CHECKS.into()),
             steps: (Time::ZERO, 0),
         }
     }
 
-    // Starts another server.
-    fn start(&mut self, host: Host) {
-        self.stop = Stop::default();
-        self.server = spawn(&mut self.machine, host, self.stop.clone());
-    }
-
-    // A host with all transports.
-    fn build_host(shared: &Shared, room: SharedRoom<E>, recorder: &EventRecorder) -> Host {
-        let limits = Limits { connections: usize::MAX };
-        let streams = |role| {
-            let listener = SimulatedListener::new(shared.clone(), role);
-            Streams::over(vec![listener], READ_RATE, limits).with_role(role)
-        };
-        let ports = Ports::over(vec![SimulatedSocket::new(shared.clone())]);
-        Host::new(room)
-            .with_transport(Tap::new(ports, DATAGRAMS, shared.clone()))
-            .with_transport(Tap::new(streams(Role::Player), 1, shared.clone()))
-            .with_transport(Tap::new(streams(Role::Watcher), 2, shared.clone()))
-            .with_transport(Tap::new(Messages::new(shared.clone()), 3, shared.clone()))
-            .with_observer(recorder.clone())
-    }
-
     /// The current time.
     pub fn now(&self) -> Time {
         self.machine.now()
-    }
-
-    /// The machine of the server. Tasks that share it with the server survive the end of the server.
-    pub const fn machine(&mut self) -> &mut Machine {
-        &mut self.machine
     }
 
     /// The engine, locked while the reference exists.
@@ -182,36 +126,14 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.engine().outcome()
     }
 
-    /// The lines that the room printed on standard output, oldest first.
-    pub fn summaries(&self) -> Vec<String> {
-        self.recorder.summaries()
-    }
-
-    /// The observer of the room.
-    pub const fn recorder(&self) -> &EventRecorder {
-        &self.recorder
-    }
-
     /// Statistics of the network so far.
     pub fn traffic(&self) -> Traffic {
-        let world = self.shared.lock();
-        let Traffic { refused, .. } = world.chance.traffic;
-        Traffic { refused: refused - world.post.inbox.len() as u64, ..world.chance.traffic }
+        self.shared.lock().chance.traffic
     }
 
-    /// A hash of all data that each client received, and of the times.
-    pub fn trace(&self) -> u64 {
-        self.trace.finish()
-    }
-
-    /// The number of peers of the server.
-    pub fn peers(&self) -> usize {
-        self.shared.lock().open
-    }
-
-    /// Whether the server has ended and closed its sockets.
-    pub fn is_closed(&self) -> bool {
-        !self.machine.is_running(self.server)
+    /// Whether the server has not ended; it may only wait for its journal.
+    pub fn is_up(&self) -> bool {
+        self.machine.is_running(self.server)
     }
 
     /// Sets the conditions for datagrams sent from now on.
@@ -219,23 +141,14 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.shared.lock().chance.conditions = conditions;
     }
 
-    /// Sets the conditions for streams and messages from now on.
-    pub fn set_stream_conditions(&mut self, rough: StreamConditions) {
-        self.shared.lock().chance.rough = rough;
+    /// Sets the conditions for streams from now on.
+    pub fn set_stream_conditions(&mut self, conditions: StreamConditions) {
+        self.shared.lock().chance.stream_conditions = conditions;
     }
 
     /// Sets the speed of the server from now on.
     pub fn set_pace(&mut self, pace: Pace) {
         self.machine.clock().set_pace(pace);
-    }
-
-    /// Stops the server permanently.
-    pub fn stop(&mut self) {
-        self.leave(Leave::Over);
-    }
-
-    fn leave(&mut self, leave: Leave) {
-        self.stop.stop(leave);
     }
 
     /// Advances to the next event and processes everything due then, unless that is after `until`. Returns `false` if
@@ -254,31 +167,17 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.count_step();
         let arrived = self.shared.lock().arrive();
         for (address, what) in arrived {
-            self.hand_over(address, what);
+            self.receive(address, what);
         }
         self.machine.run();
         let now = self.now();
-        for Seat { client, .. } in self.clients.values_mut() {
+        for Endpoint { client, .. } in self.clients.values_mut() {
             if client.deadline(now).is_some_and(|due| due <= now) {
                 client.elapsed(now);
             }
         }
         self.collect();
-        now.hash(&mut self.trace);
         true
-    }
-
-    /// Processes all events up to `until`.
-    pub fn run_until(&mut self, until: Time) {
-        while self.step(until) {}
-    }
-
-    /// Runs until no data is in flight and the server is idle, for at most an hour.
-    pub fn settle(&mut self) {
-        let until = self.now().plus(Duration::from_secs(3_600));
-        self.collect();
-        while (self.shared.lock().next_due().is_some() || self.machine.next_due().is_some()) && self.step(until) {}
-        self.machine.check_sleepers();
     }
 
     /// The time of the next event, if known.
@@ -295,28 +194,28 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// The clients that are peers of the server.
     pub(crate) fn connected(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
         let peers: BTreeSet<SocketAddr> = self.shared.lock().places.keys().copied().collect();
-        let seats = self.clients.iter().filter(move |(at, seat)| !seat.closed && peers.contains(at));
-        seats.map(|(&at, seat)| (at, &seat.client))
+        let open = self.clients.iter().filter(move |(at, endpoint)| !endpoint.closed && peers.contains(at));
+        open.map(|(&at, endpoint)| (at, &endpoint.client))
     }
 
     /// When the client at this address was connected.
     pub(crate) fn since(&self, address: SocketAddr) -> Time {
-        self.clients.get(&address).map_or(Time::ZERO, |seat| seat.since)
+        self.clients.get(&address).map_or(Time::ZERO, |endpoint| endpoint.since)
     }
 
     // Checks that the server does not sleep despite pending work.
     fn check_server(&mut self) {
         self.machine.check_sleepers();
-        if self.is_closed() || self.machine.is_woken() || self.outcome().is_some() {
+        if !self.is_up() || self.machine.is_woken() || self.outcome().is_some() {
             return;
         }
         // While the clock is behind, a back-off takes longer.
         let now = self.now();
         let leaves = |since: Option<Time>, most| since.is_some_and(|since| now.since(since.max(self.behind)) > most);
         let world = self.shared.lock();
-        let datagram = world.post.unread_since();
+        let datagram = world.datagrams.unread_since();
         assert!(!leaves(datagram, UNREAD.0), "the server sleeps although a datagram waits since {datagram:?}: {now:?}");
-        let bytes = world.wires.unread_since();
+        let bytes = world.connections.unread_since();
         assert!(!leaves(bytes, UNREAD.1), "the server sleeps although bytes wait since {bytes:?}: {now:?}");
     }
 
@@ -331,18 +230,39 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
     // A moment that passed while the server worked counts as now.
     fn next_moment(&self) -> Option<Time> {
         let now = self.now();
-        let clients = self.clients.values().filter_map(|seat| seat.client.deadline(now));
+        let clients = self.clients.values().filter_map(|endpoint| endpoint.client.deadline(now));
         clients.chain(self.shared.lock().next_due()).chain(self.machine.next_due()).min().map(|next| next.max(now))
     }
 }
 
-// Starts a server.
-fn spawn(machine: &mut Machine, host: Host, stop: Stop) -> TaskId {
-    let clock = machine.clock();
-    machine.spawn("server", async move {
-        if let Err(error) = serve(host, clock, stop).await {
+// A host with all transports.
+fn build_host<E: Recorded + Hostable>(shared: &Shared, room: SharedRoom<E>) -> Host {
+    let limits = Limits { connections: usize::MAX };
+    let streams = |role| {
+        let listener = SimulatedListener::new(shared.clone(), role);
+        Streams::over(vec![listener], READ_RATE, limits).with_role(role)
+    };
+    let ports = Ports::over(vec![SimulatedSocket::new(shared.clone())]);
+    Host::new(room)
+        .with_transport(RecordingTransport::new(ports, 0, shared.clone()))
+        .with_transport(RecordingTransport::new(streams(Role::Player), 1, shared.clone()))
+        .with_transport(RecordingTransport::new(streams(Role::Watcher), 2, shared.clone()))
+}
+
+// Starts a server. Returns its task and the signal that stops it.
+fn spawn(machine: &mut Machine, host: Host) -> (TaskId, oneshot::Sender<Leave>) {
+    let (clock, (stop, stopped)) = (machine.clock(), oneshot::channel());
+    let server = machine.spawn("server", async move {
+        let stopped = async {
+            match stopped.await {
+                Ok(leave) => leave,
+                Err(_) => pending().await,
+            }
+        };
+        if let Err(error) = serve(host, clock, stopped).await {
             // The only permitted failure: a journal that can be neither written nor marked as cut.
             assert!(error.to_string().starts_with("the journal "), "the server fails: {error}");
         }
-    })
+    });
+    (server, stop)
 }

@@ -61,9 +61,9 @@ pub fn build(names: &[&str]) -> PathBuf {
         Some(name) => name,
     };
     // The features are those of the whole workspace, and a test target adds those of dev-dependencies too. Everything
-    // compiled for tests is thereby reused.
+    // compiled for tests is thereby reused. The target here is empty without `--cfg shuttle`.
     let mut command = cargo("build");
-    command.args(["--workspace", "--test", "size", "--profile", profile, "--target-dir"]).arg(folder);
+    command.args(["--workspace", "--test", "threads", "--profile", profile, "--target-dir"]).arg(folder);
     for name in names {
         command.args(["--bin", name]);
     }

@@ -62,25 +62,25 @@ impl Signpost {
     }
 
     /// Sets the response to the location of this game's room at this port.
-    pub fn point(&self, game: &str, port: u16) {
+    pub fn set_location(&self, game: &str, port: u16) {
         let body = format!(r#"{{"id":"{ROOM}","game":"{game}","port":{port},"host":"127.0.0.1","node":"x"}}"#);
-        self.say(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()));
+        self.respond(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()));
     }
 
     /// Sets the response.
-    pub fn say(&self, answer: impl Into<Vec<u8>>) {
+    pub fn respond(&self, answer: impl Into<Vec<u8>>) {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer.into();
     }
 
     /// The number of requests so far.
-    pub fn asked(&self) -> usize {
+    pub fn requests(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
     /// Waits for two further requests: the first one may have been in flight already.
-    pub fn is_asked(&self) {
-        let (before, begun) = (self.asked(), Instant::now());
-        while self.asked() < before + 2 {
+    pub fn wait_for_request(&self) {
+        let (before, begun) = (self.requests(), Instant::now());
+        while self.requests() < before + 2 {
             assert!(begun.elapsed() < PATIENCE, "nobody asks the directory");
             thread::sleep(Duration::from_millis(5));
         }

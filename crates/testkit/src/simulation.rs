@@ -30,8 +30,8 @@ use netcore::{Client, Hosted, Recorded, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+pub use self::report::Report;
 use self::{mix::Mix, scribes::Scribes};
-pub use self::{oracle::expected_deliveries, report::Report};
 use crate::{
     disk::{Crash, Latency, SimulatedDisk},
     machine::Pace,
@@ -171,7 +171,7 @@ impl<G: Game> Simulation<G> {
         let begun = writing.create(Path::new(GAMES), Hosted::new(engine), head);
         let (journal, (room, hold, end)) = begun.expect("the disk is sound");
         let first = journal_core::digest(room.room());
-        let mut net = Net::journalled(seed, Conditions::CALM, room, hold);
+        let mut net = Net::new(seed, Conditions::CALM, room, hold);
         net.note_state(first);
         net.set_conditions(mix.conditions.clone());
         net.set_stream_conditions(mix.streams.clone());
@@ -300,8 +300,8 @@ impl<G: Game> Simulation<G> {
             }
             let now = self.now();
             for (index, each) in self.matches.iter().enumerate().filter(|_| now >= from) {
-                let told = each.net.connected().filter(|(_, client)| each.game.is_current(&each.net, client));
-                current.extend(told.map(|(address, _)| (index, address)));
+                let fresh = each.net.connected().filter(|(_, client)| each.game.is_current(&each.net, client));
+                current.extend(fresh.map(|(address, _)| (index, address)));
             }
         }
         for (index, each) in self.matches.iter().enumerate() {
@@ -309,9 +309,9 @@ impl<G: Game> Simulation<G> {
                 continue;
             }
             for (address, _) in each.net.connected().filter(|&(at, _)| each.net.since(at) < from.plus(HALF)) {
-                let (now, is_told) = (self.now(), current.contains(&(index, address)));
-                assert!(is_told, "{address} is not told the state although nothing fails, until {now:?}");
-                self.report.count("clients told the state at the end");
+                let (now, is_current) = (self.now(), current.contains(&(index, address)));
+                assert!(is_current, "{address} has no current state although nothing fails, until {now:?}");
+                self.report.count("clients with the current state at the end");
             }
         }
         self.report.count("matches served to the end");

@@ -2,6 +2,7 @@
 
 mod gathering;
 mod holding;
+mod recorder;
 mod recording;
 mod routing;
 mod warden;
@@ -26,7 +27,7 @@ use testkit::machine::Machine;
 
 /// An output of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Told {
+enum Delivered {
     Frame(String),
     Closed,
 }
@@ -34,20 +35,20 @@ enum Told {
 /// A transport controlled by a test. Clones share the state.
 #[derive(Debug, Clone, Default)]
 struct Script {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ScriptState>>,
     buffer: BytesMut,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ScriptState {
     events: VecDeque<Event>,
     open: Vec<ConnectionId>,
-    told: Vec<(u64, Told)>,
+    delivered: Vec<(u64, Delivered)>,
     // The admissions of addresses without a connection.
     admissions: Vec<Option<Admission>>,
     // Connections that the host has paused, until when, and their messages.
     paused: Vec<(u64, Time)>,
-    kept: Vec<(u64, Bytes)>,
+    unprocessed: Vec<(u64, Bytes)>,
     wake_at: Option<Time>,
     waker: Option<Waker>,
 }
@@ -62,45 +63,45 @@ enum Event {
 }
 
 impl Script {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ScriptState> {
         self.state.lock().unwrap()
     }
 
-    fn happens(&self, event: Event) {
+    fn push(&self, event: Event) {
         let mut state = self.lock();
         state.events.push_back(event);
         state.waker.take().into_iter().for_each(Waker::wake);
     }
 
     fn open(&self, id: u64, address: &str) {
-        self.happens(Event::Opened { id, link: Link::Message, address: address.parse().unwrap() });
+        self.push(Event::Opened { id, link: Link::Message, address: address.parse().unwrap() });
     }
 
-    fn say(&self, id: u64, message: &'static str) {
-        self.happens(Event::Bytes { id, bytes: Bytes::from_static(message.as_bytes()) });
+    fn send(&self, id: u64, message: &'static str) {
+        self.push(Event::Bytes { id, bytes: Bytes::from_static(message.as_bytes()) });
     }
 
     /// The peer reconnects to its seat, without its state.
     fn refresh(&self, id: u64) {
-        self.happens(Event::Refreshed { id });
+        self.push(Event::Refreshed { id });
     }
 
-    fn go(&self, id: u64, why: Gone) {
-        self.happens(Event::Gone { id, why });
+    fn disconnect(&self, id: u64, why: Gone) {
+        self.push(Event::Gone { id, why });
     }
 
     /// The outputs to connections since the last call, oldest first.
-    fn told(&self) -> Vec<(u64, Told)> {
-        std::mem::take(&mut self.lock().told)
+    fn take_delivered(&self) -> Vec<(u64, Delivered)> {
+        std::mem::take(&mut self.lock().delivered)
     }
 
-    /// Like `told`, for connections that received only frames.
+    /// Like `take_delivered`, for connections that received only frames.
     fn frames(&self) -> Vec<(u64, String)> {
-        let frame = |(id, told)| match told {
-            Told::Frame(frame) => (id, frame),
-            Told::Closed => panic!("{id} was closed"),
+        let frame = |(id, delivered)| match delivered {
+            Delivered::Frame(frame) => (id, frame),
+            Delivered::Closed => panic!("{id} was closed"),
         };
-        self.told().into_iter().map(frame).collect()
+        self.take_delivered().into_iter().map(frame).collect()
     }
 
     /// Number of events that the host has not requested yet.
@@ -162,7 +163,7 @@ impl Transport for Script {
             Answer::Paused(ticket, until) => {
                 let id = ticket.id().0;
                 state.paused.push((id, until));
-                state.kept.push((id, self.buffer.split().freeze()));
+                state.unprocessed.push((id, self.buffer.split().freeze()));
             }
             Answer::Stranger(_, admission) => state.admissions.push(admission),
         }
@@ -172,18 +173,18 @@ impl Transport for Script {
         let mut state = self.lock();
         match delivery {
             Delivery::Frame(to, frame) if state.open.contains(&to) => {
-                state.told.push((to.0, Told::Frame(text(&frame))));
+                state.delivered.push((to.0, Delivered::Frame(text(&frame))));
             }
             Delivery::History(to, log) if state.open.contains(&to) => {
-                state.told.extend(log.frames().map(|frame| (to.0, Told::Frame(text(&frame)))));
+                state.delivered.extend(log.frames().map(|frame| (to.0, Delivered::Frame(text(&frame)))));
             }
             Delivery::Everyone(frame) => {
-                let told: Vec<_> = state.open.iter().map(|id| (id.0, Told::Frame(text(frame)))).collect();
-                state.told.extend(told);
+                let told: Vec<_> = state.open.iter().map(|id| (id.0, Delivered::Frame(text(frame)))).collect();
+                state.delivered.extend(told);
             }
             Delivery::Close(id) if state.open.contains(&id) => {
                 state.open.retain(|&open| open != id);
-                state.told.push((id.0, Told::Closed));
+                state.delivered.push((id.0, Delivered::Closed));
             }
             _ => {}
         }

@@ -1,10 +1,9 @@
 //! Whole matches whose server is killed and resumed from its journal many times.
 
 mod blackjack;
+mod bot;
 mod mastermind;
 mod nuggets;
-mod repeating;
-mod replays;
 mod robots;
 mod seats;
 
@@ -48,7 +47,7 @@ const GAMES: [(&str, Simulate); 4] = [
 const SEEDS: u64 = 40;
 /// Events that occur at least once in these runs.
 const ALWAYS: [&str; 16] = [
-    "clients told the state at the end",
+    "clients with the current state at the end",
     "calls that hung",
     "clocks set back",
     "clocks set forward",
@@ -137,11 +136,6 @@ fn the_same_seed_gives_the_same_run() {
 const SECONDS: &str = "SIMULATE_SECONDS";
 const SEED: &str = "SIMULATE_SEED";
 
-// The command that plays a match again.
-fn command(game: &str, seed: u64) -> String {
-    format!("{ONE}={seed} cargo test -p testkit --test tests simulation::{game}_loses_nothing_that_was_delivered")
-}
-
 /// Prints how to repeat a match if it fails.
 struct Named(&'static str, u64);
 
@@ -149,7 +143,10 @@ impl Drop for Named {
     fn drop(&mut self) {
         if thread::panicking() {
             let Self(game, seed) = self;
-            eprintln!("{game} failed with seed {seed}; play it again:\n{}", command(game, *seed));
+            eprintln!("{game} failed with seed {seed}; play it again:");
+            eprintln!(
+                "{ONE}={seed} cargo test -p testkit --test tests simulation::{game}_loses_nothing_that_was_delivered"
+            );
         }
     }
 }

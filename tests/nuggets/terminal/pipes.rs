@@ -4,7 +4,7 @@ use std::{process::Command, sync::mpsc};
 
 use testkit::process::{Finished, Process};
 
-use super::support::{Mortal, Server, client, path, welcome};
+use super::support::{KillableServer, Server, client, path, welcome};
 
 const MAP: &str = "+---+\n|@.*|\n+---+\n";
 
@@ -15,7 +15,7 @@ fn run(arguments: &[&str], typed: &[u8]) -> Finished {
 }
 
 #[test]
-fn the_bytes_of_a_pipe_are_keys_and_only_the_last_words_are_printed() {
+fn bytes_from_a_pipe_are_keys_and_only_the_final_text_is_printed() {
     let server = Server::with_map(MAP);
     let finished = run(&["127.0.0.1", &server.port(), "Ann"], b"hh?\n\xc3Q");
     assert_eq!((finished.code, &*finished.stdout, &*finished.stderr), (Some(0), "Thanks for playing!\n", ""));
@@ -23,7 +23,7 @@ fn the_bytes_of_a_pipe_are_keys_and_only_the_last_words_are_printed() {
 }
 
 #[test]
-fn bots_without_a_screen_play_and_the_table_is_printed_once_behind_what_they_say() {
+fn bots_print_the_final_table_once_after_their_own_lines() {
     let server = Server::start(|message| match message {
         [b'P', b'L', b'A', b'Y', ..] => welcome(MAP, true),
         _ => vec![b"QUIT GAME OVER:\nA        250 zed1".to_vec()],
@@ -73,11 +73,11 @@ fn bots_that_want_a_rematch_play_one_game_after_the_other() {
 #[test]
 #[ignore = "waits for the 15 s that a bot does; .ci/run runs it"]
 fn a_bot_whose_server_is_gone_says_so_and_fails() {
-    let server = Mortal::start();
+    let server = KillableServer::start();
     let mut command = client();
     let bot = Process::start(command.args(["--headless", "127.0.0.1", &server.port().to_string(), "zed"]));
-    server.let_in(b"PLAY zed", MAP);
-    server.say(b"KEY L", b"GOLD 0 0 250");
+    server.admit(b"PLAY zed", MAP);
+    server.answer(b"KEY L", b"GOLD 0 0 250");
     // As after a kill, the port closes without a message.
     drop(server);
     let finished = bot.wait_for_end();
@@ -89,30 +89,18 @@ fn a_bot_whose_server_is_gone_says_so_and_fails() {
 
 #[test]
 fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
-    let cases: [(&[&str], &str); 20] = [
+    let cases: [(&[&str], &str); 8] = [
         (&[], "required arguments"),
-        (&["localhost"], "<PORT>"),
-        (&["localhost", "0"], "'0'"),
-        (&["localhost", "65536", "Ann"], "'65536'"),
         (&["localhost", "12x", "Ann"], "'12x' for '[PORT]': expected a whole number from 1 to 65535, as in 2000"),
-        (&["localhost", "-1", "Ann"], "'-1' for '[PORT]'"),
-        (&["", "5000"], "'' for '[HOST]': expected a name or an address, as in localhost"),
         (&["localhost:5000", "5000"], "expected a host without a port"),
-        (&["localhost", "5000", "--bots", "0"], "'0' for '--bots <COUNT>': expected a whole number from 1 to 26"),
         (&["localhost", "5000", "--bots", "27"], "'27' for '--bots <COUNT>': expected a whole number from 1 to 26"),
-        (&["localhost", "5000", "--bots", "-1"], "'-1' for '--bots <COUNT>'"),
         (&["localhost", "5000", "--delay-ms", "60001"], "expected a whole number from 0 to 60000, as in 80"),
-        (&["localhost", "5000", "--log-file", ""], "--log-file"),
-        (&["localhost", "5000", " "], "not blank"),
-        (&["localhost", "5000", "Ann", "Lee"], "'Lee'"),
-        (&["localhost", "5000", "--delay-ms", "5"], "--bot"),
         (&["localhost", "5000", "Ann", "--level", "easy"], "--level requires"),
         (&["5000", "localhost", "Ann"], "the order is host, port, name, as in localhost 2000 Ann"),
         (
             &["Ann", "localhost", "5000"],
             "'localhost' for '[PORT]': expected a whole number from 1 to 65535, as in 2000; the order",
         ),
-        (&["--demo", "localhost", "5000"], "--demo"),
     ];
     for (arguments, said) in cases {
         let finished = run(arguments, b"");
@@ -122,7 +110,7 @@ fn wrong_usage_names_what_is_wrong_and_exits_with_2() {
 }
 
 #[test]
-fn no_line_of_the_help_is_cut_or_broken_off_early() {
+fn the_help_wraps_at_the_width_of_the_terminal() {
     for columns in ["60", "80"] {
         let help = Process::run(client().arg("--help").env("COLUMNS", columns)).stdout;
         let width: usize = columns.parse().unwrap();

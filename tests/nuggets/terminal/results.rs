@@ -2,7 +2,7 @@
 
 use testkit::terminal::Terminal;
 
-use super::support::{MAP, Mortal, Server, leave, path};
+use super::support::{KillableServer, MAP, Server, leave, path};
 
 const OVER: &[u8] = b"QUIT GAME OVER:\nA         50 Ann\nB        150 Bob\nC         50 Cleo";
 const KEYS: &str = "Enter next game   Tab board   Q leave";
@@ -12,7 +12,7 @@ fn over(server: &Server, arguments: &[&str], columns: u16, rows: u16) -> Termina
     let port = server.port();
     let terminal = Terminal::start(&path(), &[&["127.0.0.1", &port], arguments].concat(), columns, rows);
     terminal.wait_for("|@...");
-    server.say(OVER);
+    server.send(OVER);
     terminal.wait_for(KEYS);
     terminal
 }
@@ -34,14 +34,14 @@ fn enter_joins_the_next_game() {
 }
 
 #[test]
-fn the_bell_rings_only_if_asked_for() {
+fn the_bell_rings_only_with_its_option() {
     for (arguments, rings) in [(&["Ann"][..], 0), (&["Ann", "--bell"], 2)] {
         let server = Server::with_map(MAP);
         let terminal = Terminal::start(&path(), &[&["127.0.0.1", &server.port()], arguments].concat(), 80, 24);
         terminal.wait_for("|@...");
-        server.say(b"GOLD 7 57 193");
+        server.send(b"GOLD 7 57 193");
         terminal.wait_for("57 nuggets");
-        server.say(OVER);
+        server.send(OVER);
         terminal.wait_for(KEYS);
         assert_eq!(terminal.bells(), rings, "{arguments:?}: at gold and at the end");
         leave(terminal);
@@ -49,7 +49,7 @@ fn the_bell_rings_only_if_asked_for() {
 }
 
 #[test]
-fn with_rematch_the_next_game_is_joined_by_itself() {
+fn rematch_joins_the_next_game_without_a_key() {
     let server = Server::with_map(MAP);
     let terminal = over(&server, &["Ann", "--rematch"], 80, 24);
     terminal.wait_for("Joining the next game in ");
@@ -59,22 +59,22 @@ fn with_rematch_the_next_game_is_joined_by_itself() {
 }
 
 #[test]
-fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined() {
-    let server = Mortal::start();
+fn a_lost_server_is_reported_and_its_successor_can_be_joined() {
+    let server = KillableServer::start();
     let port = server.port();
     let mut terminal = Terminal::start(&path(), &["127.0.0.1", &port.to_string(), "Ann"], 80, 24);
-    server.let_in(b"PLAY Ann", MAP);
+    server.admit(b"PLAY Ann", MAP);
     terminal.wait_for("|@...");
     drop(server);
     terminal.press_until(b"l", "Server gone: port closed");
     terminal.wait_for("The server's port is closed.");
     terminal.wait_for("You had 0 nuggets, 250 were unclaimed.");
     terminal.wait_for("Enter join again   Tab board   Q leave");
-    let Some(server) = Mortal::at(port) else {
+    let Some(server) = KillableServer::at(port) else {
         return eprintln!("somebody else has port {port} by now, so joining anew is not tested");
     };
     terminal.press(b"\r");
-    server.let_in(b"PLAY Ann", MAP);
+    server.admit(b"PLAY Ann", MAP);
     terminal.wait(|screen| screen.contents().lines().next().is_some_and(|line| line.ends_with("? keys  Q leave")));
     // The server stops again, and the player leaves.
     drop(server);
@@ -85,13 +85,13 @@ fn a_server_that_is_gone_is_told_with_the_last_board_and_another_can_be_joined()
 }
 
 #[test]
-fn a_server_that_has_ended_with_its_game_offers_no_next_one() {
-    let server = Mortal::start();
+fn a_stopped_server_offers_no_next_game() {
+    let server = KillableServer::start();
     let mut terminal = Terminal::start(&path(), &["127.0.0.1", &server.port().to_string(), "Ann"], 80, 24);
-    server.let_in(b"PLAY Ann", MAP);
+    server.admit(b"PLAY Ann", MAP);
     terminal.wait_for("|@...");
     terminal.press(b"l");
-    server.say(b"KEY l", OVER);
+    server.answer(b"KEY l", OVER);
     terminal.wait_for(KEYS);
     drop(server);
     terminal.press(b"\r");

@@ -33,13 +33,13 @@ fn a_game_from_welcome_to_goodbye() {
     wait_for_game(&terminal, STATUS, MAP);
     assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
 
-    server.say(b"GOLD 39 39 211");
+    server.send(b"GOLD 39 39 211");
     wait_for_game(&terminal, "Player A has 39 nuggets (211 nuggets unclaimed).  GOLD received: 39", "");
-    server.say(b"ERROR unknown keystroke");
+    server.send(b"ERROR unknown keystroke");
     wait_for_game(&terminal, "Player A has 39 nuggets (211 nuggets unclaimed).  unknown keystroke", "");
     terminal.press(b"h");
     wait_for_game(&terminal, "Player A has 39 nuggets (211 nuggets unclaimed).", "");
-    server.say(format!("DISPLAY\n{}", MAP.replace('@', ".").replace('C', "@")).as_bytes());
+    server.send(format!("DISPLAY\n{}", MAP.replace('@', ".").replace('C', "@")).as_bytes());
     let moved = "+------------------+\n|...........*....B.|";
     wait_for_game(&terminal, "Player A has 39 nuggets (211 nuggets unclaimed).", moved);
 

@@ -35,12 +35,12 @@ pub(crate) fn path() -> String {
 }
 
 /// Messages that a scripted server received, with their senders.
-type Heard = Vec<(SocketAddr, Vec<u8>)>;
+type Received = Vec<(SocketAddr, Vec<u8>)>;
 
 /// A scripted server.
 pub(crate) struct Server {
     socket: UdpSocket,
-    heard: Arc<Watched<Heard>>,
+    received: Arc<Watched<Received>>,
 }
 
 impl Server {
@@ -48,8 +48,8 @@ impl Server {
     pub(crate) fn start(script: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Self {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let listener = socket.try_clone().unwrap();
-        let heard = Watched::new(vec![]);
-        let log = Arc::clone(&heard);
+        let received = Watched::new(vec![]);
+        let log = Arc::clone(&received);
         // The thread blocks in `recv_from` until the test program ends.
         thread::spawn(move || {
             let mut buffer = [0; 1024];
@@ -64,7 +64,7 @@ impl Server {
                 }
             }
         });
-        Self { socket, heard }
+        Self { socket, received }
     }
 
     /// Starts a server that admits a player or spectator to this map. It ignores all keys except `Q`.
@@ -83,32 +83,35 @@ impl Server {
     }
 
     /// Sends a datagram to the sender of the last message.
-    pub(crate) fn say(&self, datagram: &[u8]) {
+    pub(crate) fn send(&self, datagram: &[u8]) {
         self.socket.send_to(datagram, self.client()).unwrap();
     }
 
     /// The sender of the last message.
     pub(crate) fn client(&self) -> SocketAddr {
-        self.heard.lock().last().unwrap().0
+        self.received.lock().last().unwrap().0
     }
 
     /// Waits until the received messages are exactly these.
     pub(crate) fn wait_for(&self, messages: &[&str]) {
-        let texts = |heard: &Heard| heard.iter().map(|(_, text)| text.escape_ascii().to_string()).collect::<Vec<_>>();
-        self.heard.wait(|heard| texts(heard) == messages, |heard| texts(heard).join("\n"));
+        let texts =
+            |received: &Received| received.iter().map(|(_, text)| text.escape_ascii().to_string()).collect::<Vec<_>>();
+        self.received.wait(|received| texts(received) == messages, |received| texts(received).join("\n"));
     }
 
     /// Waits until at least `count` received messages begin with `start`.
     pub(crate) fn wait_for_many(&self, start: &str, count: usize) {
-        let matching = |heard: &Heard| heard.iter().filter(|(_, text)| text.starts_with(start.as_bytes())).count();
-        self.heard.wait(|heard| matching(heard) >= count, |heard| format!("{} of {count}", matching(heard)));
+        let matching =
+            |received: &Received| received.iter().filter(|(_, text)| text.starts_with(start.as_bytes())).count();
+        self.received
+            .wait(|received| matching(received) >= count, |received| format!("{} of {count}", matching(received)));
     }
 }
 
 /// A server that can be killed: its port closes without a message.
-pub(crate) struct Mortal(UdpSocket);
+pub(crate) struct KillableServer(UdpSocket);
 
-impl Mortal {
+impl KillableServer {
     /// A server at a free port.
     pub(crate) fn start() -> Self {
         Self::at(0).unwrap()
@@ -125,24 +128,33 @@ impl Mortal {
         self.0.local_addr().unwrap().port()
     }
 
-    /// Receives the next message, which must be this one, and sends `answer`.
-    pub(crate) fn say(&self, heard: &[u8], answer: &[u8]) {
-        self.0.send_to(answer, self.hear(heard)).unwrap();
+    /// Receives this message and sends `answer`.
+    pub(crate) fn answer(&self, message: &[u8], answer: &[u8]) {
+        self.send(self.expect(message), &[answer]);
     }
 
-    /// Receives the next message, which must be `first`, and admits its sender.
-    pub(crate) fn let_in(&self, first: &[u8], map: &str) {
-        let from = self.hear(first);
-        for message in welcome(map, true) {
-            self.0.send_to(&message, from).unwrap();
+    /// Receives the message `first` and admits its sender. Returns the sender.
+    pub(crate) fn admit(&self, first: &[u8], map: &str) -> SocketAddr {
+        let from = self.expect(first);
+        self.send(from, &welcome(map, true).iter().map(Vec::as_slice).collect::<Vec<_>>());
+        from
+    }
+
+    pub(crate) fn send(&self, to: SocketAddr, messages: &[&[u8]]) {
+        for message in messages {
+            self.0.send_to(message, to).unwrap();
         }
     }
 
-    fn hear(&self, message: &[u8]) -> SocketAddr {
-        let mut buffer = [0; 100];
-        let (count, from) = self.0.recv_from(&mut buffer).unwrap();
-        assert_eq!(&buffer[..count], message);
-        from
+    /// Receives this message and ignores others. Returns the sender.
+    pub(crate) fn expect(&self, message: &[u8]) -> SocketAddr {
+        let mut buffer = [0; 200];
+        loop {
+            let (count, from) = self.0.recv_from(&mut buffer).unwrap();
+            if &buffer[..count] == message {
+                return from;
+            }
+        }
     }
 }
 

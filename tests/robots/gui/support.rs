@@ -51,7 +51,7 @@ impl Client {
 
     /// Receives the next message, which must be this one.
     #[track_caller]
-    pub(crate) fn hear(&self, message: &[u8]) {
+    pub(crate) fn expect(&self, message: &[u8]) {
         let mut buffer = [0; 1024];
         let length = self.socket.recv(&mut buffer).unwrap();
         assert_eq!(buffer[..length], *message);

@@ -18,7 +18,7 @@ fn begin<E: Recorded>(folder: &Path, engine: E) -> Match<E> {
 }
 
 fn pass<E: Recorded>(game: &mut Match<E>, millis: u64) -> Vec<Output> {
-    game.pass(Duration::from_millis(millis))
+    game.advance(Duration::from_millis(millis))
 }
 
 /// Writes the rest; with `close`, closes the journal like a server that ends.
@@ -39,21 +39,21 @@ pub(crate) fn nuggets(folder: &Path, steps: u32, close: bool) -> PathBuf {
     let rules = nuggets::Rules { gold: 100_000, ..Default::default() };
     let config = nuggets::Config { seed: 7, rematch: true, rules, ..Default::default() };
     let mut game = begin(folder, nuggets::Server::new(Arc::new(grid), config).unwrap());
-    let ann = game.come(Link::Datagram);
-    game.say(ann, b"PLAY Ann");
+    let ann = game.connect(Link::Datagram);
+    game.send(ann, b"PLAY Ann");
     pass(&mut game, 1_500);
-    let bob = game.come(Link::Message);
-    game.say(bob, b"PLAY Bob\x1b[2J");
-    let cid = game.come(Link::Datagram);
-    game.say(cid, b"SPECTATE");
+    let bob = game.connect(Link::Message);
+    game.send(bob, b"PLAY Bob\x1b[2J");
+    let cid = game.connect(Link::Datagram);
+    game.send(cid, b"SPECTATE");
     for step in 0..steps {
         pass(&mut game, 400);
         let key = b"hljkyubn"[step.wrapping_mul(2_654_435_761) as usize >> 7 & 7];
-        game.say(if step % 3 == 0 { bob } else { ann }, &[b'K', b'E', b'Y', b' ', key]);
+        game.send(if step % 3 == 0 { bob } else { ann }, &[b'K', b'E', b'Y', b' ', key]);
     }
-    game.say(ann, b"KEY");
+    game.send(ann, b"KEY");
     pass(&mut game, 1_000);
-    game.say(ann, b"KEY Q");
+    game.send(ann, b"KEY Q");
     pass(&mut game, 250);
     finish(game, close)
 }
@@ -77,43 +77,43 @@ fn robots_server() -> robots::Server {
 /// Games of robots, until the first of several files of the journal is removed.
 pub(crate) fn long(folder: &Path) -> PathBuf {
     let mut game = Match::begin(Arc::new(SystemDisk), folder, robots_server(), 64 << 10);
-    let ann = game.come(Link::Stream);
-    let bob = game.come(Link::Stream);
+    let ann = game.connect(Link::Stream);
+    let bob = game.connect(Link::Stream);
     while game.path.exists() {
-        game.say(ann, b"\x00\x03Ann");
-        game.say(bob, b"\x00\x03Bob");
+        game.send(ann, b"\x00\x03Ann");
+        game.send(bob, b"\x00\x03Bob");
         for _ in 0..10 {
             for _ in 0..20 {
-                game.say(ann, b"\x03\x01");
+                game.send(ann, b"\x03\x01");
                 pass(&mut game, 20);
             }
             pass(&mut game, 100);
         }
         game.settle();
     }
-    game.leave(bob);
+    game.disconnect(bob);
     finish(game, true)
 }
 
 /// Two games of ten turns; Bob does not act in the second.
 pub(crate) fn robots(folder: &Path) -> PathBuf {
     let mut game = begin(folder, robots_server());
-    let ann = game.come(Link::Stream);
-    let bob = game.come(Link::Stream);
+    let ann = game.connect(Link::Stream);
+    let bob = game.connect(Link::Stream);
     for played in 0..2 {
-        game.say(ann, b"\x00\x03Ann");
+        game.send(ann, b"\x00\x03Ann");
         pass(&mut game, 200);
-        game.say(bob, b"\x00\x03Bob");
+        game.send(bob, b"\x00\x03Bob");
         for turn in 0..10_u8 {
-            game.say(ann, if turn % 4 == 0 { b"\x01" } else { b"\x03\x01" });
+            game.send(ann, if turn % 4 == 0 { b"\x01" } else { b"\x03\x01" });
             if played == 0 {
-                game.say(bob, if turn % 5 == 2 { b"\x02" } else { b"\x03\x02" });
+                game.send(bob, if turn % 5 == 2 { b"\x02" } else { b"\x03\x02" });
             }
             pass(&mut game, 500);
         }
         pass(&mut game, 2_000);
     }
-    game.leave(bob);
+    game.disconnect(bob);
     pass(&mut game, 100);
     finish(game, true)
 }
@@ -123,11 +123,11 @@ pub(crate) fn blackjack(folder: &Path) -> PathBuf {
     let mut config = blackjack::Config::new(3, blackjack::Seed::from_number(77));
     config.players = 2;
     let mut game = begin(folder, blackjack::Server::new(config).unwrap());
-    let ann = game.come(Link::Stream);
-    game.say(ann, b"JOIN Ann\0");
+    let ann = game.connect(Link::Stream);
+    game.send(ann, b"JOIN Ann\0");
     pass(&mut game, 700);
-    let bob = game.come(Link::Stream);
-    let mut told = game.say(bob, b"\0\0\0\x05\x01\x01Bob");
+    let bob = game.connect(Link::Stream);
+    let mut told = game.send(bob, b"\0\0\0\x05\x01\x01Bob");
     let mut asked = 0_u32;
     for _ in 0..2_000 {
         let mut answers = vec![];
@@ -141,7 +141,7 @@ pub(crate) fn blackjack(folder: &Path) -> PathBuf {
             }
         }
         for (peer, answer) in answers {
-            told.extend(game.say(peer, answer));
+            told.extend(game.send(peer, answer));
         }
         told.extend(pass(&mut game, 100));
         if game.room.outcome().is_some() {
@@ -155,17 +155,17 @@ pub(crate) fn blackjack(folder: &Path) -> PathBuf {
 pub(crate) fn mastermind(folder: &Path) -> PathBuf {
     let config = mastermind::Config::new(4, true, 77);
     let mut game = begin(folder, mastermind::Server::new(config).unwrap());
-    let (ann, bob) = (game.come(Link::Stream), game.come(Link::Message));
-    game.say(ann, b"PLAY Ann\n");
+    let (ann, bob) = (game.connect(Link::Stream), game.connect(Link::Message));
+    game.send(ann, b"PLAY Ann\n");
     pass(&mut game, 500);
-    game.say(bob, b"PLAY Bob");
+    game.send(bob, b"PLAY Bob");
     for text in ["GUESS 1122", "LIFELINE 1", "GUES 1", "GUESS 3344", "RESIGN"] {
         pass(&mut game, 1_000);
-        game.say(ann, format!("{text}\n").as_bytes());
+        game.send(ann, format!("{text}\n").as_bytes());
     }
     for text in ["GUESS 5566", "RESIGN", "NEW", "guess 7788", "QUIT"] {
         pass(&mut game, 1_000);
-        game.say(bob, text.as_bytes());
+        game.send(bob, text.as_bytes());
     }
     pass(&mut game, 500);
     finish(game, true)

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_cost_time_and_some_of_them_much() {
+    fn reading_the_clock_takes_time_and_stalls_sometimes() {
         let machine = Machine::new(7);
         let clock = machine.clock();
         let times: Vec<Time> = (0..1_000).map(|_| clock.now()).collect();

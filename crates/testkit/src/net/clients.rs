@@ -1,39 +1,24 @@
 //! The clients of a simulated network.
 
-use std::{fmt::Debug, net::SocketAddr, task::Waker};
+use std::{fmt::Debug, iter, net::SocketAddr};
 
 use bytes::Bytes;
-use netcore::{Client, Role};
+use netcore::{Client, Recorded, Role};
 
-use super::{Hostable, Line, Net, Seat, datagrams::Way, delivery::finish_sending};
+use super::{Endpoint, Hostable, Net, arrival::Arrived, datagrams::Direction, world::Shared};
 
-impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
+impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// Adds a client at `address` that uses datagrams. Replaces the previous one.
     pub fn add(&mut self, address: SocketAddr, client: C) {
-        self.seat(address, client, Line::Datagrams);
+        let since = self.now();
+        self.clients.insert(address, Endpoint { client, stream: None, closed: false, since });
     }
 
     /// Adds a client that connects by a stream; watchers use a listener of their own.
     pub fn add_stream(&mut self, address: SocketAddr, role: Role, client: C) {
         let world = &mut *self.shared.lock();
-        let (wire, since) = (world.wires.connect(&mut world.chance, address, role), world.chance.now);
-        self.clients.insert(address, Seat { client, line: Line::Stream(wire), closed: false, since });
-    }
-
-    /// Adds a client that sends whole messages, one per frame.
-    pub fn add_message(&mut self, address: SocketAddr, role: Role, client: C) {
-        let world = &mut *self.shared.lock();
-        let (line, since) = (world.lines.connect(&mut world.chance, address, role), world.chance.now);
-        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false, since });
-    }
-
-    /// Reconnects a client of [`Net::add_message`] as a new client without state. Messages in flight are lost.
-    pub fn reconnect(&mut self, address: SocketAddr, client: C) {
-        let Line::Messages(line) = self.line(address) else { panic!("{address} is not connected by messages") };
-        let world = &mut *self.shared.lock();
-        world.lines.reconnect(&mut world.chance, line);
-        let since = world.chance.now;
-        self.clients.insert(address, Seat { client, line: Line::Messages(line), closed: false, since });
+        let (stream, since) = (world.connections.connect(&mut world.chance, address, role), world.chance.now);
+        self.clients.insert(address, Endpoint { client, stream: Some(stream), closed: false, since });
     }
 
     /// Removes the client at `address`, whose connection has ended.
@@ -53,72 +38,67 @@ impl<E: Hostable, C: Client<Error: Debug>> Net<E, C> {
 
     /// All clients, by address.
     pub fn clients(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
-        self.clients.iter().map(|(&address, seat)| (address, &seat.client))
+        self.clients.iter().map(|(&address, endpoint)| (address, &endpoint.client))
     }
 
     /// Sends a datagram to the server from any address, with or without a client.
     pub fn send(&mut self, from: SocketAddr, datagram: impl Into<Bytes>) {
         let world = &mut *self.shared.lock();
-        world.post.post(&mut world.chance, Way::ToServer { from }, datagram.into());
+        world.datagrams.send(&mut world.chance, Direction::ToServer { from }, datagram.into());
     }
 
     /// Sends bytes on the stream of the client at `address`, after the client's own output.
-    pub fn say(&mut self, address: SocketAddr, bytes: &[u8]) {
+    pub fn write(&mut self, address: SocketAddr, bytes: &[u8]) {
         self.collect();
-        let Some(&Seat { line: Line::Stream(wire), closed: false, .. }) = self.clients.get(&address) else { return };
+        let Some(&Endpoint { stream: Some(stream), closed: false, .. }) = self.clients.get(&address) else { return };
         let world = &mut *self.shared.lock();
-        world.wires.send(&mut world.chance, wire, bytes);
+        world.connections.send(&mut world.chance, stream, bytes);
     }
 
-    /// The datagrams that arrived at an address without a client, oldest first.
-    pub fn take_mail(&mut self, address: SocketAddr) -> Vec<Bytes> {
-        self.mail.remove(&address).unwrap_or_default()
-    }
-
-    /// Makes the room refresh the peer at `address`. Returns `false` if there is none.
-    pub fn refresh(&mut self, address: SocketAddr) -> bool {
-        let mut world = self.shared.lock();
-        let Some(&place) = world.places.get(&address) else { return false };
-        world.refreshes.push_back(place);
-        world.refresher.take().into_iter().for_each(Waker::wake);
-        true
-    }
-
-    /// Resets the connection of the client at `address`; both ends notice it immediately.
-    pub fn reset(&mut self, address: SocketAddr) {
-        let line = self.line(address);
-        let world = &mut *self.shared.lock();
-        match line {
-            Line::Stream(wire) => world.wires.wire(wire).reset(&mut world.chance),
-            Line::Messages(line) => world.lines.reset(&mut world.chance, line),
-            Line::Datagrams => panic!("{address} has no connection that could break"),
+    // Passes an arrival to its client, if there is one.
+    pub(super) fn receive(&mut self, address: SocketAddr, what: Arrived) {
+        let now = self.now();
+        let Some(endpoint) = self.clients.get_mut(&address) else { return };
+        match what {
+            Arrived::Bytes(bytes) => {
+                if let Err(why) = endpoint.client.receive(now, &bytes) {
+                    panic!("{address} cannot decode {}: {why:?}", bytes.escape_ascii());
+                }
+            }
+            Arrived::End(end) => {
+                endpoint.client.disconnected(now, end.gone());
+                endpoint.close(&self.shared);
+            }
         }
     }
 
-    /// Sets whether the client at `address` reads its input. While it does not, its window fills up.
-    pub fn set_reading(&mut self, address: SocketAddr, reading: bool) {
-        let line = self.line(address);
-        let mut world = self.shared.lock();
-        match line {
-            Line::Stream(wire) => world.wires.wire(wire).reading = reading,
-            Line::Messages(line) => world.lines.all[line].reading = reading,
-            Line::Datagrams => panic!("datagrams do not wait for {address} to read them"),
+    // Sends the outgoing messages of the clients.
+    pub(super) fn collect(&mut self) {
+        for (&from, Endpoint { client, stream, closed, .. }) in &mut self.clients {
+            let world = &mut *self.shared.lock();
+            for message in iter::from_fn(|| client.take_outgoing()) {
+                match *stream {
+                    None => world.datagrams.send(&mut world.chance, Direction::ToServer { from }, message),
+                    Some(_) if *closed => {}
+                    Some(stream) => world.connections.send(&mut world.chance, stream, &message),
+                }
+            }
+        }
+        for endpoint in self.clients.values_mut().filter(|endpoint| endpoint.client.is_over()) {
+            endpoint.close(&self.shared);
         }
     }
+}
 
-    /// Closes the connection of the client at `address` in an orderly way.
-    pub fn close(&mut self, address: SocketAddr) {
-        let Some(Seat { line, closed, .. }) = self.clients.get_mut(&address) else { return };
-        *closed = true;
-        finish_sending(&self.shared, *line);
-    }
-
-    fn seat(&mut self, address: SocketAddr, client: C, line: Line) {
-        let since = self.now();
-        self.clients.insert(address, Seat { client, line, closed: false, since });
-    }
-
-    fn line(&self, address: SocketAddr) -> Line {
-        self.clients.get(&address).unwrap_or_else(|| panic!("no client is at {address}")).line
+impl<C> Endpoint<C> {
+    // Closes the client's side of its connection.
+    fn close(&mut self, shared: &Shared) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
+        if let Some(stream) = self.stream {
+            let world = &mut *shared.lock();
+            world.connections.close(&mut world.chance, stream);
+        }
     }
 }

@@ -74,10 +74,10 @@ impl Conditions {
     };
 }
 
-/// The conditions for streams and messages. Their order never changes.
+/// The conditions for streams, whose order never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamConditions {
-    /// Sizes of the pieces into which a stream is split, in bytes. Messages are not split.
+    /// Sizes of the pieces into which a stream is split, in bytes.
     pub piece: RangeInclusive<usize>,
     /// Delay of a piece, which arrives after those before it.
     pub delay: RangeInclusive<Duration>,
@@ -134,8 +134,6 @@ impl StreamConditions {
 /// Statistics of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Datagrams sent by all ends.
-    pub sent: u64,
     /// Datagrams lost.
     pub lost: u64,
     /// Datagrams that arrived twice.
@@ -146,20 +144,12 @@ pub struct Traffic {
     pub socket_errors: u64,
     /// Datagrams that arrived after a later one, between any two ends.
     pub overtaken: u64,
-    /// Datagrams dropped by the limits on unknown addresses and peers.
-    pub refused: u64,
-    /// Pieces of streams sent.
-    pub pieces: u64,
-    /// Times that a writer blocked because the other end did not read.
-    pub blocked: u64,
     /// Connections that were reset.
     pub resets: u64,
     /// Connections whose client has shut down its sending half before it was finished.
     pub half_closed: u64,
     /// Segments with several messages, or with one that was held back.
     pub corked: u64,
-    /// Messages sent.
-    pub messages: u64,
 }
 
 /// The time, and the random decisions.
@@ -168,6 +158,6 @@ pub(super) struct Chance {
     pub(super) now: Time,
     pub(super) rng: Pcg64,
     pub(super) conditions: Conditions,
-    pub(super) rough: StreamConditions,
+    pub(super) stream_conditions: StreamConditions,
     pub(super) traffic: Traffic,
 }

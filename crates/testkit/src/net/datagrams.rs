@@ -10,7 +10,7 @@ use bytes::Bytes;
 use netcore::Time;
 use rand::RngExt;
 
-use super::{arrived::Arrived, conditions::Chance};
+use super::{arrival::Arrived, conditions::Chance};
 use crate::draw::draw;
 
 /// The largest UDP payload over IPv4, in bytes.
@@ -18,16 +18,16 @@ const MAX_DATAGRAM: usize = 65_507;
 
 /// The direction of a datagram.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Direction {
     ToServer { from: SocketAddr },
     ToClient { to: SocketAddr },
 }
 
 /// Datagrams in flight, and those in the server's receive buffer.
 #[derive(Debug, Default)]
-pub(super) struct Post {
+pub(super) struct Datagrams {
     // By arrival time; the serial number keeps the order of simultaneous arrivals.
-    transit: BTreeMap<(Time, u64), (Way, Bytes)>,
+    transit: BTreeMap<(Time, u64), (Direction, Bytes)>,
     serial: u64,
     newest_arrived: u64,
     // Unread datagrams with their arrival times.
@@ -42,25 +42,24 @@ pub(super) struct Post {
     pub(super) writer: Option<Waker>,
 }
 
-impl Post {
-    pub(super) fn post(&mut self, chance: &mut Chance, way: Way, datagram: Bytes) {
+impl Datagrams {
+    pub(super) fn send(&mut self, chance: &mut Chance, direction: Direction, datagram: Bytes) {
         assert!(datagram.len() <= MAX_DATAGRAM, "a datagram of {} bytes cannot be sent", datagram.len());
-        chance.traffic.sent += 1;
         if chance.rng.random_range(0..100) < chance.conditions.loss_percent {
             chance.traffic.lost += 1;
             return;
         }
         if chance.rng.random_range(0..100) < chance.conditions.double_percent {
             chance.traffic.doubled += 1;
-            self.dispatch(chance, way, datagram.clone());
+            self.dispatch(chance, direction, datagram.clone());
         }
-        self.dispatch(chance, way, datagram);
+        self.dispatch(chance, direction, datagram);
     }
 
-    fn dispatch(&mut self, chance: &mut Chance, way: Way, datagram: Bytes) {
+    fn dispatch(&mut self, chance: &mut Chance, direction: Direction, datagram: Bytes) {
         let delay = draw(&mut chance.rng, &chance.conditions.delay);
         self.serial += 1;
-        self.transit.insert((chance.now.plus(delay), self.serial), (way, datagram));
+        self.transit.insert((chance.now.plus(delay), self.serial), (direction, datagram));
     }
 
     /// Since when the server has not read a pending datagram.
@@ -90,23 +89,21 @@ impl Post {
             self.writer.take().into_iter().for_each(Waker::wake);
         }
         while let Some(next) = self.transit.first_entry().filter(|next| next.key().0 <= chance.now) {
-            let ((_, serial), (way, datagram)) = next.remove_entry();
+            let ((_, serial), (direction, datagram)) = next.remove_entry();
             chance.traffic.overtaken += u64::from(serial < self.newest_arrived);
             self.newest_arrived = self.newest_arrived.max(serial);
-            match way {
-                Way::ToServer { .. } if self.closed => {}
-                Way::ToServer { from } => {
+            match direction {
+                Direction::ToServer { .. } if self.closed => {}
+                Direction::ToServer { from } => {
                     let mut datagram = datagram;
                     if chance.rng.random_range(0..100) < chance.conditions.truncate_percent && is_peer(from) {
                         datagram.truncate(chance.rng.random_range(0..=datagram.len()));
                         chance.traffic.truncated += 1;
                     }
-                    // Counted as refused until the host receives it.
-                    chance.traffic.refused += 1;
                     self.inbox.push_back((chance.now, from, datagram));
                     self.reader.take().into_iter().for_each(Waker::wake);
                 }
-                Way::ToClient { to } => arrived.push((to, Arrived::Bytes(datagram))),
+                Direction::ToClient { to } => arrived.push((to, Arrived::Bytes(datagram))),
             }
         }
     }

@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use netcore::Role;
 use netshell::{ByteStream, Listen};
 
-use super::{arrived::End, streams::Segments, world::Shared};
+use super::{arrival::End, streams::Segments, world::Shared};
 
 /// A listener.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct SimulatedListener {
 
 impl SimulatedListener {
     pub(super) fn new(shared: Shared, listener: Role) -> Self {
-        shared.lock().wires.listen(listener);
+        shared.lock().connections.listen(listener);
         Self { shared, listener }
     }
 }
@@ -31,20 +31,20 @@ impl Listen for SimulatedListener {
 
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(SimulatedStream, SocketAddr)>> {
         let mut world = self.shared.lock();
-        world.land();
-        let Some((wire, address)) = world.wires.accept(self.listener) else {
-            world.wires.await_connection(self.listener, context);
+        world.process_due();
+        let Some((connection, address)) = world.connections.accept(self.listener) else {
+            world.connections.await_connection(self.listener, context);
             return Poll::Pending;
         };
         drop(world);
-        Poll::Ready(Ok((SimulatedStream { shared: self.shared.clone(), wire }, address)))
+        Poll::Ready(Ok((SimulatedStream { shared: self.shared.clone(), connection }, address)))
     }
 }
 
 impl Drop for SimulatedListener {
     fn drop(&mut self) {
         let world = &mut *self.shared.lock();
-        world.wires.stop_listening(&mut world.chance, self.listener);
+        world.connections.stop_listening(&mut world.chance, self.listener);
     }
 }
 
@@ -52,7 +52,7 @@ impl Drop for SimulatedListener {
 #[derive(Debug)]
 pub(super) struct SimulatedStream {
     shared: Shared,
-    wire: usize,
+    connection: usize,
 }
 
 fn broken() -> io::Error {
@@ -62,15 +62,15 @@ fn broken() -> io::Error {
 impl ByteStream for SimulatedStream {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
         let world = &mut *self.shared.lock();
-        world.land();
-        let wire = world.wires.wire(self.wire);
-        let read = wire.to_server.read(most);
+        world.process_due();
+        let connection = world.connections.connection(self.connection);
+        let read = connection.to_server.read(most);
         if !read.is_empty() {
             buffer.extend_from_slice(&read);
-            wire.send_unsent(&mut world.chance);
+            connection.send_unsent(&mut world.chance);
             return Ok(read.len());
         }
-        match wire.to_server.ended() {
+        match connection.to_server.ended() {
             None => Err(io::ErrorKind::WouldBlock.into()),
             Some(End::Closed) => Ok(0),
             Some(End::Broken) => Err(broken()),
@@ -79,20 +79,19 @@ impl ByteStream for SimulatedStream {
 
     fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         let world = &mut *self.shared.lock();
-        let wire = world.wires.wire(self.wire);
-        if wire.to_server.ended() == Some(End::Broken) {
+        let connection = world.connections.connection(self.connection);
+        if connection.to_server.ended() == Some(End::Broken) {
             return Err(broken());
         }
         let mut written = 0;
         for slice in slices {
-            let taken = wire.to_client.write(&mut world.chance, slice, Segments::Small);
+            let taken = connection.to_client.write(&mut world.chance, slice, Segments::Small);
             written += taken;
             if taken < slice.len() {
                 break;
             }
         }
         if written == 0 {
-            world.chance.traffic.blocked += 1;
             return Err(io::ErrorKind::WouldBlock.into());
         }
         Ok(written)
@@ -100,7 +99,7 @@ impl ByteStream for SimulatedStream {
 
     fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let world = &mut *self.shared.lock();
-        let pipe = &mut world.wires.wire(self.wire).to_server;
+        let pipe = &mut world.connections.connection(self.connection).to_server;
         if pipe.has_unread() || pipe.ended().is_some() {
             return Poll::Ready(Ok(()));
         }
@@ -110,23 +109,23 @@ impl ByteStream for SimulatedStream {
 
     fn poll_writable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let world = &mut *self.shared.lock();
-        let wire = world.wires.wire(self.wire);
-        if wire.to_client.room(&world.chance) > 0 || wire.to_server.ended() == Some(End::Broken) {
+        let connection = world.connections.connection(self.connection);
+        if connection.to_client.room(&world.chance) > 0 || connection.to_server.ended() == Some(End::Broken) {
             return Poll::Ready(Ok(()));
         }
-        wire.to_client.await_room(context);
+        connection.to_client.await_room(context);
         Poll::Pending
     }
 
     fn finish(&mut self) {
         let world = &mut *self.shared.lock();
-        world.wires.wire(self.wire).to_client.finish(&mut world.chance, End::Closed);
+        world.connections.connection(self.connection).to_client.finish(&mut world.chance, End::Closed);
     }
 }
 
 impl Drop for SimulatedStream {
     fn drop(&mut self) {
         let world = &mut *self.shared.lock();
-        world.wires.wire(self.wire).leave(&mut world.chance);
+        world.connections.connection(self.connection).leave(&mut world.chance);
     }
 }

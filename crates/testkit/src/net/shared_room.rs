@@ -8,7 +8,7 @@ use std::{
 
 use journal_core::{Journalled, digest};
 use netcore::{
-    Admission, Engine, Hosted, Input, Outbox, Outcome, PeerId, Progress, Protocol, Recorded, Room, Split, Status, Time,
+    Admission, Engine, Input, Outbox, Outcome, PeerId, Progress, Protocol, Recorded, Room, Split, Status, Time,
 };
 
 use super::world::Shared;
@@ -18,84 +18,58 @@ pub trait Hostable: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> +
 
 impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static> Hostable for E {}
 
-/// A room that gives access to its engine.
-pub(super) trait RoomWithEngine<E>: Room + Send + Sync {
-    fn engine(&self) -> &E;
-
-    /// The digest of the state, if the room is recorded.
-    fn digest_of_state(&self) -> Option<u64> {
-        None
-    }
-}
-
-impl<E: Hostable> RoomWithEngine<E> for Hosted<E> {
-    fn engine(&self) -> &E {
-        self.engine()
-    }
-}
-
-impl<E: Recorded + Hostable> RoomWithEngine<E> for Journalled<E> {
-    fn engine(&self) -> &E {
-        self.room().engine()
-    }
-
-    fn digest_of_state(&self) -> Option<u64> {
-        Some(digest(self.room()))
-    }
-}
-
 /// A room with an engine, shared between the host and the test.
-pub(super) struct SharedRoom<E: Engine> {
-    room: Arc<RwLock<Box<dyn RoomWithEngine<E>>>>,
+pub(super) struct SharedRoom<E: Recorded> {
+    room: Arc<RwLock<Journalled<E>>>,
     shared: Shared,
     // The time of the last input.
     latest: Time,
 }
 
 /// A reference to an engine, which locks the room.
-pub struct EngineRef<'a, E: Engine>(RwLockReadGuard<'a, Box<dyn RoomWithEngine<E>>>);
+pub struct EngineRef<'a, E: Recorded>(RwLockReadGuard<'a, Journalled<E>>);
 
-impl<E: Engine> Deref for EngineRef<'_, E> {
+impl<E: Recorded> Deref for EngineRef<'_, E> {
     type Target = E;
 
     fn deref(&self) -> &E {
-        self.0.engine()
+        self.0.room().engine()
     }
 }
 
-impl<E: Engine + fmt::Debug> fmt::Debug for EngineRef<'_, E> {
+impl<E: Recorded + fmt::Debug> fmt::Debug for EngineRef<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<E: Engine> fmt::Debug for SharedRoom<E> {
+impl<E: Recorded> fmt::Debug for SharedRoom<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SharedRoom").finish_non_exhaustive()
     }
 }
 
-impl<E: Engine> Clone for SharedRoom<E> {
+impl<E: Recorded> Clone for SharedRoom<E> {
     fn clone(&self) -> Self {
         Self { room: Arc::clone(&self.room), shared: self.shared.clone(), latest: self.latest }
     }
 }
 
-impl<E: Engine> SharedRoom<E> {
-    pub(super) fn new(room: impl RoomWithEngine<E> + 'static, shared: Shared) -> Self {
-        Self { room: Arc::new(RwLock::new(Box::new(room))), shared, latest: Time::ZERO }
+impl<E: Recorded> SharedRoom<E> {
+    pub(super) fn new(room: Journalled<E>, shared: Shared) -> Self {
+        Self { room: Arc::new(RwLock::new(room)), shared, latest: Time::ZERO }
     }
 
     pub(super) fn engine(&self) -> EngineRef<'_, E> {
         EngineRef(self.read())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Box<dyn RoomWithEngine<E>>> {
+    fn read(&self) -> RwLockReadGuard<'_, Journalled<E>> {
         self.room.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<E: Engine> Room for SharedRoom<E> {
+impl<E: Recorded> Room for SharedRoom<E> {
     fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
         self.room.write().unwrap_or_else(PoisonError::into_inner).split(peer, bytes)
     }
@@ -105,7 +79,7 @@ impl<E: Engine> Room for SharedRoom<E> {
         self.latest = now;
         let mut room = self.room.write().unwrap_or_else(PoisonError::into_inner);
         let progress = room.input(now, input, out);
-        self.shared.lock().ledger.digests.extend(room.digest_of_state());
+        self.shared.lock().ledger.digests.insert(digest(room.room()));
         progress
     }
 

@@ -10,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use netshell::DatagramSocket;
 use rand::RngExt;
 
-use super::{datagrams::Way, world::Shared};
+use super::{datagrams::Direction, world::Shared};
 use crate::draw::draw;
 
 /// The server's socket.
@@ -19,7 +19,7 @@ pub(super) struct SimulatedSocket(Shared);
 
 impl SimulatedSocket {
     pub(super) fn new(shared: Shared) -> Self {
-        shared.lock().post.closed = false;
+        shared.lock().datagrams.closed = false;
         Self(shared)
     }
 }
@@ -31,26 +31,26 @@ impl DatagramSocket for SimulatedSocket {
 
     fn poll_readable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut world = self.0.lock();
-        if !world.post.inbox.is_empty() {
+        if !world.datagrams.inbox.is_empty() {
             return Poll::Ready(Ok(()));
         }
-        world.post.reader = Some(context.waker().clone());
+        world.datagrams.reader = Some(context.waker().clone());
         Poll::Pending
     }
 
     fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let world = &mut *self.0.lock();
-        if !world.post.is_full(&world.chance) {
+        if !world.datagrams.is_full(&world.chance) {
             return Poll::Ready(Ok(()));
         }
-        world.post.writer = Some(context.waker().clone());
+        world.datagrams.writer = Some(context.waker().clone());
         Poll::Pending
     }
 
     fn try_receive(&self, buffer: &mut BytesMut) -> io::Result<SocketAddr> {
         let world = &mut *self.0.lock();
-        world.land();
-        if world.post.inbox.is_empty() {
+        world.process_due();
+        if world.datagrams.inbox.is_empty() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let chance = &mut world.chance;
@@ -63,30 +63,30 @@ impl DatagramSocket for SimulatedSocket {
             };
             return Err(kind.into());
         }
-        let (_, from, datagram) = world.post.inbox.pop_front().ok_or(io::ErrorKind::WouldBlock)?;
-        world.post.read_at = world.chance.now;
+        let (_, from, datagram) = world.datagrams.inbox.pop_front().ok_or(io::ErrorKind::WouldBlock)?;
+        world.datagrams.read_at = world.chance.now;
         buffer.extend_from_slice(&datagram);
         Ok(from)
     }
 
     fn try_send(&self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
         let world = &mut *self.0.lock();
-        let (post, chance) = (&mut world.post, &mut world.chance);
-        if post.is_full(chance) {
+        let (datagrams, chance) = (&mut world.datagrams, &mut world.chance);
+        if datagrams.is_full(chance) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let faults = &chance.conditions.socket;
         if chance.rng.random_range(0..1_000) < faults.full_permille {
             let duration = draw(&mut chance.rng, &faults.full);
             chance.traffic.socket_errors += 1;
-            post.full_until = Some(chance.now.plus(duration));
+            datagrams.full_until = Some(chance.now.plus(duration));
             return Err(io::ErrorKind::WouldBlock.into());
         }
         if chance.rng.random_range(0..1_000) < faults.send_error_permille {
             chance.traffic.socket_errors += 1;
             return Err(io::Error::other("no buffer space available"));
         }
-        post.post(chance, Way::ToClient { to }, Bytes::copy_from_slice(datagram));
+        datagrams.send(chance, Direction::ToClient { to }, Bytes::copy_from_slice(datagram));
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl DatagramSocket for SimulatedSocket {
 impl Drop for SimulatedSocket {
     fn drop(&mut self) {
         let mut world = self.0.lock();
-        world.post.closed = true;
-        world.post.inbox.clear();
+        world.datagrams.closed = true;
+        world.datagrams.inbox.clear();
     }
 }

@@ -13,22 +13,22 @@ use netcore::{Role, Time};
 use rand::RngExt;
 
 pub(super) use self::pipe::Segments;
-use self::pipe::{Landed, Pipe};
+use self::pipe::{PieceKind, Pipe};
 use super::{
-    arrived::{Arrived, End},
+    arrival::{Arrived, End},
     conditions::Chance,
 };
 use crate::draw::draw;
 
 /// All connections so far, and those not accepted yet.
 #[derive(Debug, Default)]
-pub(super) struct Wires {
-    all: Vec<Wire>,
-    coming: BTreeMap<(Time, usize), Role>,
+pub(super) struct Connections {
+    all: Vec<Connection>,
+    connecting: BTreeMap<(Time, usize), Role>,
     // One for players, one for watchers.
     listeners: BTreeMap<Role, Listener>,
     // Connections that may have data in flight.
-    lively: Vec<usize>,
+    active: Vec<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -40,8 +40,7 @@ struct Listener {
 
 /// A connection between a client and the server.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one of the two ends")]
-pub(super) struct Wire {
+pub(super) struct Connection {
     pub(super) address: SocketAddr,
     pub(super) to_server: Pipe,
     pub(super) to_client: Pipe,
@@ -51,15 +50,13 @@ pub(super) struct Wire {
     corked: Option<Time>,
     // The client has finished sending.
     pub(super) closing: bool,
-    // The client reads what arrives.
-    pub(super) reading: bool,
     // The client knows that the connection has ended.
     pub(super) end_known: bool,
     // The server has closed its end.
     pub(super) left: bool,
 }
 
-impl Wire {
+impl Connection {
     fn new(address: SocketAddr) -> Self {
         Self {
             address,
@@ -68,7 +65,6 @@ impl Wire {
             unsent: BytesMut::new(),
             corked: None,
             closing: false,
-            reading: true,
             end_known: false,
             left: false,
         }
@@ -110,36 +106,30 @@ impl Wire {
             chance.traffic.corked += 1;
             self.send_as(chance, Segments::Large);
         }
-        while let Some(landed) = self.to_server.arrive(chance.now) {
-            match landed {
-                Landed::Break => return self.reset(chance),
+        while let Some(piece) = self.to_server.arrive(chance.now) {
+            match piece {
+                PieceKind::Break => return self.reset(chance),
                 // The server has closed its end: the client receives a reset.
-                Landed::Bytes if self.left => {
+                PieceKind::Bytes if self.left => {
                     self.to_server.break_off();
                     self.to_client.finish(chance, End::Broken);
                 }
-                Landed::Bytes | Landed::End => {}
+                PieceKind::Bytes | PieceKind::End => {}
             }
         }
-        while let Some(landed) = self.to_client.arrive(chance.now) {
-            match landed {
-                Landed::Break => return self.reset(chance),
-                Landed::Bytes if self.reading => {
+        while let Some(piece) = self.to_client.arrive(chance.now) {
+            match piece {
+                PieceKind::Break => return self.reset(chance),
+                PieceKind::Bytes => {
                     let bytes = self.to_client.read(usize::MAX);
                     arrived.push((self.address, Arrived::Bytes(bytes.freeze())));
                 }
-                Landed::Bytes | Landed::End => {}
+                PieceKind::End => {}
             }
         }
-        if self.is_readable() {
-            let bytes = self.to_client.read(usize::MAX);
-            if !bytes.is_empty() {
-                arrived.push((self.address, Arrived::Bytes(bytes.freeze())));
-            }
-            if let Some(end) = self.to_client.ended() {
-                self.end_known = true;
-                arrived.push((self.address, Arrived::End(end)));
-            }
+        if let Some(end) = self.unknown_end() {
+            self.end_known = true;
+            arrived.push((self.address, Arrived::End(end)));
         }
     }
 
@@ -155,61 +145,61 @@ impl Wire {
         self.break_off();
     }
 
-    // Whether the client has readable input.
-    fn is_readable(&self) -> bool {
-        self.reading && !self.end_known && (self.to_client.has_unread() || self.to_client.ended().is_some())
+    // The end of the connection, if the client does not know it yet.
+    fn unknown_end(&self) -> Option<End> {
+        self.to_client.ended().filter(|_| !self.end_known)
     }
 
     fn next_due(&self, now: Time) -> Option<Time> {
-        let readable = self.is_readable().then_some(now);
-        [self.to_server.next_due(), self.to_client.next_due(), readable, self.corked].into_iter().flatten().min()
+        let ended = self.unknown_end().map(|_| now);
+        [self.to_server.next_due(), self.to_client.next_due(), ended, self.corked].into_iter().flatten().min()
     }
 }
 
-impl Wires {
-    pub(super) fn wire(&mut self, wire: usize) -> &mut Wire {
-        &mut self.all[wire]
+impl Connections {
+    pub(super) fn connection(&mut self, connection: usize) -> &mut Connection {
+        &mut self.all[connection]
     }
 
     /// Connects a client to a listener.
     pub(super) fn connect(&mut self, chance: &mut Chance, address: SocketAddr, listener: Role) -> usize {
-        let delay = draw(&mut chance.rng, &chance.rough.delay);
-        let wire = self.all.len();
-        self.all.push(Wire::new(address));
-        self.lively.push(wire);
-        self.coming.insert((chance.now.plus(delay), wire), listener);
-        wire
+        let delay = draw(&mut chance.rng, &chance.stream_conditions.delay);
+        let connection = self.all.len();
+        self.all.push(Connection::new(address));
+        self.active.push(connection);
+        self.connecting.insert((chance.now.plus(delay), connection), listener);
+        connection
     }
 
     /// Sends bytes of a client.
-    pub(super) fn send(&mut self, chance: &mut Chance, wire: usize, bytes: &[u8]) {
-        let wire = self.wire(wire);
-        if wire.closing {
+    pub(super) fn send(&mut self, chance: &mut Chance, connection: usize, bytes: &[u8]) {
+        let connection = self.connection(connection);
+        if connection.closing {
             return;
         }
-        wire.unsent.extend_from_slice(bytes);
-        if wire.corked.is_none() && chance.rng.random_range(0..100) < chance.rough.cork_percent {
-            wire.corked = Some(chance.now.plus(draw(&mut chance.rng, &chance.rough.cork)));
+        connection.unsent.extend_from_slice(bytes);
+        if connection.corked.is_none() && chance.rng.random_range(0..100) < chance.stream_conditions.cork_percent {
+            connection.corked = Some(chance.now.plus(draw(&mut chance.rng, &chance.stream_conditions.cork)));
         }
-        if chance.rng.random_range(0..1_000) < chance.rough.half_close_permille {
+        if chance.rng.random_range(0..1_000) < chance.stream_conditions.half_close_permille {
             chance.traffic.half_closed += 1;
-            wire.closing = true;
+            connection.closing = true;
         }
-        wire.send_unsent(chance);
+        connection.send_unsent(chance);
     }
 
     /// A client finishes sending.
-    pub(super) fn close(&mut self, chance: &mut Chance, wire: usize) {
-        let wire = self.wire(wire);
-        if !wire.closing {
-            wire.closing = true;
-            wire.send_unsent(chance);
+    pub(super) fn close(&mut self, chance: &mut Chance, connection: usize) {
+        let connection = self.connection(connection);
+        if !connection.closing {
+            connection.closing = true;
+            connection.send_unsent(chance);
         }
     }
 
     pub(super) fn accept(&mut self, listener: Role) -> Option<(usize, SocketAddr)> {
-        let wire = self.listeners.entry(listener).or_default().backlog.pop_front()?;
-        Some((wire, self.all[wire].address))
+        let connection = self.listeners.entry(listener).or_default().backlog.pop_front()?;
+        Some((connection, self.all[connection].address))
     }
 
     pub(super) fn await_connection(&mut self, listener: Role, context: &Context<'_>) {
@@ -222,11 +212,11 @@ impl Wires {
 
     /// The server's machine has lost power with all its connections; the clients receive resets.
     pub(super) fn break_all(&mut self, chance: &mut Chance) {
-        for &wire in &self.lively {
-            let wire = &mut self.all[wire];
+        for &connection in &self.active {
+            let connection = &mut self.all[connection];
             // Connections on their way to a listener are not affected.
-            if wire.left && !wire.end_known {
-                wire.reset(chance);
+            if connection.left && !connection.end_known {
+                connection.reset(chance);
             }
         }
     }
@@ -234,38 +224,39 @@ impl Wires {
     pub(super) fn stop_listening(&mut self, chance: &mut Chance, listener: Role) {
         let listener = self.listeners.entry(listener).or_default();
         listener.closed = true;
-        for wire in std::mem::take(&mut listener.backlog) {
-            self.all[wire].refuse(chance);
+        for connection in std::mem::take(&mut listener.backlog) {
+            self.all[connection].refuse(chance);
         }
     }
 
     /// Since when the server has not read pending input of a client.
     pub(super) fn unread_since(&self) -> Option<Time> {
-        let wires = self.lively.iter().map(|&wire| &self.all[wire]).filter(|wire| !wire.left);
-        wires.filter_map(|wire| wire.to_server.unread_since()).min()
+        let connections =
+            self.active.iter().map(|&connection| &self.all[connection]).filter(|connection| !connection.left);
+        connections.filter_map(|connection| connection.to_server.unread_since()).min()
     }
 
     pub(super) fn next_due(&self, now: Time) -> Option<Time> {
-        let coming = self.coming.keys().next().map(|&(due, _)| due);
-        self.lively.iter().filter_map(|&wire| self.all[wire].next_due(now)).chain(coming).min()
+        let connecting = self.connecting.keys().next().map(|&(due, _)| due);
+        self.active.iter().filter_map(|&connection| self.all[connection].next_due(now)).chain(connecting).min()
     }
 
     pub(super) fn arrive(&mut self, chance: &mut Chance, arrived: &mut Vec<(SocketAddr, Arrived)>) {
-        while let Some(next) = self.coming.first_entry().filter(|next| next.key().0 <= chance.now) {
-            let ((_, wire), listener) = next.remove_entry();
+        while let Some(next) = self.connecting.first_entry().filter(|next| next.key().0 <= chance.now) {
+            let ((_, connection), listener) = next.remove_entry();
             let listener = self.listeners.entry(listener).or_default();
             if listener.closed {
-                self.all[wire].refuse(chance);
+                self.all[connection].refuse(chance);
                 continue;
             }
-            listener.backlog.push_back(wire);
+            listener.backlog.push_back(connection);
             listener.waker.take().into_iter().for_each(Waker::wake);
         }
-        let Self { all, lively, .. } = self;
-        lively.retain(|&wire| {
-            let wire = &mut all[wire];
-            wire.arrive(chance, arrived);
-            !(wire.end_known && wire.left && !wire.to_server.is_flying())
+        let Self { all, active, .. } = self;
+        active.retain(|&connection| {
+            let connection = &mut all[connection];
+            connection.arrive(chance, arrived);
+            !(connection.end_known && connection.left && !connection.to_server.is_flying())
         });
     }
 }

@@ -1,10 +1,9 @@
 //! The state of the simulated network, shared by all ends.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::Waker,
 };
 
 use netcore::Time;
@@ -15,28 +14,21 @@ use rand_pcg::Pcg64;
 use crate::machine::SimulatedClock;
 
 use super::{
-    arrived::Arrived,
+    arrival::Arrived,
     conditions::{Chance, Conditions, StreamConditions, Traffic},
-    datagrams::Post,
+    datagrams::Datagrams,
     ledger::Ledger,
-    lines::Lines,
-    streams::Wires,
+    streams::Connections,
 };
 
 /// All data in flight.
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) chance: Chance,
-    pub(super) post: Post,
-    pub(super) wires: Wires,
-    pub(super) lines: Lines,
+    pub(super) datagrams: Datagrams,
+    pub(super) connections: Connections,
     // The server's transport and connection for each address.
     pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
-    // The number of open connections of all transports.
-    pub(super) open: usize,
-    // Connections whose clients request their whole state again, and the waker of the task that handles them.
-    pub(super) refreshes: VecDeque<(usize, ConnectionId)>,
-    pub(super) refresher: Option<Waker>,
     // Arrivals at clients, in order.
     arrived: Vec<(SocketAddr, Arrived)>,
     // The next arrival known when the server began to work.
@@ -50,7 +42,7 @@ impl World {
     pub(super) fn next_due(&mut self) -> Option<Time> {
         let now = self.chance.now;
         let waiting = (!self.arrived.is_empty()).then_some(now);
-        let due = [self.post.next_due(), self.wires.next_due(now), self.lines.next_due(now), waiting];
+        let due = [self.datagrams.next_due(), self.connections.next_due(now), waiting];
         self.due = due.into_iter().flatten().min();
         self.due
     }
@@ -58,15 +50,14 @@ impl World {
     /// Processes all arrivals that are due. Returns the arrivals at clients, in order.
     pub(super) fn arrive(&mut self) -> Vec<(SocketAddr, Arrived)> {
         self.due = None;
-        let Self { chance, post, wires, lines, places, arrived, .. } = self;
-        post.arrive(chance, |address| places.contains_key(&address), arrived);
-        wires.arrive(chance, arrived);
-        lines.arrive(chance, arrived);
+        let Self { chance, datagrams, connections, places, arrived, .. } = self;
+        datagrams.arrive(chance, |address| places.contains_key(&address), arrived);
+        connections.arrive(chance, arrived);
         std::mem::take(arrived)
     }
 
     /// Processes the arrivals that have become due since the server began to work.
-    pub(super) fn land(&mut self) {
+    pub(super) fn process_due(&mut self) {
         if self.due.is_some_and(|due| due <= self.chance.now) {
             self.arrived = self.arrive();
             self.next_due();
@@ -88,16 +79,12 @@ impl Shared {
                 now: Time::ZERO,
                 rng: Pcg64::seed_from_u64(seed),
                 conditions,
-                rough: StreamConditions::CALM,
+                stream_conditions: StreamConditions::CALM,
                 traffic: Traffic::default(),
             },
-            post: Post::default(),
-            wires: Wires::default(),
-            lines: Lines::default(),
+            datagrams: Datagrams::default(),
+            connections: Connections::default(),
             places: BTreeMap::new(),
-            open: 0,
-            refreshes: VecDeque::new(),
-            refresher: None,
             arrived: vec![],
             due: None,
             ledger: Ledger::default(),

@@ -75,7 +75,7 @@ pub fn dealer_message(bytes: &[u8]) {
             assert_eq!(written, bytes[read..read + written.len()], "each message has one form");
             read += written.len();
         }
-        hear(&messages);
+        receive_all(&messages);
         let slowly = stands(bytes, dialect, 1);
         let last = slowly.0.last();
         assert!(slowly.0.len() <= 1 + messages.len());
@@ -109,7 +109,7 @@ fn stands(bytes: &[u8], dialect: Dialect, pieces: usize) -> (Vec<Vec<u8>>, u8, b
 }
 
 // Plays by the messages of a dealer while they are valid, and learns from them. It hits sometimes, but never with 21.
-fn hear(messages: &[DealerMessage]) {
+fn receive_all(messages: &[DealerMessage]) {
     for space in [StateSpace::Coarse, StateSpace::Soft] {
         let (mut player, mut table) = (client(Dialect::Text, space), QTable::new(space));
         let (mut decided, mut over) = (0_u64, false);

@@ -45,10 +45,10 @@ pub fn server_message(bytes: &[u8]) {
     for greeted in [false, true] {
         let (mut client, mut bot) = (Client::new(text("a"), None), Bot::new(1));
         if greeted {
-            assert!(told(&mut client, &ServerMessage::Hello(parameters.clone())), "a Hello has a picture");
+            assert!(receive(&mut client, &ServerMessage::Hello(parameters.clone())), "a Hello has a picture");
         }
         for message in &messages {
-            let due = told(&mut client, message);
+            let due = receive(&mut client, message);
             assert!(!due || client.picture().is_some());
             if let Some(Ok(picture)) = client.picture() {
                 let mut datagram = BytesMut::new();
@@ -83,7 +83,7 @@ pub(super) fn parameters() -> Parameters {
 }
 
 // Sends a client one message; `true` if a picture is due.
-fn told(client: &mut Client, message: &ServerMessage) -> bool {
+fn receive(client: &mut Client, message: &ServerMessage) -> bool {
     let mut bytes = BytesMut::new();
     encode(message, &mut bytes);
     client.feed(&bytes);

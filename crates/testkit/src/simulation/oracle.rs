@@ -226,13 +226,6 @@ where
     survived
 }
 
-/// All output of a match for each peer until its journal ends, according to a replay. Panics if the journal is
-/// damaged or cannot be replayed.
-pub fn expected_deliveries<E: Recorded>(journal: &Journal) -> Delivered {
-    let reader = journal.reader().unwrap_or_else(|error| panic!("the journal: {error}"));
-    replay::<E>(reader, |_, _| {}).1.delivered
-}
-
 impl Survived {
     /// Checks that the resumed room has the state of the replay.
     pub(super) fn compare<E: Recorded>(&self, resumable: &Resumable<E>) {

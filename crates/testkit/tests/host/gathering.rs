@@ -30,31 +30,31 @@ fn work_at(host: &mut Host, millis: u64) {
 }
 
 #[test]
-fn what_arrives_after_a_deadline_waits_and_is_then_processed_together() {
+fn inputs_after_a_deadline_gather_and_are_processed_together() {
     let (mut host, script) = host(Duration::from_millis(15));
-    script.say(1, "one");
+    script.send(1, "one");
     assert!(!is_ready(&mut host), "it gathers");
     assert_eq!(host.wake_at(), Some(at(115)), "and is not forgotten");
-    script.say(1, "two");
+    script.send(1, "two");
     work_at(&mut host, 115);
     assert_eq!(script.frames(), frames([(1, "one"), (1, "two")]));
     assert_eq!(host.wake_at(), Some(at(200)));
-    script.say(1, "three");
+    script.send(1, "three");
     assert!(is_ready(&mut host), "until the next deadline it is processed at once");
 }
 
 #[test]
-fn it_waits_for_no_more_than_a_fifth_of_a_turn() {
+fn gathering_takes_no_more_than_a_fifth_of_a_turn() {
     let (mut host, script) = host(Duration::from_secs(1));
-    script.say(1, "one");
+    script.send(1, "one");
     assert!(!is_ready(&mut host));
     assert_eq!(host.wake_at(), Some(at(120)));
 }
 
 #[test]
-fn without_gathering_it_is_processed_at_once() {
+fn without_gathering_inputs_are_processed_immediately() {
     let (mut host, script) = host(Duration::ZERO);
-    script.say(1, "one");
+    script.send(1, "one");
     assert!(is_ready(&mut host));
     assert_eq!(host.wake_at(), Some(at(200)));
 }

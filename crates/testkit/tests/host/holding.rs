@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use netcore::{Gone, Leave, Outcome, Phase, Status, Time};
 use netshell::{Host, MAX_HELD, SLOW_HOLD};
-use testkit::net::{EventRecorder, RecordedEvent};
 
-use super::{BULK, Gate, NOW, Parrot, Script, Told, frames, is_ready, work};
+use super::{
+    BULK, Delivered, Gate, NOW, Parrot, Script, frames, is_ready,
+    recorder::{EventRecorder, RecordedEvent},
+    work,
+};
 
 /// How often the host checks the outputs that it holds back.
 const LOOK: Duration = Duration::from_secs(5);
@@ -22,7 +25,7 @@ fn host() -> (Host, Script, Gate, EventRecorder) {
     script.open(1, ANN);
     script.open(2, BOB);
     work(&mut host);
-    assert_eq!(script.told(), [], "nothing is on disk");
+    assert_eq!(script.take_delivered(), [], "nothing is on disk");
     gate.reach(2);
     assert!(is_ready(&mut host));
     work(&mut host);
@@ -34,24 +37,24 @@ fn host() -> (Host, Script, Gate, EventRecorder) {
 fn outputs_leave_in_order_when_their_mark_is_reached() {
     let (mut host, script, gate, recorder) = host();
     for message in ["echo", "all", "log", "notice", "bye"] {
-        script.say(1, message);
-        script.say(2, "2");
+        script.send(1, message);
+        script.send(2, "2");
     }
     work(&mut host);
-    assert_eq!((gate.position(), script.told()), (12, vec![]), "the room goes on");
+    assert_eq!((gate.position(), script.take_delivered()), (12, vec![]), "the room goes on");
     assert!(!is_ready(&mut host));
     let mut told = |mark| {
         gate.reach(mark);
         assert!(is_ready(&mut host));
         work(&mut host);
-        script.told()
+        script.take_delivered()
     };
-    let frame = |id, frame: &str| (id, Told::Frame(frame.into()));
+    let frame = |id, frame: &str| (id, Delivered::Frame(frame.into()));
     assert_eq!(told(3), [frame(1, "echo")]);
     assert_eq!(told(5), [frame(2, "2"), frame(1, "all 0"), frame(2, "all 0")]);
     assert_eq!(told(8), [frame(2, "2"), frame(1, "one"), frame(1, "two"), frame(2, "2")]);
     assert_eq!(recorder.events().len(), 0, "events for the observer wait as well");
-    assert_eq!(told(11), [frame(2, "2"), frame(1, "bye"), (1, Told::Closed)]);
+    assert_eq!(told(11), [frame(2, "2"), frame(1, "bye"), (1, Delivered::Closed)]);
     assert_eq!(recorder.events().len(), 1);
     assert_eq!(told(12), [frame(2, "2")]);
     assert!(!is_ready(&mut host), "nothing is left");
@@ -62,10 +65,10 @@ fn a_peer_that_disconnects_meanwhile_costs_the_others_nothing() {
     for why in [Gone::Left, Gone::Broken, Gone::Lagging] {
         let (mut host, script, gate, recorder) = host();
         for message in ["echo", "all"] {
-            script.say(1, message);
-            script.say(2, message);
+            script.send(1, message);
+            script.send(2, message);
         }
-        script.go(1, why);
+        script.disconnect(1, why);
         work(&mut host);
         gate.reach(7);
         work(&mut host);
@@ -83,9 +86,9 @@ fn a_peer_that_disconnects_meanwhile_costs_the_others_nothing() {
 #[test]
 fn a_peer_that_connects_meanwhile_receives_no_earlier_broadcasts() {
     let (mut host, script, gate, _) = host();
-    script.say(1, "all");
+    script.send(1, "all");
     script.open(3, "10.0.0.3:5000");
-    script.say(2, "all");
+    script.send(2, "all");
     work(&mut host);
     gate.reach(5);
     work(&mut host);
@@ -97,25 +100,25 @@ fn a_peer_that_connects_meanwhile_receives_no_earlier_broadcasts() {
 fn peer_that_reconnects_to_its_seat_receives_no_outputs_of_earlier_inputs() {
     let (mut host, script, gate, _) = host();
     for message in ["echo", "all", "log"] {
-        script.say(1, message);
+        script.send(1, message);
     }
     script.refresh(1);
-    script.say(2, "all");
-    script.say(1, "bye");
+    script.send(2, "all");
+    script.send(1, "bye");
     work(&mut host);
     gate.reach(gate.position());
     work(&mut host);
-    let frame = |id, frame: &str| (id, Told::Frame(frame.into()));
+    let frame = |id, frame: &str| (id, Delivered::Frame(frame.into()));
     let earlier = [frame(2, "all 0")];
-    let later = [frame(1, "again 0"), frame(1, "all 1"), frame(2, "all 1"), frame(1, "bye"), (1, Told::Closed)];
-    assert_eq!(script.told(), [&earlier[..], &later].concat());
+    let later = [frame(1, "again 0"), frame(1, "all 1"), frame(2, "all 1"), frame(1, "bye"), (1, Delivered::Closed)];
+    assert_eq!(script.take_delivered(), [&earlier[..], &later].concat());
 }
 
 #[test]
 fn a_host_with_too_many_held_outputs_stops_reading_and_continues_later() {
     let (mut host, script, gate, _) = host();
     for _ in 0..100 {
-        script.say(1, "bulk");
+        script.send(1, "bulk");
     }
     work(&mut host);
     let taken = 100 - script.waiting();
@@ -129,7 +132,7 @@ fn a_host_with_too_many_held_outputs_stops_reading_and_continues_later() {
         gate.reach(mark);
         assert!(is_ready(&mut host));
         work(&mut host);
-        told += script.told().len();
+        told += script.take_delivered().len();
         assert_eq!(told as u64, mark - 2);
     }
     assert_eq!(script.waiting(), 0);
@@ -142,7 +145,7 @@ fn the_host_ends_only_when_nothing_is_held_back() {
     host.stop(NOW, Leave::Over);
     assert_eq!(host.outcome(), None);
     // Messages do not keep the host busy meanwhile.
-    script.say(1, "echo");
+    script.send(1, "echo");
     script.lock().wake_at = Some(Time::ZERO);
     assert!(!is_ready(&mut host));
     assert_eq!(host.wake_at(), Some(NOW.plus(LOOK)));
@@ -157,7 +160,7 @@ fn the_host_ends_only_when_nothing_is_held_back() {
 fn observer_receives_status_after_outputs_of_earlier_inputs() {
     let (mut host, script, gate, recorder) = host();
     let observed = || recorder.observed().into_iter().skip(2).map(|(_, event)| event).collect::<Vec<_>>();
-    script.say(1, "notice");
+    script.send(1, "notice");
     work(&mut host);
     host.stop(NOW, Leave::Over);
     assert_eq!(observed(), []);
@@ -171,9 +174,9 @@ fn observer_receives_status_after_outputs_of_earlier_inputs() {
 }
 
 #[test]
-fn outputs_wait_as_long_as_it_takes() {
+fn outputs_wait_for_their_hold_without_a_limit() {
     let (mut host, script, gate, _) = host();
-    script.say(1, "echo");
+    script.send(1, "echo");
     work(&mut host);
     let mut now = NOW;
     for _ in 0..100 {
@@ -192,7 +195,7 @@ fn hold_is_notified_when_outputs_have_waited_for_ten_seconds_and_when_they_are_s
     let (mut host, script, gate, _) = host();
     let mut now = NOW;
     for _ in 0..2 {
-        script.say(1, "echo");
+        script.send(1, "echo");
         let from = now;
         host.work(|| now).unwrap();
         while gate.lock().stalls.is_empty() {
@@ -218,7 +221,7 @@ fn hold_is_notified_when_outputs_have_waited_for_ten_seconds_and_when_they_are_s
 fn a_host_whose_hold_is_full_takes_no_input() {
     let (mut host, script, gate, _) = host();
     gate.lock().full = true;
-    script.say(1, "echo");
+    script.send(1, "echo");
     work(&mut host);
     assert_eq!((script.waiting(), is_ready(&mut host)), (1, false));
     gate.lock().full = false;
@@ -227,9 +230,9 @@ fn a_host_whose_hold_is_full_takes_no_input() {
 }
 
 #[test]
-fn a_host_whose_outputs_will_never_be_safe_sends_nothing_and_says_why() {
+fn a_host_whose_hold_is_lost_sends_nothing_and_fails_with_the_reason() {
     let (mut host, script, gate, _) = host();
-    script.say(1, "echo");
+    script.send(1, "echo");
     work(&mut host);
     gate.lock().lost = true;
     let failed = host.work(|| NOW).unwrap_err();

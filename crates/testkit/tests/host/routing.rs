@@ -2,9 +2,12 @@
 
 use netcore::{DecodeError, Gone, Leave, Link, Outcome, PeerId, Role, Time};
 use netshell::{ConnectionId, Host};
-use testkit::net::{EventRecorder, RecordedEvent};
 
-use super::{Event, NOW, Parrot, Script, Told, frames, work};
+use super::{
+    Delivered, Event, NOW, Parrot, Script, frames,
+    recorder::{EventRecorder, RecordedEvent},
+    work,
+};
 
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
@@ -25,9 +28,9 @@ fn peer_numbers_are_unique_across_transports() {
         work(&mut host);
         // Some disconnect, some break, some are closed.
         match round {
-            0 => left.go(round, Gone::Broken),
-            1 => left.say(round, "bye"),
-            _ => right.go(round, Gone::Lagging),
+            0 => left.disconnect(round, Gone::Broken),
+            1 => left.send(round, "bye"),
+            _ => right.disconnect(round, Gone::Lagging),
         }
         work(&mut host);
     }
@@ -57,19 +60,19 @@ fn a_broadcast_reaches_every_transport() {
     }
     scripts[0].open(9, BOB);
     work(&mut host);
-    let greeted: Vec<_> = scripts.iter().map(Script::told).collect();
+    let greeted: Vec<_> = scripts.iter().map(Script::take_delivered).collect();
     assert_eq!(greeted.iter().map(Vec::len).sum::<usize>(), 4);
-    scripts[1].say(8, "all");
+    scripts[1].send(8, "all");
     work(&mut host);
     assert_eq!(scripts[0].frames(), frames([(7, "all 1"), (9, "all 1")]));
     assert_eq!(scripts[1].frames(), frames([(8, "all 1")]));
     assert_eq!(scripts[2].frames(), frames([(9, "all 1")]), "another 9 than that of the first transport");
     // A closed peer receives no output.
-    scripts[0].say(7, "bye");
+    scripts[0].send(7, "bye");
     work(&mut host);
-    assert_eq!(scripts[0].told(), [(7, Told::Frame("bye".into())), (7, Told::Closed)]);
-    scripts[1].say(8, "all");
-    scripts[0].say(7, "all");
+    assert_eq!(scripts[0].take_delivered(), [(7, Delivered::Frame("bye".into())), (7, Delivered::Closed)]);
+    scripts[1].send(8, "all");
+    scripts[0].send(7, "all");
     work(&mut host);
     assert_eq!(scripts[0].frames(), frames([(9, "all 1")]));
 }
@@ -81,17 +84,17 @@ fn histories_refreshes_and_answers_reach_their_peer() {
     scripts[1].open(1, BOB);
     work(&mut host);
     for script in &scripts {
-        script.told();
+        script.take_delivered();
     }
-    scripts[1].say(1, "log");
-    scripts[1].say(1, "echo");
+    scripts[1].send(1, "log");
+    scripts[1].send(1, "echo");
     work(&mut host);
     assert_eq!(scripts[1].frames(), frames([(1, "one"), (1, "two"), (1, "echo")]));
     assert!(host.refresh(NOW, 1, ConnectionId(1)));
-    assert_eq!(scripts[1].told().len(), 1);
+    assert_eq!(scripts[1].take_delivered().len(), 1);
     assert!(!host.refresh(NOW, 1, ConnectionId(2)) && !host.refresh(NOW, 2, ConnectionId(1)));
     assert!(!host.refresh(NOW, 9, ConnectionId(1)), "no such transport");
-    assert_eq!(scripts[0].told(), []);
+    assert_eq!(scripts[0].take_delivered(), []);
 }
 
 #[test]
@@ -99,15 +102,15 @@ fn the_observer_learns_the_address_of_the_peer_concerned() {
     let (mut host, scripts, recorder) = host();
     scripts[0].open(1, ANN);
     // An IPv4 address is shown as such, even if it arrived on an IPv6 socket.
-    scripts[1].happens(Event::Opened { id: 1, link: Link::Stream, address: "[::ffff:10.0.0.2]:5000".parse().unwrap() });
+    scripts[1].push(Event::Opened { id: 1, link: Link::Stream, address: "[::ffff:10.0.0.2]:5000".parse().unwrap() });
     work(&mut host);
     for message in ["notice", "?"] {
-        scripts[1].say(1, message);
-        scripts[0].say(1, message);
+        scripts[1].send(1, message);
+        scripts[0].send(1, message);
     }
     work(&mut host);
-    scripts[1].go(1, Gone::Broken);
-    scripts[0].go(1, Gone::Left);
+    scripts[1].disconnect(1, Gone::Broken);
+    scripts[0].disconnect(1, Gone::Left);
     work(&mut host);
     let observed: Vec<RecordedEvent> = recorder.observed().into_iter().map(|(_, observed)| observed).collect();
     let about = |wanted: u64, address: &str| {
@@ -137,7 +140,7 @@ fn the_observer_learns_the_address_of_the_peer_concerned() {
 fn the_observer_learns_the_address_of_a_peer_that_was_just_closed() {
     let (mut host, scripts, recorder) = host();
     scripts[0].open(1, ANN);
-    scripts[0].say(1, "out");
+    scripts[0].send(1, "out");
     work(&mut host);
     let [(_, address)] = &recorder.events()[..] else { panic!("{:?}", recorder.events()) };
     assert_eq!(address.as_deref(), Some(ANN));
@@ -151,8 +154,8 @@ fn after_the_end_nothing_is_processed() {
     work(&mut host);
     host.stop(NOW, Leave::Over);
     assert_eq!(host.outcome(), Some(Outcome::Stopped));
-    scripts[0].told();
-    scripts[0].say(1, "echo");
+    scripts[0].take_delivered();
+    scripts[0].send(1, "echo");
     work(&mut host);
-    assert_eq!((scripts[0].told().len(), scripts[0].waiting()), (0, 1));
+    assert_eq!((scripts[0].take_delivered().len(), scripts[0].waiting()), (0, 1));
 }

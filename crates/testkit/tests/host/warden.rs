@@ -11,7 +11,7 @@ use bytes::Bytes;
 use netcore::{Framing, HostId, Link, PeerId, Time};
 use netshell::{Host, Observer, Removal, Warden};
 
-use super::{Parrot, Script, Told, served, work};
+use super::{Delivered, Parrot, Script, served, work};
 
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
@@ -75,43 +75,43 @@ fn host() -> (Host, Script, Porter, Present) {
     (host.with_transport(script.clone()), script, porter, present)
 }
 
-fn frame(id: u64, text: &str) -> (u64, Told) {
-    (id, Told::Frame(text.into()))
+fn frame(id: u64, text: &str) -> (u64, Delivered) {
+    (id, Delivered::Frame(text.into()))
 }
 
 #[test]
 fn a_refused_address_never_reaches_the_room() {
     let (mut host, script, _, present) = host();
     script.open(1, BOB);
-    script.say(1, "all");
+    script.send(1, "all");
     script.open(2, ANN);
     work(&mut host);
     // The first peer is the second connection.
-    assert_eq!(script.told(), [(1, Told::Closed), frame(2, "hello 0")]);
+    assert_eq!(script.take_delivered(), [(1, Delivered::Closed), frame(2, "hello 0")]);
     assert_eq!((host.peers(), present.0.lock().unwrap().as_slice()), (1, [PeerId(0)].as_slice()));
 }
 
 #[test]
-fn a_peer_that_is_removed_is_told_so_and_has_left_for_the_room() {
+fn a_removed_peer_receives_the_reason_and_leaves_the_room() {
     let (host, script, porter, present) = host();
     let mut server = served(host);
     for (id, address) in [(1, ANN), (2, "10.0.0.3:1"), (3, "10.0.0.1:5001")] {
         script.open(id, address);
     }
     while server.run() {}
-    script.told();
+    script.take_delivered();
     porter.remove(Removal::Peer(PeerId(1), "out".into()));
     porter.remove(Removal::Peer(PeerId(9), String::new()));
     while server.run() {}
-    let told = script.told();
-    let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Told::Closed)];
+    let told = script.take_delivered();
+    let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Delivered::Closed)];
     assert_eq!(told, after);
     assert_eq!(*present.0.lock().unwrap(), [PeerId(0), PeerId(2)]);
     // All peers of a host, identified by the shown address.
     porter.remove(Removal::Host(HostId::of(ANN), String::new()));
     porter.remove(Removal::Host(HostId::of("192.0.2.1:1"), String::new()));
     while server.run() {}
-    assert_eq!(script.told().iter().filter(|(_, told)| *told == Told::Closed).count(), 2);
+    assert_eq!(script.take_delivered().iter().filter(|(_, told)| *told == Delivered::Closed).count(), 2);
     assert_eq!(*present.0.lock().unwrap(), []);
     server.check_sleepers();
 }

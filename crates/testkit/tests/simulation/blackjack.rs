@@ -2,14 +2,17 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use blackjack::{Config, Dialect, Name, PlayerMessage, Score, Seed, Server};
-use netcore::{Framing, Role, Time};
+use blackjack::{
+    Client, Config, Dialect, Name, PlayerMessage, Policy, Score, Seed, Server, StateSpace,
+    client::{ClientError, Meaning},
+    learn::Choice,
+};
+use bytes::Bytes;
+use netcore::{Framing, Gone, Role, Time};
 use testkit::{
     net::{Net, StreamConditions},
     simulation::Game,
 };
-
-pub(super) use crate::guest::Guest;
 
 const PLAYERS: u8 = 3;
 /// The number of the watcher.
@@ -21,6 +24,65 @@ const AWAY: Duration = Duration::from_millis(200);
 /// Longer than all clock changes.
 const NEVER: Duration = Duration::from_secs(1_000 * 86_400);
 
+/// A player or a watcher.
+#[derive(Debug, Default)]
+pub(super) struct Guest {
+    /// `None` for a client that only receives.
+    player: Option<(Client, Policy)>,
+    score: Score,
+    gone: bool,
+    /// A client that only receives has received something.
+    has_output: bool,
+    /// The first bytes that it sends.
+    first: Option<Bytes>,
+}
+
+impl netcore::Client for Guest {
+    type Action = Choice;
+    type Error = ClientError;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), ClientError> {
+        let Some((client, policy)) = &mut self.player else {
+            self.has_output |= !bytes.is_empty();
+            return Ok(());
+        };
+        client.receive(now, bytes)?;
+        while let Some(event) = client.poll_event() {
+            assert!(event.anomaly.is_none(), "{event:?}");
+            match event.meaning {
+                Meaning::Asked => {
+                    let state = client.state().expect("a decision was requested");
+                    client.act(now, Choice::sure(policy.action(state)));
+                }
+                Meaning::Ended { verdict, .. } => self.score.add(verdict),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, now: Time, choice: Choice) {
+        if let Some((client, _)) = &mut self.player {
+            client.act(now, choice);
+        }
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.first.take().or_else(|| self.player.as_mut()?.0.take_outgoing())
+    }
+
+    fn disconnected(&mut self, now: Time, why: Gone) {
+        self.gone = true;
+        if let Some((client, _)) = &mut self.player {
+            client.disconnected(now, why);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.player.as_ref().map_or(self.gone, |(client, _)| client.is_over())
+    }
+}
+
 fn guest(number: u8, score: Score) -> Guest {
     let dialect = if number.is_multiple_of(2) { Dialect::Text } else { Dialect::Binary };
     match number {
@@ -31,7 +93,10 @@ fn guest(number: u8, score: Score) -> Guest {
             let first = messages.map(|message| message.to_bytes(Dialect::Binary)).concat();
             Guest { first: Some(first.into()), ..Guest::default() }
         }
-        _ => Guest { score, ..Guest::player(name(number), dialect, Framing::Stream) },
+        _ => {
+            let client = Client::new(name(number), dialect, Framing::Stream, StateSpace::Coarse);
+            Guest { player: Some((client, Policy::mimic())), score, ..Guest::default() }
+        }
     }
 }
 
@@ -72,7 +137,7 @@ impl Game for Blackjack {
         net.set_stream_conditions(StreamConditions { reset_permille: 0, stall_percent: 0, ..StreamConditions::ROUGH });
         for number in 0..=HOSTILE {
             self.guests.push((0, None));
-            Self::come(net, number, 0, Score::default());
+            Self::connect(net, number, 0, Score::default());
         }
     }
 
@@ -82,7 +147,7 @@ impl Game for Blackjack {
         for number in 0..=HOSTILE {
             let (times, back_at) = self.guests[usize::from(number)];
             let guest = net.client(address(number, times));
-            if guest.gone.is_none() {
+            if !guest.gone {
                 continue;
             }
             match back_at {
@@ -92,7 +157,7 @@ impl Game for Blackjack {
                     net.remove(address(number, times));
                     let times = (times + 1) % 50_000;
                     self.guests[usize::from(number)] = (times, None);
-                    Self::come(net, number, times, score);
+                    Self::connect(net, number, times, score);
                 }
                 Some(_) => {}
             }
@@ -104,7 +169,7 @@ impl Game for Blackjack {
     }
 
     fn is_current(&self, net: &Net<Server, Guest>, guest: &Guest) -> bool {
-        let Some((client, _)) = &guest.player else { return !guest.heard.is_empty() };
+        let Some((client, _)) = &guest.player else { return guest.has_output };
         let engine = net.engine();
         let seats = engine.tables().flat_map(|table| table.view().seats);
         match seats.flatten().find(|seat| seat.name == *client.name()) {
@@ -120,7 +185,7 @@ impl Game for Blackjack {
 }
 
 impl Blackjack {
-    fn come(net: &mut Net<Server, Guest>, number: u8, times: u16, score: Score) {
+    fn connect(net: &mut Net<Server, Guest>, number: u8, times: u16, score: Score) {
         let role = if number == WATCHER { Role::Watcher } else { Role::Player };
         net.add_stream(address(number, times), role, guest(number, score));
     }
@@ -132,12 +197,12 @@ impl Blackjack {
         for seat in table.view().seats.into_iter().flatten() {
             let Some(number) = (0..PLAYERS).find(|&number| name(number) == seat.name) else { continue };
             let (times, _) = self.guests[usize::from(number)];
-            let (told, truth) = (net.client(address(number, times)).score, seat.score);
-            let fits = told.wins <= truth.wins
-                && told.pushes <= truth.pushes
-                && told.losses <= truth.losses
-                && told.busts <= truth.busts;
-            assert!(fits, "player {number} was told {told:?}, and the dealer knows {truth:?}");
+            let (received, truth) = (net.client(address(number, times)).score, seat.score);
+            let fits = received.wins <= truth.wins
+                && received.pushes <= truth.pushes
+                && received.losses <= truth.losses
+                && received.busts <= truth.busts;
+            assert!(fits, "player {number} received {received:?}, and the dealer has {truth:?}");
             assert_eq!(seat.forfeits, 0, "player {number} lost a hand because the server was away");
         }
     }

@@ -3,11 +3,13 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use netcore::{Link, Role, Time};
-use nuggets::{Cell, Config, Grid, Letter, Name, Participant, Rules, Server, game};
+use nuggets::{Cell, Client, Command, Config, Explorer, Grid, Letter, Name, Participant, Rules, Server, game};
 use testkit::{net::Net, simulation::Game};
 
-use super::address;
-pub(super) use crate::explorer::Player;
+use super::{
+    address,
+    bot::{Bot, Strategy},
+};
 
 const MAP: &str = "
 +--------------+      +----------+      +---------+
@@ -44,15 +46,30 @@ const QUITTER_EVERY: Duration = Duration::from_millis(350);
 /// Interval of garbage, and its length.
 const NONSENSE: (Duration, usize) = (Duration::from_millis(200), 6_000);
 
+/// Explores while it plays; as a spectator it sends no messages on its own.
+pub(super) type Player = Bot<Client, (Link, Explorer)>;
+
+impl Strategy<Client> for (Link, Explorer) {
+    fn next_action(&mut self, client: &Client) -> Option<Command> {
+        self.1.next_key(client).map(Command::Key)
+    }
+}
+
+// Joins at `now`.
+fn player(link: Link, participant: Participant, now: Time) -> Player {
+    let plays = matches!(participant, Participant::Player(_));
+    Bot::new(Client::with_link(link, participant, now), plays, (link, Explorer::new()), now, PAUSE)
+}
+
 /// The invariants of a game.
 #[derive(Default)]
 pub(super) struct Nuggets {
     rules: Rules,
     letters: BTreeMap<SocketAddr, Letter>,
     // The purse and the remaining gold last reported to a bot.
-    told: BTreeMap<SocketAddr, (u32, u32)>,
+    reported: BTreeMap<SocketAddr, (u32, u32)>,
     // When the bot at an address joined. A GOLD message to its predecessor may arrive late.
-    came: BTreeMap<SocketAddr, Time>,
+    joined: BTreeMap<SocketAddr, Time>,
     // A purse that may have been meant for the predecessor at this address, until a newer one arrives.
     stale: BTreeMap<SocketAddr, u32>,
     // Whether another game follows, and when the players join it.
@@ -67,7 +84,7 @@ pub(super) struct Nuggets {
     flood_at: Option<Time>,
     // When the client that quits and returns sends its next message, and the number of its messages.
     quitter_at: Time,
-    quitter_said: u32,
+    quitter_messages: u32,
     // The players and the piles, and the time of their last change.
     changed: (Position, Time),
     // Messages were delivered that the server lost.
@@ -93,8 +110,8 @@ impl Game for Nuggets {
     }
 
     fn enter(&mut self, net: &mut Net<Server, Player>) {
-        self.come(net);
-        let watcher = Player::new(Link::Stream, Participant::Spectator, Time::ZERO, PAUSE);
+        self.add_players(net);
+        let watcher = player(Link::Stream, Participant::Spectator, Time::ZERO);
         net.add_stream(address(self.watcher), Role::Watcher, watcher);
     }
 
@@ -111,10 +128,9 @@ impl Game for Nuggets {
         }
         if self.quitter_at <= now {
             self.quitter_at = now.plus(QUITTER_EVERY);
-            self.quitter_said += 1;
-            let message = if self.quitter_said.is_multiple_of(4) { "KEY Q" } else { "PLAY Quitter" };
+            self.quitter_messages += 1;
+            let message = if self.quitter_messages.is_multiple_of(4) { "KEY Q" } else { "PLAY Quitter" };
             net.send(address(QUITTER), message);
-            net.take_mail(address(QUITTER));
         }
         if self.rematch {
             let left = (1..=BOTS).chain([SPECTATOR]).any(|number| net.client(address(number)).client.end().is_some());
@@ -122,7 +138,7 @@ impl Game for Nuggets {
                 None if left => self.again_at = Some(now.plus(AWAY)),
                 Some(at) if at <= now => {
                     self.again_at = None;
-                    self.come(net);
+                    self.add_players(net);
                 }
                 _ => {}
             }
@@ -134,7 +150,7 @@ impl Game for Nuggets {
                     self.back_at = None;
                     net.remove(address(self.watcher));
                     self.watcher = self.watcher.checked_add(1).unwrap_or(100);
-                    let watcher = Player::new(Link::Stream, Participant::Spectator, now, PAUSE);
+                    let watcher = player(Link::Stream, Participant::Spectator, now);
                     net.add_stream(address(self.watcher), Role::Watcher, watcher);
                 }
                 Some(_) => {}
@@ -151,7 +167,7 @@ impl Game for Nuggets {
         self.forked |= forked;
     }
 
-    fn is_current(&self, net: &Net<Server, Player>, Player { client, mind: (link, _), .. }: &Player) -> bool {
+    fn is_current(&self, net: &Net<Server, Player>, Player { client, strategy: (link, _), .. }: &Player) -> bool {
         let engine = net.engine();
         let game = engine.game();
         // An earlier datagram may have been lost, and the next is sent only after a change.
@@ -173,7 +189,7 @@ impl Game for Nuggets {
 
 impl Nuggets {
     // Connects clients that are missing or have finished.
-    fn come(&mut self, net: &mut Net<Server, Player>) {
+    fn add_players(&mut self, net: &mut Net<Server, Player>) {
         self.games += 1;
         for number in (1..=BOTS).chain([SPECTATOR]) {
             let at = address(number);
@@ -182,11 +198,11 @@ impl Nuggets {
             }
             // No name is used in two games.
             let name = Name::new(format!("P{number}-{}", self.games).as_bytes()).unwrap();
-            let part = if number == SPECTATOR { Participant::Spectator } else { Participant::Player(name) };
-            net.add(at, Player::new(Link::Datagram, part, net.now(), PAUSE));
+            let participant = if number == SPECTATOR { Participant::Spectator } else { Participant::Player(name) };
+            net.add(at, player(Link::Datagram, participant, net.now()));
             self.letters.remove(&at);
-            self.told.remove(&at);
-            self.came.insert(at, net.now());
+            self.reported.remove(&at);
+            self.joined.insert(at, net.now());
         }
     }
 
@@ -216,9 +232,9 @@ impl Nuggets {
                 continue;
             }
             let now = (client.purse(), client.remaining());
-            let is_new = self.came.get(&at).is_some_and(|came| net.now() < came.plus(LATE));
+            let is_new = self.joined.get(&at).is_some_and(|joined| net.now() < joined.plus(LATE));
             if is_new && self.games > 1 {
-                self.told.remove(&at);
+                self.reported.remove(&at);
                 self.stale.insert(at, now.0);
                 continue;
             }
@@ -228,9 +244,9 @@ impl Nuggets {
             self.stale.remove(&at);
             let purse = player.map(|player| player.purse);
             if self.rules.steal_percent == 0 {
-                assert!(purse >= Some(now.0), "{at} was told {} nuggets and has {purse:?}", now.0);
+                assert!(purse >= Some(now.0), "{at} received a purse of {} and has {purse:?}", now.0);
             }
-            if let Some((purse, remaining)) = self.told.insert(at, now)
+            if let Some((purse, remaining)) = self.reported.insert(at, now)
                 && in_order
             {
                 assert!(purse <= now.0 || self.rules.steal_percent > 0, "{at}: {purse} and then {}", now.0);

@@ -3,13 +3,15 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use bytes::BytesMut;
-use netcore::{Role, Time, wire::ShortText};
-use robots::{Client, ClientMessage, Position, ServerMessage, protocol::encode, server::Server};
+use bytes::{Bytes, BytesMut};
+use netcore::{Gone, Role, Time, wire::ShortText};
+use robots::{
+    Bot, Client, ClientMessage, Config, InputMessage, Malformed, Parameters, Position, ServerMessage, protocol::encode,
+    server::Server,
+};
 use testkit::{net::Net, simulation::Game};
 
 use super::{address, seats::Seats};
-use crate::robot::{Ear, server};
 
 const TURNS: u16 = 60;
 const PLAYERS: u8 = 3;
@@ -22,26 +24,26 @@ const SEATS: u8 = 5;
 
 /// The messages received by a client.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct Received {
     // Messages of the newest game.
     game: Vec<ServerMessage>,
-    // Number of messages since the last check.
-    news: usize,
-    said_hello: bool,
+    // Number of messages at the last check.
+    checked: usize,
+    has_hello: bool,
     turn: Option<u16>,
     // The client connected to an earlier run of the server.
     stale: bool,
 }
 
-impl Ear for Heard {
-    fn hear(&mut self, message: ServerMessage, _: &Client) -> bool {
+impl Received {
+    fn add(&mut self, message: ServerMessage) {
         if matches!(self.game.last(), Some(ServerMessage::GameEnded { .. })) {
-            (self.game, self.news) = (vec![], 0);
+            (self.game, self.checked) = (vec![], 0);
         }
         match message {
             ServerMessage::Hello(_) => {
-                assert!(!self.said_hello, "two hellos");
-                self.said_hello = true;
+                assert!(!self.has_hello, "two hellos");
+                self.has_hello = true;
             }
             ServerMessage::GameStarted { .. } => assert!(self.game.is_empty(), "a game starts during another"),
             ServerMessage::Turn { turn, .. } => {
@@ -55,15 +57,63 @@ impl Ear for Heard {
             }
             ServerMessage::AcceptedPlayer { .. } => assert!(self.turn.is_none(), "somebody joins a running game"),
         }
-        assert!(self.said_hello, "{message:?} comes before the hello");
+        assert!(self.has_hello, "{message:?} comes before the hello");
         if !matches!(message, ServerMessage::Hello(_) | ServerMessage::AcceptedPlayer { .. }) {
             self.game.push(message);
         }
-        true
     }
 }
 
-pub(super) type Robot = crate::robot::Robot<Heard>;
+/// A client and its bot; without a bot it only watches.
+#[derive(Debug)]
+pub(super) struct Robot {
+    client: Client,
+    bot: Option<Bot>,
+    received: Received,
+    gone: bool,
+}
+
+impl netcore::Client for Robot {
+    type Action = InputMessage;
+    type Error = Malformed;
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) -> Result<(), Malformed> {
+        self.client.feed(bytes);
+        while let Some(event) = self.client.poll_event()? {
+            let due = event.is_picture_due();
+            self.received.add(event.message);
+            if let Some(input) = self.bot.as_mut().filter(|_| due).and_then(|bot| bot.next_input(&self.client)) {
+                self.client.act(now, input);
+            }
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, now: Time, action: InputMessage) {
+        self.client.act(now, action);
+    }
+
+    fn take_outgoing(&mut self) -> Option<Bytes> {
+        self.client.take_outgoing()
+    }
+
+    fn deadline(&self, now: Time) -> Option<Time> {
+        self.client.deadline(now)
+    }
+
+    fn elapsed(&mut self, now: Time) {
+        self.client.elapsed(now);
+    }
+
+    fn disconnected(&mut self, now: Time, why: Gone) {
+        self.gone = true;
+        self.client.disconnected(now, why);
+    }
+
+    fn is_over(&self) -> bool {
+        self.client.is_over()
+    }
+}
 
 /// The invariants of a robots server.
 pub(super) struct Robots {
@@ -79,7 +129,19 @@ impl Game for Robots {
     type Client = Robot;
 
     fn begin(seed: u64) -> (Self, Server) {
-        let server = server(PLAYERS, TURNS, u32::try_from(seed & 0x3FFF_FFFF).unwrap() + 1);
+        let parameters = Parameters {
+            server_name: ShortText::try_from("here").unwrap(),
+            players_count: PLAYERS,
+            size_x: 9,
+            size_y: 7,
+            game_length: TURNS,
+            explosion_radius: 3,
+            bomb_timer: 4,
+        };
+        let (turn_duration, initial_blocks, max_history) = (Duration::from_millis(100), 8, 1 << 20);
+        let seed_of_rules = u32::try_from(seed & 0x3FFF_FFFF).unwrap() + 1;
+        let config = Config { parameters, turn_duration, initial_blocks, seed: seed_of_rules, max_history };
+        let server = Server::new(config).unwrap();
         let eager_at = seed.is_multiple_of(3).then_some(Time::ZERO.plus(EAGER.0));
         (Self { seats: Seats::new(SEATS, AWAY), eager_at, games: vec![] }, server)
     }
@@ -93,9 +155,9 @@ impl Game for Robots {
     fn step(&mut self, net: &mut Net<Server, Robot>) {
         self.check(net);
         let now = net.now();
-        for back in self.seats.reconnecting(now, |number| net.client(address(number)).gone.is_some()) {
-            net.remove(address(back.before));
-            enter(net, back.seat, back.number);
+        for reconnect in self.seats.reconnecting(now, |number| net.client(address(number)).gone) {
+            net.remove(address(reconnect.before));
+            enter(net, reconnect.seat, reconnect.number);
         }
         if self.eager_at.is_some_and(|at| at <= now) {
             self.eager_at = Some(now.plus(EAGER.0));
@@ -105,7 +167,7 @@ impl Game for Robots {
                 let mut joins = BytesMut::new();
                 let name = ShortText::try_from("x".repeat(255).as_str()).unwrap();
                 (0..EAGER.1).for_each(|_| encode(&ClientMessage::Join { name: name.clone() }, &mut joins));
-                net.say(address(number), &joins);
+                net.write(address(number), &joins);
             }
         }
     }
@@ -130,7 +192,7 @@ impl Game for Robots {
             self.games.clear();
         }
         for number in self.seats.numbers() {
-            net.client_mut(address(number)).ear.stale |= forked;
+            net.client_mut(address(number)).received.stale |= forked;
         }
     }
 }
@@ -138,21 +200,21 @@ impl Game for Robots {
 impl Robots {
     fn check(&mut self, net: &mut Net<Server, Robot>) {
         for number in self.seats.numbers().collect::<Vec<_>>() {
-            let robot = &mut net.client_mut(address(number)).ear;
-            if robot.stale || robot.news == robot.game.len() {
+            let robot = &mut net.client_mut(address(number)).received;
+            if robot.stale || robot.checked == robot.game.len() {
                 continue;
             }
-            let told = std::mem::take(&mut robot.game);
-            let news = std::mem::replace(&mut robot.news, told.len());
-            self.compare(&told, news);
+            let received = std::mem::take(&mut robot.game);
+            let checked = std::mem::replace(&mut robot.checked, received.len());
+            self.compare(&received, checked);
             if let Some(game) = net.client(address(number)).client.game()
                 && let Some(truth) = net.engine().game()
-                && told.len() > 1
+                && received.len() > 1
                 && truth.turn() == game.turn()
-                && !matches!(told.last(), Some(ServerMessage::GameEnded { .. }))
-                && self.is_newest(&told)
+                && !matches!(received.last(), Some(ServerMessage::GameEnded { .. }))
+                && self.is_newest(&received)
                 // The next game may have started before any client knows it.
-                && matches!(&told[0], ServerMessage::GameStarted { players } if players == net.engine().players())
+                && matches!(&received[0], ServerMessage::GameStarted { players } if players == net.engine().players())
             {
                 let positions: Vec<Position> = game.positions().values().copied().collect();
                 let scores: Vec<u32> = game.scores().values().copied().collect();
@@ -162,34 +224,36 @@ impl Robots {
                 assert_eq!(truth.board().blocks().collect::<BTreeSet<_>>(), blocks, "robot {number}");
                 assert_eq!(truth.bombs().len(), game.bombs().len(), "robot {number}");
             }
-            net.client_mut(address(number)).ear.game = told;
+            net.client_mut(address(number)).received.game = received;
         }
     }
 
     // Compares a game delivered to one client with the games delivered to other clients.
-    fn compare(&mut self, told: &[ServerMessage], news: usize) {
+    fn compare(&mut self, received: &[ServerMessage], checked: usize) {
         // Without a turn, two games may look the same.
-        if told.len() < 2 {
+        if received.len() < 2 {
             return;
         }
-        match self.games.iter_mut().find(|game| game[..2] == told[..2]) {
-            None => self.games.push(told.to_vec()),
+        match self.games.iter_mut().find(|game| game[..2] == received[..2]) {
+            None => self.games.push(received.to_vec()),
             Some(game) => {
-                let news = news.min(game.len());
-                let both = game.len().min(told.len());
-                assert_eq!(game[news..both], told[news..both], "two clients received different games");
-                game.extend_from_slice(&told[both..]);
+                let checked = checked.min(game.len());
+                let both = game.len().min(received.len());
+                assert_eq!(game[checked..both], received[checked..both], "two clients received different games");
+                game.extend_from_slice(&received[both..]);
             }
         }
     }
 
-    fn is_newest(&self, told: &[ServerMessage]) -> bool {
-        self.games.last().is_some_and(|game| game[..2] == told[..2])
+    fn is_newest(&self, received: &[ServerMessage]) -> bool {
+        self.games.last().is_some_and(|game| game[..2] == received[..2])
     }
 }
 
 fn enter(net: &mut Net<Server, Robot>, seat: u8, number: u8) {
     let plays = seat < PLAYERS;
     let role = if plays { Role::Player } else { Role::Watcher };
-    net.add_stream(address(number), role, Robot::new(number, plays));
+    let name = ShortText::try_from(format!("R{number}").as_str()).unwrap();
+    let (client, bot) = (Client::new(name, None), plays.then(|| Bot::new(number.into())));
+    net.add_stream(address(number), role, Robot { client, bot, received: Received::default(), gone: false });
 }

@@ -1,17 +1,22 @@
 //! One direction of a stream.
 
-use std::task::{Context, Waker};
+use std::{
+    collections::VecDeque,
+    task::{Context, Waker},
+};
 
 use bytes::{Buf, Bytes, BytesMut};
 use netcore::Time;
 use rand::RngExt;
 
-use crate::net::{arrived::End, conditions::Chance, lines::Lane};
+use crate::net::{arrival::End, conditions::Chance};
 
 /// Bytes from one end to the other: split into pieces that stay in order, and bounded by a window.
 #[derive(Debug, Default)]
 pub(in crate::net) struct Pipe {
-    flight: Lane<Piece>,
+    // The pieces in flight with their arrival times, and the latest of these.
+    flight: VecDeque<(Time, Piece)>,
+    latest: Time,
     flying: usize,
     // Bytes that have arrived and are unread.
     arrived: BytesMut,
@@ -43,7 +48,7 @@ pub(in crate::net) enum Segments {
 
 /// The kind of an arrived piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::net) enum Landed {
+pub(in crate::net) enum PieceKind {
     Bytes,
     End,
     Break,
@@ -52,7 +57,7 @@ pub(in crate::net) enum Landed {
 impl Pipe {
     /// The number of bytes that the writer can write.
     pub(in crate::net) fn room(&self, chance: &Chance) -> usize {
-        chance.rough.window.saturating_sub(self.flying + self.arrived.len())
+        chance.stream_conditions.window.saturating_sub(self.flying + self.arrived.len())
     }
 
     /// Sends as much of `bytes` as the window permits. Returns the number of bytes sent.
@@ -66,19 +71,18 @@ impl Pipe {
         let cut = if chance.rng.random_range(0..2) == 0 { chance.rng.random_range(0..=taken) } else { 0 };
         while !rest.is_empty() {
             let length = match segments {
-                Segments::Small => chance.rng.random_range(chance.rough.piece.clone()).clamp(1, rest.len()),
+                Segments::Small => chance.rng.random_range(chance.stream_conditions.piece.clone()).clamp(1, rest.len()),
                 Segments::Large if rest.len() == taken && cut > 0 => cut,
                 Segments::Large => rest.len(),
             };
             let piece = rest.split_to(length);
-            chance.traffic.pieces += 1;
-            if chance.rng.random_range(0..1_000) < chance.rough.reset_permille {
-                self.flight.push(chance, Piece::Break);
+            if chance.rng.random_range(0..1_000) < chance.stream_conditions.reset_permille {
+                self.push(chance, Piece::Break);
                 self.finished = true;
                 break;
             }
             self.flying += length;
-            self.flight.push(chance, Piece::Bytes(piece));
+            self.push(chance, Piece::Bytes(piece));
         }
         taken
     }
@@ -87,8 +91,15 @@ impl Pipe {
     pub(in crate::net) fn finish(&mut self, chance: &mut Chance, end: End) {
         if !self.finished {
             self.finished = true;
-            self.flight.push(chance, Piece::End(end));
+            self.push(chance, Piece::End(end));
         }
+    }
+
+    // Sends a piece, which arrives after those before it.
+    fn push(&mut self, chance: &mut Chance, piece: Piece) {
+        let delay = chance.stream_conditions.draw_delay(&mut chance.rng);
+        self.latest = self.latest.max(chance.now.plus(delay));
+        self.flight.push_back((self.latest, piece));
     }
 
     /// Discards all data in flight or unread, and ends the stream.
@@ -105,19 +116,20 @@ impl Pipe {
     }
 
     pub(in crate::net) fn next_due(&self) -> Option<Time> {
-        self.flight.next_due()
+        self.flight.front().map(|&(due, _)| due)
     }
 
     /// Processes the next piece if it is due.
-    pub(in crate::net) fn arrive(&mut self, now: Time) -> Option<Landed> {
-        let piece = self.flight.arrive(now)?;
+    pub(in crate::net) fn arrive(&mut self, now: Time) -> Option<PieceKind> {
+        self.next_due().filter(|&due| due <= now)?;
+        let (_, piece) = self.flight.pop_front()?;
         self.wake_reader();
         Some(match piece {
             Piece::Bytes(bytes) => {
                 self.flying -= bytes.len();
                 self.arrived.extend_from_slice(&bytes);
                 self.unread_since.get_or_insert(now);
-                Landed::Bytes
+                PieceKind::Bytes
             }
             Piece::End(end) => {
                 // A reset discards unread bytes.
@@ -125,9 +137,9 @@ impl Pipe {
                     self.arrived.clear();
                 }
                 self.ended = Some(end);
-                Landed::End
+                PieceKind::End
             }
-            Piece::Break => Landed::Break,
+            Piece::Break => PieceKind::Break,
         })
     }
 
@@ -158,7 +170,7 @@ impl Pipe {
 
     /// Whether data is in flight.
     pub(in crate::net) fn is_flying(&self) -> bool {
-        self.flight.next_due().is_some()
+        !self.flight.is_empty()
     }
 
     pub(in crate::net) fn await_bytes(&mut self, context: &Context<'_>) {

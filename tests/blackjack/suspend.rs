@@ -10,10 +10,10 @@ fn a_signal_suspends_the_tables_of_a_dealer_with_a_journal() {
     command.args("--bind 127.0.0.1 0 5 --delay-ms 0 --seed 17 --json --journal".split(' ')).arg(place.path());
     let dealer = Dealer::of(&mut command);
     let mut ann = dealer.text("Ann");
-    ann.until_asked();
+    ann.read_to_decision();
     ann.stand();
     // The first round counts, and the second is called off.
-    assert!(ann.until_asked().starts_with("RESULT "));
+    assert!(ann.read_to_decision().starts_with("RESULT "));
     dealer.process.terminate();
     let port = dealer.port;
     let finished = dealer.process.wait().ended(0);

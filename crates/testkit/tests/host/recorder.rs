@@ -1,4 +1,4 @@
-//! Records the calls of a room's observer.
+//! An observer that records its calls.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use netshell::Observer;
 
 /// A call of an [`Observer`] method.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RecordedEvent {
+pub(super) enum RecordedEvent {
     /// A peer connected from an address.
     Connected(PeerId, Role, String),
     /// The status of the room changed.
@@ -22,27 +22,21 @@ pub enum RecordedEvent {
 
 /// An observer that records everything. Clones share the record.
 #[derive(Debug, Clone, Default)]
-pub struct EventRecorder(Arc<Mutex<Vec<(Time, RecordedEvent)>>>);
+pub(super) struct EventRecorder(Arc<Mutex<Vec<(Time, RecordedEvent)>>>);
 
 impl EventRecorder {
     /// All calls with their times, oldest first.
-    pub fn observed(&self) -> Vec<(Time, RecordedEvent)> {
+    pub(super) fn observed(&self) -> Vec<(Time, RecordedEvent)> {
         self.lock().clone()
     }
 
     /// The events of the game, oldest first, each with the address of the peer concerned.
-    pub fn events(&self) -> Vec<(GameEvent, Option<String>)> {
+    pub(super) fn events(&self) -> Vec<(GameEvent, Option<String>)> {
         let event = |(_, observed): &(Time, RecordedEvent)| match observed {
             RecordedEvent::Event(event, address) => Some((event.clone(), address.clone())),
             _ => None,
         };
         self.lock().iter().filter_map(event).collect()
-    }
-
-    /// The lines that the room printed on standard output, oldest first.
-    pub fn summaries(&self) -> Vec<String> {
-        let summary = |(event, _)| if let GameEvent::Summary(text) = event { Some(text) } else { None };
-        self.events().into_iter().filter_map(summary).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(Time, RecordedEvent)>> {

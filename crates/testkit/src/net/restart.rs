@@ -1,4 +1,4 @@
-//! A simulated network whose server writes a journal, is killed, and is resumed.
+//! The server is stopped, killed and resumed from its journal, and its clock is set.
 
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
@@ -6,8 +6,8 @@ use bytes::Bytes;
 use journal_core::{JournalHold, Journalled};
 use netcore::{Client, Leave, Link, PeerId, Recorded, Time};
 
-use super::{Conditions, Delivered, Hostable, Net, shared_room::SharedRoom, world::Shared};
-use crate::{disk::Crash, machine::Machine};
+use super::{Delivered, Hostable, Net, build_host, shared_room::SharedRoom, spawn};
+use crate::disk::Crash;
 
 /// The state from which a killed server is resumed; see [`journal_core::Resumable`].
 #[derive(Debug)]
@@ -27,14 +27,6 @@ pub struct Restart<E: Recorded> {
 }
 
 impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
-    /// A network around a room with a new journal.
-    pub fn journalled(seed: u64, conditions: Conditions, room: Journalled<E>, hold: JournalHold) -> Self {
-        let machine = Machine::new(seed);
-        let shared = Shared::new(seed, machine.clock(), conditions);
-        let room = SharedRoom::new(room, shared.clone());
-        Self::around(machine, shared, room, |host| host.with_hold(hold))
-    }
-
     /// Crashes the server. Messages in flight to clients arrive after a kill, and are lost after a power cut.
     /// Connections are closed or reset; clients on datagrams are not notified.
     pub fn crash(&mut self, how: Crash) {
@@ -42,35 +34,38 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.machine.kill(self.server);
         let world = &mut *self.shared.lock();
         world.places.clear();
-        world.refreshes.clear();
         world.ledger.clear();
         if how == Crash::PowerCut {
-            world.wires.break_all(&mut world.chance);
+            world.connections.break_all(&mut world.chance);
         }
     }
 
     /// Stops the server so that it can be resumed.
     pub fn suspend(&mut self) {
-        self.leave(Leave::Resumable);
+        if let Some(stop) = self.stop.take() {
+            // A server that has ended does not listen.
+            let _ = stop.send(Leave::Resumable);
+        }
     }
 
     /// Resumes a room whose server has ended, at the time of its last arrival.
-    pub fn resume(&mut self, again: Restart<E>) {
-        assert!(self.is_closed(), "the server has not ended");
-        let Restart { room, hold, at, next_peer, peers, farewells } = again;
+    pub fn resume(&mut self, restart: Restart<E>) {
+        assert!(!self.is_up(), "the server has not ended");
+        let Restart { room, hold, at, next_peer, peers, farewells } = restart;
         self.machine.clock().set(at);
         self.behind = self.now();
         let datagrams = peers.iter().filter(|(_, link, _)| *link == Link::Datagram);
         self.shared.lock().ledger.resume(next_peer, datagrams.map(|&(peer, _, address)| (address, peer)));
         self.room = SharedRoom::new(room, self.shared.clone());
-        let host = Self::build_host(&self.shared, self.room.clone(), &self.recorder);
+        let host = build_host(&self.shared, self.room.clone());
         let mut host = host.with_hold(hold).with_first_peer(next_peer);
         host.resume(at, peers);
         self.shared.lock().ledger.resumed();
         for (address, frames) in farewells {
             host.repeat_farewell(at, address, frames);
         }
-        self.start(host);
+        let (server, stop) = spawn(&mut self.machine, host);
+        (self.server, self.stop) = (server, Some(stop));
     }
 
     /// Sets the server's clock forward.
@@ -96,17 +91,6 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// Records a state that the room had without an input.
     pub(crate) fn note_state(&mut self, digest: u64) {
         self.shared.lock().ledger.digests.insert(digest);
-    }
-
-    /// Runs the server if its journal has woken it.
-    pub fn poke(&mut self) {
-        while self.machine.run() {}
-        self.collect();
-    }
-
-    /// Whether the server is still up: it has not ended, or only waits for its journal.
-    pub fn is_up(&self) -> bool {
-        self.machine.is_running(self.server)
     }
 
     /// All output sent to each peer so far, in all runs of the server.

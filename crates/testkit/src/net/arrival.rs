@@ -4,14 +4,14 @@ use bytes::Bytes;
 use netcore::Gone;
 
 /// An arrival at a client.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(super) enum Arrived {
     Bytes(Bytes),
     End(End),
 }
 
 /// How a client's connection ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Closed,
     Broken,

@@ -1,4 +1,4 @@
-//! An automatic client of any game.
+//! A client that plays by itself.
 
 use std::time::Duration;
 
@@ -6,30 +6,30 @@ use bytes::Bytes;
 use netcore::{Client, Gone, Time};
 
 /// The decisions of a client.
-pub(crate) trait Mind<C: Client> {
+pub(super) trait Strategy<C: Client> {
     /// The next action, if any.
-    fn think(&mut self, client: &C) -> Option<C::Action>;
+    fn next_action(&mut self, client: &C) -> Option<C::Action>;
 }
 
 /// A client that acts after each pause if it plays, and otherwise observes.
 #[derive(Debug)]
-pub(crate) struct Bot<C, M> {
-    pub(crate) client: C,
+pub(super) struct Bot<C, S> {
+    pub(super) client: C,
     plays: bool,
-    pub(crate) mind: M,
+    pub(super) strategy: S,
     pause: Duration,
     next: Time,
     /// Its connection has ended.
-    pub(crate) gone: bool,
+    pub(super) gone: bool,
 }
 
-impl<C, M> Bot<C, M> {
-    pub(crate) fn over(client: C, plays: bool, mind: M, now: Time, pause: Duration) -> Self {
-        Self { client, plays, mind, pause, next: now.plus(pause), gone: false }
+impl<C, S> Bot<C, S> {
+    pub(super) fn new(client: C, plays: bool, strategy: S, now: Time, pause: Duration) -> Self {
+        Self { client, plays, strategy, pause, next: now.plus(pause), gone: false }
     }
 }
 
-impl<C: Client, M: Mind<C>> Client for Bot<C, M> {
+impl<C: Client, S: Strategy<C>> Client for Bot<C, S> {
     type Action = C::Action;
     type Error = C::Error;
 
@@ -56,7 +56,7 @@ impl<C: Client, M: Mind<C>> Client for Bot<C, M> {
         }
         if self.plays && now >= self.next {
             self.next = now.plus(self.pause);
-            if let Some(action) = self.mind.think(&self.client) {
+            if let Some(action) = self.strategy.next_action(&self.client) {
                 self.client.act(now, action);
             }
         }
