@@ -81,7 +81,7 @@ pub fn host<E: Recorded + Send + 'static>(
             let stop = shutdown().context("cannot handle signals")?;
             let Begun { host, at, peers, farewells, journal, resumed } = begin(hosting, game, &reachable)?;
             // Signal handlers come first: a script may send a signal as soon as it has read the announcement.
-            say(hosting, &Reach::at(&reachable), announce, journal.as_ref().map(|(path, _)| &**path))?;
+            announce_port(hosting, &Reach::at(&reachable), announce, journal.as_ref().map(|(path, _)| &**path))?;
             let mut host = sockets.let_in(host.with_observer(narrator), open_files)?;
             if resumed {
                 host.resume(at, peers);
@@ -196,7 +196,12 @@ fn begin<E: Recorded + Send + 'static>(
 }
 
 // Writes one line to standard output and flushes it; then announces how to join.
-fn say(hosting: Hosting<'_>, reach: &Reach, announce: &dyn Announce, journal: Option<&Path>) -> anyhow::Result<()> {
+fn announce_port(
+    hosting: Hosting<'_>,
+    reach: &Reach,
+    announce: &dyn Announce,
+    journal: Option<&Path>,
+) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}, waiting at port {}", hosting.ready, reach.port)
         .and_then(|()| stdout.flush())
