@@ -12,8 +12,7 @@ use netcore::{GameEvent, Input, Leave, Link, Output, PeerId, Time};
 
 use crate::{
     format::{clock, plain},
-    games::Game,
-    guest::Guest,
+    games::{Game, Guest},
 };
 
 /// An action of a peer, or an event of the game.
@@ -28,25 +27,25 @@ pub(crate) struct Action {
 
 #[derive(Debug, Clone)]
 enum ActionKind {
-    Sent { who: Who, link: Link, bytes: Bytes },
-    Malformed(Who),
-    Happened(Arc<str>),
+    Sent { who: Sender, link: Link, bytes: Bytes },
+    Malformed(Sender),
+    Event(Arc<str>),
 }
 
 // The seat of the sender, or its address without one.
-type Who = Result<Arc<Guest>, Arc<str>>;
+type Sender = Result<Arc<Guest>, Arc<str>>;
 
 impl Action {
-    pub(crate) fn happened(time: Time, text: &str) -> Self {
-        Self { time, turn: None, what: ActionKind::Happened(text.into()) }
+    pub(crate) fn event(time: Time, text: &str) -> Self {
+        Self { time, turn: None, what: ActionKind::Event(text.into()) }
     }
 
     /// Formats it; `None` for a message without an effect of its own.
     pub(crate) fn words<E: Game>(&self) -> Option<String> {
         let text = match &self.what {
-            ActionKind::Happened(text) => text.to_string(),
-            ActionKind::Sent { who, link, bytes } => match E::said(*link, bytes) {
-                Some(said) => format!("{}{}", called(who), said.action?),
+            ActionKind::Event(text) => text.to_string(),
+            ActionKind::Sent { who, link, bytes } => match E::describe(*link, bytes) {
+                Some(message) => format!("{}{}", label(who), message.action?),
                 None => malformed(who),
             },
             ActionKind::Malformed(who) => malformed(who),
@@ -58,15 +57,15 @@ impl Action {
     }
 }
 
-fn called(who: &Who) -> String {
+fn label(who: &Sender) -> String {
     match who {
-        Ok(guest) => guest.called(),
+        Ok(guest) => guest.label(),
         Err(address) => plain(address),
     }
 }
 
-fn malformed(who: &Who) -> String {
-    format!("{} sent a malformed message", called(who))
+fn malformed(who: &Sender) -> String {
+    format!("{} sent a malformed message", label(who))
 }
 
 /// The players, and the sender of the current arrival.
@@ -74,7 +73,7 @@ fn malformed(who: &Who) -> String {
 pub(crate) struct Names {
     guests: BTreeMap<PeerId, Arc<Guest>>,
     // The sender before the arrival is processed.
-    sender: Option<(Who, Link)>,
+    sender: Option<(Sender, Link)>,
     /// The number of the latest game.
     pub(crate) game: u32,
 }
@@ -113,7 +112,7 @@ impl Names {
         replay: &Replay<E>,
         arrival: &Arrival,
         outputs: &[Output],
-        mut tell: impl FnMut(Action),
+        mut report: impl FnMut(Action),
     ) {
         let time = arrival.time;
         // An action applies to the next turn.
@@ -121,32 +120,32 @@ impl Names {
         match (&arrival.input, self.sender.take()) {
             (Input::Message { message: bytes, .. }, Some((who, link))) => {
                 let what = ActionKind::Sent { who, link, bytes: bytes.clone() };
-                tell(Action { time, turn: turn.map(|turn| turn + 1), what });
+                report(Action { time, turn: turn.map(|turn| turn + 1), what });
             }
             (Input::Malformed { .. }, Some((who, _))) => {
-                tell(Action { time, turn: turn.map(|turn| turn + 1), what: ActionKind::Malformed(who) });
+                report(Action { time, turn: turn.map(|turn| turn + 1), what: ActionKind::Malformed(who) });
             }
             (Input::Stop(leave), _) => {
                 let text = match leave {
                     Leave::Over => "the server was stopped",
                     Leave::Resumable => "the server was suspended",
                 };
-                tell(Action { time, turn, what: ActionKind::Happened(text.into()) });
+                report(Action { time, turn, what: ActionKind::Event(text.into()) });
             }
             _ => {}
         }
         for output in outputs {
             let Output::Event(event) = output else { continue };
             let address = |peer: &PeerId| replay.peer(*peer).map(|peer| peer.address.clone());
-            if let Some(text) = self.hear(event, address) {
-                tell(Action { time, turn, what: ActionKind::Happened(text.into()) });
+            if let Some(text) = self.apply(event, address) {
+                report(Action { time, turn, what: ActionKind::Event(text.into()) });
             }
         }
     }
 
     /// Processes an event. Returns its description, or `None` if the event is not shown.
-    pub(crate) fn hear(&mut self, event: &GameEvent, address: impl Fn(&PeerId) -> Option<String>) -> Option<String> {
-        let who = |name: &str, seat: &str| Guest { name: name.to_owned(), seat: seat.to_owned() }.called();
+    pub(crate) fn apply(&mut self, event: &GameEvent, address: impl Fn(&PeerId) -> Option<String>) -> Option<String> {
+        let who = |name: &str, seat: &str| Guest { name: name.to_owned(), seat: seat.to_owned() }.label();
         Some(match event {
             GameEvent::Waiting { name, before: 0, .. } => format!("{} waits for a seat", plain(name)),
             GameEvent::Waiting { name, before, .. } => {
@@ -192,10 +191,10 @@ pub(crate) struct Latest(VecDeque<Action>);
 
 impl Latest {
     /// The number of actions that the widest window shows.
-    const KEPT: usize = 24;
+    const MAX: usize = 24;
 
     pub(crate) fn push(&mut self, action: Action) {
-        if self.0.len() == Self::KEPT {
+        if self.0.len() == Self::MAX {
             self.0.pop_back();
         }
         self.0.push_front(action);

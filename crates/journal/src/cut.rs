@@ -20,7 +20,7 @@ use crate::{
     out::Output as File,
     panics,
     source::{damaged, head_of, open},
-    verify::{Ending, Verdict, replayed},
+    verify::{ReplayResult, Verdict, replayed},
 };
 
 pub(crate) fn run(args: &CutArgs) -> anyhow::Result<ExitCode> {
@@ -48,7 +48,7 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
         }
         game = Some(found);
     }
-    if let Ending::Diverges(divergence) = &mut whole.ending {
+    if let ReplayResult::Diverges(divergence) = &mut whole.result {
         // The excerpt begins with the state of this replay.
         divergence.same = divergence.same.max(from);
     }
@@ -74,12 +74,14 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
         }
         None => {}
     }
-    match &whole.ending {
-        Ending::Same { digest } => writeln!(out, "Its replay ends with the same digest as the match, {digest:016x}.")?,
-        Ending::Diverges(divergence) => {
+    match &whole.result {
+        ReplayResult::Same { digest } => {
+            writeln!(out, "Its replay ends with the same digest as the match, {digest:016x}.")?;
+        }
+        ReplayResult::Diverges(divergence) => {
             writeln!(out, "Like the whole journal, this one is not reproduced: {divergence}.")?;
         }
-        Ending::Panics { arrival, words } => {
+        ReplayResult::Panics { arrival, words } => {
             writeln!(out, "As in the match, arrival {arrival} makes the engine panic: {words}.")?;
         }
     }
@@ -101,11 +103,11 @@ fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, a
     }
     let verdict = replayed(&mut reader, start, at).map_err(|error| damaged(path, error))?;
     let ended = verdict.arrivals;
-    match &verdict.ending {
-        Ending::Same { .. } if ended < at => {
+    match &verdict.result {
+        ReplayResult::Same { .. } if ended < at => {
             bail!("{name}: it has {}; give one of them with --at", count(ended, "arrival"))
         }
-        Ending::Diverges(Divergence { arrival, .. }) | Ending::Panics { arrival, .. } if *arrival < at => {
+        ReplayResult::Diverges(Divergence { arrival, .. }) | ReplayResult::Panics { arrival, .. } if *arrival < at => {
             bail!("{name}: its replay already fails at arrival {arrival}; cut it there with --at {arrival}")
         }
         _ => Ok(verdict),
@@ -141,7 +143,7 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
                 }
                 _ => {}
             }
-            names.hear(&event, |_| None);
+            names.apply(&event, |_| None);
         }
     }
     let next = loop {
@@ -206,13 +208,13 @@ fn excerpt(
             excerpt.push(&entry);
         }
     }
-    match verdict.ending {
-        Ending::Same { digest } => {
+    match verdict.result {
+        ReplayResult::Same { digest } => {
             let mark = Mark { time: verdict.time, arrivals: at, digest };
             excerpt.push(&Entry::Note(Note::Mark(mark)));
         }
-        Ending::Panics { .. } => excerpt.push(&Entry::Note(Note::Broken)),
-        Ending::Diverges(_) => {}
+        ReplayResult::Panics { .. } => excerpt.push(&Entry::Note(Note::Broken)),
+        ReplayResult::Diverges(_) => {}
     }
     Ok(excerpt.into_bytes())
 }
@@ -225,8 +227,8 @@ fn check<E: Game>(bytes: &[u8], head: &Head, whole: &Verdict) -> anyhow::Result<
     }
     let replay = panics::caught(|| Replay::<E>::start(head)).map_err(|words| anyhow::anyhow!("{words}"))??;
     let verdict = replayed(&mut reader, replay, u64::MAX)?;
-    if verdict.ending != whole.ending {
-        bail!("its replay ends differently: {}", plain(&format!("{:?}", verdict.ending)));
+    if verdict.result != whole.result {
+        bail!("its replay ends differently: {}", plain(&format!("{:?}", verdict.result)));
     }
     Ok(())
 }

@@ -9,13 +9,33 @@ mod turn_based;
 use bytes::Bytes;
 use journal_core::{Head, Peer, Replay};
 use netcore::{Input, Link, Outbox, Output, PeerId, Recorded, Role, Time, To};
-use ratatui::{buffer::Buffer, layout::Rect};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::Line,
+    widgets::{Paragraph, Widget},
+};
 use termkit::Palette;
 
-use crate::guest::Guest;
+use crate::format::plain;
 
 /// The peer number of the spectator of a replay, which no match ever uses.
 const WATCHER: PeerId = PeerId(u64::MAX);
+
+/// A peer with a seat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Guest {
+    /// Its name; empty for a spectator.
+    pub name: String,
+    /// The seat, in the game's own terms.
+    pub seat: String,
+}
+
+impl Guest {
+    pub(crate) fn label(&self) -> String {
+        plain(if self.name.is_empty() { &self.seat } else { &self.name })
+    }
+}
 
 /// A game whose matches can be shown.
 pub(crate) trait Game: Recorded + Clone {
@@ -26,10 +46,10 @@ pub(crate) trait Game: Recorded + Clone {
     const STEP: Step = Step::Arrival;
 
     /// The settings of a match as names and values, without secrets unless requested.
-    fn setup_in_words(setup: &Self::Setup, secrets: bool) -> Vec<(&'static str, String)>;
+    fn describe_setup(setup: &Self::Setup, secrets: bool) -> Vec<(&'static str, String)>;
 
     /// Describes a message of a player; `None` if it is malformed.
-    fn said(link: Link, bytes: &[u8]) -> Option<Description>;
+    fn describe(link: Link, bytes: &[u8]) -> Option<Description>;
 
     /// Whether a seat in the game's own terms is the one that the user typed.
     fn is_seat(seat: &str, typed: &str) -> bool;
@@ -92,14 +112,14 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
         let _ = replay;
     }
 
-    /// Records that this player took the seat.
-    fn sit(&mut self, guest: &Guest, link: Link, time: Time);
+    /// Processes that this player took the seat.
+    fn take_seat(&mut self, guest: &Guest, link: Link, time: Time);
 
     /// Processes a message that was sent to the player at the seat, or to all peers.
-    fn hear(&mut self, to_all: bool, frame: &Bytes, time: Time);
+    fn receive(&mut self, to_all: bool, frame: &Bytes, time: Time);
 
     /// Processes a message of the player at the seat.
-    fn say(&mut self, bytes: &[u8]) {
+    fn send(&mut self, bytes: &[u8]) {
         let _ = bytes;
     }
 
@@ -115,12 +135,35 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
     }
 
     /// Discards discoveries that are later than the current time.
-    fn wound_back(&self, view: &mut Self::View) {
+    fn forget_later(&self, view: &mut Self::View) {
         let _ = view;
     }
 
     /// Draws the current state.
     fn draw(&mut self, view: &mut Self::View, replay: &Replay<E>, area: Rect, buffer: &mut Buffer);
+}
+
+/// The first visible line of a text.
+#[derive(Debug, Default)]
+pub(crate) struct Scroll(u16);
+
+impl Scroll {
+    fn scroll(&mut self, lines: i32) {
+        self.0 = u16::try_from(i32::from(self.0).saturating_add(lines).max(0)).unwrap_or(u16::MAX);
+    }
+
+    // Draws the text from this line on. The last line stays visible.
+    fn draw(&mut self, text: &str, area: Rect, buffer: &mut Buffer) {
+        let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
+        self.0 = self.0.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
+        Paragraph::new(lines).scroll((self.0, 0)).render(area, buffer);
+    }
+}
+
+/// A message without the end of its line, which only streams have.
+fn without_newline(bytes: &[u8]) -> &[u8] {
+    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// The messages that a new spectator would receive now. They come from a copy of the match, because another peer would

@@ -10,8 +10,8 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
 use crate::{
+    games::Guest,
     games::{Description, Game, GameDisplay},
-    guest::Guest,
 };
 
 /// Counts its messages.
@@ -83,11 +83,11 @@ impl Recorded for Glass {
 impl Game for Glass {
     type Display = Blind;
 
-    fn setup_in_words(_: &u64, _: bool) -> Vec<(&'static str, String)> {
+    fn describe_setup(_: &u64, _: bool) -> Vec<(&'static str, String)> {
         vec![]
     }
 
-    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
+    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
         let text = String::from_utf8_lossy(bytes).into_owned();
         Some(Description { action: Some(format!(": {text}")), text, name: None })
     }
@@ -108,9 +108,9 @@ impl GameDisplay<Glass> for Blind {
         Self
     }
 
-    fn sit(&mut self, _: &Guest, _: Link, _: Time) {}
+    fn take_seat(&mut self, _: &Guest, _: Link, _: Time) {}
 
-    fn hear(&mut self, _: bool, _: &Bytes, _: Time) {}
+    fn receive(&mut self, _: bool, _: &Bytes, _: Time) {}
 
     fn view(_: Palette) {}
 

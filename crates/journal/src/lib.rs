@@ -18,7 +18,6 @@ mod format;
 mod games;
 #[cfg(test)]
 mod glass;
-mod guest;
 mod list;
 #[cfg(test)]
 #[allow(dead_code, reason = "one of the matches is only for tests of the program")]
@@ -32,7 +31,6 @@ mod screen;
 mod show;
 mod source;
 mod stream;
-mod text;
 mod verify;
 mod watch;
 

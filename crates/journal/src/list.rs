@@ -115,7 +115,7 @@ fn players(names: &[String], others: usize) -> String {
 
 // The name in a request to join. The link is not looked up, because requests are unambiguous.
 fn named<E: Game>(bytes: &[u8]) -> Option<String> {
-    [Link::Message, Link::Stream].into_iter().find_map(|link| E::said(link, bytes)).and_then(|said| said.name)
+    [Link::Message, Link::Stream].into_iter().find_map(|link| E::describe(link, bytes)).and_then(|message| message.name)
 }
 
 #[cfg(test)]

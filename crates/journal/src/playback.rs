@@ -10,8 +10,7 @@ use netcore::{GameEvent, Input, Outbox, Output, PeerId, Time, To};
 use crate::{
     actions::{Action, Latest, Names},
     format,
-    games::{Game, GameDisplay},
-    guest::Guest,
+    games::{Game, GameDisplay, Guest},
     panics,
     source::open,
 };
@@ -92,7 +91,7 @@ impl<E: Game> Playback<E> {
             is_wanted::<E>(seat?, guest).then(|| (peer, guest.clone()))
         });
         if let Some((peer, guest)) = sitting {
-            display.sit(&guest, peer.link, replay.time());
+            display.take_seat(&guest, peer.link, replay.time());
             seated = Some(peer.peer);
         }
         let start = End { arrivals: replay.arrivals(), time: replay.time() };
@@ -192,7 +191,7 @@ impl<E: Game> Playback<E> {
     }
 
     /// Like [`forward`](Self::forward), and reports each action.
-    pub(crate) fn forward_and(&mut self, tell: impl FnMut(&Action)) -> bool {
+    pub(crate) fn forward_and(&mut self, report: impl FnMut(&Action)) -> bool {
         if self.now.cursor.next().is_none() {
             return false;
         }
@@ -201,33 +200,33 @@ impl<E: Game> Playback<E> {
             // The room and the display each count once.
             self.copies.add(arrivals, 2 * self.now.cursor.replay().weight(), self.now.clone());
         }
-        self.now.forward(self.seat.as_deref(), tell);
+        self.now.forward(self.seat.as_deref(), report);
         true
     }
 }
 
 impl<E: Game> Moment<E> {
     // Reads up to the next arrival.
-    fn read(&mut self, mut tell: impl FnMut(&Action)) {
+    fn read(&mut self, mut report: impl FnMut(&Action)) {
         let Self { cursor, latest, trouble, .. } = self;
         let time = cursor.replay().time();
         let read = cursor.read(|note| {
             if let Some(text) = words(note) {
-                let action = Action::happened(time, &text);
-                tell(&action);
+                let action = Action::event(time, &text);
+                report(&action);
                 latest.push(action);
             }
         });
         *trouble = read.err().map(|error| error.to_string());
     }
 
-    fn forward(&mut self, seat: Option<&str>, mut tell: impl FnMut(&Action)) {
+    fn forward(&mut self, seat: Option<&str>, mut report: impl FnMut(&Action)) {
         let Some(arrival) = self.cursor.next().cloned() else { return };
         self.names.before(self.cursor.replay(), &arrival);
         if let Input::Message { peer, message: bytes } = &arrival.input
             && self.seated == Some(*peer)
         {
-            self.display.say(bytes);
+            self.display.send(bytes);
         }
         let mut out = Outbox::new();
         match panics::caught(|| self.cursor.apply(&mut out)) {
@@ -245,7 +244,7 @@ impl<E: Game> Moment<E> {
         let outputs: Vec<Output> = out.drain().collect();
         let latest = &mut self.latest;
         self.names.after(self.cursor.replay(), &arrival, &outputs, |action| {
-            tell(&action);
+            report(&action);
             latest.push(action);
         });
         for output in &outputs {
@@ -254,21 +253,21 @@ impl<E: Game> Moment<E> {
                     let guest = Guest { name: name.clone(), seat: label.clone() };
                     if is_wanted::<E>(seat.unwrap_or_default(), &guest) {
                         let link = self.cursor.replay().peer(*peer).map_or(netcore::Link::Message, |peer| peer.link);
-                        self.display.sit(&guest, link, arrival.time);
+                        self.display.take_seat(&guest, link, arrival.time);
                         self.seated = Some(*peer);
                     }
                 }
-                Output::Send { to: To::Everyone, frame } => self.display.hear(true, frame, arrival.time),
+                Output::Send { to: To::Everyone, frame } => self.display.receive(true, frame, arrival.time),
                 Output::Send { to: To::Peer(peer), frame } if self.seated == Some(*peer) => {
-                    self.display.hear(false, frame, arrival.time);
+                    self.display.receive(false, frame, arrival.time);
                 }
                 Output::Replay { to, history } if self.seated == Some(*to) => {
-                    history.frames().for_each(|frame| self.display.hear(false, &frame, arrival.time));
+                    history.frames().for_each(|frame| self.display.receive(false, &frame, arrival.time));
                 }
                 _ => {}
             }
         }
-        self.read(tell);
+        self.read(report);
     }
 }
 

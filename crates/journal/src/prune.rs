@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_age_is_told_in_the_largest_unit() {
+    fn an_age_has_the_largest_unit() {
         let hour = Duration::from_hours(1);
         let told = [0, 1, 23, 24, 71].map(|hours| ago(hours * hour));
         assert_eq!(told, ["less than an hour", "1 hour", "23 hours", "1 day", "2 days"]);

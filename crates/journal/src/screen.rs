@@ -136,7 +136,7 @@ impl<E: Game> ReplayScreen<E> {
         let from = (self.playback.arrivals(), self.playback.turn());
         if self.playback.rewind(goal) {
             let (display, _) = self.playback.scene();
-            display.wound_back(&mut self.view);
+            display.forget_later(&mut self.view);
         }
         self.goal = Some((goal, from));
     }

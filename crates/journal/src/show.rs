@@ -18,7 +18,7 @@ use crate::{
     games::{Game, for_game},
     panics,
     source::{Opened, head_of, open},
-    verify::told,
+    verify::describe_arrival,
 };
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
@@ -114,7 +114,7 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
     let mut opened = open(path)?;
     front(&opened, out)?;
     let head = opened.reader.head();
-    let replay = head.setup::<E>().map(|setup| E::setup_in_words(&setup, secrets)).and_then(|words| {
+    let replay = head.setup::<E>().map(|setup| E::describe_setup(&setup, secrets)).and_then(|words| {
         let replay = panics::caught(|| Replay::<E>::start(head)).map_err(journal_core::HeadError::Setup)??;
         Ok((words, replay))
     });
@@ -137,13 +137,13 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
     while let Some(arrival) = next(&mut opened, time, |mark| replay.check(mark), out)? {
         (arrivals, time) = (arrivals + 1, arrival.time);
         match panics::caught(|| replay.apply(&arrival, &mut outbox).map(drop)) {
-            Ok(Ok(())) => tell(&replay, &mut names, &arrival, &mut outbox, out)?,
+            Ok(Ok(())) => print_events(&replay, &mut names, &arrival, &mut outbox, out)?,
             Ok(Err(error)) => {
-                line(time, &format!("{error}: {}", told::<E>(&arrival)), out)?;
+                line(time, &format!("{error}: {}", describe_arrival::<E>(&arrival)), out)?;
                 break;
             }
             Err(words) => {
-                let what = told::<E>(&arrival);
+                let what = describe_arrival::<E>(&arrival);
                 line(time, &format!("arrival {arrivals} makes the engine panic ({what}): {words}"), out)?;
                 break;
             }
@@ -158,7 +158,7 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
     Ok(back(&opened, time, arrivals - start, out)?)
 }
 
-fn tell<E: Game>(
+fn print_events<E: Game>(
     replay: &Replay<E>,
     names: &mut Names,
     arrival: &Arrival,
@@ -177,7 +177,7 @@ fn tell<E: Game>(
             GameEvent::Ended { game, complete, .. } => GameEvent::Ended { game, complete, standings: vec![] },
             other => other,
         };
-        if let Some(text) = names.hear(&event, address) {
+        if let Some(text) = names.apply(&event, address) {
             line(arrival.time, &text, out)?;
         }
         for Standing { rank, seat, name, score } in standings {

@@ -20,8 +20,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     match args.format {
         Format::Jsonl => {
             let mut out = Output::create(args.output.as_deref())?;
-            let said: fn(Link, &[u8]) -> Option<Description> = for_game!(head, E => E::said, |_, _| None);
-            lines(&args.file, said, &mut out)?;
+            let describe: fn(Link, &[u8]) -> Option<Description> = for_game!(head, E => E::describe, |_, _| None);
+            lines(&args.file, describe, &mut out)?;
             out.finish()?;
         }
         Format::Cast => {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(path: &Path, said: fn(Link, &[u8]) -> Option<Description>, out: &mut impl Write) -> anyhow::Result<()> {
+fn lines(path: &Path, describe: fn(Link, &[u8]) -> Option<Description>, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
     writeln!(out, "{}", printable_json(&front(opened.reader.head()).to_string()))?;
     let mut number = opened.reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
@@ -49,7 +49,7 @@ fn lines(path: &Path, said: fn(Link, &[u8]) -> Option<Description>, out: &mut im
                 if let Input::Disconnected { peer, .. } = &arrival.input {
                     links.remove(peer);
                 }
-                of_arrival(number, &arrival, |bytes| said(link?, bytes))
+                of_arrival(number, &arrival, |bytes| describe(link?, bytes))
             }
             Entry::Note(note) => of_note(&note, opened.reader.time()),
         };
@@ -75,7 +75,7 @@ fn front(head: &Head) -> Value {
     })
 }
 
-fn of_arrival(number: u64, arrival: &Arrival, said: impl Fn(&[u8]) -> Option<Description>) -> Value {
+fn of_arrival(number: u64, arrival: &Arrival, describe: impl Fn(&[u8]) -> Option<Description>) -> Value {
     let (kind, more) = match &arrival.input {
         Input::Connected { role, link, address, .. } => {
             let role = format!("{role:?}").to_lowercase();
@@ -83,7 +83,7 @@ fn of_arrival(number: u64, arrival: &Arrival, said: impl Fn(&[u8]) -> Option<Des
             ("connected", json!({ "role": role, "link": link, "address": address }))
         }
         Input::Message { message: bytes, .. } => {
-            let text = said(bytes).map(|said| said.text);
+            let text = describe(bytes).map(|message| message.text);
             ("bytes", json!({ "text": text, "bytes": hex(bytes) }))
         }
         Input::Malformed { why, .. } => ("malformed", json!({ "why": why.to_string() })),

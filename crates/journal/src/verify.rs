@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use cmdkit::file_name;
 use journal_core::{Arrival, Divergence, Entry, Head, Note, ReadError, Reader, Replay, digest};
-use netcore::{Input, Outbox, Time};
+use netcore::{Input, Link, Outbox, Time};
 
 use crate::{
     args::VerifyArgs,
@@ -22,7 +22,7 @@ use crate::{
 
 /// How a replay ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum ReplayResult {
     /// At the end of the journal.
     Same {
         /// The digest of the final state.
@@ -41,7 +41,7 @@ pub(crate) enum Ending {
 
 #[derive(Debug)]
 pub(crate) struct Verdict {
-    pub(crate) ending: Ending,
+    pub(crate) result: ReplayResult,
     /// The number of arrivals, and the time of the last.
     pub(crate) arrivals: u64,
     pub(crate) time: Time,
@@ -64,23 +64,24 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     let start = (replay.arrivals(), replay.time());
     let verdict = replayed(&mut opened.reader, replay, u64::MAX).map_err(|error| damaged(path, error))?;
     let taken = begun.elapsed();
-    let at = verdict.last.as_ref().map(|last| format!("; at {} {}", exact_clock(last.time), told::<E>(last)));
+    let at =
+        verdict.last.as_ref().map(|last| format!("; at {} {}", exact_clock(last.time), describe_arrival::<E>(last)));
     let at = at.unwrap_or_default();
-    match verdict.ending {
-        Ending::Diverges(divergence) => return Err(anyhow!(divergence).context(format!("{name}{at}"))),
-        Ending::Panics { arrival, words } => {
+    match verdict.result {
+        ReplayResult::Diverges(divergence) => return Err(anyhow!(divergence).context(format!("{name}{at}"))),
+        ReplayResult::Panics { arrival, words } => {
             return Err(anyhow!("{name}: arrival {arrival} makes the engine panic: {words}{at}"));
         }
-        Ending::Same { .. } => {}
+        ReplayResult::Same { .. } => {}
     }
     let played = verdict.time.since(start.1);
     let mut out = io::stdout().lock();
-    let result = match verdict.marks {
+    let compared = match verdict.marks {
         Some(0) => "accepts every arrival. It has no mark for a comparison of states".into(),
         Some(marks) => format!("has the same state at {}", count(marks, "mark")),
         None => "accepts every arrival. States of earlier rules are not compared".into(),
     };
-    writeln!(out, "{name}: the replay {result}.")?;
+    writeln!(out, "{name}: the replay {compared}.")?;
     let arrivals = count(verdict.arrivals - start.0, "arrival");
     let (length, seconds, faster) = (clock(Time::ZERO.plus(played)), seconds(taken), faster(played, taken));
     writeln!(out, "{arrivals}, {length} played, replayed in {seconds} s{faster}.")?;
@@ -105,13 +106,13 @@ pub(crate) fn replayed<E: Game>(
     let mut last = None;
     let (mut arrivals, mut time, mut marks) = (replay.arrivals(), replay.time(), 0);
     let compares = replay.compares();
-    let ending = panics::caught(|| {
+    let result = panics::caught(|| {
         loop {
             let entry = reader.next()?;
             if let Some(head) = reader.entered()
-                && let Err(divergence) = begins_right(&mut replay, &head)
+                && let Err(divergence) = check_segment_start(&mut replay, &head)
             {
-                return Ok(Ending::Diverges(divergence));
+                return Ok(ReplayResult::Diverges(divergence));
             }
             let Some(entry) = entry else { break };
             let done = match entry {
@@ -134,21 +135,21 @@ pub(crate) fn replayed<E: Game>(
                 Entry::Note(_) => Ok(()),
             };
             if let Err(divergence) = done {
-                return Ok(Ending::Diverges(divergence));
+                return Ok(ReplayResult::Diverges(divergence));
             }
         }
-        Ok::<_, ReadError>(Ending::Same { digest: digest(replay.room()) })
+        Ok::<_, ReadError>(ReplayResult::Same { digest: digest(replay.room()) })
     });
-    let ending = match ending {
-        Ok(ending) => ending?,
-        Err(words) => Ending::Panics { arrival: arrivals, words },
+    let result = match result {
+        Ok(result) => result?,
+        Err(words) => ReplayResult::Panics { arrival: arrivals, words },
     };
-    let last = last.filter(|_| !matches!(ending, Ending::Same { .. }));
-    Ok(Verdict { ending, arrivals, time, last, marks: compares.then_some(marks) })
+    let last = last.filter(|_| !matches!(result, ReplayResult::Same { .. }));
+    Ok(Verdict { result, arrivals, time, last, marks: compares.then_some(marks) })
 }
 
 // Compares the replay with the state at the beginning of a segment.
-fn begins_right<E: Game>(replay: &mut Replay<E>, head: &Head) -> Result<(), Divergence> {
+fn check_segment_start<E: Game>(replay: &mut Replay<E>, head: &Head) -> Result<(), Divergence> {
     let Some(base) = &head.base else { return Ok(()) };
     replay.check(&base.mark)?;
     let wrong = replay.diverges("the state that the next file of the journal begins with is wrong");
@@ -156,15 +157,13 @@ fn begins_right<E: Game>(replay: &mut Replay<E>, head: &Head) -> Result<(), Dive
 }
 
 /// Describes an arrival.
-pub(crate) fn told<E: Game>(arrival: &Arrival) -> String {
+pub(crate) fn describe_arrival<E: Game>(arrival: &Arrival) -> String {
     match &arrival.input {
         Input::Connected { peer, address, .. } => format!("{peer} connected from {}", plain(address)),
         // The text of a message is the same on all links except for its framing.
         Input::Message { peer, message: bytes } => {
-            let said =
-                [netcore::Link::Message, netcore::Link::Stream].into_iter().find_map(|link| E::said(link, bytes));
-            match said {
-                Some(said) => format!("{peer} sent {}", plain(&said.text)),
+            match [Link::Message, Link::Stream].into_iter().find_map(|link| E::describe(link, bytes)) {
+                Some(message) => format!("{peer} sent {}", plain(&message.text)),
                 None => format!("{peer} sent {}, which are not a message", count(bytes.len() as u64, "byte")),
             }
         }

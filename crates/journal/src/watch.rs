@@ -1,7 +1,7 @@
 //! `journal replay`: shows a match in the terminal.
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, BufWriter, IsTerminal, Write},
     path::Path,
     process::ExitCode,
     time::{Duration, Instant},
@@ -13,13 +13,13 @@ use termkit::{Palette, Source, Stage, StageEvent};
 use tokio::{runtime, select, time};
 
 use crate::{
+    actions::Action,
     args::ReplayArgs,
     games::{Game, for_game, unknown},
     panics,
     playback::Playback,
     screen::{Reaction, ReplayScreen},
     source::head_of,
-    text,
 };
 
 /// Duration of a piece of work; keys are read in between.
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
 fn replay<E: Game>(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let playback = Playback::<E>::open(&args.file, args.seat.seat.as_deref())?;
     if args.text || !io::stdout().is_terminal() {
-        text::print(&args.file, playback)?;
+        print_lines(&args.file, playback)?;
         return Ok(ExitCode::SUCCESS);
     }
     if !io::stdin().is_terminal() {
@@ -49,13 +49,33 @@ fn replay<E: Game>(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let trouble = runtime.block_on(show(screen))?;
     if let Some(trouble) = trouble {
-        tell(&args.file, &trouble);
+        print_trouble(&args.file, &trouble);
     }
     Ok(ExitCode::SUCCESS)
 }
 
+// Prints the actions of a match as lines.
+fn print_lines<E: Game>(path: &Path, mut playback: Playback<E>) -> anyhow::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut wrote = Ok(());
+    let mut report = |action: &Action| {
+        if let Some(words) = action.words::<E>()
+            && wrote.is_ok()
+        {
+            wrote = writeln!(out, "{words}");
+        }
+    };
+    while playback.forward_and(&mut report) {}
+    wrote?;
+    out.flush()?;
+    match playback.trouble() {
+        Some(trouble) => bail!("{}: {trouble}", file_name(path)),
+        None => Ok(()),
+    }
+}
+
 // Prints a message after the screen is closed.
-fn tell(path: &Path, trouble: &str) {
+fn print_trouble(path: &Path, trouble: &str) {
     // If standard error is closed, the message is lost.
     let _ = writeln!(io::stderr(), "journal: {}: {trouble}", file_name(path));
 }

@@ -11,18 +11,17 @@ use player::{Advisor, Game as Shown};
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
-    text::Line,
     widgets::{Paragraph, Widget},
 };
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay};
-use crate::{format::grouped, guest::Guest};
+use super::{Description, Game, GameDisplay, Guest, Scroll};
+use crate::format::grouped;
 
 impl Game for Server {
     type Display = Table;
 
-    fn setup_in_words(config: &Config, secrets: bool) -> Vec<(&'static str, String)> {
+    fn describe_setup(config: &Config, secrets: bool) -> Vec<(&'static str, String)> {
         let others = if config.forever { ", replaced when they are over" } else { "" };
         let mut words = vec![
             ("tables", format!("{} of {} seats{others}", config.tables, config.players)),
@@ -39,7 +38,7 @@ impl Game for Server {
         words
     }
 
-    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
+    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
         let message = parsed(bytes)?;
         let text = message.to_string();
         Some(match message {
@@ -87,7 +86,7 @@ struct Hand {
 }
 
 impl Hand {
-    fn hear(&mut self, frame: &Bytes, time: Time) {
+    fn receive(&mut self, frame: &Bytes, time: Time) {
         let Self { name, link, .. } = self;
         let dialect = if frame.first() == Some(&0) { Dialect::Binary } else { Dialect::Text };
         let client =
@@ -112,8 +111,7 @@ impl Hand {
 #[derive(Debug)]
 pub(crate) struct TableView {
     palette: Palette,
-    // The first visible line.
-    top: u16,
+    scroll: Scroll,
     // Created when a hand is first shown, because computing the odds takes a while.
     shown: Option<(Name, Shown)>,
     advisor: Option<Advisor>,
@@ -126,19 +124,19 @@ impl GameDisplay<Server> for Table {
         Self { seat, hand: None }
     }
 
-    fn sit(&mut self, guest: &Guest, link: Link, _: Time) {
+    fn take_seat(&mut self, guest: &Guest, link: Link, _: Time) {
         let Ok(name) = Name::new(guest.name.as_bytes()) else { return };
         let (begun, score) = (0, Score::default());
         self.hand = Some(Hand { name, link, client: None, begun, score, last: None });
     }
 
-    fn hear(&mut self, _: bool, frame: &Bytes, time: Time) {
+    fn receive(&mut self, _: bool, frame: &Bytes, time: Time) {
         if let Some(hand) = &mut self.hand {
-            hand.hear(frame, time);
+            hand.receive(frame, time);
         }
     }
 
-    fn say(&mut self, bytes: &[u8]) {
+    fn send(&mut self, bytes: &[u8]) {
         // The client computes the effect of its own answer.
         let action = match parsed(bytes) {
             Some(PlayerMessage::Hit) => Action::Hit,
@@ -152,12 +150,11 @@ impl GameDisplay<Server> for Table {
     }
 
     fn view(palette: Palette) -> TableView {
-        TableView { palette, top: 0, shown: None, advisor: None }
+        TableView { palette, scroll: Scroll::default(), shown: None, advisor: None }
     }
 
     fn scroll(&self, view: &mut TableView, _: i32, rows: i32) {
-        let top = i32::from(view.top).saturating_add(rows.saturating_mul(4)).max(0);
-        view.top = u16::try_from(top).unwrap_or(u16::MAX);
+        view.scroll.scroll(rows.saturating_mul(4));
     }
 
     fn draw(&mut self, view: &mut TableView, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
@@ -165,11 +162,7 @@ impl GameDisplay<Server> for Table {
             if self.seat {
                 return Paragraph::new("This seat has not been taken.").render(area, buffer);
             }
-            let picture = replay.room().engine().view().to_string();
-            let lines: Vec<Line<'_>> = picture.lines().map(Line::from).collect();
-            // The last line stays visible.
-            view.top = view.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
-            return Paragraph::new(lines).scroll((view.top, 0)).render(area, buffer);
+            return view.scroll.draw(&replay.room().engine().view().to_string(), area, buffer);
         };
         let Some(client) = &hand.client else {
             return Paragraph::new(format!("{} waits for the first round.", hand.name)).render(area, buffer);

@@ -9,21 +9,15 @@ use mastermind::{
     view::{Board, TurnRecord as Entry},
 };
 use netcore::{Client as _, Engine as _, Link, Time};
-use ratatui::{
-    buffer::Buffer,
-    layout::Rect,
-    text::Line,
-    widgets::{Paragraph, Widget},
-};
+use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay};
-use crate::guest::Guest;
+use super::{Description, Game, GameDisplay, Guest, Scroll, without_newline};
 
 impl Game for Server {
     type Display = Boards;
 
-    fn setup_in_words(config: &Config, secrets: bool) -> Vec<(&'static str, String)> {
+    fn describe_setup(config: &Config, secrets: bool) -> Vec<(&'static str, String)> {
         let played = match config.mode {
             Mode::Solo => "each player alone".to_owned(),
             Mode::Race(players) => format!("a race of {players}, {} s at most", config.limit.as_secs()),
@@ -44,9 +38,8 @@ impl Game for Server {
         words
     }
 
-    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
-        let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-        let message = ClientMessage::parse(line.strip_suffix(b"\r").unwrap_or(line)).ok()?;
+    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
+        let message = ClientMessage::parse(without_newline(bytes)).ok()?;
         let text = message.to_string();
         Some(match message {
             ClientMessage::Play(name) => Description { text, action: None, name: Some(name.to_string()) },
@@ -74,21 +67,14 @@ pub(crate) struct Boards {
     player: Option<(String, Client)>,
 }
 
-/// The state of the display.
-#[derive(Debug)]
-pub(crate) struct BoardsView {
-    // The first visible line.
-    top: u16,
-}
-
 impl GameDisplay<Server> for Boards {
-    type View = BoardsView;
+    type View = Scroll;
 
     fn new(seat: bool) -> Self {
         Self { seat, player: None }
     }
 
-    fn sit(&mut self, guest: &Guest, link: Link, time: Time) {
+    fn take_seat(&mut self, guest: &Guest, link: Link, time: Time) {
         // A player who stays joins again after each game.
         let stays = |(name, client): &(String, Client)| {
             *name == guest.name && client.seat().is_some_and(|seat| seat.to_string() == guest.seat)
@@ -106,33 +92,32 @@ impl GameDisplay<Server> for Boards {
         self.player = Some((guest.name.clone(), client));
     }
 
-    fn hear(&mut self, _: bool, frame: &Bytes, time: Time) {
+    fn receive(&mut self, _: bool, frame: &Bytes, time: Time) {
         if let Some((_, client)) = &mut self.player {
             // Messages of a server are always valid.
             let _ = client.receive(time, frame);
         }
     }
 
-    fn view(_: Palette) -> BoardsView {
-        BoardsView { top: 0 }
+    fn view(_: Palette) -> Scroll {
+        Scroll::default()
     }
 
-    fn scroll(&self, view: &mut BoardsView, _: i32, rows: i32) {
-        let top = i32::from(view.top).saturating_add(rows.saturating_mul(4)).max(0);
-        view.top = u16::try_from(top).unwrap_or(u16::MAX);
+    fn scroll(&self, view: &mut Scroll, _: i32, rows: i32) {
+        view.scroll(rows.saturating_mul(4));
     }
 
-    fn draw(&mut self, view: &mut BoardsView, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
+    fn draw(&mut self, view: &mut Scroll, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
         let mut text = String::new();
         match &self.player {
             Some((name, client)) => {
-                tell(&mut text, name, client.board());
+                write_board(&mut text, name, client.board());
                 // The public views of the other players' games.
                 let mut own = false;
                 for (other, board) in replay.room().engine().boards() {
                     let other = other.to_string();
                     if own || other != *name {
-                        tell(&mut text, &other, board.as_ref());
+                        write_board(&mut text, &other, board.as_ref());
                     } else {
                         own = true;
                     }
@@ -141,22 +126,19 @@ impl GameDisplay<Server> for Boards {
             None if self.seat => text.push_str("This seat has not been taken."),
             None => {
                 for (name, board) in replay.room().engine().boards() {
-                    tell(&mut text, &name.to_string(), board.as_ref());
+                    write_board(&mut text, &name.to_string(), board.as_ref());
                 }
                 if text.is_empty() {
                     text.push_str("No players.");
                 }
             }
         }
-        let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
-        // The last line stays visible.
-        view.top = view.top.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
-        Paragraph::new(lines).scroll((view.top, 0)).render(area, buffer);
+        view.draw(&text, area, buffer);
     }
 }
 
 // A game as text, followed by an empty line.
-fn tell(text: &mut String, name: &str, board: Option<&Board>) {
+fn write_board(text: &mut String, name: &str, board: Option<&Board>) {
     let Some(board) = board else {
         let _ = writeln!(text, "{name} waits for a game\n");
         return;
@@ -180,9 +162,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_players_say_is_described_on_every_link() {
+    fn messages_are_described_on_every_link() {
         for (link, end) in [(Link::Stream, "\n"), (Link::Stream, "\r\n"), (Link::Message, "")] {
-            let said = |text: &str| Server::said(link, format!("{text}{end}").as_bytes());
+            let said = |text: &str| Server::describe(link, format!("{text}{end}").as_bytes());
             assert_eq!(said("play Ann").unwrap().name.as_deref(), Some("Ann"));
             assert_eq!(said("guess 1234").unwrap().action.as_deref(), Some(": GUESS 1234"));
             assert_eq!(said("QUIT").unwrap().action, None);

@@ -15,13 +15,13 @@ use ratatui::{
 use serde::Deserialize;
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, welcome};
-use crate::{format::plain, guest::Guest};
+use super::{Description, Game, GameDisplay, Guest, welcome};
+use crate::format::plain;
 
 impl Game for Server {
     type Display = Sight;
 
-    fn setup_in_words(setup: &Setup, _: bool) -> Vec<(&'static str, String)> {
+    fn describe_setup(setup: &Setup, _: bool) -> Vec<(&'static str, String)> {
         let Some(SetupFields { map, config }) = fields(setup) else { return vec![] };
         let (rows, columns) = (map.lines().count(), map.lines().next().map_or(0, str::len));
         let Config { rules, idle_timeout, rematch, wait_for, countdown, seed, spectators } = config;
@@ -60,7 +60,7 @@ impl Game for Server {
         words
     }
 
-    fn said(link: Link, bytes: &[u8]) -> Option<Description> {
+    fn describe(link: Link, bytes: &[u8]) -> Option<Description> {
         let message = match link.framing() {
             Framing::Whole => bytes,
             Framing::Stream => bytes.get(LENGTH_PREFIX..)?,
@@ -113,13 +113,13 @@ impl GameDisplay<Server> for Sight {
         Self { seat, client: None, seen: None, name: String::new() }
     }
 
-    fn sit(&mut self, guest: &Guest, link: Link, time: Time) {
+    fn take_seat(&mut self, guest: &Guest, link: Link, time: Time) {
         self.name.clone_from(&guest.name);
         let part = Name::new(guest.name.as_bytes()).map_or(Participant::Spectator, Participant::Player);
         self.client = Some(Client::with_link(link, part, time));
     }
 
-    fn hear(&mut self, _: bool, frame: &Bytes, time: Time) {
+    fn receive(&mut self, _: bool, frame: &Bytes, time: Time) {
         if let Some(client) = &mut self.client
             && self.seat
         {
@@ -143,7 +143,7 @@ impl GameDisplay<Server> for Sight {
         view.scroll(client, direction);
     }
 
-    fn wound_back(&self, (view, palette): &mut Self::View) {
+    fn forget_later(&self, (view, palette): &mut Self::View) {
         // The player does not know later discoveries yet.
         if self.seat {
             *view = View::new(*palette, false);

@@ -12,15 +12,15 @@ use robots::{Action, Client, ClientMessage, Config, Direction, PlayerId, Server,
 use robots_gui::{Contact, Follow, View};
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, Step, welcome};
-use crate::{format::plain, guest::Guest};
+use super::{Description, Game, GameDisplay, Guest, Step, welcome};
+use crate::format::plain;
 
 impl Game for Server {
     type Display = Field;
 
     const STEP: Step = Step::Turn;
 
-    fn setup_in_words(config: &Config, _: bool) -> Vec<(&'static str, String)> {
+    fn describe_setup(config: &Config, _: bool) -> Vec<(&'static str, String)> {
         let parameters = &config.parameters;
         vec![
             ("server", plain(&parameters.server_name)),
@@ -33,7 +33,7 @@ impl Game for Server {
         ]
     }
 
-    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
+    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
         let (text, action) = match last_message(bytes)? {
             ClientMessage::Join { name } => {
                 let name = name.to_string();
@@ -90,15 +90,15 @@ impl GameDisplay<Server> for Field {
 
     fn begin(&mut self, replay: &Replay<Server>) {
         for frame in welcome(replay) {
-            self.hear(true, &frame, replay.time());
+            self.receive(true, &frame, replay.time());
         }
     }
 
-    fn sit(&mut self, guest: &Guest, _: Link, _: Time) {
+    fn take_seat(&mut self, guest: &Guest, _: Link, _: Time) {
         self.followed = guest.seat.parse().ok().map(PlayerId);
     }
 
-    fn hear(&mut self, to_all: bool, frame: &Bytes, time: Time) {
+    fn receive(&mut self, to_all: bool, frame: &Bytes, time: Time) {
         if to_all {
             // Messages of a server are always valid.
             let _ = self.client.receive(time, frame);

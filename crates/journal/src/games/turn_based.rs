@@ -5,30 +5,23 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use journal_core::{Peer, Replay};
 use netcore::{Client as _, Engine as _, Link, Time};
-use ratatui::{
-    buffer::Buffer,
-    layout::Rect,
-    text::Line,
-    widgets::{Paragraph, Widget},
-};
+use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 use turnbased::{Client, ClientMessage, Name, Rules, ServerMessage, Setup, Table};
 
-use super::{Description, Game, GameDisplay};
-use crate::guest::Guest;
+use super::{Description, Game, GameDisplay, Guest, Scroll, without_newline};
 
 impl<R: Rules> Game for Table<R> {
     type Display = Position<R>;
 
-    fn setup_in_words(setup: &Setup<R::Options>, secrets: bool) -> Vec<(&'static str, String)> {
+    fn describe_setup(setup: &Setup<R::Options>, secrets: bool) -> Vec<(&'static str, String)> {
         let seed = if secrets { setup.seed().to_string() } else { "hidden (--secrets shows it)".to_owned() };
         let options = serde_json::to_string(setup.options()).unwrap_or_default();
         vec![("options", options), ("seed", seed)]
     }
 
-    fn said(_: Link, bytes: &[u8]) -> Option<Description> {
-        let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-        let message = ClientMessage::parse(line.strip_suffix(b"\r").unwrap_or(line)).ok()?;
+    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
+        let message = ClientMessage::parse(without_newline(bytes)).ok()?;
         let text = message.to_string();
         Some(match message {
             ClientMessage::Play(name) => Description { text, action: None, name: Some(name.to_string()) },
@@ -55,18 +48,14 @@ pub(crate) struct Position<R: Rules> {
     player: Option<Client<R>>,
 }
 
-/// The state of the display: the first visible line.
-#[derive(Debug)]
-pub(crate) struct Top(u16);
-
 impl<R: Rules> GameDisplay<Table<R>> for Position<R> {
-    type View = Top;
+    type View = Scroll;
 
     fn new(seat: bool) -> Self {
         Self { seat, player: None }
     }
 
-    fn sit(&mut self, guest: &Guest, link: Link, time: Time) {
+    fn take_seat(&mut self, guest: &Guest, link: Link, time: Time) {
         let is_same = |client: &Client<R>| client.seat().is_some_and(|seat| (seat + 1).to_string() == guest.seat);
         if self.player.as_ref().is_some_and(is_same) {
             return;
@@ -81,22 +70,22 @@ impl<R: Rules> GameDisplay<Table<R>> for Position<R> {
         self.player = Some(client);
     }
 
-    fn hear(&mut self, _: bool, frame: &Bytes, time: Time) {
+    fn receive(&mut self, _: bool, frame: &Bytes, time: Time) {
         if let Some(client) = &mut self.player {
             // Messages of a table are always valid.
             let _ = client.receive(time, frame);
         }
     }
 
-    fn view(_: Palette) -> Top {
-        Top(0)
+    fn view(_: Palette) -> Scroll {
+        Scroll::default()
     }
 
-    fn scroll(&self, view: &mut Top, _: i32, rows: i32) {
-        view.0 = u16::try_from(i32::from(view.0).saturating_add(rows).max(0)).unwrap_or(u16::MAX);
+    fn scroll(&self, view: &mut Scroll, _: i32, rows: i32) {
+        view.scroll(rows);
     }
 
-    fn draw(&mut self, view: &mut Top, replay: &Replay<Table<R>>, area: Rect, buffer: &mut Buffer) {
+    fn draw(&mut self, view: &mut Scroll, replay: &Replay<Table<R>>, area: Rect, buffer: &mut Buffer) {
         let table = replay.room().engine();
         let mut text = String::new();
         for occupant in table.roster() {
@@ -112,9 +101,6 @@ impl<R: Rules> GameDisplay<Table<R>> for Position<R> {
         if let Some(last) = table.last_move() {
             let _ = writeln!(text, "\nlast move: {} by {}", last.action, last.name);
         }
-        let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
-        // The last line stays visible.
-        view.0 = view.0.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
-        Paragraph::new(lines).scroll((view.0, 0)).render(area, buffer);
+        view.draw(&text, area, buffer);
     }
 }

@@ -50,7 +50,7 @@ fn rows<E: Game>(screen: &mut ReplayScreen<E>, width: u16, height: u16) -> Vec<S
 const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (200, 60)];
 
 #[test]
-fn nuggets_is_seen_by_a_spectator_and_from_a_seat() {
+fn nuggets_is_displayed_for_a_spectator_and_from_a_seat() {
     let folder = TempDir::new();
     let path = matches::nuggets(folder.path(), 60, true);
     let mut spectator = opened::<nuggets::Server>(&path, None);
@@ -77,7 +77,7 @@ fn nuggets_is_seen_by_a_spectator_and_from_a_seat() {
 }
 
 #[test]
-fn robots_are_seen_turn_by_turn_and_from_a_seat_one_is_kept_in_view() {
+fn robots_is_displayed_turn_by_turn_and_from_a_seat() {
     let folder = TempDir::new();
     let path = matches::robots(folder.path());
     let mut screen = opened::<robots::Server>(&path, Some("1"));
@@ -105,7 +105,7 @@ fn robots_are_seen_turn_by_turn_and_from_a_seat_one_is_kept_in_view() {
 }
 
 #[test]
-fn mastermind_is_seen_without_codes_and_from_a_seat_as_its_player_saw_it() {
+fn mastermind_is_displayed_without_codes_and_from_a_seat() {
     let folder = TempDir::new();
     let path = matches::mastermind(folder.path());
     let mut spectator = opened::<mastermind::Server>(&path, None);
@@ -134,7 +134,7 @@ fn mastermind_is_seen_without_codes_and_from_a_seat_as_its_player_saw_it() {
 }
 
 #[test]
-fn blackjack_is_seen_as_text_and_from_a_seat_as_its_player_saw_it() {
+fn blackjack_is_displayed_as_text_and_from_a_seat() {
     let folder = TempDir::new();
     let path = matches::blackjack(folder.path());
     let mut lobby = opened::<blackjack::Server>(&path, None);
@@ -162,7 +162,7 @@ fn blackjack_is_seen_as_text_and_from_a_seat_as_its_player_saw_it() {
 }
 
 #[test]
-fn wherever_it_was_wound_to_the_picture_is_the_same() {
+fn a_position_has_the_same_display_however_it_was_reached() {
     let folder = TempDir::new();
     let path = matches::nuggets(folder.path(), 900, true);
     let mut there = opened::<nuggets::Server>(&path, None);
@@ -238,7 +238,7 @@ fn a_typed_position_is_shown_and_an_invalid_one_is_reported() {
 }
 
 #[test]
-fn a_small_window_says_so_and_none_panics() {
+fn a_window_of_any_size_is_drawn() {
     let folder = TempDir::new();
     let mut nuggets = opened::<nuggets::Server>(&matches::nuggets(folder.path(), 9, true), Some("A"));
     let mut robots = opened::<robots::Server>(&matches::robots(folder.path()), None);

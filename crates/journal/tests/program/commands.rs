@@ -9,7 +9,7 @@ use journal_core::{Arrival, Entry, Excerpt, Reader};
 use netcore::Input;
 use testkit::{TempDir, process::Finished};
 
-use crate::{journal, matches, path, refused, told};
+use crate::{error_of, journal, matches, path, stdout_of};
 
 // The same journal with one message replaced, as if this version behaved differently there.
 fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec<u8>, u64) {
@@ -35,7 +35,7 @@ fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec
 #[test]
 fn a_list_continues_after_a_damaged_journal() {
     let folder = TempDir::new();
-    assert!(told(&["list", path(folder.path())]).contains("no journals"));
+    assert!(stdout_of(&["list", path(folder.path())]).contains("no journals"));
     matches::nuggets(folder.path(), 30, false);
     matches::robots(folder.path());
     matches::blackjack(folder.path());
@@ -50,7 +50,7 @@ fn a_list_continues_after_a_damaged_journal() {
     let middle = damaged.len() - 200;
     damaged[middle] ^= 1;
     folder.file("wrong.journal", &damaged);
-    let list = told(&["list", path(folder.path())]);
+    let list = stdout_of(&["list", path(folder.path())]);
     let about = |name: &str| {
         let mut lines = list.lines().skip_while(|line| *line != name);
         lines.nth(1).unwrap_or_default().trim().to_owned()
@@ -65,13 +65,13 @@ fn a_list_continues_after_a_damaged_journal() {
     assert!(about("mastermind.journal").ends_with(", closed; Ann, Bob"), "{list}");
     assert!(about("torn.journal").contains("open, torn; Ann"), "{list}");
     assert!(about("wrong.journal").contains("damaged: the record at offset"), "{list}");
-    assert!(refused(&["list", path(&folder.path().join("none"))]).contains("cannot list '"));
+    assert!(error_of(&["list", path(&folder.path().join("none"))]).contains("cannot list '"));
 }
 
 #[test]
 fn show_prints_players_and_results_and_no_secrets() {
     let folder = TempDir::new();
-    let robots = told(&["show", path(&matches::robots(folder.path()))]);
+    let robots = stdout_of(&["show", path(&matches::robots(folder.path()))]);
     for line in [
         "game      robots, rules 2",
         "begun     2026-11-22 06:37:51 UTC by version 0.1.0",
@@ -86,12 +86,12 @@ fn show_prints_players_and_results_and_no_secrets() {
         assert!(robots.lines().any(|shown| shown == line), "{line}");
     }
     let file = matches::blackjack(folder.path());
-    let (blackjack, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
+    let (blackjack, secrets) = (stdout_of(&["show", path(&file)]), stdout_of(&["show", path(&file), "--secrets"]));
     assert!(blackjack.contains("Ann joined as table 1, seat 1 from 10.0.0.7:4000"));
     assert!(blackjack.contains("  1. ") && blackjack.contains("match is over: it was completed"));
     assert!(secrets.contains("seed      [77,0,0,") && !blackjack.contains("77,0"));
     let file = matches::mastermind(folder.path());
-    let (mastermind, secrets) = (told(&["show", path(&file)]), told(&["show", path(&file), "--secrets"]));
+    let (mastermind, secrets) = (stdout_of(&["show", path(&file)]), stdout_of(&["show", path(&file), "--secrets"]));
     for line in [
         "played    each player alone",
         "codes     4 pegs, with repeats",
@@ -101,7 +101,7 @@ fn show_prints_players_and_results_and_no_secrets() {
     }
     assert!(mastermind.contains("Bob left: quit") && mastermind.contains("game 2 ended"));
     assert!(secrets.contains("seed      77") && !mastermind.contains("77"));
-    let nuggets = told(&["show", path(&matches::nuggets(folder.path(), 5, true))]);
+    let nuggets = stdout_of(&["show", path(&matches::nuggets(folder.path(), 5, true))]);
     assert!(nuggets.contains("map       26 columns, 5 rows") && nuggets.contains("Bob_[2J joined as B"));
     assert!(nuggets.contains("Ann left: quit") && !nuggets.contains('\x1b'));
 }
@@ -115,7 +115,7 @@ fn a_replay_that_does_not_diverge_reports_its_speed() {
         matches::blackjack(folder.path()),
         matches::mastermind(folder.path()),
     ] {
-        let verdict = told(&["verify", path(&file)]);
+        let verdict = stdout_of(&["verify", path(&file)]);
         assert!(verdict.contains("the replay has the same state at "), "{verdict}");
         // The other journals are too short for a reliable factor on a busy machine.
         assert!(verdict.contains("times as fast") || !file.ends_with("nuggets.journal"), "{verdict}");
@@ -128,65 +128,65 @@ fn divergence_and_damage_are_reported_with_their_position() {
     let file = matches::nuggets(folder.path(), 40, true);
     let (other, wrong) = changed(&file, b"KEY l", b"KEY z");
     let other = folder.file("other.journal", other);
-    let error = refused(&["verify", &other]);
+    let error = error_of(&["verify", &other]);
     assert!(error.contains("other.journal'") && error.contains("the states differ"), "{error}");
     // The only mark is at the end.
     let (_, at) = error.split_once("diverges from the match between arrivals 0 and ").unwrap();
     let at: u64 = at.split(':').next().unwrap().parse().unwrap();
     assert!(wrong < at, "{wrong} {at}");
-    let shown = told(&["show", &other]);
+    let shown = stdout_of(&["show", &other]);
     assert!(shown.contains("diverges from the match") && shown.contains("state     closed"), "{shown}");
     // A cut at that arrival diverges in the same way, and a later cut is impossible.
     let cut = folder.path().join("cut.journal");
-    let said = told(&["cut", &other, "--at", &at.to_string(), "--game", "-o", path(&cut)]);
+    let said = stdout_of(&["cut", &other, "--at", &at.to_string(), "--game", "-o", path(&cut)]);
     let expected =
         "Like the whole journal, this one is not reproduced: the replay diverges from the match between arrivals";
     assert!(said.contains(expected) && said.contains(&format!(" and {at}: the states differ")), "{said}");
-    assert!(refused(&["verify", path(&cut)]).contains("diverges from the match"));
-    let late = refused(&["cut", &other, "--at", &(at + 1).to_string(), "-o", path(&folder.path().join("no"))]);
+    assert!(error_of(&["verify", path(&cut)]).contains("diverges from the match"));
+    let late = error_of(&["cut", &other, "--at", &(at + 1).to_string(), "-o", path(&folder.path().join("no"))]);
     assert!(late.contains(&format!("cut it there with --at {at}")), "{late}");
     let bytes = fs::read(&file).unwrap();
     let mut damaged = bytes.clone();
     let middle = damaged.len() - 300;
     damaged[middle] ^= 4;
     let damaged = folder.file("damaged.journal", damaged);
-    let error = refused(&["verify", &damaged]);
+    let error = error_of(&["verify", &damaged]);
     assert!(error.contains("damaged.journal'") && error.contains("the record at offset"), "{error}");
     // With other rules, everything that needs no replay can be read.
     let mut head = Reader::new(&bytes[..], bytes.len() as u64).unwrap().head().clone();
     head.rules = 9;
     let foreign = folder.file("foreign.journal", Excerpt::new(&head).into_bytes());
-    assert!(refused(&["verify", &foreign]).contains("foreign.journal': it was written by version 0.1.0 with rules 9"));
-    assert!(told(&["show", &foreign]).contains("with rules 9 of nuggets"));
+    assert!(error_of(&["verify", &foreign]).contains("foreign.journal': it was written by version 0.1.0 with rules 9"));
+    assert!(stdout_of(&["show", &foreign]).contains("with rules 9 of nuggets"));
     head.game = "chess\n".into();
     let foreign = folder.file("foreign.journal", Excerpt::new(&head).into_bytes());
     assert!(
-        refused(&["replay", &foreign])
+        error_of(&["replay", &foreign])
             .contains("it is a journal of 'chess\\n', but this program supports only nuggets")
     );
-    assert!(told(&["show", &foreign]).contains("game      chess\\n, rules 9"));
-    assert!(told(&["export", &foreign, "--format", "jsonl"]).starts_with('{'));
+    assert!(stdout_of(&["show", &foreign]).contains("game      chess\\n, rules 9"));
+    assert!(stdout_of(&["export", &foreign, "--format", "jsonl"]).starts_with('{'));
     let text = folder.file("text.journal", "hello");
-    assert!(refused(&["verify", &text]).contains("it is not a journal"));
-    assert!(refused(&["verify", path(folder.path())]).contains("is a directory"));
-    assert!(refused(&["show", path(&folder.path().join("none"))]).contains("cannot open '"));
+    assert!(error_of(&["verify", &text]).contains("it is not a journal"));
+    assert!(error_of(&["verify", path(folder.path())]).contains("is a directory"));
+    assert!(error_of(&["show", path(&folder.path().join("none"))]).contains("cannot open '"));
 }
 
 #[test]
 fn a_piped_replay_prints_lines() {
     let folder = TempDir::new();
-    let text = told(&["replay", path(&matches::nuggets(folder.path(), 12, true))]);
+    let text = stdout_of(&["replay", path(&matches::nuggets(folder.path(), 12, true))]);
     assert!(text.lines().any(|line| line == "0:02 Ann: l" || line == "0:02 Ann: h" || line.starts_with("0:02 Ann: ")));
     assert!(text.contains("0:01 Bob_[2J joined as B") && text.contains(" Ann sent a malformed message"));
-    let text = told(&["replay", "--text", path(&matches::robots(folder.path()))]);
+    let text = stdout_of(&["replay", "--text", path(&matches::robots(folder.path()))]);
     assert!(text.lines().any(|line| line == "0:00 turn 1: Ann placed a bomb"), "{text}");
     assert!(text.lines().any(|line| line == "0:01 turn 3: Bob placed a block"), "{text}");
-    let text = told(&["replay", "--text", path(&matches::blackjack(folder.path()))]);
+    let text = stdout_of(&["replay", "--text", path(&matches::blackjack(folder.path()))]);
     assert!(text.contains(" Ann: HIT") && text.contains(" Bob: STAND"), "{text}");
-    let text = told(&["replay", "--text", path(&matches::mastermind(folder.path()))]);
+    let text = stdout_of(&["replay", "--text", path(&matches::mastermind(folder.path()))]);
     assert!(text.contains(" Ann: GUESS 1122") && text.contains(" Bob: GUESS 7788"), "{text}");
     assert!(text.contains(" Ann: LIFELINE 1") && text.contains(" Bob: NEW"), "{text}");
-    let error = refused(&["replay", path(&folder.path().join("robots.journal")), "--seat", "Zoe"]);
+    let error = error_of(&["replay", path(&folder.path().join("robots.journal")), "--seat", "Zoe"]);
     assert!(error.contains("no player had the seat 'Zoe'; the seats were 0 (Ann), 1 (Bob)"), "{error}");
 }
 
@@ -194,7 +194,7 @@ fn a_piped_replay_prints_lines() {
 fn an_export_as_lines_has_each_arrival_with_its_words_and_bytes() {
     let folder = TempDir::new();
     let file = matches::nuggets(folder.path(), 3, true);
-    let lines = told(&["export", path(&file), "--format", "jsonl"]);
+    let lines = stdout_of(&["export", path(&file), "--format", "jsonl"]);
     let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["kind"], &lines[0]["game"]), (&"match".into(), &"nuggets".into()));
     assert_eq!(lines[1]["kind"], "connected");
@@ -220,7 +220,7 @@ fn a_recording_is_a_valid_asciicast() {
             let _ = fs::remove_file(&out);
             let arguments =
                 [&["export", path(&file), "--format", "cast", "--speed", "4", "-o", path(&out)], seat].concat();
-            told(&arguments);
+            stdout_of(&arguments);
             let text = fs::read_to_string(&out).unwrap();
             assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
             let mut lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
@@ -233,7 +233,7 @@ fn a_recording_is_a_valid_asciicast() {
                 last = time;
             }
             assert!(last > 0.5, "{last}");
-            assert!(refused(&arguments).contains("already exists"));
+            assert!(error_of(&arguments).contains("already exists"));
         }
     }
 }
@@ -242,30 +242,30 @@ fn a_recording_is_a_valid_asciicast() {
 fn a_cut_shows_the_same_from_the_beginning_or_from_its_game() {
     let folder = TempDir::new();
     let file = matches::robots(folder.path());
-    let all = told(&["verify", path(&file)]);
+    let all = stdout_of(&["verify", path(&file)]);
     let arrivals: u64 = all.lines().nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     // Seven turns into the second game.
     let at = (arrivals - 10).to_string();
     let [whole, game] = ["whole.journal", "game.journal"].map(|name| folder.path().join(name));
-    let said = told(&["cut", path(&file), "--at", &at, "-o", path(&whole)]);
-    let said_of_game = told(&["cut", path(&file), "--at", &at, "--game", "-o", path(&game)]);
+    let said = stdout_of(&["cut", path(&file), "--at", &at, "-o", path(&whole)]);
+    let said_of_game = stdout_of(&["cut", path(&file), "--at", &at, "--game", "-o", path(&game)]);
     let digest = |said: &str| said.split("digest as the match, ").nth(1).unwrap()[..16].to_owned();
     assert_eq!(digest(&said), digest(&said_of_game));
     assert!(said_of_game.contains("It begins with the state before game 2 began") && said.contains("addresses"));
     assert!(fs::metadata(&game).unwrap().len() < fs::metadata(&whole).unwrap().len());
     assert_eq!(fs::metadata(&game).unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(told(&["verify", path(&game)]).contains("the same state"));
-    let shown = told(&["replay", "--text", path(&game)]);
+    assert!(stdout_of(&["verify", path(&game)]).contains("the same state"));
+    let shown = stdout_of(&["replay", "--text", path(&game)]);
     assert!(shown.contains("Ann placed a bomb"), "names are known by their addresses: {shown}");
-    assert!(told(&["show", path(&game)]).contains("part      of a longer match"));
+    assert!(stdout_of(&["show", path(&game)]).contains("part      of a longer match"));
     // Existing files are not replaced, and only existing arrivals can be cut.
-    assert!(refused(&["cut", path(&file), "--at", &at, "-o", path(&whole)]).contains("already exists"));
+    assert!(error_of(&["cut", path(&file), "--at", &at, "-o", path(&whole)]).contains("already exists"));
     let free = folder.path().join("free.journal");
-    let error = refused(&["cut", path(&file), "--at", "99999", "-o", path(&free)]);
+    let error = error_of(&["cut", path(&file), "--at", "99999", "-o", path(&free)]);
     assert!(error.contains(&format!("it has {arrivals} arrivals")) && !free.exists(), "{error}");
     let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert!(names.iter().all(|name| !name.to_str().unwrap().starts_with('.')), "{names:?}");
-    let error = refused(&["cut", path(&game), "--at", "1", "-o", path(&free)]);
+    let error = error_of(&["cut", path(&game), "--at", "1", "-o", path(&free)]);
     assert!(error.contains("so --at cannot be 1"), "{error}");
 }
 
@@ -280,8 +280,8 @@ fn every_arrival_of_every_game_can_be_cut_at() {
     for file in played {
         for at in ["1", "2", "3", "5", "9", "14"] {
             let out = folder.path().join("cut.journal");
-            told(&["cut", path(&file), "--at", at, "--game", "-o", path(&out)]);
-            told(&["verify", path(&out)]);
+            stdout_of(&["cut", path(&file), "--at", at, "--game", "-o", path(&out)]);
+            stdout_of(&["verify", path(&out)]);
             fs::remove_file(out).unwrap();
         }
     }
@@ -293,23 +293,23 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     let file = matches::long(folder.path());
     let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
     assert!(files.len() >= 3 && !file.exists(), "{files:?}");
-    let list = told(&["list", path(folder.path())]);
+    let list = stdout_of(&["list", path(folder.path())]);
     assert_eq!(list.lines().count(), 2, "{list}");
     assert!(list.contains("robots, without its beginning, 2026-11-22") && list.contains(", closed; "), "{list}");
     let size: u64 = files.iter().map(|file| fs::metadata(file).unwrap().len()).sum();
     assert!(list.contains(&format!(" {} kB, ", size.div_ceil(1_000))) || list.contains(" kB, "), "{list}");
     // A journal may be given by any of its files.
-    let shown = told(&["show", path(files.iter().max().unwrap())]);
+    let shown = stdout_of(&["show", path(files.iter().max().unwrap())]);
     let before: u64 = {
         let after = shown.lines().find_map(|line| line.strip_prefix("kept      from ")).unwrap();
         let (_, after) = after.split_once("after ").unwrap();
         after.split(' ').next().unwrap().replace(',', "").parse().unwrap()
     };
     assert!(before > 1_000 && shown.contains("Ann") && shown.contains("state     closed"), "{shown}");
-    let verdict = told(&["verify", path(&file)]);
+    let verdict = stdout_of(&["verify", path(&file)]);
     assert!(verdict.contains("the replay has the same state at "), "{verdict}");
-    assert!(told(&["replay", "--text", path(&file)]).contains("game "), "the actions of what is kept");
-    let lines = told(&["export", path(&file), "--format", "jsonl"]);
+    assert!(stdout_of(&["replay", "--text", path(&file)]).contains("game "), "the actions of what is kept");
+    let lines = stdout_of(&["export", path(&file), "--format", "jsonl"]);
     let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first["arrivals_before"], before);
     let mut numbers = vec![];
@@ -325,11 +325,11 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     let cut = folder.path().join("cut.cut");
     for more in [&[][..], &["--game"]] {
         let at = (end - 5).to_string();
-        let said = told(&[&["cut", path(&file), "--at", &at, "-o", path(&cut)], more].concat());
+        let said = stdout_of(&[&["cut", path(&file), "--at", &at, "-o", path(&cut)], more].concat());
         assert!(said.contains("the same digest as the match"), "{said}");
         fs::remove_file(&cut).unwrap();
     }
-    let early = refused(&["cut", path(&file), "--at", "5", "-o", path(&cut)]);
+    let early = error_of(&["cut", path(&file), "--at", "5", "-o", path(&cut)]);
     assert!(early.contains(&format!("it begins with arrival {}", before + 1)), "{early}");
 }
 
@@ -355,11 +355,11 @@ fn a_wrong_state_between_two_files_is_found() {
     let mut bytes = excerpt.into_bytes();
     bytes[64..80].copy_from_slice(&number(two));
     fs::write(two, bytes).unwrap();
-    assert!(refused(&["verify", path(&file)]).contains("the number of arrivals differs"));
+    assert!(error_of(&["verify", path(&file)]).contains("the number of arrivals differs"));
 }
 
 #[test]
-fn prune_removes_the_oldest_and_says_what() {
+fn prune_removes_and_lists_the_oldest_journals() {
     let folder = TempDir::new();
     let robots: Vec<_> = (0..4).map(|_| matches::long(folder.path())).collect();
     let other = matches::mastermind(folder.path());
@@ -373,7 +373,7 @@ fn prune_removes_the_oldest_and_says_what() {
             }
         }
     }
-    let count = || told(&["list", path(folder.path())]).lines().count() / 2;
+    let count = || stdout_of(&["list", path(folder.path())]).lines().count() / 2;
     assert_eq!(count(), 6);
     let Finished { code, stderr, .. } = journal(&["prune", path(folder.path())]);
     assert_eq!((code, stderr.contains("--keep 30d,100,10G")), (Some(2), true), "{stderr}");
@@ -389,19 +389,19 @@ fn prune_removes_the_oldest_and_says_what() {
     let held = fs::File::open(busy.max_by_key(number).unwrap()).unwrap();
     held.lock().unwrap();
     assert!(opened.is_in_use());
-    let would = told(&["prune", path(folder.path()), "--keep", "1d", "--dry-run"]);
+    let would = stdout_of(&["prune", path(folder.path()), "--keep", "1d", "--dry-run"]);
     assert_eq!(count(), 6);
     assert!(would.contains("skipped: a server is writing it"), "{would}");
     assert!(would.ends_with(": would be removed\n") && would.contains("\n2 journals, "), "{would}");
     assert!(would.contains(", last written 9 days ago\n") && would.contains(", last written 8 days ago\n"), "{would}");
-    let did = told(&["prune", path(folder.path()), "--keep", "1d"]);
+    let did = stdout_of(&["prune", path(folder.path()), "--keep", "1d"]);
     assert_eq!(did, would.replace("would be removed", "removed"));
     assert_eq!(count(), 4);
     assert!(journal_core::open(&robots[3]).is_ok() && other.exists(), "the newest of each game");
     drop(held);
-    assert!(told(&["prune", path(folder.path()), "--keep", "2"]).contains("\n1 journal, "));
+    assert!(stdout_of(&["prune", path(folder.path()), "--keep", "2"]).contains("\n1 journal, "));
     assert!(journal_core::open(&robots[0]).is_err());
-    assert!(refused(&["prune", path(&folder.path().join("none")), "--keep", "2"]).contains("cannot list '"));
+    assert!(error_of(&["prune", path(&folder.path().join("none")), "--keep", "2"]).contains("cannot list '"));
 }
 
 #[test]
@@ -415,7 +415,7 @@ fn prune_as_root_follows_no_link_of_another_user() {
     chown(home.path(), Some(61_234), None).unwrap();
     let link = home.path().join("games");
     symlink(folder.path(), &link).unwrap();
-    let refused = refused(&["prune", path(&link), "--keep", "1"]);
-    assert!(refused.contains("user 61234 could replace"), "{refused}");
+    let error_of = error_of(&["prune", path(&link), "--keep", "1"]);
+    assert!(error_of.contains("user 61234 could replace"), "{error_of}");
     assert!(journals.iter().all(|journal| journal_core::open(journal).is_ok()));
 }

@@ -28,7 +28,7 @@ fn path(path: &Path) -> &str {
 }
 
 // Standard output of a command that succeeds.
-fn told(arguments: &[&str]) -> String {
+fn stdout_of(arguments: &[&str]) -> String {
     let Finished { code, stdout, stderr } = journal(arguments);
     // Shown only when the test fails.
     eprintln!("{arguments:?}\n{stdout}");
@@ -37,7 +37,7 @@ fn told(arguments: &[&str]) -> String {
 }
 
 // The line on standard error of a command that fails.
-fn refused(arguments: &[&str]) -> String {
+fn error_of(arguments: &[&str]) -> String {
     let Finished { code, stdout, stderr } = journal(arguments);
     assert_eq!((code, stdout.as_str(), stderr.lines().count()), (Some(1), "", 1), "{arguments:?} {stderr}");
     stderr

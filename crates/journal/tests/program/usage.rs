@@ -5,15 +5,15 @@ use testkit::{
     process::{Finished, Process},
 };
 
-use crate::{journal, matches, told};
+use crate::{journal, matches, stdout_of};
 
 const COMMANDS: [&str; 7] = ["list", "show", "verify", "replay", "export", "cut", "prune"];
 
 #[test]
 fn help_version_and_completions_work_and_wrong_usage_is_2() {
-    assert!(told(&["--version"]).starts_with("journal "));
+    assert!(stdout_of(&["--version"]).starts_with("journal "));
     for shell in ["bash", "zsh", "fish"] {
-        assert!(told(&["--completions", shell]).contains("verify"), "{shell}");
+        assert!(stdout_of(&["--completions", shell]).contains("verify"), "{shell}");
     }
     for command in COMMANDS {
         let Finished { code, stdout, stderr } = journal(&[command]);
@@ -36,7 +36,7 @@ fn the_examples_of_the_help_work() {
     fs::rename(matches::blackjack(folder.path()), folder.path().join("dealer.journal")).unwrap();
     let mut run = 0;
     for help in [vec!["--help"]].into_iter().chain(COMMANDS.map(|command| vec![command, "--help"])) {
-        for line in told(&help).lines().filter_map(|line| line.strip_prefix("  journal ")) {
+        for line in stdout_of(&help).lines().filter_map(|line| line.strip_prefix("  journal ")) {
             let words: Vec<&str> = line.split(" | ").next().unwrap().split(' ').collect();
             let mut command = Command::new(env!("CARGO_BIN_EXE_journal"));
             let finished = Process::run(command.args(&words).current_dir(folder.path()));

@@ -169,7 +169,7 @@ fn closed_and_disconnected_peers_are_ignored_and_so_are_all_after_the_end() {
 }
 
 #[test]
-fn a_datagram_of_a_stranger_is_judged_without_changing_the_room() {
+fn a_datagram_of_an_unknown_address_does_not_change_the_room() {
     let room = Hosted::new(Echo::default());
     for (datagram, admission) in [
         (&b"join"[..], Admission::Admitted),
