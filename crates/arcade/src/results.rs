@@ -237,7 +237,7 @@ impl Results {
                     Reading::Away => self.ledger.retry(work),
                     Reading::Damaged => is_changed = true,
                 },
-                Work::Name(name) => insist!(self, "record that a name is used", self.store.hold_name(name)),
+                Work::Name(name) => insist!(self, "record that a name is used", self.store.mark_name_used(name)),
             }
             if is_changed && (self.ledger.is_idle() || refreshed.elapsed() >= REFRESH) {
                 is_changed = false;
@@ -412,13 +412,12 @@ impl Results {
     pub(crate) async fn prune(&self, retention: Retention, is_of_room: impl Fn(&str) -> bool + Send + 'static) {
         self.catch_up(|file| !is_of_room(file)).await;
         let notes = Arc::new(insist!(self, "read the records of journals", self.store.journals()));
-        let with_people = insist!(self, "read which matches people played", self.store.journals_with_people());
         let (directory, known) = (self.journals.clone(), Arc::clone(&notes));
         let pruned = spawn_blocking(move || {
             let worth = |journal: &Found| {
                 let Some(file) = name_of(&journal.path).filter(|file| !is_of_room(file)) else { return Worth::Apart };
-                let is_stored = known.get(file).is_some_and(|note| journal.end == Some(note.examined));
-                if is_stored { Worth::Spare(with_people.contains(file).into()) } else { Worth::Apart }
+                let stored = known.get(file).filter(|note| journal.end == Some(note.examined));
+                stored.map_or(Worth::Apart, |note| Worth::Spare(note.people.into()))
             };
             let now = SystemTime::now();
             (now, journal_core::prune(&SystemDisk, &directory, &retention, now, worth))

@@ -13,7 +13,7 @@ use crate::{
     StoreError,
     connection::{Connection, Pool, Role, Row, Value},
     error::explain,
-    names::Recent,
+    names::NameCache,
     place::DatabaseLocation,
 };
 
@@ -41,7 +41,7 @@ pub struct Store {
     pub(crate) readers: Arc<Pool>,
     // For looking up the names of joining players, so that they do not wait for queries of web pages.
     pub(crate) keys: Arc<Pool>,
-    pub(crate) recent: Arc<Recent>,
+    pub(crate) recent: Arc<NameCache>,
     pub(crate) place: Arc<DatabaseLocation>,
 }
 
@@ -132,7 +132,7 @@ impl Store {
     /// [`StoreError`] if the database is unreachable, or has tables of a later version.
     pub async fn prepare(&self) -> Result<(), StoreError> {
         self.migrate(&MIGRATIONS).await?;
-        self.note_looks().await
+        self.store_skeletons().await
     }
 
     pub(crate) async fn migrate(&self, migrations: &[(i64, &'static str, &'static str)]) -> Result<(), StoreError> {

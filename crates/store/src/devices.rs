@@ -27,7 +27,7 @@ type KeyHash = [u8; KEY_HASH_LENGTH];
 
 /// The result of redeeming a code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Redeemed {
+pub enum RedeemOutcome {
     /// The key proves this name. The code is consumed.
     Name(String),
     /// No valid code has this hash.
@@ -40,7 +40,7 @@ pub enum Redeemed {
 
 /// The result of replacing the keys of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replaced {
+pub enum ReplaceOutcome {
     /// Only the new key proves the name.
     Done,
     /// The key of the caller does not prove the name.
@@ -89,7 +89,12 @@ impl Store {
 
     /// Adds a key to the name of a code at `now`, in milliseconds since the Unix epoch, and consumes the code, in one
     /// transaction. The code is void if the key that issued it no longer proves the name.
-    pub async fn redeem_code(&self, code_hash: &[u8], key_hash: &KeyHash, now: u64) -> Result<Redeemed, StoreError> {
+    pub async fn redeem_code(
+        &self,
+        code_hash: &[u8],
+        key_hash: &KeyHash,
+        now: u64,
+    ) -> Result<RedeemOutcome, StoreError> {
         let (code, key) = (digits(code_hash), digits(key_hash));
         let redeemed = transaction!(self, writer => redeem(writer, &code, &key, now));
         self.recent.forget_key(key_hash);
@@ -103,7 +108,7 @@ impl Store {
         key_hash: &KeyHash,
         new: &KeyHash,
         now: u64,
-    ) -> Result<Replaced, StoreError> {
+    ) -> Result<ReplaceOutcome, StoreError> {
         let (key, digits) = (digits(key_hash), digits(new));
         let replaced = transaction!(self, writer => replace(writer, name, (&key, &digits), now));
         self.recent.forget(&[name.to_owned()]);
@@ -169,28 +174,28 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-async fn redeem(writer: &mut Connection, code: &str, key: &str, now: u64) -> Result<Redeemed, StoreError> {
+async fn redeem(writer: &mut Connection, code: &str, key: &str, now: u64) -> Result<RedeemOutcome, StoreError> {
     let text = "SELECT name, key_hash FROM name_codes WHERE code_hash = $1 AND expires > $2";
-    let Some(row) = writer.row(text, &[code.into(), now.into()]).await? else { return Ok(Redeemed::Unknown) };
+    let Some(row) = writer.row(text, &[code.into(), now.into()]).await? else { return Ok(RedeemOutcome::Unknown) };
     let (name, issuer): (String, String) = (row.text(0)?, row.text(1)?);
     if !proves(writer, &name, &issuer).await? {
-        return Ok(Redeemed::Unknown);
+        return Ok(RedeemOutcome::Unknown);
     }
     if !proves(writer, &name, key).await? {
         if count_names(writer, key).await? >= MAX_NAMES {
-            return Ok(Redeemed::TooManyNames);
+            return Ok(RedeemOutcome::TooManyNames);
         }
         let text = "SELECT COUNT(*) FROM name_keys WHERE name = $1";
         let others = writer.row(text, &[(&name).into()]).await?.map_or(Ok(0), |row: Row| row.integer(0))?;
         // The first key is stored in `names`.
         if others + 1 >= MAX_KEYS {
-            return Ok(Redeemed::TooManyKeys);
+            return Ok(RedeemOutcome::TooManyKeys);
         }
         let text = "INSERT INTO name_keys (name, key_hash, added) VALUES ($1, $2, $3)";
         writer.execute(text, &[(&name).into(), key.into(), now.into()]).await?;
     }
     writer.execute("DELETE FROM name_codes WHERE code_hash = $1", &[code.into()]).await?;
-    Ok(Redeemed::Name(name))
+    Ok(RedeemOutcome::Name(name))
 }
 
 async fn replace(
@@ -198,18 +203,18 @@ async fn replace(
     name: &str,
     (key, new): (&str, &str),
     now: u64,
-) -> Result<Replaced, StoreError> {
+) -> Result<ReplaceOutcome, StoreError> {
     if !proves(writer, name, key).await? {
-        return Ok(Replaced::NotOwner);
+        return Ok(ReplaceOutcome::NotOwner);
     }
     if !proves(writer, name, new).await? && count_names(writer, new).await? >= MAX_NAMES {
-        return Ok(Replaced::TooManyNames);
+        return Ok(ReplaceOutcome::TooManyNames);
     }
     writer.execute("DELETE FROM name_codes WHERE name = $1", &[name.into()]).await?;
     writer.execute("DELETE FROM name_keys WHERE name = $1", &[name.into()]).await?;
     writer.execute("UPDATE names SET key_hash = $2 WHERE name = $1", &[name.into(), new.into()]).await?;
     note_change(writer, name, now).await?;
-    Ok(Replaced::Done)
+    Ok(ReplaceOutcome::Done)
 }
 
 async fn release(writer: &mut Connection, name: &str, key: &str, now: u64) -> Result<bool, StoreError> {

@@ -1,7 +1,7 @@
 //! Records of journals: how far their results are stored and, for journals of earlier versions, their rooms and seats.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -25,6 +25,8 @@ pub struct JournalNote {
     pub examined: u64,
     /// Where a replay must start to find further results.
     pub known: RoomTime,
+    /// Whether people have played in its matches.
+    pub people: bool,
 }
 
 /// The record of an unknown journal, whose matches do not count.
@@ -32,13 +34,13 @@ impl Default for JournalNote {
     fn default() -> Self {
         let (room, title) = (String::new(), String::new());
         let (class, casual) = (EARLIER.to_owned(), EARLIER.to_owned());
-        Self { room, title, class, casual, examined: 0, known: RoomTime::default() }
+        Self { room, title, class, casual, examined: 0, known: RoomTime::default(), people: false }
     }
 }
 
 /// The player at a seat.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Seated {
+pub struct SeatRecord {
     /// Whether the name of the player is proven.
     pub kind: Kind,
     /// As [`MatchPlayer::host`](crate::MatchPlayer::host).
@@ -78,26 +80,10 @@ impl Store {
 
     /// Returns the record of a journal; an empty one if there is none.
     pub async fn journal(&self, file: &str) -> Result<JournalNote, StoreError> {
-        let text = "SELECT file, room, title, examined, class, casual, known, zero FROM journals WHERE file = $1";
+        let text =
+            "SELECT file, room, title, examined, class, casual, known, zero, people FROM journals WHERE file = $1";
         let row = self.row(text, &[file.into()]).await?;
-        row.map_or_else(|| Ok(JournalNote::default()), |row| note_in(&row))
-    }
-
-    /// Returns the journals of matches with human players.
-    pub async fn journals_with_people(&self) -> Result<HashSet<String>, StoreError> {
-        let mut files = HashSet::new();
-        let mut last = String::new();
-        loop {
-            let text = "SELECT file, people FROM journals WHERE file > $1 ORDER BY file LIMIT $2";
-            let rows = self.rows(text, &[(&last).into(), PAGE.into()]).await?;
-            let Some(end) = rows.last() else { return Ok(files) };
-            last = end.text(0)?;
-            for row in &rows {
-                if row.integer(1)? == 1 {
-                    files.insert(row.text(0)?);
-                }
-            }
-        }
+        row.map_or_else(|| Ok(JournalNote::default()), |row| note_of(&row))
     }
 
     /// Returns the records of all journals, by file name.
@@ -105,12 +91,12 @@ impl Store {
         let mut journals = HashMap::new();
         let mut last = String::new();
         loop {
-            let text = "SELECT file, room, title, examined, class, casual, known, zero FROM journals WHERE file > $1 ORDER BY file LIMIT $2";
+            let text = "SELECT file, room, title, examined, class, casual, known, zero, people FROM journals WHERE file > $1 ORDER BY file LIMIT $2";
             let rows = self.rows(text, &[(&last).into(), PAGE.into()]).await?;
             let Some(end) = rows.last() else { return Ok(journals) };
             last = end.text(0)?;
             for row in &rows {
-                journals.insert(row.text(0)?, note_in(row)?);
+                journals.insert(row.text(0)?, note_of(row)?);
             }
         }
     }
@@ -124,21 +110,22 @@ impl Store {
     }
 
     /// Returns the seats of a room that earlier versions recorded, by address and name.
-    pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), Seated>, StoreError> {
+    pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), SeatRecord>, StoreError> {
         let text = "SELECT address, name, kind, host, level FROM seats WHERE room = $1";
         let rows = self.rows(text, &[room.into()]).await?;
         let seat = |row: &Row| {
             let kind = Kind::from_number(row.integer(2)?);
-            Ok(((row.text(0)?, row.text(1)?), Seated { kind, host: row.text(3)?, level: row.text(4)? }))
+            Ok(((row.text(0)?, row.text(1)?), SeatRecord { kind, host: row.text(3)?, level: row.text(4)? }))
         };
         rows.iter().map(seat).collect()
     }
 }
 
-fn note_in(row: &Row) -> Result<JournalNote, StoreError> {
+fn note_of(row: &Row) -> Result<JournalNote, StoreError> {
     let (room, title, examined) = (row.text(1)?, row.text(2)?, row.number(3)?);
     let known = RoomTime { until: row.number(6)?, zero: row.number(7)? };
-    Ok(JournalNote { room, title, class: row.text(4)?, casual: row.text(5)?, examined, known })
+    let (class, casual, people) = (row.text(4)?, row.text(5)?, row.integer(8)? == 1);
+    Ok(JournalNote { room, title, class, casual, examined, known, people })
 }
 
 /// Returns the current time in milliseconds since the Unix epoch.

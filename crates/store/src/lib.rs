@@ -38,10 +38,10 @@ mod tests;
 
 pub use copy::Copied;
 pub use database::{READERS, Store};
-pub use devices::{MAX_KEYS, NameChanges, Redeemed, Replaced};
+pub use devices::{MAX_KEYS, NameChanges, RedeemOutcome, ReplaceOutcome};
 pub use error::{StoreError, Trouble};
 pub use inspect::Totals;
-pub use journals::{EARLIER, JournalNote, RoomTime, Seated, unix_now};
+pub use journals::{EARLIER, JournalNote, RoomTime, SeatRecord, unix_now};
 pub use leaders::{Board, Leader, Order, Score};
 pub use matches::{MAX_PAGE, Match, MatchPlayer};
 pub use names::{Claim, KEY_HASH_LENGTH, MAX_NAMES};

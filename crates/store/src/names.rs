@@ -49,7 +49,7 @@ pub enum Claim {
 
 /// A cache of the names that keys own.
 #[derive(Debug, Default)]
-pub(crate) struct Recent(Mutex<Cache>);
+pub(crate) struct NameCache(Mutex<Cache>);
 
 #[derive(Debug, Default)]
 struct Cache {
@@ -61,7 +61,7 @@ struct Cache {
     followed: Option<Instant>,
 }
 
-impl Recent {
+impl NameCache {
     fn cache(&self) -> MutexGuard<'_, Cache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,7 +116,7 @@ impl Recent {
 }
 
 /// Returns the skeleton of a name, which is equal for names that people confuse.
-fn looks(name: &str) -> String {
+fn skeleton_of(name: &str) -> String {
     skeleton(name).collect()
 }
 
@@ -130,7 +130,7 @@ impl Store {
         if names.iter().any(|own| own == name) {
             return Ok(Claim::Own);
         }
-        let (digits, looks) = (digits(key_hash), looks(name));
+        let (digits, looks) = (digits(key_hash), skeleton_of(name));
         let is_full = names.len() as u64 >= MAX_NAMES.unsigned_abs();
         if !is_full {
             let text =
@@ -155,12 +155,12 @@ impl Store {
     }
 
     /// Excludes a name from the release of unused names, even if no match is joined with it.
-    pub async fn hold_name(&self, name: &str) -> Result<(), StoreError> {
+    pub async fn mark_name_used(&self, name: &str) -> Result<(), StoreError> {
         self.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
     }
 
     // Stores the skeletons of names of earlier versions.
-    pub(crate) async fn note_looks(&self) -> Result<(), StoreError> {
+    pub(crate) async fn store_skeletons(&self) -> Result<(), StoreError> {
         let mut last = String::new();
         loop {
             let text = "SELECT name FROM names WHERE looks IS NULL AND name > $1 ORDER BY name LIMIT $2";
@@ -171,7 +171,7 @@ impl Store {
                 let name: String = row.text(0)?;
                 let text = "UPDATE names SET looks = $1 WHERE name = $2 AND NOT EXISTS \
                             (SELECT 1 FROM names other WHERE other.looks = $1)";
-                self.execute(text, &[(&looks(&name)).into(), (&name).into()]).await?;
+                self.execute(text, &[(&skeleton_of(&name)).into(), (&name).into()]).await?;
             }
         }
     }
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn cache_of_names_is_bounded() {
-        let recent = Recent::default();
+        let recent = NameCache::default();
         for number in 0..2 * MAX_RECENT {
             recent.keep(0, &key(number), &[]);
             assert!(recent.cache().names.is_empty());
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn name_that_was_read_before_its_removal_is_not_cached_after_it() {
-        let recent = Recent::default();
+        let recent = NameCache::default();
         let generation = recent.generation();
         recent.forget(&["Ann".to_owned()]);
         assert!(!recent.keep(generation, &key(1), &["Ann".to_owned()]));
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn cache_of_a_shared_database_is_valid_for_five_seconds() {
-        let recent = Recent::default();
+        let recent = NameCache::default();
         let now = Instant::now();
         let names = |is_shared, after| recent.names(&key(1), is_shared, now + after);
         recent.keep(0, &key(1), &["Ann".to_owned()]);

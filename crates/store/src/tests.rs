@@ -18,8 +18,8 @@ use tracing::{
 };
 
 use crate::{
-    ALL_TIME, Kind, Match, MatchFilter, MatchPlayer, NameChanges, Order, Redeemed, Replaced, RoomTime, Store,
-    StoreError, Trouble,
+    ALL_TIME, Kind, Match, MatchFilter, MatchPlayer, NameChanges, Order, RedeemOutcome, ReplaceOutcome, RoomTime,
+    Store, StoreError, Trouble,
     connection::{Connection, Role, STATEMENTS},
     database::MIGRATIONS,
     place::DatabaseLocation,
@@ -75,20 +75,19 @@ async fn use_all(store: &Store) {
     store.journal("nuggets.journal").await.unwrap();
     store.seats("nuggets-1").await.unwrap();
     store.journals().await.unwrap();
-    store.journals_with_people().await.unwrap();
     store.claim("Ann", &[1; 32], 7).await.unwrap();
     store.claim("Anm", &[1; 32], 7).await.unwrap();
     store.claim("Arnn", &[2; 32], 7).await.unwrap();
     store.names_of(&[1; 32]).await.unwrap();
     store.claim("Cy", &[3; 32], 7).await.unwrap();
     assert!(store.issue_code("Cy", &[3; 32], &[9; 32], 9).await.unwrap());
-    assert_eq!(store.redeem_code(&[9; 32], &[4; 32], 8).await.unwrap(), Redeemed::Name("Cy".into()));
-    assert_eq!(store.replace_keys("Cy", &[3; 32], &[5; 32], 8).await.unwrap(), Replaced::Done);
+    assert_eq!(store.redeem_code(&[9; 32], &[4; 32], 8).await.unwrap(), RedeemOutcome::Name("Cy".into()));
+    assert_eq!(store.replace_keys("Cy", &[3; 32], &[5; 32], 8).await.unwrap(), ReplaceOutcome::Done);
     assert!(store.release_name("Cy", &[5; 32], 8).await.unwrap());
     store.claim("Di", &[5; 32], 8).await.unwrap();
     assert!(store.release_unused_names(9, 9).await.unwrap().contains(&"Di".to_owned()));
     assert!(store.changed_names(&mut NameChanges::default(), 9).await.unwrap().contains(&"Cy".to_owned()));
-    store.note_looks().await.unwrap();
+    store.store_skeletons().await.unwrap();
     store.find("j1-1000000").await.unwrap();
     store.kinds("Ann").await.unwrap();
     store.kinds("nobody").await.unwrap();
@@ -409,7 +408,8 @@ async fn tables_of_version_2_are_migrated_on_each_database() {
             ("nuggets", "earlier", &[(4, 1_010)][..])
         );
         assert_eq!((score.rating, score.uncertainty, score.ranked), (1_020, 660, false));
-        assert_eq!(store.journals_with_people().await.unwrap().into_iter().collect::<Vec<_>>(), ["a.journal"]);
+        let journals = store.journals().await.unwrap();
+        assert_eq!(["a.journal", "b.journal"].map(|file| journals[file].people), [true, false]);
         let row = store.row("SELECT average FROM standings WHERE game = 'nuggets'", &[]).await.unwrap().unwrap();
         assert_eq!(row.real(0).unwrap().to_bits(), 2.5_f64.to_bits());
         assert_eq!(store.seats("r").await.unwrap().len(), 1);

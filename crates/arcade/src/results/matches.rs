@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 use cmdkit::display_name;
 use journal_core::{Arrival, Bookmark, Entry, Facts, Journal, Note, ReadError, Reader, Replay, Snapshot, State};
 use netcore::{Departure, GameEvent, Occupant, Outbox, Output, Phase, Recorded, Room as _, Standing, Time};
-use store::{JournalNote, Kind, LADDER, Match, MatchPlayer, Order, RoomTime, Seated};
+use store::{JournalNote, Kind, LADDER, Match, MatchPlayer, Order, RoomTime, SeatRecord};
 
 use crate::{
     games::{self, Casual, Game, PageState, with_kind},
@@ -31,7 +31,7 @@ const MAX_SEATS: usize = 4_096;
 const MAX_GAMES: usize = 4_096;
 
 /// The seats that earlier versions recorded in the database, by address and name.
-pub(crate) type RecordedSeats = HashMap<(String, String), Seated>;
+pub(crate) type RecordedSeats = HashMap<(String, String), SeatRecord>;
 
 /// The position at which a reading starts.
 #[derive(Debug)]
@@ -270,7 +270,7 @@ impl Matches {
         self.facts.insert(seat.to_owned(), fact);
     }
 
-    fn seated(&self, seat: &str, name: &str, address: &str, recorded: &RecordedSeats) -> Seated {
+    fn seated(&self, seat: &str, name: &str, address: &str, recorded: &RecordedSeats) -> SeatRecord {
         match self.facts.get(seat).filter(|fact| fact.name == name && !fact.left) {
             Some(fact) => fact.seated.clone(),
             None => recorded.get(&(address.to_owned(), name.to_owned())).cloned().unwrap_or_default(),
@@ -360,7 +360,7 @@ impl Matches {
         for standing in standings {
             let seated = self.seats.get(&standing.seat);
             let quit = seated.is_some_and(|seated| seated.quit);
-            let Seated { kind, host, level } = seated.map(|seated| seated.seated.clone()).unwrap_or_default();
+            let SeatRecord { kind, host, level } = seated.map(|seated| seated.seated.clone()).unwrap_or_default();
             let rank = rank(players.last().map(|before| (before.rank, before.score)), standing);
             players.push(MatchPlayer {
                 rank,

@@ -12,7 +12,7 @@ use netcore::{
     Time,
 };
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
-use store::{JournalNote, Kind, MatchFilter, RoomTime, Seated};
+use store::{JournalNote, Kind, MatchFilter, RoomTime, SeatRecord};
 use testkit::TempDir;
 
 use super::{matches::RecordedSeats, *};
@@ -56,7 +56,7 @@ fn record(known: RoomTime) -> Start {
 fn record_with(known: RoomTime, seats: RecordedSeats) -> Start {
     let (room, title) = ("robots-7".into(), "small".into());
     Start::Record(
-        JournalNote { room, title, class: "standard".into(), casual: String::new(), examined: 0, known },
+        JournalNote { room, title, class: "standard".into(), casual: String::new(), known, ..JournalNote::default() },
         seats,
     )
 }
@@ -170,7 +170,7 @@ fn journal_contains_the_results_of_its_matches() {
     let directory = TempDir::new();
     let path = play(directory.path(), 3);
     let seat = |address: &str, name: &str| {
-        let seated = Seated { kind: Kind::Proven, ..Seated::default() };
+        let seated = SeatRecord { kind: Kind::Proven, ..SeatRecord::default() };
         ((address.to_owned(), name.to_owned()), seated)
     };
     // Bob uses another name than the one that he owns.

@@ -12,7 +12,7 @@ use std::{
 use journal_core::{Fact, Facts, JournalFacts};
 use netcore::{Departure, GameEvent, Level, Output, PeerId, Phase};
 use serde::{Deserialize, Serialize};
-use store::{Kind, Seated, day_of, unix_now};
+use store::{Kind, SeatRecord, day_of, unix_now};
 
 use super::{
     info::Player,
@@ -68,7 +68,7 @@ impl Description {
 pub(crate) struct SeatFact {
     pub(crate) name: String,
     #[serde(flatten)]
-    pub(crate) seated: Seated,
+    pub(crate) seated: SeatRecord,
     /// Whether the player has left a running match.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) left: bool,
@@ -131,7 +131,7 @@ impl Register {
             // Without a fact, the database may know more, so no fact is recorded here.
             let fact = fact.unwrap_or_else(|| SeatFact {
                 name: name.clone(),
-                seated: Seated { kind, ..Seated::default() },
+                seated: SeatRecord { kind, ..SeatRecord::default() },
                 left: false,
                 quit: false,
             });
@@ -197,7 +197,8 @@ impl Register {
         };
         let host = address.map_or_else(String::new, |address| self.roster.host_code(address, day_of(unix_now())));
         let level = bot.map_or("", level_name).to_owned();
-        let fact = SeatFact { name: name.to_owned(), seated: Seated { kind, host, level }, left: false, quit: false };
+        let fact =
+            SeatFact { name: name.to_owned(), seated: SeatRecord { kind, host, level }, left: false, quit: false };
         Seat { fact, proof: proof.filter(|_| kind == Kind::Unproven) }
     }
 

@@ -11,7 +11,7 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use store::{MAX_KEYS, Redeemed, Replaced, Store, unix_now};
+use store::{MAX_KEYS, RedeemOutcome, ReplaceOutcome, Store, unix_now};
 
 use super::{
     api::{Answer, ApiError, JsonBody, query_store},
@@ -95,25 +95,25 @@ async fn redeem(
             Ok(store.redeem_code(&code, &key.0, unix_now()).await?)
         })
         .await;
-        (!matches!(redeemed, Ok(Redeemed::Unknown))).then_some(redeemed)
+        (!matches!(redeemed, Ok(RedeemOutcome::Unknown))).then_some(redeemed)
     };
     let redeemed = match hub.look_up(caller.host(), Purpose::DeviceCode, found).await {
         Tried::Right(redeemed) => redeemed?,
-        Tried::Wrong => Redeemed::Unknown,
+        Tried::Wrong => RedeemOutcome::Unknown,
         Tried::TooMany(wait) => return Ok(too_many(wait)),
     };
     match redeemed {
-        Redeemed::Name(name) => Ok(Json(json!({ "name": name })).into_response()),
-        Redeemed::Unknown => Err(ApiError::missing(message!(
+        RedeemOutcome::Name(name) => Ok(Json(json!({ "name": name })).into_response()),
+        RedeemOutcome::Unknown => Err(ApiError::missing(message!(
             "unknown_device_code",
             "no name has this code; a code is valid once, for ten minutes"
         ))),
-        Redeemed::TooManyKeys => Err(ApiError::conflict(message!(
+        RedeemOutcome::TooManyKeys => Err(ApiError::conflict(message!(
             "too_many_devices",
             "this name is on {count} devices already; give it a new key first",
             count = MAX_KEYS
         ))),
-        Redeemed::TooManyNames => Err(ApiError::conflict(too_many_names())),
+        RedeemOutcome::TooManyNames => Err(ApiError::conflict(too_many_names())),
     }
 }
 
@@ -135,12 +135,12 @@ async fn replace(
     let of = name.clone();
     let replaced = async move |store: Store| Ok(store.replace_keys(&of, &key.0, &new.0, unix_now()).await?);
     match query_store(&hub, caller, replaced).await? {
-        Replaced::Done => {
+        ReplaceOutcome::Done => {
             forget(&hub, name);
             Ok(StatusCode::NO_CONTENT.into_response())
         }
-        Replaced::NotOwner => Err(not_owner()),
-        Replaced::TooManyNames => Err(ApiError::conflict(too_many_names())),
+        ReplaceOutcome::NotOwner => Err(not_owner()),
+        ReplaceOutcome::TooManyNames => Err(ApiError::conflict(too_many_names())),
     }
 }
 

@@ -135,7 +135,7 @@ async fn join(
         let mut claimed = store.claim(&of, &hash, now).await;
         if matches!(claimed, Ok(Claim::Own)) {
             // The program may play its first match much later, so its name must not be released as unused.
-            claimed = store.hold_name(&of).await.map(|()| Claim::Own);
+            claimed = store.mark_name_used(&of).await.map(|()| Claim::Own);
         }
         if !matches!(claimed, Ok(Claim::Own)) {
             claims.give_back(host);

@@ -1,8 +1,8 @@
 //! The same tests on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 
 use store::{
-    ALL_TIME, Claim, JournalNote, Kind, MAX_NAMES, Match, MatchFilter, NameChanges, Order, Redeemed, Replaced,
-    RoomTime, Store, Ties,
+    ALL_TIME, Claim, JournalNote, Kind, MAX_NAMES, Match, MatchFilter, NameChanges, Order, RedeemOutcome,
+    ReplaceOutcome, RoomTime, Store, Ties,
 };
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
@@ -187,7 +187,7 @@ async fn name_that_resembles_a_taken_one_is_rejected() {
         // This name is not public yet.
         assert_eq!(store.claim("BiIl", &[2; 32], 8).await.unwrap(), Claim::Resembles(None));
         assert_eq!(store.names_of(&[2; 32]).await.unwrap(), [] as [&str; 0]);
-        store.hold_name("Bill").await.unwrap();
+        store.mark_name_used("Bill").await.unwrap();
         let like_bill = Claim::Resembles(Some("Bill".into()));
         assert_eq!(store.claim("Bi1l", &[2; 32], 9).await.unwrap(), like_bill);
         // Of one script, and visually identical.
@@ -205,11 +205,11 @@ async fn unused_names_are_released() {
             assert_eq!(store.claim(name, &[1; 32], time).await.unwrap(), Claim::Own);
         }
         assert_eq!(store.claim("Held", &[3; 32], 1).await.unwrap(), Claim::Own);
-        store.hold_name("Held").await.unwrap();
+        store.mark_name_used("Held").await.unwrap();
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Dan", 5)];
         players[0].kind = Kind::Proven;
         store.record(&a_match(1, "nuggets", players)).await.unwrap();
-        store.hold_name("Bob").await.unwrap();
+        store.mark_name_used("Bob").await.unwrap();
         let mut released = store.release_unused_names(5, 9).await.unwrap();
         released.sort_unstable();
         assert_eq!(released, ["Cy", "Dan"]);
@@ -261,7 +261,7 @@ const fn key(number: u8) -> [u8; 32] {
 }
 
 /// Issues a code for Ann with a key that owns the name, and redeems it for another key.
-async fn add_key(store: &Store, owner: u8, number: u8) -> Redeemed {
+async fn add_key(store: &Store, owner: u8, number: u8) -> RedeemOutcome {
     assert!(store.issue_code("Ann", &key(owner), &[number], 100).await.unwrap());
     store.redeem_code(&[number], &key(number), 99).await.unwrap()
 }
@@ -269,12 +269,12 @@ async fn add_key(store: &Store, owner: u8, number: u8) -> Redeemed {
 #[tokio::test]
 async fn name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_is_released() {
     on_each(async |store, _| {
-        let ann = || Redeemed::Name("Ann".into());
+        let ann = || RedeemOutcome::Name("Ann".into());
         assert_eq!(store.claim("Ann", &key(1), 7).await.unwrap(), Claim::Own);
         for number in [2, 1, 2, 3, 4] {
             assert_eq!(add_key(&store, 1, number).await, ann(), "{number}");
         }
-        assert_eq!(add_key(&store, 4, 5).await, Redeemed::TooManyKeys);
+        assert_eq!(add_key(&store, 4, 5).await, RedeemOutcome::TooManyKeys);
         for number in 1..=4 {
             assert_eq!(store.names_of(&key(number)).await.unwrap(), ["Ann"], "{number}");
             assert_eq!(store.claim("Ann", &key(number), 9).await.unwrap(), Claim::Own);
@@ -286,11 +286,15 @@ async fn name_is_proven_by_the_keys_of_its_owner_until_they_are_replaced_or_it_i
         assert_eq!(store.claim("one more", &key(4), 9).await.unwrap(), Claim::TooMany);
         assert_eq!(store.claim("Cy", &key(7), 9).await.unwrap(), Claim::Own);
         assert!(store.issue_code("Cy", &key(7), &[7], 100).await.unwrap());
-        assert_eq!(store.redeem_code(&[7], &key(4), 9).await.unwrap(), Redeemed::TooManyNames);
-        assert_eq!(store.redeem_code(&[7], &key(8), 9).await.unwrap(), Redeemed::Name("Cy".into()), "it stayed valid");
-        assert_eq!(store.replace_keys("Cy", &key(8), &key(4), 9).await.unwrap(), Replaced::TooManyNames);
-        assert_eq!(store.replace_keys("Ann", &key(9), &key(9), 9).await.unwrap(), Replaced::NotOwner);
-        assert_eq!(store.replace_keys("Ann", &key(2), &key(3), 9).await.unwrap(), Replaced::Done);
+        assert_eq!(store.redeem_code(&[7], &key(4), 9).await.unwrap(), RedeemOutcome::TooManyNames);
+        assert_eq!(
+            store.redeem_code(&[7], &key(8), 9).await.unwrap(),
+            RedeemOutcome::Name("Cy".into()),
+            "it stayed valid"
+        );
+        assert_eq!(store.replace_keys("Cy", &key(8), &key(4), 9).await.unwrap(), ReplaceOutcome::TooManyNames);
+        assert_eq!(store.replace_keys("Ann", &key(9), &key(9), 9).await.unwrap(), ReplaceOutcome::NotOwner);
+        assert_eq!(store.replace_keys("Ann", &key(2), &key(3), 9).await.unwrap(), ReplaceOutcome::Done);
         assert_eq!(store.names_of(&key(3)).await.unwrap(), ["Ann"]);
         for number in [1, 2] {
             assert_eq!(store.names_of(&key(number)).await.unwrap(), [] as [&str; 0]);
@@ -316,22 +320,22 @@ async fn code_is_void_when_it_expires_or_its_key_does_not_own_the_name() {
         assert_eq!(store.claim("Ann", &key(1), 7).await.unwrap(), Claim::Own);
         assert!(!store.issue_code("Ann", &key(2), &[1], 100).await.unwrap(), "another key");
         assert!(!store.issue_code("Bob", &key(1), &[1], 100).await.unwrap(), "no such name");
-        assert_eq!(redeem(1).await, Redeemed::Unknown);
+        assert_eq!(redeem(1).await, RedeemOutcome::Unknown);
         assert!(store.issue_code("Ann", &key(1), &[1], 9).await.unwrap());
-        assert_eq!(redeem(1).await, Redeemed::Unknown, "it has expired");
+        assert_eq!(redeem(1).await, RedeemOutcome::Unknown, "it has expired");
         assert!(store.issue_code("Ann", &key(1), &[1], 100).await.unwrap());
         assert!(store.issue_code("Ann", &key(1), &[2], 100).await.unwrap());
-        assert_eq!(redeem(1).await, Redeemed::Unknown, "the next code of the name replaces it");
-        assert_eq!(store.replace_keys("Ann", &key(1), &key(3), 9).await.unwrap(), Replaced::Done);
-        assert_eq!(redeem(2).await, Redeemed::Unknown, "of the key that was replaced");
+        assert_eq!(redeem(1).await, RedeemOutcome::Unknown, "the next code of the name replaces it");
+        assert_eq!(store.replace_keys("Ann", &key(1), &key(3), 9).await.unwrap(), ReplaceOutcome::Done);
+        assert_eq!(redeem(2).await, RedeemOutcome::Unknown, "of the key that was replaced");
         assert!(store.issue_code("Ann", &key(3), &[4], 100).await.unwrap());
         assert!(store.release_name("Ann", &key(3), 9).await.unwrap());
         assert_eq!(store.claim("Ann", &key(5), 9).await.unwrap(), Claim::Own);
-        assert_eq!(redeem(4).await, Redeemed::Unknown, "of an earlier owner");
+        assert_eq!(redeem(4).await, RedeemOutcome::Unknown, "of an earlier owner");
         // Unused names are released with their codes.
         assert!(store.issue_code("Ann", &key(5), &[5], 100).await.unwrap());
         assert_eq!(store.release_unused_names(50, 50).await.unwrap(), ["Ann"]);
-        assert_eq!(redeem(5).await, Redeemed::Unknown);
+        assert_eq!(redeem(5).await, RedeemOutcome::Unknown);
         assert_eq!(store.names_of(&key(6)).await.unwrap(), [] as [&str; 0]);
     })
     .await;
@@ -349,7 +353,7 @@ async fn name_that_loses_a_key_at_one_hub_loses_it_at_others() {
             assert_eq!(one.claim(name, &key(1), 7).await.unwrap(), Claim::Own);
         }
         assert_eq!(other.names_of(&key(1)).await.unwrap(), ["Ann", "Bob"]);
-        assert_eq!(one.replace_keys("Ann", &key(1), &key(2), hour).await.unwrap(), Replaced::Done);
+        assert_eq!(one.replace_keys("Ann", &key(1), &key(2), hour).await.unwrap(), ReplaceOutcome::Done);
         assert_eq!(changed(hour + 2_000).await, ["Ann"]);
         assert_eq!(other.recent_names_of(&key(1)), ["Bob"]);
         assert_eq!(changed(hour + 4_000).await, [] as [&str; 0], "each change is read once");
