@@ -92,12 +92,7 @@ pub(crate) struct Setting {
 
 pub(crate) struct HubRoom<E: Recorded> {
     room: Journalled<E>,
-    game: Game,
-    roster: Arc<Roster>,
-    register: Arc<Register>,
-    info: Arc<watch::Sender<Info>>,
-    counters: Counters,
-    broken: Broken,
+    setting: Setting,
     admission: Admission,
     // `None` in unrated rooms, and while an input is processed.
     spectators: Option<Box<Spectators>>,
@@ -113,10 +108,9 @@ pub(crate) struct HubRoom<E: Recorded> {
 impl<E: Recorded + PageState> HubRoom<E> {
     /// Creates a room, or resumes it after a restart of the hub.
     pub(crate) fn new(room: Journalled<E>, setting: Setting, before: Option<&PreviousRun>) -> Self {
-        let Setting { game, roster, register, info, counters, hints, delay, broken } = setting;
         let status = room.status();
         let (is_rated, hides) = {
-            let info = info.borrow();
+            let info = setting.info.borrow();
             (info.counts.rated, info.game.hides())
         };
         // Over datagrams, only peers that play or watch are retained.
@@ -126,42 +120,30 @@ impl<E: Recorded + PageState> HubRoom<E> {
         let peers = before.into_iter().flat_map(|before| before.peers.iter().map(move |peer| (before, peer)));
         let watchers = peers.filter(|(before, (peer, link, _))| is_watching(before, *peer, *link));
         let watchers = watchers.map(|(_, &(peer, ..))| peer);
-        let spectators =
-            is_rated.then(|| Box::new(Spectators::new((hides, delay), watchers, (status.phase, room.room().engine()))));
-        let admission = Admission::new(game, Arc::clone(&roster), hints, status.seats);
-        Self {
-            room,
-            game,
-            roster,
-            register,
-            info,
-            counters,
-            broken,
-            admission,
-            spectators,
-            split_failed: false,
-            status,
-            version: None,
-        }
+        let spectators = is_rated
+            .then(|| Box::new(Spectators::new((hides, setting.delay), watchers, (status.phase, room.room().engine()))));
+        let (roster, hints) = (Arc::clone(&setting.roster), Arc::clone(&setting.hints));
+        let admission = Admission::new(setting.game, roster, hints, status.seats);
+        Self { room, setting, admission, spectators, split_failed: false, status, version: None }
     }
 
     // Returns the engine, unless it has panicked.
     fn engine(&self) -> Option<&E> {
-        (!self.broken.is_set()).then(|| self.room.room().engine())
+        (!self.setting.broken.is_set()).then(|| self.room.room().engine())
     }
 
     fn engine_deadline(&self) -> Option<Time> {
-        if self.broken.is_set() { None } else { self.room.deadline() }
+        if self.setting.broken.is_set() { None } else { self.room.deadline() }
     }
 
     // Disconnects a peer that may not join.
     fn refuse(&mut self, now: Time, id: PeerId, peer: &Peer, (why, ending): (&str, CloseReason), out: &mut Outbox) {
-        self.roster.close_peer(id);
-        if let Some(farewell) = self.game.farewell(why, peer.link.framing()) {
+        self.setting.roster.close_peer(id);
+        if let Some(farewell) = self.setting.game.farewell(why, peer.link.framing()) {
             out.send(id, farewell);
         }
         if let Some(address) = peer.address {
-            self.roster.set_close_reason(address, ending);
+            self.setting.roster.set_close_reason(address, ending);
         }
         self.process(now, Input::Disconnected { peer: id, why: Gone::Broken }, out);
         out.close(id);
@@ -174,7 +156,7 @@ impl<E: Recorded + PageState> HubRoom<E> {
             self.publish(now, None);
             return progress;
         };
-        for peer in spectators.release(now, &self.info, out) {
+        for peer in spectators.release(now, &self.setting.info, out) {
             self.run_delayed(now, Input::Refresh { peer }, &mut spectators, out);
         }
         let mut gone = None;
@@ -206,7 +188,7 @@ impl<E: Recorded + PageState> HubRoom<E> {
         let progress = self.run(now, input, &mut staged);
         spectators.staged = staged;
         let view = (self.status.phase, self.engine());
-        if spectators.forward(now, view, (&self.roster, &self.info), out) {
+        if spectators.forward(now, view, (&self.setting.roster, &self.setting.info), out) {
             self.version = None;
         }
         self.publish(now, Some(spectators));
@@ -215,7 +197,7 @@ impl<E: Recorded + PageState> HubRoom<E> {
 
     // Passes an input to the engine, and records the facts that follow from its outputs.
     fn run(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
-        if self.broken.is_set() {
+        if self.setting.broken.is_set() {
             return Progress::Ignored;
         }
         if self.split_failed {
@@ -224,7 +206,7 @@ impl<E: Recorded + PageState> HubRoom<E> {
         }
         let is_message = matches!(input, Input::Message { .. } | Input::Malformed { .. });
         if let (Input::Elapsed, Some(due)) = (&input, self.room.deadline()) {
-            self.counters.lateness.observe(now.since(due).as_secs_f64());
+            self.setting.counters.lateness.observe(now.since(due).as_secs_f64());
         }
         let start = out.position();
         // After a panic, the engine is no longer used.
@@ -233,25 +215,25 @@ impl<E: Recorded + PageState> HubRoom<E> {
             return Progress::Ignored;
         };
         match &progress {
-            Progress::Decoded if is_message => drop(self.counters.received.inc()),
-            Progress::Malformed(_) if is_message => drop(self.counters.malformed.inc()),
+            Progress::Decoded if is_message => drop(self.setting.counters.received.inc()),
+            Progress::Malformed(_) if is_message => drop(self.setting.counters.malformed.inc()),
             _ => {}
         }
         self.status = self.room.status();
         let room = &self.room;
         let address = |peer| room.peer(peer).map(|JournalPeer { address, .. }| address.as_str());
-        self.register.follow(out.since(start), self.status.phase, address);
+        self.setting.register.follow(out.since(start), self.status.phase, address);
         progress
     }
 
     // Ends a room whose engine has panicked: all peers receive a message and are disconnected. The journal already
     // has the input.
     fn end_broken(&mut self, out: &mut Outbox) {
-        self.broken.0.store(true, Ordering::Release);
-        self.counters.broken.inc();
+        self.setting.broken.0.store(true, Ordering::Release);
+        self.setting.counters.broken.inc();
         self.status = Status { phase: Phase::Over, taken: 0, seats: self.status.seats };
-        for (peer, link) in self.roster.peers() {
-            if let Some(farewell) = self.game.farewell(FAULT, link.framing()) {
+        for (peer, link) in self.setting.roster.peers() {
+            if let Some(farewell) = self.setting.game.farewell(FAULT, link.framing()) {
                 out.send(peer, farewell);
             }
             out.close(peer);
@@ -268,7 +250,7 @@ impl<E: Recorded + PageState> HubRoom<E> {
         let mut show = engine.show();
         self.version = version;
         let delayed = spectators.filter(|spectators| spectators.delay_scores(self.status.phase));
-        self.info.send_if_modified(|info| {
+        self.setting.info.send_if_modified(|info| {
             if let Some(spectators) = delayed {
                 let scores = std::mem::replace(&mut show.scores, info.show.scores.clone());
                 spectators.push_scores(now, scores);
@@ -293,10 +275,10 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
         let mut gone = None;
         match &input {
             Input::Connected { peer, role, link, address } => {
-                self.roster.connect(*peer, *role, *link, address.parse().ok());
+                self.setting.roster.connect(*peer, *role, *link, address.parse().ok());
             }
             Input::Message { peer: id, .. } | Input::Malformed { peer: id, .. } => {
-                if let Some(peer) = self.roster.peer(*id) {
+                if let Some(peer) = self.setting.roster.peer(*id) {
                     if let Some(why) = self.admission.refuses(now, &peer, self.status) {
                         self.refuse(now, *id, &peer, why, out);
                         return Progress::Ignored;
@@ -316,7 +298,7 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
         let progress = self.process(now, input, out);
         self.admission.follow(now, self.status, out.since(start));
         if let Some(peer) = gone {
-            self.roster.close_peer(peer);
+            self.setting.roster.close_peer(peer);
         }
         progress
     }
@@ -331,7 +313,7 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
     }
 
     fn outcome(&self) -> Option<Outcome> {
-        if self.broken.is_set() { Some(Outcome::Stopped) } else { self.room.outcome() }
+        if self.setting.broken.is_set() { Some(Outcome::Stopped) } else { self.room.outcome() }
     }
 
     fn status(&self) -> Status {
@@ -619,7 +601,7 @@ mod tests {
             self.next += 1;
             let address: SocketAddr = address.parse().unwrap();
             if link == Link::Message {
-                self.room.roster.open_seat(address);
+                self.room.setting.roster.open_seat(address);
             }
             let address = address.to_string();
             self.input(Input::Connected { peer, role: Role::Player, link, address: address.into() });
@@ -634,7 +616,7 @@ mod tests {
     fn host_that_reconnects_spends_half_of_the_letters_over_any_link() {
         let mut stand = Stand::small();
         let seat = |stand: &Stand, port: u16| {
-            let mut seat = stand.room.roster.mask.seat(HostId::of("10.0.0.9:1")).unwrap();
+            let mut seat = stand.room.setting.roster.mask.seat(HostId::of("10.0.0.9:1")).unwrap();
             seat.set_port(port);
             seat.to_string()
         };
@@ -653,7 +635,10 @@ mod tests {
         let (address, status) = (seat(&stand, 99), stand.room.status());
         assert_eq!((status.taken, status.seats), (1, 13));
         let (eve, answer) = stand.play(&address, Link::Message);
-        assert!(answer == "QUIT" && stand.room.roster.close_reason(address.parse().unwrap()) == CloseReason::Refused);
+        assert!(
+            answer == "QUIT"
+                && stand.room.setting.roster.close_reason(address.parse().unwrap()) == CloseReason::Refused
+        );
         stand.send(eve, "PLAY Eve");
         assert_eq!(stand.sent(eve), [] as [&str; 0], "it is not connected any more");
         assert_eq!(stand.play("10.0.0.9:99", Link::Datagram).1, "QUIT");
