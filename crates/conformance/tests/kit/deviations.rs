@@ -42,7 +42,7 @@ fn break_only_their_rules(kind: &str, cases: &[Case]) {
     });
 }
 
-// Checks that each fault breaks only the first of these rules. The others pass or are not tested because of it.
+// Checks that each fault breaks only the first of these rules. The remaining rules pass or are not tested because of it.
 fn break_only_the_first_rule(kind: &str, cases: &[(&str, &str)]) {
     side_by_side(cases, |(fault, rules)| {
         let report = run_with(kind, fault, &with_rules(kind, rules));

@@ -225,7 +225,7 @@ fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             return player.guess(judge, filler(rules.length())?);
         }
         Ok(ServerMessage::Turn(reported)) if (reported.turn, reported.hints) == (turn, 1) => {
-            player.game.turn = reported
+            player.game.turn = reported;
         }
         received => {
             return judge.broken(&HINT, || {

@@ -44,7 +44,7 @@ impl Script {
         let robots: Vec<_> = (0..=9).map_while(|robot: u8| find(robot.to_string())).collect();
         let usual = row(context, u16::try_from(fields().count())?);
         let (players, radius, bomb_timer) = (u8::try_from(robots.len())?, self.radius, self.timer);
-        let setup = Setup { players, radius, bomb_timer, ..usual };
+        let setup = Setup { bomb_timer, players, radius, ..usual };
         let setup = match find("#".to_owned()) {
             Some((x, y)) => Setup { blocks: 1, ..setup }.with_opening(|opening| {
                 opening.robots.iter().map(|robot| (robot.x, robot.y)).eq(robots.iter().copied())

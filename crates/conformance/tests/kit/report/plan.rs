@@ -72,7 +72,7 @@ fn seed_determines_the_values_of_a_program() {
     let folder = tempfile::tempdir().unwrap();
     let notes = folder.path().join("seeds");
     let code = format!("import sys; open('{}', 'a').write(sys.argv[2] + '\\n'); sys.exit(1)", notes.display());
-    let noted = || {
+    let recorded = || {
         let seeds = fs::read_to_string(&notes).unwrap();
         fs::remove_file(&notes).unwrap();
         seeds.lines().map(str::to_owned).collect::<Vec<_>>()
@@ -84,7 +84,7 @@ fn seed_determines_the_values_of_a_program() {
         let report = python(NUGGETS_SERVER.kind, &code, &plan);
         assert_eq!(report.seed, Some(seed));
         assert!(report.write(Format::Text).contains(&format!("seed {seed}")));
-        noted()
+        recorded()
     };
     assert_eq!(seeds(None), ["2021"]);
     let other = seeds(Some(7));
@@ -98,7 +98,7 @@ fn seed_determines_the_values_of_a_program() {
     assert!(report.write(Format::Text).contains("seed (secret)"), "{report}");
     let transcripts = fs::read_dir(&transcripts).unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
     let written: Vec<_> = Format::ALL.into_iter().map(|format| report.write(format)).chain(transcripts).collect();
-    let given = noted();
+    let given = recorded();
     assert!(given != other && given.iter().all(|seed| seed.len() > 4), "{given:?}");
     for (text, seed) in written.iter().flat_map(|text| given.iter().map(move |seed| (text, seed))) {
         assert!(!text.contains(seed), "{seed}: {text}");
