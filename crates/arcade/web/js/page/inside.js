@@ -83,7 +83,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   /** The match of this page. @type {string | null | undefined} */
   let match;
   /** The last match that this page has seen running: only its result is shown. @type {string | null | undefined} */
-  let lived;
+  let latest;
   /** The player's seat in it. A game may drop the seat before the result is left. @type {string | null} */
   let seatOfMatch = null;
   /** The first message of the hub on the socket that waits for a rematch after the match has ended with its connection. */
@@ -108,7 +108,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   const rowsOfMatch = () => {
     // A match that was cut off has no winner.
     if (!shown || play.ownResult || shown.closing) return null;
-    const isOurs = shown.match === (over ? (lived ?? visit.recall(`match ${id}`)) : lived);
+    const isOurs = shown.match === (over ? (latest ?? visit.recall(`match ${id}`)) : latest);
     const last = isOurs && (over || shown.phase !== 'playing') ? shown.result : null;
     return play.result?.() ?? last ?? null;
   };
@@ -264,7 +264,8 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     shown = room;
     if (!over) ({ match } = room);
     if (room.phase === 'playing' && !over) {
-      lived = room.match;
+      if (latest !== room.match) seatOfMatch = null;
+      latest = room.match;
       visit.remember(`match ${id}`, room.match ?? null);
     }
     if (next && room.phase === 'lobby') return go(`/rooms/${id}`);

@@ -3,7 +3,7 @@
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText, load } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
-import { ago, copyButton, element, listenToKeys, title } from '../lib/dom.js';
+import { ago, copyButton, element, listenToKeys, sheet, title } from '../lib/dom.js';
 import { isolated } from '../lib/names.js';
 import { person, shortSeat } from '../lib/person.js';
 import { MAX_WINDOW, Playback, SPEEDS, clock, frame } from '../lib/playback.js';
@@ -16,6 +16,8 @@ import { winners } from './words.js';
  * @typedef {import('../games/types.js').Match & { replay?: boolean }} Match
  * @typedef {{ length: number, seats: { seat: string, name: string }[], marks: { at: number, kind: string, text: string }[] }} Timeline
  */
+
+await sheet('room.css', import.meta.url);
 
 /** Distance of a jump by the arrow keys, in milliseconds of the match. */
 const LEAP = 5_000;

@@ -2,7 +2,7 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, load } from '../lib/api.js';
-import { element } from '../lib/dom.js';
+import { element, sheet } from '../lib/dom.js';
 import { go } from '../lib/route.js';
 import { visit } from '../lib/settings.js';
 import { say } from '../lib/text.js';
@@ -13,6 +13,8 @@ import { enter } from './inside.js';
 import { proveName } from './key.js';
 import { noSuchRoom } from './missing.js';
 import { askLate } from './waiting.js';
+
+await sheet('room.css', import.meta.url);
 
 /**
  * Shows a room until the returned function is called.

@@ -72,7 +72,7 @@ test('a room with a link: the owner hands it over, and the new owner locks, rena
   await eve.page.getByRole('button', { name: 'Remove Ann' }).click();
   await ann.page.getByText('The owner removed you from the room.').waitFor();
   await eve.page.getByRole('button', { name: 'Close room' }).click();
-  await eve.page.getByRole('dialog').getByRole('button', { name: 'Close room' }).click();
+  await eve.page.getByRole('dialog', { name: 'Close this room?' }).getByRole('button', { name: 'Close room' }).click();
   await eve.page.getByText('This room is closed: the owner closed it.').waitFor();
   await zoe.go(path);
   await zoe.page.getByText('No open room has this code.').waitFor();
@@ -307,7 +307,7 @@ for (const [width, height] of SIZES) {
       await check('a rematch');
       await page.locator('.result [data-key^=report]').click();
       await check('a report');
-      await page.keyboard.press('Escape');
+      await ann.go('/');
       await page.locator('#who').click();
       await page.locator('dialog summary').click();
       await page.locator('#device-code').waitFor();

@@ -1,6 +1,6 @@
 // Highlights of a match of robots, from the marks of its journal.
 
-import { list, say, told } from '../../lib/text.js';
+import { list, say } from '../../lib/text.js';
 import { begin, fold } from './fold.js';
 import { decode } from './protocol.js';
 
@@ -50,7 +50,7 @@ export function retell(frames) {
     for (const [by, names] of victims) marks.push({ at, kind: 'death', text: say('robots.hits.other', { name: name(by), names: list(names) }) });
     for (const { player } of game.destroyed) {
       const hits = game.hits.filter((hit) => hit.turn === game.turn && hit.player === player);
-      if (hits.every(({ by }) => by === player)) marks.push({ at, kind: 'death', text: hits.length > 0 ? say('robots.hits.self', { name: name(player) }) : told(`${name(player)} is destroyed`) });
+      if (hits.every(({ by }) => by === player)) marks.push({ at, kind: 'death', text: say(hits.length > 0 ? 'robots.hits.self' : 'robots.hits.unknown', { name: name(player) }) });
     }
   }
   return marks;

@@ -55,6 +55,7 @@ export const texts = /** @type {const} */ ({
   'robots.hit.other': 'You hit {name}.',
   'robots.hits.other': '{name} hit {names}',
   'robots.hits.self': '{name} was hit by their own bomb',
+  'robots.hits.unknown': '{name} was hit',
   'robots.rule.bomb': 'Place bombs',
   'robots.rule.blast': 'Stay out of the blast',
   'robots.rule.hide': 'Hide behind blocks',

@@ -56,6 +56,7 @@ export const texts = {
   'robots.hit.other': 'Trafiony: {name}.',
   'robots.hits.other': '{name} trafia: {names}',
   'robots.hits.self': '{name} ginie od własnej bomby',
+  'robots.hits.unknown': '{name} obrywa',
   'robots.rule.bomb': 'Kładź bomby',
   'robots.rule.blast': 'Unikaj wybuchu',
   'robots.rule.hide': 'Chowaj się za klockami',
