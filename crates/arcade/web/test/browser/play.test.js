@@ -119,7 +119,8 @@ test('rated nuggets: scores of other players are marked as delayed', bound, asyn
   const ann = await come();
   await ann.go(`/rooms/${room.id}`);
   const bob = native.nuggets(room.port, 'Bob', { pause: 500 });
-  await ann.hasSeat('A');
+  await ann.page.locator('.players .own').waitFor();
+  await ann.reads('left');
   const line = ann.page.locator('.players li').filter({ hasText: 'Bob' });
   await line.getByText(/^(delayed|\d+ s ago)$/).waitFor();
   assert.equal(await ann.page.locator('.players .own').getByText(/^(delayed|\d+ s ago)$/).count(), 0);
@@ -135,7 +136,7 @@ for (const game of ['robots', 'blackjack']) {
     const { page } = ann;
     await ann.owns(room);
     await ann.go(`/rooms/${room.id}`);
-    await page.getByRole('button', { name: 'Start with bots' }).click();
+    if (game === 'robots') await page.getByRole('button', { name: 'Start with bots' }).click();
     await ann.reads(game === 'robots' ? /^Turn \d+/ : 'Hit or stand?');
     if (game === 'blackjack') assert.ok(await page.getByRole('button', { name: 'Advice: casual only' }).isDisabled());
     await page.getByRole('button', { name: 'Leave' }).click();
@@ -178,13 +179,15 @@ test('the link of an invitation is the public address', bound, async () => {
 });
 
 test('robots: the replay tells who hit whom', bound, async () => {
-  const room = await hub.open({ game: 'robots', players: 2, turns: 40, turn_duration: 50 });
+  const room = await hub.open({ game: 'robots', players: 2, turns: 100, turn_duration: 100 });
   const ann = await come();
   const { page } = ann;
   await ann.go(`/rooms/${room.id}`);
   const bob = native.robots(room.port, 'Bob');
   await ann.reads(/^Turn \d+/);
+  // The player stays beside the bomb.
   await page.keyboard.press(' ');
+  await page.locator('.news').getByText('Your own bomb hit you.').waitFor();
   await resultOf(page).getByText(/^[1-9] deaths? · \d+ hits?$/).first().waitFor();
   await resultOf(page).getByRole('link', { name: 'Replay' }).click();
   await page.getByRole('list', { name: 'Highlights' }).getByText(/Ann (was hit by their own bomb|hit Bob)/).first().waitFor();
@@ -194,7 +197,7 @@ test('robots: the replay tells who hit whom', bound, async () => {
   await ann.leave();
 });
 
-test('blackjack: cards are large, players are listed once, and the last round shows the hole card', bound, async () => {
+test('blackjack: cards are large, and players are listed once', bound, async () => {
   const room = await hub.open({ game: 'blackjack', players: 2, rounds: 1 });
   const ann = await come();
   const { page } = ann;
@@ -205,9 +208,5 @@ test('blackjack: cards are large, players are listed once, and the last round sh
   const card = (await page.getByRole('group', { name: "Ann's hand" }).locator('.card').first().boundingBox()) ?? assert.fail();
   assert.ok(card.width >= 90, `a card is ${card.width} wide`);
   assert.equal(await page.getByRole('group', { name: 'Ann', exact: true }).count(), 0);
-  await page.keyboard.press('s');
-  await ann.reads(/That was the last round\.$/);
-  await ann.reads(/dealer .*\d/);
-  assert.equal(await page.getByRole('region', { name: 'Dealer' }).locator('.card.back').count(), 0);
   await ann.leave();
 });
