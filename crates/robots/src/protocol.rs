@@ -15,6 +15,7 @@
 mod incoming;
 mod messages;
 mod server_decoder;
+pub mod shape;
 mod wire;
 
 use bytes::BytesMut;

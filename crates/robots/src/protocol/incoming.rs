@@ -6,7 +6,11 @@ use bytes::BytesMut;
 use netcore::{DecodeError, MessageDecoder, MessageStream};
 use thiserror::Error;
 
-use super::{messages::ServerMessage, server_decoder::ServerDecoder};
+use super::{
+    messages::{Event, ServerMessage},
+    server_decoder::ServerDecoder,
+    shape::{Described, Shape, Variant},
+};
 
 /// The stream of bytes from a server.
 ///
@@ -22,8 +26,6 @@ use super::{messages::ServerMessage, server_decoder::ServerDecoder};
 #[derive(Debug, Clone, Default)]
 pub struct Incoming {
     stream: MessageStream<ServerDecoder>,
-    // The first byte of the incomplete message.
-    tag: Option<u8>,
 }
 
 impl MessageDecoder for ServerDecoder {
@@ -67,12 +69,13 @@ impl Incoming {
 
     /// The place of the next or incomplete message.
     pub fn place(&self) -> MessagePosition {
-        MessagePosition { number: self.stream.number(), start: self.stream.start(), tag: self.tag }
+        let tag = self.stream.unread().first().copied();
+        MessagePosition { number: self.stream.number(), start: self.stream.start(), tag }
     }
 
     /// Whether a message has arrived in part.
     pub fn is_within_message(&self) -> bool {
-        self.stream.decoder().is_within_message(self.stream.unread())
+        !self.stream.unread().is_empty()
     }
 
     /// The next message; `None` when more bytes are needed.
@@ -80,20 +83,13 @@ impl Incoming {
     /// # Errors
     /// [`Malformed`] if the bytes are not a valid message. The stream cannot be decoded any further after that.
     pub fn next_message(&mut self) -> Result<Option<ServerMessage>, Malformed> {
-        if self.tag.is_none() {
-            self.tag = self.stream.unread().first().copied();
-        }
-        let message = self.stream.next_message().map_err(|error| Malformed { place: self.place(), error })?;
-        if message.is_some() {
-            self.tag = None;
-        }
-        Ok(message)
+        self.stream.next_message().map_err(|error| Malformed { place: self.place(), error })
     }
 }
 
 impl MessagePosition {
     fn kind(&self) -> Option<&'static str> {
-        SERVER_MESSAGES.get(usize::from(self.tag?)).copied()
+        variants(&ServerMessage::SHAPE).get(usize::from(self.tag?)).map(|variant| variant.name)
     }
 }
 
@@ -125,14 +121,14 @@ impl fmt::Display for Malformed {
         match error {
             DecodeError::UnknownTag { ty, tag, .. } => {
                 write!(f, "{tag} is no tag of {ty}; expected ")?;
-                let names = if ty == "Event" { EVENTS } else { SERVER_MESSAGES };
-                for (tag, name) in names.iter().enumerate() {
+                let variants = variants(if ty == "Event" { &Event::SHAPE } else { &ServerMessage::SHAPE });
+                for (tag, variant) in variants.iter().enumerate() {
                     let before = match tag {
                         0 => "",
-                        tag if tag + 1 == names.len() => " or ",
+                        tag if tag + 1 == variants.len() => " or ",
                         _ => ", ",
                     };
-                    write!(f, "{before}{tag} ({name})")?;
+                    write!(f, "{before}{tag} ({})", variant.name)?;
                 }
                 Ok(())
             }
@@ -149,9 +145,12 @@ impl fmt::Display for Malformed {
     }
 }
 
-// In the order of their tags.
-const SERVER_MESSAGES: &[&str] = &["Hello", "AcceptedPlayer", "GameStarted", "Turn", "GameEnded"];
-const EVENTS: &[&str] = &["BombPlaced", "BombExploded", "PlayerMoved", "BlockPlaced"];
+const fn variants(shape: &'static Shape) -> &'static [Variant] {
+    match shape {
+        Shape::Enum(of) => of.variants,
+        _ => &[],
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,21 +1,30 @@
 //! Encoding and decoding of messages, as `docs/protocols/robots.md` describes them.
 
+use alloc::{collections::BTreeMap, vec::Vec};
 use netcore::{
     DecodeError,
-    wire::{Decode, Encode, Reader, Writer},
+    wire::{Decode, Encode, Reader, ShortText, Writer},
 };
 
-use super::messages::{
-    Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, Parameters, Player, PlayerId, ServerMessage,
+use super::{
+    messages::{
+        Action, Bomb, BombId, ClientMessage, DrawMessage, Event, GamePicture, Parameters, Player, PlayerId,
+        ServerMessage,
+    },
+    shape::{Described, Enum, Field, Shape, Variant, field},
 };
 use crate::board::{Direction, Position};
 
 // A record is its fields in the listed order.
 macro_rules! records {
-    ($($record:ident { $($field:ident),* })*) => {$(
+    ($($shape:ident $record:ident { $($field:ident: $of:ty),* })*) => {$(
+        impl Described for $record {
+            const SHAPE: Shape = Shape::$shape(&[$(field(stringify!($field), <$of>::SHAPE)),*]);
+        }
+
         impl Decode for $record {
             fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-                Ok(Self { $($field: Decode::decode(reader)?),* })
+                Ok(Self { $($field: <$of>::decode(reader)?),* })
             }
         }
 
@@ -27,17 +36,26 @@ macro_rules! records {
     )*};
 }
 records! {
-    Position { x, y }
-    Player { name, address }
-    Bomb { position, timer }
-    Parameters { server_name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer }
-    GamePicture {
-        server_name, size_x, size_y, game_length, turn, players, player_positions, blocks, bombs, explosions, scores
+    Position Position { x: u16, y: u16 }
+    Record Player { name: ShortText, address: ShortText }
+    Bomb Bomb { position: Position, timer: u16 }
+    Inline Parameters {
+        server_name: ShortText, players_count: u8, size_x: u16, size_y: u16, game_length: u16, explosion_radius: u16,
+        bomb_timer: u16
+    }
+    Inline GamePicture {
+        server_name: ShortText, size_x: u16, size_y: u16, game_length: u16, turn: u16,
+        players: BTreeMap<PlayerId, Player>, player_positions: BTreeMap<PlayerId, Position>, blocks: Vec<Position>,
+        bombs: Vec<Bomb>, explosions: Vec<Position>, scores: BTreeMap<PlayerId, u32>
     }
 }
 
 macro_rules! ids {
     ($($id:ident($of:ty)),*) => {$(
+        impl Described for $id {
+            const SHAPE: Shape = Shape::$id;
+        }
+
         impl Decode for $id {
             const MAX_KEYS: u32 = <$of>::MAX_KEYS;
 
@@ -54,6 +72,21 @@ macro_rules! ids {
     )*};
 }
 ids!(PlayerId(u8), BombId(u32));
+
+const fn variant(name: &'static str, fields: &'static [Field]) -> Variant {
+    Variant { name, fields }
+}
+
+const PLACE_BOMB: Variant = variant("PlaceBomb", &[]);
+const PLACE_BLOCK: Variant = variant("PlaceBlock", &[]);
+const MOVE: Variant = variant("Move", &[field("direction", Direction::SHAPE)]);
+
+impl Described for Direction {
+    const SHAPE: Shape = Shape::Enum(&Enum {
+        name: "Direction",
+        variants: &[variant("Up", &[]), variant("Right", &[]), variant("Down", &[]), variant("Left", &[])],
+    });
+}
 
 impl Decode for Direction {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -99,6 +132,11 @@ impl Action {
 }
 
 /// As a GUI's message, that is [`InputMessage`](crate::InputMessage).
+impl Described for Action {
+    const SHAPE: Shape = Shape::Enum(&Enum { name: "InputMessage", variants: &[PLACE_BOMB, PLACE_BLOCK, MOVE] });
+}
+
+/// As a GUI's message, that is [`InputMessage`](crate::InputMessage).
 impl Decode for Action {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let at = reader.at();
@@ -112,6 +150,13 @@ impl Encode for Action {
     fn encode(&self, writer: &mut Writer<'_>) {
         self.encode_tagged(0, writer);
     }
+}
+
+impl Described for ClientMessage {
+    const SHAPE: Shape = Shape::Enum(&Enum {
+        name: "ClientMessage",
+        variants: &[variant("Join", &[field("name", ShortText::SHAPE)]), PLACE_BOMB, PLACE_BLOCK, MOVE],
+    });
 }
 
 impl Decode for ClientMessage {
@@ -138,22 +183,26 @@ impl Encode for ClientMessage {
     }
 }
 
-// The tags of values with a list or a map, which can therefore be long: three messages and an event.
-pub(super) const GAME_STARTED: u8 = 2;
-pub(super) const TURN: u8 = 3;
-pub(super) const GAME_ENDED: u8 = 4;
-pub(super) const BOMB_EXPLODED: u8 = 1;
-
-// A tagged value is its tag, then the fields of that variant in the listed order.
+// A tagged value is its tag, which counts from 0 in the listed order, then the fields of that variant.
 macro_rules! tagged {
-    ($($name:ident { $($tag:tt => $variant:ident $(($($item:ident),*))? $({ $($field:ident),* })?,)* })*) => {$(
+    ($($name:ident { $($tag:tt => $variant:ident $(($item:ident: $of:ty))? $({ $($field:ident: $ty:ty),* })?,)* })*) => {$(
+        impl Described for $name {
+            const SHAPE: Shape = Shape::Enum(&Enum {
+                name: stringify!($name),
+                variants: &[$(variant(stringify!($variant), &[
+                    $(field(stringify!($item), <$of>::SHAPE))?
+                    $($(field(stringify!($field), <$ty>::SHAPE)),*)?
+                ])),*],
+            });
+        }
+
         impl Decode for $name {
             fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
                 let at = reader.at();
                 Ok(match u8::decode(reader)? {
                     $($tag => Self::$variant
-                        $(($({ let $item = Decode::decode(reader)?; $item }),*))?
-                        $({ $($field: Decode::decode(reader)?),* })?,)*
+                        $((<$of>::decode(reader)?))?
+                        $({ $($field: <$ty>::decode(reader)?),* })?,)*
                     tag => return Err(DecodeError::unknown_tag(stringify!($name), tag, at)),
                 })
             }
@@ -162,9 +211,9 @@ macro_rules! tagged {
         impl Encode for $name {
             fn encode(&self, writer: &mut Writer<'_>) {
                 match self {
-                    $(Self::$variant $(($($item),*))? $({ $($field),* })? => {
+                    $(Self::$variant $(($item))? $({ $($field),* })? => {
                         writer.put(&[$tag]);
-                        $($($item.encode(writer);)*)?
+                        $($item.encode(writer);)?
                         $($($field.encode(writer);)*)?
                     })*
                 }
@@ -174,20 +223,20 @@ macro_rules! tagged {
 }
 tagged! {
     ServerMessage {
-        0 => Hello(parameters),
-        1 => AcceptedPlayer { id, player },
-        GAME_STARTED => GameStarted { players },
-        TURN => Turn { turn, events },
-        GAME_ENDED => GameEnded { scores },
+        0 => Hello(parameters: Parameters),
+        1 => AcceptedPlayer { id: PlayerId, player: Player },
+        2 => GameStarted { players: BTreeMap<PlayerId, Player> },
+        3 => Turn { turn: u16, events: Vec<Event> },
+        4 => GameEnded { scores: BTreeMap<PlayerId, u32> },
     }
     Event {
-        0 => BombPlaced { id, position },
-        BOMB_EXPLODED => BombExploded { id, robots_destroyed, blocks_destroyed },
-        2 => PlayerMoved { id, position },
-        3 => BlockPlaced { position },
+        0 => BombPlaced { id: BombId, position: Position },
+        1 => BombExploded { id: BombId, robots_destroyed: Vec<PlayerId>, blocks_destroyed: Vec<Position> },
+        2 => PlayerMoved { id: PlayerId, position: Position },
+        3 => BlockPlaced { position: Position },
     }
     DrawMessage {
-        0 => Lobby { parameters, players },
-        1 => Game(picture),
+        0 => Lobby { parameters: Parameters, players: BTreeMap<PlayerId, Player> },
+        1 => Game(picture: GamePicture),
     }
 }

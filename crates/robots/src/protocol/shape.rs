@@ -1,0 +1,454 @@
+//! The wire format as data, and a reader of messages part by part.
+//!
+//! The macros in `wire.rs` generate the shape of a type together with its decoder.
+
+use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec, vec::Vec};
+
+use netcore::{
+    DecodeError,
+    wire::{Decode, ShortText},
+};
+
+use super::messages::{Player, PlayerId};
+use crate::board::Position;
+
+/// The wire format of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// A number of one byte.
+    U8,
+    /// A number of two bytes.
+    U16,
+    /// A number of four bytes.
+    U32,
+    /// The number of a player, one byte.
+    PlayerId,
+    /// The number of a bomb, four bytes.
+    BombId,
+    /// Column and row of a field, two bytes each.
+    Position(&'static [Field]),
+    /// Its field, and its timer of two bytes.
+    Bomb(&'static [Field]),
+    /// Its length in one byte, then UTF-8.
+    Text,
+    /// Its tag in one byte, then the fields of the variant.
+    Enum(&'static Enum),
+    /// Its fields.
+    Record(&'static [Field]),
+    /// The fields of a record that count as fields of the message around it.
+    Inline(&'static [Field]),
+    /// The count in four bytes, then the items.
+    List(&'static Self),
+    /// The count in four bytes, then the number of a player and these fields for each entry.
+    Map(&'static [Field]),
+}
+
+/// A field of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// The wire format of its value.
+    pub shape: Shape,
+}
+
+/// An enumeration.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Enum {
+    /// Its name.
+    pub name: &'static str,
+    /// Its variants; the tag of each is its index.
+    pub variants: &'static [Variant],
+}
+
+/// A variant of an enumeration.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Its name.
+    pub name: &'static str,
+    /// The fields after its tag.
+    pub fields: &'static [Field],
+}
+
+/// A type with a wire format that is known as data.
+pub trait Described {
+    /// The wire format.
+    const SHAPE: Shape;
+}
+
+macro_rules! described {
+    ($($type:ty: $shape:expr;)*) => {$(
+        impl Described for $type {
+            const SHAPE: Shape = $shape;
+        }
+    )*};
+}
+described! {
+    u8: Shape::U8;
+    u16: Shape::U16;
+    u32: Shape::U32;
+    ShortText: Shape::Text;
+    BTreeMap<PlayerId, Player>: match Player::SHAPE {
+        Shape::Record(fields) => Shape::Map(fields),
+        other => other,
+    };
+    BTreeMap<PlayerId, Position>: Shape::Map(&[field("position", Position::SHAPE)]);
+    BTreeMap<PlayerId, u32>: Shape::Map(&[field("score", Shape::U32)]);
+}
+
+impl<T: Described> Described for Vec<T> {
+    const SHAPE: Shape = Shape::List(&T::SHAPE);
+}
+
+pub(super) const fn field(name: &'static str, shape: Shape) -> Field {
+    Field { name, shape }
+}
+
+impl Shape {
+    /// The minimum size of a value in bytes.
+    pub fn least(&self) -> usize {
+        match self {
+            Self::U8 | Self::PlayerId | Self::Text => 1,
+            Self::U16 => 2,
+            Self::U32 | Self::BombId | Self::List(_) | Self::Map(_) => 4,
+            Self::Position(fields) | Self::Bomb(fields) | Self::Record(fields) | Self::Inline(fields) => least(fields),
+            Self::Enum(Enum { variants, .. }) => {
+                1 + variants.iter().map(|variant| least(variant.fields)).min().unwrap_or(0)
+            }
+        }
+    }
+
+    // The minimum size of an item of this list or an entry of this map in bytes.
+    fn least_item(&self) -> usize {
+        match self {
+            Self::List(item) => item.least(),
+            Self::Map(fields) => Self::PlayerId.least() + least(fields),
+            _ => 0,
+        }
+    }
+}
+
+fn least(fields: &[Field]) -> usize {
+    fields.iter().map(|field| field.shape.least()).sum()
+}
+
+/// The role of a part in its message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Label {
+    /// The tag of the message.
+    Message,
+    /// The field with this name.
+    Field(&'static str),
+    /// An item of the list with this name, from 1.
+    Item(&'static str, u32),
+    /// The player number of an entry of the map with this name, from 1.
+    Key(&'static str, u32),
+}
+
+/// A part of a message: a tag, a count, or a value that is neither a list nor a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// Its role in the message.
+    pub label: Label,
+    /// The nesting depth in lists and in entries of maps.
+    pub depth: usize,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    shape: &'static Shape,
+}
+
+/// The value of a [`Part`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// The name of the variant of a tag.
+    Variant(&'static str),
+    /// A number.
+    Number(u32),
+    /// The number of a player.
+    Player(u8),
+    /// The number of a bomb.
+    BombId(u32),
+    /// Column and row.
+    Position(u16, u16),
+    /// Column, row and timer of a bomb.
+    Bomb(u16, u16, u16),
+    /// A text.
+    Text(String),
+    /// The number of items that follow.
+    Items(u32),
+    /// The number of entries that follow.
+    Entries(u32),
+}
+
+impl Part<'_> {
+    /// Its value.
+    pub fn value(&self) -> Value {
+        let byte = |at: usize| self.bytes.get(at).copied().unwrap_or_default();
+        let short = |at: usize| u16::from_be_bytes([byte(at), byte(at + 1)]);
+        let long = || number(self.bytes);
+        match self.shape {
+            Shape::Enum(of) => Value::Variant(of.variants.get(usize::from(byte(0))).map_or("", |variant| variant.name)),
+            Shape::PlayerId => Value::Player(byte(0)),
+            Shape::BombId => Value::BombId(long()),
+            Shape::Position(_) => Value::Position(short(0), short(2)),
+            Shape::Bomb(_) => Value::Bomb(short(0), short(2), short(4)),
+            Shape::Text => Value::Text(str::from_utf8(&self.bytes[1..]).unwrap_or_default().to_owned()),
+            Shape::List(_) => Value::Items(long()),
+            Shape::Map(_) => Value::Entries(long()),
+            _ => Value::Number(long()),
+        }
+    }
+}
+
+// A big-endian number.
+fn number(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
+}
+
+/// Why a part is not valid. Offsets count bytes from the start of the message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PartError {
+    /// A tag that the enumeration does not have.
+    UnknownTag {
+        /// Its offset.
+        at: usize,
+        /// The tag.
+        tag: u8,
+        /// The enumeration.
+        of: &'static Enum,
+    },
+    /// A text that is not UTF-8.
+    NotUtf8 {
+        /// Offset of the first invalid byte.
+        at: usize,
+        /// That byte.
+        byte: u8,
+        /// The role of the text.
+        label: Label,
+        /// The length of the text.
+        length: u8,
+    },
+    /// A list or map that announces too many items.
+    TooMany {
+        /// Offset of the count.
+        at: usize,
+        /// The announced count.
+        count: u32,
+        /// The bound.
+        max: u32,
+        /// The role of the list or map.
+        label: Label,
+    },
+    /// A message that is longer than the limit.
+    TooLong {
+        /// Offset of the first part that does not fit.
+        at: usize,
+        /// The length of the message including this part.
+        length: usize,
+        /// The limit.
+        max: usize,
+    },
+}
+
+impl PartError {
+    /// Offset of the first wrong byte.
+    pub const fn at(&self) -> usize {
+        match *self {
+            Self::UnknownTag { at, .. }
+            | Self::NotUtf8 { at, .. }
+            | Self::TooMany { at, .. }
+            | Self::TooLong { at, .. } => at,
+        }
+    }
+}
+
+impl From<PartError> for DecodeError {
+    fn from(error: PartError) -> Self {
+        match error {
+            PartError::UnknownTag { at, tag, of } => Self::unknown_tag(of.name, tag, at),
+            PartError::NotUtf8 { at, .. } => Self::NotUtf8 { at },
+            PartError::TooMany { at, count, max, .. } => Self::TooMany { at, count, max },
+            PartError::TooLong { length, max, .. } => Self::TooLong { length, max },
+        }
+    }
+}
+
+/// The result of [`PartReader::next`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// A part. The next call continues after its bytes.
+    Part(Part<'a>),
+    /// The end of the list or map with this name.
+    ListEnd {
+        /// The name of the list or map.
+        name: &'static str,
+        /// The number of its items or entries.
+        items: u32,
+        /// Their depth.
+        depth: usize,
+    },
+    /// More bytes are needed, at least this number from the start of the part.
+    Incomplete(usize),
+    /// The message is complete. The next call starts another one.
+    MessageEnd,
+}
+
+/// Reads messages part by part.
+///
+/// Its memory is bounded by the nesting of the format. Each part is read once, so a message that arrives in small pieces
+/// costs no more than one that arrives in one piece.
+#[derive(Debug, Clone)]
+pub struct PartReader {
+    message: &'static Shape,
+    max_message: usize,
+    max_items: u32,
+    // What is still to be read; the last one comes next.
+    rest: Vec<Rest>,
+    // Bytes of the message that were read.
+    length: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Rest {
+    Value { label: Label, shape: &'static Shape, depth: usize },
+    // The remaining items of a list, or entries of a map.
+    Items { name: &'static str, of: &'static Shape, done: u32, left: u32, depth: usize },
+}
+
+impl Rest {
+    fn least(&self) -> usize {
+        match self {
+            Self::Value { shape, .. } => shape.least(),
+            Self::Items { of, left, .. } => of.least_item().saturating_mul(*left as usize),
+        }
+    }
+}
+
+impl PartReader {
+    /// A reader of messages with this shape. It rejects messages of more than `max_message` bytes, and lists of more
+    /// than `max_items` items.
+    pub fn new(message: &'static Shape, max_message: usize, max_items: u32) -> Self {
+        let mut reader = Self { message, max_message, max_items, rest: vec![], length: 0 };
+        reader.restart();
+        reader
+    }
+
+    fn restart(&mut self) {
+        self.length = 0;
+        self.rest.push(Rest::Value { label: Label::Message, shape: self.message, depth: 0 });
+    }
+
+    /// The number of bytes that were read of the current message.
+    pub const fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The label of the next part.
+    pub fn next_label(&self) -> Label {
+        match self.rest.last() {
+            Some(&Rest::Value { label, .. }) => label,
+            _ => Label::Message,
+        }
+    }
+
+    /// A lower bound on the missing bytes of the message, if the next part has arrived up to `partial`.
+    pub fn missing(&self, partial: &[u8]) -> usize {
+        let least = self.rest.iter().map(Rest::least).fold(0, usize::saturating_add);
+        let text = match (self.rest.last(), partial.first()) {
+            (Some(Rest::Value { shape: Shape::Text, .. }), Some(&length)) => usize::from(length),
+            _ => 0,
+        };
+        (least + text).saturating_sub(partial.len()).max(1)
+    }
+
+    /// Reads the next part, which begins at the front of `bytes`.
+    ///
+    /// # Errors
+    /// [`PartError`] if the part is not valid. The reader cannot continue after that.
+    pub fn next<'a>(&mut self, bytes: &'a [u8]) -> Result<Step<'a>, PartError> {
+        loop {
+            match self.rest.pop() {
+                None => {
+                    self.restart();
+                    return Ok(Step::MessageEnd);
+                }
+                Some(Rest::Items { name, left: 0, done, depth, .. }) => {
+                    return Ok(Step::ListEnd { name, items: done, depth });
+                }
+                Some(Rest::Items { name, of, done, left, depth }) => {
+                    self.rest.push(Rest::Items { name, of, done: done + 1, left: left - 1, depth });
+                    let (label, shape) = match of {
+                        Shape::List(item) => (Label::Item(name, done + 1), *item),
+                        Shape::Map(fields) => {
+                            self.push_fields(fields, depth + 1);
+                            (Label::Key(name, done + 1), &Shape::PlayerId)
+                        }
+                        _ => continue,
+                    };
+                    self.rest.push(Rest::Value { label, shape, depth });
+                }
+                Some(Rest::Value { shape: Shape::Record(fields) | Shape::Inline(fields), depth, .. }) => {
+                    self.push_fields(fields, depth);
+                }
+                Some(Rest::Value { label, shape, depth }) => return self.value(bytes, label, shape, depth),
+            }
+        }
+    }
+
+    fn push_fields(&mut self, fields: &'static [Field], depth: usize) {
+        let value = |field: &'static Field| Rest::Value { label: Label::Field(field.name), shape: &field.shape, depth };
+        self.rest.extend(fields.iter().rev().map(value));
+    }
+
+    fn value<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        label: Label,
+        shape: &'static Shape,
+        depth: usize,
+    ) -> Result<Step<'a>, PartError> {
+        let mut length = match shape {
+            Shape::Enum(_) => 1,
+            shape => shape.least(),
+        };
+        if let (Shape::Text, Some(&text)) = (shape, bytes.first()) {
+            length += usize::from(text);
+        }
+        let (at, max) = (self.length, self.max_message);
+        if at + length > max {
+            return Err(PartError::TooLong { at, length: at + length, max });
+        }
+        let Some(bytes) = bytes.get(..length).filter(|bytes| !bytes.is_empty()) else {
+            self.rest.push(Rest::Value { label, shape, depth });
+            return Ok(Step::Incomplete(length));
+        };
+        match *shape {
+            Shape::Text => {
+                if let Err(error) = str::from_utf8(&bytes[1..]) {
+                    let wrong = 1 + error.valid_up_to();
+                    return Err(PartError::NotUtf8 { at: at + wrong, byte: bytes[wrong], label, length: bytes[0] });
+                }
+            }
+            Shape::Enum(of) => match of.variants.get(usize::from(bytes[0])) {
+                Some(variant) => self.push_fields(variant.fields, depth + 1),
+                None => return Err(PartError::UnknownTag { at, tag: bytes[0], of }),
+            },
+            Shape::List(_) | Shape::Map(_) => {
+                let count = number(bytes);
+                let max = match shape {
+                    Shape::Map(_) => self.max_items.min(PlayerId::MAX_KEYS),
+                    _ => self.max_items,
+                };
+                if count > max {
+                    return Err(PartError::TooMany { at, count, max, label });
+                }
+                if let Label::Field(name) = label {
+                    self.rest.push(Rest::Items { name, of: shape, done: 0, left: count, depth: depth + 1 });
+                }
+            }
+            _ => {}
+        }
+        self.length += length;
+        Ok(Step::Part(Part { label, depth, bytes, shape }))
+    }
+}
