@@ -8,7 +8,7 @@ use clap::{
 };
 use cmdkit::{ip_address, whole_number};
 
-use crate::format::Kind;
+use crate::kind::Kind;
 
 const AFTER_HELP: &str = "\
 Examples:

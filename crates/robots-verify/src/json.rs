@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use robots::protocol::shape::{Label, PartError, Value};
+
 use crate::{
-    report::{Fault, Field, Label, Report, ReportLine, Value},
+    report::{Fault, Field, Report, ReportLine},
     text::{self, Carrier},
 };
 
@@ -30,10 +32,10 @@ pub(crate) fn report(report: &Report, source: &Map<String, Json>, carrier: Carri
 
 fn error(fault: &Fault, report: &Report, carrier: Carrier) -> Json {
     let kind = match fault {
-        Fault::UnknownTag { .. } => "unknown tag",
-        Fault::NotUtf8 { .. } => "not UTF-8",
-        Fault::TooMany { .. } => "too many items",
-        Fault::TooLong { .. } => "too long",
+        Fault::Malformed(PartError::UnknownTag { .. }) => "unknown tag",
+        Fault::Malformed(PartError::NotUtf8 { .. }) => "not UTF-8",
+        Fault::Malformed(PartError::TooMany { .. }) => "too many items",
+        Fault::Malformed(PartError::TooLong { .. }) => "too long",
         Fault::Trailing { .. } => "bytes left over",
         Fault::Unfinished { .. } => "unfinished",
     };
@@ -50,7 +52,7 @@ fn line(line: &ReportLine) -> Json {
                 Label::Message => ("name", "message".into()),
                 Label::Field(name) => ("name", name.into()),
                 Label::Item(_, number) => ("item", number.into()),
-                Label::Key(_) => ("name", "key".into()),
+                Label::Key(..) => ("name", "key".into()),
             };
             out[key] = label;
             out

@@ -1,21 +1,20 @@
 //! `robots-verify -p PORT -m KIND`: explains every robots message that it receives, byte by byte, for developers who
 //! debug their own programs.
 //!
-//! - [`format`](mod@format) describes the wire format as data. All explanations come from it. Tests compare it with the
-//!   decoders of the crate `robots`, on complete, truncated and damaged messages.
-//! - [`explain`] reads bytes in pieces of any size and returns a [`Report`](report::Report) for each message. [`sense`]
-//!   adds notes about well-formed parts that make no sense.
+//! - [`robots::protocol::shape`] describes the wire format as data and reads messages part by part.
+//! - [`explain`] collects the parts in a [`Report`](report::Report) for each message. [`notes`] adds notes about
+//!   well-formed parts that make no sense.
 //! - [`text`] writes a report for people, [`json`] for programs.
 //! - The modules above do no input or output: [`sources`] reads sockets and files, and [`printer`] writes standard
 //!   output.
 
 mod args;
 mod explain;
-mod format;
 mod json;
+mod kind;
+mod notes;
 mod printer;
 mod report;
-mod sense;
 mod sources;
 #[cfg(test)]
 mod tests;

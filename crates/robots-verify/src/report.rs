@@ -1,6 +1,8 @@
 //! The report about a message.
 
-use crate::format::Enum;
+use robots::protocol::shape::{Label, PartError, Value};
+
+use crate::notes::Note;
 
 /// The explanation of one message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,56 +48,11 @@ pub(crate) struct Field {
     pub(crate) value: Value,
 }
 
-/// The role of a field in the message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Label {
-    /// The tag of the message.
-    Message,
-    Field(&'static str),
-    /// An item of the list with this name, from 1.
-    Item(&'static str, u32),
-    /// The player number of an entry of the map with this name.
-    Key(&'static str),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Value {
-    Variant(&'static str),
-    Number(u32),
-    Player(u8),
-    BombId(u32),
-    /// Column and row.
-    Position(u16, u16),
-    /// Column, row and timer of a bomb.
-    Bomb(u16, u16, u16),
-    Text(String),
-    /// The number of items that follow.
-    Items(u32),
-    /// The number of entries that follow.
-    Entries(u32),
-}
-
 /// The error in a message. Offsets count bytes from its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A tag that the enumeration does not have.
-    UnknownTag { at: usize, tag: u8, of: &'static Enum },
-    /// A text that is not UTF-8.
-    NotUtf8 {
-        // Of the first invalid byte.
-        at: usize,
-        byte: u8,
-        label: Label,
-        length: u8,
-    },
-    /// A list or map that announces too many items.
-    TooMany { at: usize, count: u32, max: u32, label: Label },
-    /// A message that is longer than the limit.
-    TooLong {
-        // Of the first field that does not fit.
-        at: usize,
-        max: usize,
-    },
+    /// A part that is not valid.
+    Malformed(PartError),
     /// A datagram with bytes after its message.
     Trailing { at: usize, extra: usize },
     /// The bytes end before the message does.
@@ -113,23 +70,10 @@ impl Fault {
     /// The position of the first wrong byte, in bytes from the start of the message.
     pub(crate) const fn at(&self) -> usize {
         match *self {
-            Self::UnknownTag { at, .. }
-            | Self::NotUtf8 { at, .. }
-            | Self::TooMany { at, .. }
-            | Self::TooLong { at, .. }
-            | Self::Trailing { at, .. }
-            | Self::Unfinished { at, .. } => at,
+            Self::Malformed(ref error) => error.at(),
+            Self::Trailing { at, .. } | Self::Unfinished { at, .. } => at,
         }
     }
-}
-
-/// A note about a value that makes no sense.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Note {
-    /// The position of the value, in bytes from the start of the message.
-    pub(crate) at: usize,
-    /// The error and the expected value.
-    pub(crate) text: String,
 }
 
 /// The bytes around a wrong one.

@@ -29,7 +29,7 @@ use tokio::{
 use crate::{
     args::Args,
     explain::Explainer,
-    format::Kind,
+    kind::Kind,
     printer::{Printer, Source},
     text::{Carrier, counted},
 };

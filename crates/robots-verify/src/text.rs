@@ -1,6 +1,8 @@
 //! Reports for people, in 80 columns.
 
-use crate::report::{Around, Fault, Field, Label, Report, ReportLine, Value};
+use robots::protocol::shape::{Label, PartError, Value};
+
+use crate::report::{Around, Fault, Field, Report, ReportLine};
 
 /// Columns of a line.
 const WIDTH: usize = 80;
@@ -81,17 +83,17 @@ pub(crate) fn line(words: &str, source: &str) -> String {
 /// Describes the error and the expected value, without the position.
 pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> String {
     match fault {
-        Fault::UnknownTag { tag, of, .. } => {
+        Fault::Malformed(PartError::UnknownTag { tag, of, .. }) => {
             let mut tags: Vec<String> =
                 of.variants.iter().enumerate().map(|(tag, variant)| format!("{tag} {}", variant.name)).collect();
             let last = tags.pop().unwrap_or_default();
             format!("{} {tag}; expected {} or {last}", of.name, tags.join(", "))
         }
-        Fault::NotUtf8 { byte, label, length, .. } => {
+        Fault::Malformed(PartError::NotUtf8 { byte, label, length, .. }) => {
             let length = counted(u64::from(*length), "byte");
             format!("{byte:02x} is not UTF-8 there; {} is a text of {length} of UTF-8", named(*label))
         }
-        Fault::TooMany { count, max, label, .. } => {
+        Fault::Malformed(PartError::TooMany { count, max, label, .. }) => {
             let turned = count.swap_bytes();
             let hint = if turned <= *max {
                 format!("; the high byte comes first: is it meant to be {turned}?")
@@ -100,7 +102,7 @@ pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> Str
             };
             format!("{} announces {count} items, and {max} are allowed at most{hint}", named(*label))
         }
-        Fault::TooLong { max, .. } => {
+        Fault::Malformed(PartError::TooLong { max, .. }) => {
             format!("a message of more than {} bytes, which is the limit", grouped(*max as u64))
         }
         Fault::Trailing { extra, .. } => {
@@ -180,7 +182,7 @@ fn named(label: Label) -> String {
         Label::Message => "the message".to_owned(),
         Label::Field(name) => name.to_owned(),
         Label::Item(list, number) => format!("item {number} of {list}"),
-        Label::Key(map) => format!("the next player of {map}"),
+        Label::Key(map, _) => format!("the next player of {map}"),
     }
 }
 
@@ -202,14 +204,14 @@ const fn margin(carrier: Carrier) -> usize {
 
 fn field(out: &mut String, field: &Field, start: u64, carrier: Carrier) {
     let indent = "  ".repeat(field.depth);
-    let said = value(&field.value);
-    let said = match field.label {
-        Label::Message | Label::Key(_) => said,
-        Label::Field(name) => format!("{name}: {said}"),
-        Label::Item(_, number) => format!("{number}. {said}"),
+    let value = value(&field.value);
+    let labelled = match field.label {
+        Label::Message | Label::Key(..) => value,
+        Label::Field(name) => format!("{name}: {value}"),
+        Label::Item(_, number) => format!("{number}. {value}"),
     };
     let room = WIDTH - margin(carrier);
-    let mut words = pieces(&format!("{indent}{said}"), room, &format!("{indent}  ")).into_iter();
+    let mut words = pieces(&format!("{indent}{labelled}"), room, &format!("{indent}  ")).into_iter();
     let mut rows = field.bytes[..field.bytes.len().min(MAX_SHOWN_BYTES)].chunks(ROW);
     let left_out = field.bytes.len().saturating_sub(MAX_SHOWN_BYTES);
     let mut more = (left_out > 0).then(|| format!("... and {left_out} more"));

@@ -5,8 +5,8 @@ use serde_json::{Map, json};
 use super::bytes;
 use crate::{
     explain::Explainer,
-    format::Kind,
     json,
+    kind::Kind,
     text::{Carrier, hex, report},
 };
 
@@ -17,7 +17,7 @@ fn stream(kind: Kind, hex: &str) -> String {
     let mut explainer = Explainer::new(kind);
     let mut reports: Vec<_> = std::iter::from_fn(|| explainer.next(&mut rest)).collect();
     reports.extend(explainer.finish());
-    reports.iter().map(|told| report(told, "", Carrier::Stream)).collect()
+    reports.iter().map(|explained| report(explained, "", Carrier::Stream)).collect()
 }
 
 fn datagram(kind: Kind, hex: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, net::SocketAddr};
 
-use crate::report::{Label, Note, Value};
+use robots::protocol::shape::{Label, Value};
 
 /// The maximum number of stored notes of a message.
 pub(crate) const MAX_NOTES: usize = 20;
@@ -13,10 +13,19 @@ pub(crate) const MAX_REMEMBERED: usize = 1 << 16;
 
 type Field = (u16, u16);
 
-/// Checks the fields of one message in their order.
+/// A note about a value that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// The position of the value, in bytes from the start of the message.
+    pub(crate) at: usize,
+    /// The error and the expected value.
+    pub(crate) text: String,
+}
+
+/// Checks the parts of one message in their order.
 #[derive(Debug, Default)]
-pub(crate) struct Sense {
-    notes: Vec<Note>,
+pub(crate) struct Notes {
+    list: Vec<Note>,
     left_out: usize,
     message: &'static str,
     event: &'static str,
@@ -40,9 +49,9 @@ pub(crate) struct Sense {
     past_explosions: bool,
 }
 
-impl Sense {
-    /// Processes the next field, which begins at byte `at` of the message.
-    pub(crate) fn see(&mut self, at: usize, label: Label, value: &Value) {
+impl Notes {
+    /// Processes the next part, which begins at byte `at` of the message.
+    pub(crate) fn add_part(&mut self, at: usize, label: Label, value: &Value) {
         match (label, value) {
             (Label::Message, Value::Variant(name)) => self.message = name,
             (Label::Item("events", _), Value::Variant(name)) => self.event(at, name),
@@ -59,7 +68,7 @@ impl Sense {
                 }
             }
             (Label::Field(_), &Value::Entries(_)) => self.map_at = at,
-            (Label::Key(map), &Value::Player(player)) => self.key(at, map, player),
+            (Label::Key(map, _), &Value::Player(player)) => self.key(at, map, player),
             (Label::Item(list, _), &Value::Player(player)) => {
                 let new = self.keys.insert(player);
                 self.unless(new, at, || format!("player {player} is already in {list}; each belongs there once"));
@@ -93,7 +102,7 @@ impl Sense {
     }
 
     /// Processes the end of the list or map with this name.
-    pub(crate) fn end(&mut self, name: &str) {
+    pub(crate) fn end_list(&mut self, name: &str) {
         if name == "players" {
             self.players = std::mem::take(&mut self.keys);
         }
@@ -115,7 +124,7 @@ impl Sense {
 
     /// Returns the notes, and the number of those that were not stored.
     pub(crate) fn take(&mut self) -> (Vec<Note>, usize) {
-        (std::mem::take(&mut self.notes), std::mem::take(&mut self.left_out))
+        (std::mem::take(&mut self.list), std::mem::take(&mut self.left_out))
     }
 
     fn unless(&mut self, right: bool, at: usize, text: impl FnOnce() -> String) {
@@ -125,15 +134,15 @@ impl Sense {
     }
 
     fn note(&mut self, at: usize, text: String) {
-        if self.notes.len() < MAX_NOTES {
-            self.notes.push(Note { at, text });
+        if self.list.len() < MAX_NOTES {
+            self.list.push(Note { at, text });
         } else {
             self.left_out += 1;
         }
     }
 
     fn number(&mut self, at: usize, name: &'static str, number: u32) {
-        let kept = match name {
+        let stored = match name {
             "players_count" => &mut self.players_count,
             "size_x" => &mut self.size_x,
             "size_y" => &mut self.size_y,
@@ -141,7 +150,7 @@ impl Sense {
             "turn" => &mut self.turn,
             _ => &mut 0,
         };
-        *kept = number;
+        *stored = number;
         match (name, number) {
             ("players_count", 0) => self.note(at, "a game of 0 players never starts; 1 to 255 are possible".to_owned()),
             ("size_x" | "size_y", 0) => {
@@ -233,7 +242,7 @@ fn is_new<T: Ord>(remembered: &mut BTreeSet<T>, item: T) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{explain::Explainer, format::Kind, text::hex};
+    use crate::{explain::Explainer, kind::Kind, text::hex};
 
     #[track_caller]
     fn notes(kind: Kind, hex: &str) -> Vec<(usize, String)> {
