@@ -1,15 +1,18 @@
 //! Messages and bytes as readable text of bounded length, in the notation of docs/protocols/robots.md.
 
-use std::{collections::BTreeMap, fmt::Display};
+use std::fmt::Display;
 
+use bytes::BytesMut;
 use netcore::{
     DecodeError,
-    wire::{Decode, read_datagram, read_message},
+    wire::{Decode, Encode, Writer, read_datagram, read_message},
 };
 use robots::{
-    Action, Bomb, ClientMessage, Direction, DrawMessage, Event, GamePicture, InputMessage, Parameters, Player,
-    PlayerId, Position, ServerMessage,
-    protocol::{MAX_CLIENT_MESSAGE, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE},
+    Action, ClientMessage, DrawMessage, Event, GamePicture, InputMessage, Position, ServerMessage,
+    protocol::{
+        MAX_CLIENT_MESSAGE, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE,
+        shape::{Described, Enum, Field, Shape},
+    },
 };
 
 use crate::tape::{Carrier, Description, Framed, Speech, Talk};
@@ -27,18 +30,16 @@ pub(super) static WITH_GUI: Talk = Talk { tester: INPUT, program: PICTURE, is_bi
 
 const CLIENT: Speech = Speech {
     carrier: Carrier::Stream(|bytes| framed::<ClientMessage>(bytes, MAX_CLIENT_MESSAGE, 0)),
-    tell: |bytes| describe(bytes, 0, client_message),
+    tell: |bytes| description::<ClientMessage>(bytes, 0, value),
 };
 const SERVER: Speech = Speech {
     carrier: Carrier::Stream(|bytes| framed::<ServerMessage>(bytes, MAX_SERVER_MESSAGE, MAX_SERVER_ITEMS)),
-    tell: |bytes| describe(bytes, MAX_SERVER_ITEMS, message),
+    tell: |bytes| description(bytes, MAX_SERVER_ITEMS, message),
 };
-const INPUT: Speech = Speech {
-    carrier: Carrier::Datagrams,
-    tell: |bytes| describe::<InputMessage>(bytes, 0, |action| self::action(*action)),
-};
+const INPUT: Speech =
+    Speech { carrier: Carrier::Datagrams, tell: |bytes| description::<InputMessage>(bytes, 0, value) };
 const PICTURE: Speech =
-    Speech { carrier: Carrier::Datagrams, tell: |bytes| describe(bytes, MAX_PICTURE_ITEMS, picture) };
+    Speech { carrier: Carrier::Datagrams, tell: |bytes| description(bytes, MAX_PICTURE_ITEMS, picture) };
 
 fn framed<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Framed {
     match read_message::<T>(bytes, max, max_items) {
@@ -48,9 +49,9 @@ fn framed<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Framed {
     }
 }
 
-fn describe<T: Decode>(bytes: &[u8], max_items: u32, tell: impl Fn(&T) -> String) -> Description {
+fn description<T: Decode>(bytes: &[u8], max_items: u32, show: impl Fn(&T) -> String) -> Description {
     match read_datagram::<T>(bytes, max_items) {
-        Ok(message) => Description::right(tell(&message)),
+        Ok(message) => Description::right(show(&message)),
         Err(error) => {
             let wrong = Some((place(&error, bytes.len()), reason(&error)));
             Description { text: "(no message)".to_owned(), wrong }
@@ -83,149 +84,120 @@ fn clipped(text: String) -> String {
     }
 }
 
-// A turn may have tens of thousands of items, so only the first ones are shown.
-fn list<T>(items: impl IntoIterator<Item = T>, show: impl Fn(T) -> String) -> String {
-    let items: Vec<_> = items.into_iter().take(LONGEST).map(show).collect();
+/// A value. Lists and maps are clipped.
+pub(super) fn value<T: Encode + Described + ?Sized>(value: &T) -> String {
+    let mut bytes = BytesMut::new();
+    value.encode(&mut Writer::new(&mut bytes));
+    from_bytes(&T::SHAPE, &mut &bytes[..])
+}
+
+// The number at the front of `bytes`, which it removes.
+fn number(bytes: &mut &[u8], length: usize) -> u32 {
+    let (front, rest) = bytes.split_at(length);
+    *bytes = rest;
+    front.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+// The valid value at the front of `bytes`, which it removes.
+fn from_bytes(shape: &Shape, bytes: &mut &[u8]) -> String {
+    match *shape {
+        Shape::U8 | Shape::PlayerId => number(bytes, 1).to_string(),
+        Shape::U16 => number(bytes, 2).to_string(),
+        Shape::U32 | Shape::BombId => number(bytes, 4).to_string(),
+        Shape::Position(_) => format!("({}, {})", number(bytes, 2), number(bytes, 2)),
+        Shape::Text => {
+            let length = number(bytes, 1);
+            let (front, rest) = bytes.split_at(length as usize);
+            *bytes = rest;
+            let text = String::from_utf8_lossy(front);
+            format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+        }
+        Shape::Enum(Enum { variants, .. }) => {
+            let variant = &variants[number(bytes, 1) as usize];
+            match *variant.fields {
+                [] => variant.name.to_owned(),
+                [Field { ref shape, .. }] if matches!(shape, Shape::Enum(_)) => {
+                    format!("{}({})", variant.name, from_bytes(shape, bytes))
+                }
+                _ => format!("{} {{ {} }}", variant.name, named(variant.fields, bytes)),
+            }
+        }
+        Shape::Bomb(fields) | Shape::Record(fields) => format!("{{ {} }}", named(fields, bytes)),
+        Shape::Inline(fields) => named(fields, bytes),
+        Shape::List(item) => {
+            let count = number(bytes, 4);
+            list(&(0..count).map(|_| from_bytes(item, bytes)).collect::<Vec<_>>())
+        }
+        Shape::Map(fields) => {
+            let count = number(bytes, 4);
+            let entry = |_| {
+                let player = from_bytes(&Shape::PlayerId, bytes);
+                match fields {
+                    [Field { shape, .. }] => format!("{player}: {}", from_bytes(shape, bytes)),
+                    _ => format!("{player}: {{ {} }}", named(fields, bytes)),
+                }
+            };
+            let entries: Vec<_> = (0..count).map(entry).collect();
+            clipped(format!("{{{}}}", entries.join(", ")))
+        }
+    }
+}
+
+fn named(fields: &[Field], bytes: &mut &[u8]) -> String {
+    let field = |Field { name, shape }: &Field| match shape {
+        Shape::Inline(_) => from_bytes(shape, bytes),
+        _ => format!("{name}: {}", from_bytes(shape, bytes)),
+    };
+    fields.iter().map(field).collect::<Vec<_>>().join(", ")
+}
+
+fn list(items: &[String]) -> String {
     clipped(format!("[{}]", items.join(", ")))
-}
-
-fn map<'a, T: 'a>(items: impl IntoIterator<Item = (&'a PlayerId, &'a T)>, show: impl Fn(&T) -> String) -> String {
-    let items: Vec<_> = items.into_iter().map(|(id, item)| format!("{}: {}", id.0, show(item))).collect();
-    clipped(format!("{{{}}}", items.join(", ")))
-}
-
-fn text(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
 /// A field as `(2, 4)`.
 pub(super) fn field(position: Position) -> String {
-    format!("({}, {})", position.x, position.y)
+    value(&position)
 }
 
 /// Fields in brackets.
 pub(super) fn fields<'a>(positions: impl IntoIterator<Item = &'a Position>) -> String {
-    list(positions, |position| field(*position))
+    list(&positions.into_iter().map(value).collect::<Vec<_>>())
 }
 
 /// Numbers and the like in brackets.
 pub(super) fn values<T: Display>(values: impl IntoIterator<Item = T>) -> String {
-    list(values, |value| value.to_string())
+    list(&values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>())
 }
 
 pub(super) fn event(event: &Event) -> String {
-    match event {
-        Event::BombPlaced { id, position } => format!("BombPlaced {{ id: {}, position: {} }}", id.0, field(*position)),
-        Event::BombExploded { id, robots_destroyed, blocks_destroyed } => {
-            let (robots, blocks) = (values(robots_destroyed.iter().map(|id| id.0)), fields(blocks_destroyed));
-            let id = id.0;
-            format!("BombExploded {{ id: {id}, robots_destroyed: {robots}, blocks_destroyed: {blocks} }}")
-        }
-        Event::PlayerMoved { id, position } => {
-            format!("PlayerMoved {{ id: {}, position: {} }}", id.0, field(*position))
-        }
-        Event::BlockPlaced { position } => format!("BlockPlaced {{ position: {} }}", field(*position)),
-    }
+    value(event)
 }
 
 /// Events in brackets.
 pub(super) fn events<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
-    list(events, event)
+    list(&events.into_iter().map(value).collect::<Vec<_>>())
 }
 
 pub(super) fn action(action: Action) -> String {
-    let way = match action {
-        Action::PlaceBomb => return "PlaceBomb".to_owned(),
-        Action::PlaceBlock => return "PlaceBlock".to_owned(),
-        Action::Move(Direction::Up) => "Up",
-        Action::Move(Direction::Right) => "Right",
-        Action::Move(Direction::Down) => "Down",
-        Action::Move(Direction::Left) => "Left",
-    };
-    format!("Move({way})")
-}
-
-fn client_message(message: &ClientMessage) -> String {
-    match message {
-        ClientMessage::Join { name } => format!("Join {{ name: {} }}", text(name)),
-        ClientMessage::Action(action) => self::action(*action),
-    }
-}
-
-fn player(player: &Player) -> String {
-    format!("{{ name: {}, address: {} }}", text(&player.name), text(&player.address))
-}
-
-/// Players as a map.
-pub(super) fn players(players: &BTreeMap<PlayerId, Player>) -> String {
-    map(players, player)
-}
-
-fn parameters(parameters: &Parameters) -> String {
-    let Parameters { server_name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer } =
-        parameters;
-    format!(
-        "server_name: {}, players_count: {players_count}, size_x: {size_x}, size_y: {size_y}, game_length: {game_length}, \
-         explosion_radius: {explosion_radius}, bomb_timer: {bomb_timer}",
-        text(server_name)
-    )
+    value(&action)
 }
 
 pub(super) fn message(message: &ServerMessage) -> String {
-    clipped(match message {
-        ServerMessage::Hello(of) => format!("Hello {{ {} }}", parameters(of)),
-        ServerMessage::AcceptedPlayer { id, player: of } => {
-            format!("AcceptedPlayer {{ id: {}, player: {} }}", id.0, player(of))
-        }
-        ServerMessage::GameStarted { players: all } => format!("GameStarted {{ players: {} }}", players(all)),
-        ServerMessage::Turn { turn, events: list } => format!("Turn {{ turn: {turn}, events: {} }}", events(list)),
-        ServerMessage::GameEnded { scores } => format!("GameEnded {{ scores: {} }}", scores_of(scores)),
-    })
+    clipped(value(message))
 }
 
 pub(super) fn picture(message: &DrawMessage) -> String {
     match message {
-        DrawMessage::Lobby { parameters: of, players: all } => {
-            clipped(format!("Lobby {{ {}, players: {} }}", parameters(of), players(all)))
-        }
-        DrawMessage::Game(game) => format!("Game {{ {} }}", self::game(game)),
+        DrawMessage::Lobby { .. } => clipped(value(message)),
+        DrawMessage::Game(_) => value(message),
     }
 }
 
 /// The part of a game's picture that has no separate rule.
 pub(super) fn frame(picture: &GamePicture) -> String {
-    let GamePicture { server_name, size_x, size_y, game_length, turn, players: all, .. } = picture;
-    format!(
-        "server_name: {}, size_x: {size_x}, size_y: {size_y}, game_length: {game_length}, turn: {turn}, players: {}",
-        text(server_name),
-        players(all)
-    )
-}
-
-fn game(picture: &GamePicture) -> String {
-    format!(
-        "{}, player_positions: {}, blocks: {}, bombs: {}, explosions: {}, scores: {}",
-        frame(picture),
-        positions(&picture.player_positions),
-        fields(&picture.blocks),
-        bombs(&picture.bombs),
-        fields(&picture.explosions),
-        scores_of(&picture.scores)
-    )
-}
-
-/// The positions of robots, as `{0: (1, 2)}`.
-pub(super) fn positions(positions: &BTreeMap<PlayerId, Position>) -> String {
-    map(positions, |position| field(*position))
-}
-
-pub(super) fn bombs(bombs: &[Bomb]) -> String {
-    list(bombs, |bomb| format!("{{ position: {}, timer: {} }}", field(bomb.position), bomb.timer))
-}
-
-/// Scores as `{0: 3, 1: 0}`.
-pub(super) fn scores_of(scores: &BTreeMap<PlayerId, u32>) -> String {
-    map(scores, u32::to_string)
+    let text = value(picture);
+    text.split_once(", player_positions: ").map_or(text.clone(), |(frame, _)| frame.to_owned())
 }
 
 pub(super) fn bytes(bytes: &[u8]) -> String {
@@ -244,7 +216,7 @@ mod tests {
 
     #[test]
     fn messages_are_shown_as_in_the_protocol_page() {
-        let mut seen = 0;
+        let mut rows = 0;
         for row in PAGE.lines() {
             let cells: Vec<_> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
             let [_, kind, message, bytes, _] = cells[..] else { continue };
@@ -258,14 +230,14 @@ mod tests {
             let digits: Vec<char> = bytes.chars().filter(char::is_ascii_hexdigit).collect();
             let pairs = digits.chunks(2).map(|pair| u8::from_str_radix(&String::from_iter(pair), 16).unwrap());
             let bytes: Vec<u8> = pairs.collect();
-            let describe = (speech.tell)(&bytes);
-            assert_eq!((describe.text.as_str(), describe.wrong), (message, None));
+            let description = (speech.tell)(&bytes);
+            assert_eq!((description.text.as_str(), description.wrong), (message, None));
             if let Carrier::Stream(frame) = speech.carrier {
                 assert!(matches!(frame(&bytes), Framed::Whole(length) if length == bytes.len()), "{message}");
             }
-            seen += 1;
+            rows += 1;
         }
-        assert!(seen >= 14, "{seen}");
+        assert!(rows >= 14, "{rows}");
     }
 
     #[test]

@@ -403,11 +403,11 @@ impl<'a> Session<'a> {
             format!("Game after {after}: expected {}, received {}", show::frame(&right_frame), show::frame(&frame))
         });
         let parts = [
-            part("positions", &received.player_positions, &right.player_positions, show::positions),
+            part("positions", &received.player_positions, &right.player_positions, show::value),
             part("blocks", &received.blocks, &right.blocks, |blocks| show::fields(blocks)),
-            part("bombs", &received.bombs, &right.bombs, |bombs| show::bombs(bombs)),
+            part("bombs", &received.bombs, &right.bombs, show::value),
             part("explosions", &received.explosions, &right.explosions, |fields| show::fields(fields)),
-            part("scores", &received.scores, &right.scores, show::scores_of),
+            part("scores", &received.scores, &right.scores, show::value),
         ];
         for ((rule, is_known), (kept, received, wanted)) in PARTS.into_iter().zip(known).skip(1).zip(parts) {
             // Wrong blocks lead to wrong explosions.

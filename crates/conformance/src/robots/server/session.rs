@@ -310,8 +310,8 @@ impl<'a> Session<'a> {
         if let Some(ServerMessage::GameStarted { players }) = &started {
             let kept = players.iter().map(|(id, player)| (*id, player)).eq(PlayerId::all().zip(&self.players));
             self.context.check(self.judge, &GAME_STARTED, kept, || {
-                let right = show::players(&PlayerId::all().zip(self.players.iter().cloned()).collect());
-                let players = show::players(players);
+                let right: BTreeMap<_, _> = PlayerId::all().zip(self.players.iter().cloned()).collect();
+                let (right, players) = (show::value(&right), show::value(players));
                 format!("expected GameStarted with the accepted players {right}, received {players}")
             });
         }
@@ -501,7 +501,7 @@ impl<'a> Session<'a> {
         if kept && right.values().any(|score| *score == 0) {
             self.judge.check(&SCORE_ZEROS, true, String::new);
         }
-        let wrong = || format!("expected the scores {}, received {}", show::scores_of(&right), show::scores_of(scores));
+        let wrong = || format!("expected the scores {}, received {}", show::value(&right), show::value(scores));
         if *rule == SCORES {
             self.context.check(self.judge, rule, kept, wrong);
         } else {
