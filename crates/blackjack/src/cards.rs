@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_taken_exactly_or_not_at_all() {
+    fn name_is_parsed_exactly() {
         let other =
             ["", "Ace", "Ace of", "Ace Spades", "Ace of Spades x", "One of Spades", "Ace of Stars", "Ace on Spades"];
         let otherwise =

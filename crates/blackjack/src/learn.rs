@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chance_is_digits_and_a_point() {
+    fn chance_is_a_decimal_number() {
         for (text, probability) in [("0", 0.0), ("0.1", 0.1), (".5", 0.5), ("1", 1.0), ("1.0", 1.0)] {
             assert_eq!(text.parse::<Chance>().ok(), Chance::new(probability), "{text}");
         }

@@ -178,10 +178,10 @@ impl Policy {
     /// soft policy in the soft space.
     pub fn differences(&self, other: &Self) -> impl Iterator<Item = State> {
         let space = if self.space == other.space { self.space } else { StateSpace::Soft };
-        space.states().filter(move |&state| self.seen(state) != other.seen(state))
+        space.states().filter(move |&state| self.comparable_action(state) != other.comparable_action(state))
     }
 
-    fn seen(&self, state: State) -> Action {
+    fn comparable_action(&self, state: State) -> Action {
         self.action(State { soft: state.soft && self.space == StateSpace::Soft, ..state })
     }
 }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_state_does_not_tell_soft_from_hard() {
+    fn coarse_states_ignore_softness() {
         let soft = Points::EMPTY.with(11).with(6);
         let hard = Points::EMPTY.with(10).with(7);
         assert_eq!(State::of(StateSpace::Coarse, soft, 5), State::of(StateSpace::Coarse, hard, 5));

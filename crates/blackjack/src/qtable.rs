@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_adds_and_since_takes_away() {
+    fn merge_adds_and_since_subtracts() {
         let at = state(9, 2);
         let (base, more) = (table(at, (5, 3), (1, -1)), table(at, (2, -2), (7, 7)));
         let mut sum = base.clone();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_that_cannot_be_leaves_the_table_alone() {
+    fn failed_merge_changes_nothing() {
         let at = state(9, 2);
         let full = table(at, (QTable::MAX_COUNT, 0), (0, 0));
         let mut sum = table(at, (1, 1), (1, 1));

@@ -156,7 +156,7 @@ impl Server {
 
     // Disconnects a client that has not joined; its dialect may be unknown, so it gets no message.
     fn turn_away(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
-        fault.tell(peer, None, out);
+        fault.log(peer, None, out);
         self.close(peer, out);
     }
 
@@ -214,7 +214,7 @@ impl Server {
         match self.guests.get(&peer) {
             Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.fault(now, peer, fault, out)),
             Some(Guest::Waiting { name, dialect }) => {
-                fault.tell(peer, Some(name), out);
+                fault.log(peer, Some(name), out);
                 out.send(peer, DealerMessage::Quit.to_bytes(*dialect));
                 self.stop_waiting(peer, Departure::Dismissed(fault.to_string()), out);
             }

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_are_roots() {
+    fn integer_roots_are_exact() {
         for of in [0.0, 1e-12, 0.25, 2.0, 1e12] {
             assert!((square_root(of) - of.sqrt()).abs() <= 1e-9 * of.sqrt(), "{of}");
         }

@@ -84,7 +84,7 @@ fn passes(tester: &Tester, ours: Ours) {
 }
 
 #[test]
-fn a_solo_room_passes_whole() {
+fn solo_room_passes_conformance() {
     passes(&MASTERMIND_SERVER, |port, _, stop| {
         runtime().block_on(async {
             let room = Server::new(Config::new(4, false, u64::from(port))).unwrap();
@@ -120,7 +120,7 @@ impl<P: Pilot<Client>> Pilot<Client> for Hurried<P> {
 
 #[test]
 #[ignore = "waits for all that the kit does; .ci/run runs it"]
-fn the_bot_passes_whole() {
+fn bot_passes_conformance() {
     passes(&MASTERMIND_CLIENT, |port, name, stop| {
         runtime().block_on(async {
             let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

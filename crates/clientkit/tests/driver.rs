@@ -34,7 +34,7 @@ async fn table() -> (Wire, Client, impl clientkit::Pilot<Client>, TcpStream) {
     (wire, client, pilot, stream)
 }
 
-async fn heard(stream: &mut TcpStream, expected: &[u8]) {
+async fn expect_bytes(stream: &mut TcpStream, expected: &[u8]) {
     let mut bytes = vec![0; expected.len()];
     stream.read_exact(&mut bytes).await.unwrap();
     assert_eq!(bytes.escape_ascii().to_string(), expected.escape_ascii().to_string());
@@ -44,11 +44,11 @@ async fn heard(stream: &mut TcpStream, expected: &[u8]) {
 async fn a_bot_joins_answers_and_ends_with_the_game() {
     let (mut wire, mut client, mut pilot, mut stream) = table().await;
     let dealer = async {
-        heard(&mut stream, b"JOIN Bot\0").await;
+        expect_bytes(&mut stream, b"JOIN Bot\0").await;
         let cards = b"BEGIN\0CARD Ten of Clubs\0CARD Seven of Hearts\0DEALER Three of Diamonds\0DECI";
         stream.write_all(cards).await.unwrap();
         stream.write_all(b"SION\0").await.unwrap();
-        heard(&mut stream, b"STAND\0").await;
+        expect_bytes(&mut stream, b"STAND\0").await;
         stream.write_all(b"RESULT WIN\0QUIT\0").await.unwrap();
     };
     let (ended, ()) =
@@ -59,11 +59,11 @@ async fn a_bot_joins_answers_and_ends_with_the_game() {
 }
 
 #[tokio::test]
-async fn a_server_that_leaves_or_talks_nonsense_is_lost() {
+async fn closed_or_malformed_server_connection_is_lost() {
     for (said, why) in [(&b""[..], "closed"), (b"WHAT\0", "malformed message")] {
         let (mut wire, mut client, mut pilot, mut stream) = table().await;
         let server = async {
-            heard(&mut stream, b"JOIN Bot\0").await;
+            expect_bytes(&mut stream, b"JOIN Bot\0").await;
             stream.write_all(said).await.unwrap();
             stream.shutdown().await.unwrap();
         };
@@ -74,7 +74,7 @@ async fn a_server_that_leaves_or_talks_nonsense_is_lost() {
 }
 
 #[tokio::test]
-async fn a_bot_that_is_to_stop_takes_leave_where_there_is_a_way_to() {
+async fn stopped_bot_sends_its_goodbye() {
     let (mut wire, mut client, mut pilot, _stream) = table().await;
     let ended = timeout(PATIENCE, run(&mut wire, &mut client, &mut pilot, ready(()))).await.unwrap();
     assert!(matches!(ended, Ended::Stopped), "{ended:?}");
@@ -93,7 +93,7 @@ async fn a_bot_that_is_to_stop_takes_leave_where_there_is_a_way_to() {
 }
 
 #[test]
-fn a_bot_that_has_played_the_puzzle_of_the_day_asks_until_there_is_another() {
+fn bot_waits_for_the_next_puzzle_of_the_day() {
     let (mut client, mut pilot) = mastermind_bot(mastermind::Name::new(b"Bot").unwrap(), Level::Easy, 1, false);
     let mut now = Time::ZERO;
     let mut said = |lines: &str, seconds: u64| {

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_saved_is_told_and_tried_again_at_the_next_time() {
+    fn failed_save_is_reported_and_retried() {
         let full = Cell::new(false);
         let save = || if full.get() { bail!("no room") } else { Ok(()) };
         let mut saves = Autosave::new(10);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_end_it_is_saved_unless_it_is_and_else_lost() {
+    fn autosave_finishes_with_a_save_or_an_error() {
         for (done, works, end) in [(10, true, Ok(false)), (12, true, Ok(true)), (10, false, Ok(true))] {
             let mut saves = Autosave::new(10);
             let _ = saves.meanwhile(10, || if works { Ok(()) } else { bail!("no room") });

@@ -148,7 +148,7 @@ impl Directory {
         {
             return answer.clone();
         }
-        let answer = self.ask_all();
+        let answer = self.query_all();
         if last.as_ref().is_none_or(|(_, before)| *before != answer) {
             match &answer {
                 Ok(place) => info!("the directory locates the room at {place}"),
@@ -173,7 +173,7 @@ impl Directory {
                 Err(why) => {
                     if !std::mem::replace(&mut told, true) {
                         let seconds = FOLLOW.as_secs();
-                        stderr::say(&format!("{program}: {why}; retrying for {seconds} s"));
+                        stderr::print_last(&format!("{program}: {why}; retrying for {seconds} s"));
                     }
                 }
             }
@@ -181,10 +181,10 @@ impl Directory {
         }
     }
 
-    fn ask_all(&self) -> Result<HostPort, String> {
+    fn query_all(&self) -> Result<HostPort, String> {
         let mut refusals = vec![];
         for url in &self.urls {
-            match self.ask(url) {
+            match self.query(url) {
                 Ok(found) => return Ok(found),
                 Err(why) => refusals.push(format!("{url} {why}")),
             }
@@ -192,7 +192,7 @@ impl Directory {
         Err(refusals.join("; "))
     }
 
-    fn ask(&self, url: &RoomUrl) -> Result<HostPort, String> {
+    fn query(&self, url: &RoomUrl) -> Result<HostPort, String> {
         let config = Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(self.patience)))
             .max_redirects(0)

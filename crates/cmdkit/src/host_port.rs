@@ -54,8 +54,7 @@ impl FromStr for HostPort {
 /// The error describes the valid forms.
 pub fn host_port(typed: &str) -> Result<HostPort, String> {
     let (host, port) = typed.rsplit_once(':').ok_or_else(|| format!("the port is missing; {RIGHT}"))?;
-    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
-    let bare = bare.unwrap_or(host);
+    let bare = without_brackets(host);
     if bare.contains(['[', ']', ':']) && !is_ipv6(bare) {
         // Most likely an IPv6 address whose last group was taken for the port.
         return Err(format!("invalid host '{host}' before the last colon; {RIGHT}"));
@@ -100,6 +99,33 @@ pub fn host_port_or(port: u16) -> impl Fn(&str) -> Result<HostPort, String> + Cl
     }
 }
 
+/// Parses a host, by name or IP address, optionally in brackets, where the port is the next argument; `port` is for the
+/// example in an error.
+///
+/// ```
+/// assert_eq!(cmdkit::host(2000)("[::1]")?, "::1");
+/// assert!(cmdkit::host(2000)("localhost:2000").is_err());
+/// # Ok::<(), String>(())
+/// ```
+pub fn host(port: u16) -> impl Fn(&str) -> Result<String, String> + Clone {
+    move |typed| {
+        let host = without_brackets(typed);
+        if host.trim().is_empty() {
+            Err("expected a name or an address, as in localhost, 127.0.0.1 or ::1".into())
+        } else if host.contains(':') && !is_ipv6(host) {
+            Err(format!("expected a host without a port; the port is the next argument, as in localhost {port}"))
+        } else {
+            Ok(host.to_owned())
+        }
+    }
+}
+
+// Removes the brackets of an IPv6 address, which are needed where a port follows it.
+fn without_brackets(typed: &str) -> &str {
+    let inside = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    inside.filter(|inside| is_ipv6(inside)).unwrap_or(typed)
+}
+
 /// The socket addresses of `host` with this port, without duplicates, in the order to try them.
 pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     let found = (host, port).to_socket_addrs().with_context(|| format!("cannot find the host '{host}'"))?;
@@ -114,7 +140,7 @@ pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
 }
 
 /// Whether `text` is an IPv6 address, with or without the zone that a link-local address needs.
-pub fn is_ipv6(text: &str) -> bool {
+pub(crate) fn is_ipv6(text: &str) -> bool {
     text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
 
@@ -138,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_read_again() {
+    fn shown_values_parse_again() {
         for typed in ["localhost:2022", "[::1]:9", "1.2.3.4:5"] {
             assert_eq!(host_port(typed).unwrap().to_string(), typed);
         }
     }
 
     #[test]
-    fn whoever_types_anything_else_is_told_what_is_wrong() {
+    fn invalid_input_is_reported() {
         for (typed, wrong) in [
             ("", "the port is missing"),
             ("localhost", "the port is missing"),
@@ -199,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_come_each_once_and_a_host_that_is_none_is_named() {
+    fn addresses_are_unique_and_unknown_hosts_are_named() {
         let addresses = host_port("127.0.0.1:80").unwrap().resolve().unwrap();
         assert_eq!(addresses, ["127.0.0.1:80".parse().unwrap()]);
         // A name with an empty label is invalid, so no query leaves the machine.

@@ -48,7 +48,7 @@ pub use crate::{
     colour::has_colour,
     command::command_of,
     files::{file_name, read_file},
-    host_port::{HostPort, host_port, host_port_or, is_ipv6, resolve},
+    host_port::{HostPort, host, host_port, host_port_or, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
     printable::{csv_cell, display_name, is_steering, isolated, printable, printable_json, printable_lines},
     progress::{Progress, clock_time, progress_bar, stderr_size, stdout_size, time_left},
@@ -142,7 +142,7 @@ where
             return match error.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
                 ErrorKind::MissingRequiredArgument => {
-                    stderr::say(&format!("\nFor example: {} {}", command_of(&name), usage.example));
+                    stderr::print_last(&format!("\nFor example: {} {}", command_of(&name), usage.example));
                     ExitCode::from(usage.code)
                 }
                 _ => ExitCode::from(usage.code),
@@ -157,7 +157,7 @@ where
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // The error may quote a name or a line of another program.
-            stderr::say(&printable_lines(&format!("{name}: {error:#}")));
+            stderr::print_last(&printable_lines(&format!("{name}: {error:#}")));
             ExitCode::from(if error.is::<UsageError>() { usage.code } else { failure })
         }
     }

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn root_becomes_the_owner_of_a_directory_unless_a_third_user_could_exchange_it() {
+    fn root_owns_a_directory_unless_others_could_replace_it() {
         let Some(machine) = machine() else { return };
         let found = |name: &str| Owner::to_become(&machine.path().join(name)).map_err(|error| error.to_string());
         let user = Ok(Some(Owner { uid: USER, gid: USER }));

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_is_full_when_all_is_done_and_not_longer() {
+    fn progress_bar_is_full_at_the_end() {
         assert_eq!(progress_bar(50, 100, 30), "[###############...............]");
         for done in [100, 101, u64::MAX] {
             assert_eq!(progress_bar(done, 100, 5), "[#####]");
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_follows_from_what_is_done() {
+    fn remaining_time_follows_from_progress() {
         let second = Duration::from_secs(1);
         assert_eq!(time_left(25, 100, second), Some(3 * second));
         assert_eq!([time_left(0, 9, second), time_left(9, 9, second), time_left(10, 9, second)], [None; 3]);

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_nobody_reads_stops_nobody_and_what_fits_is_written_later() {
+    fn unread_stream_does_not_block() {
         let stream = Unread::default();
         let queue = Queue::start(stream.clone(), |error| panic!("{error}"));
         let text = [b'x'; 1_000];
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_stream_is_told_of_once() {
+    fn broken_stream_is_reported_once() {
         struct Broken;
         impl Write for Broken {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_made_and_replaced_and_nothing_stays_beside_it() {
+    fn file_is_replaced_without_temporary_files() {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("table");
         for content in ["one", "", "two"] {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replaced_is_said_and_left() {
+    fn irreplaceable_file_is_reported_and_kept() {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("table");
         assert_eq!(replace_file(directory.path(), b"x").unwrap_err().kind(), ErrorKind::IsADirectory);
@@ -244,7 +244,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_permissions_and_devices_stay_what_they_are() {
+    fn links_permissions_and_devices_are_preserved() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let directory = TempDir::new().unwrap();
         let (path, link) = (directory.path().join("table"), directory.path().join("link"));
@@ -261,7 +261,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_to_what_is_not_there_yet_stays_a_link() {
+    fn dangling_link_stays_a_link() {
         use std::os::unix::fs::symlink;
         let directory = TempDir::new().unwrap();
         fs::create_dir(directory.path().join("kept")).unwrap();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn only_temporary_files_that_nobody_holds_are_swept() {
+    fn only_unlocked_temporary_files_are_removed() {
         let directory = TempDir::new().unwrap();
         let file = |name: &str| File::create(directory.path().join(name)).unwrap();
         let held = file(".saving-heldheld");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_being_written_is_not_swept() {
+    fn locked_temporary_file_is_not_removed() {
         let directory = TempDir::new().unwrap();
         let file = new_file(directory.path(), PUBLIC).unwrap();
         sweep(directory.path());

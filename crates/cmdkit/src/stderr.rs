@@ -61,7 +61,7 @@ pub fn print_stderr(text: &str) {
 }
 
 /// Writes the last line of a program, after the queued lines.
-pub(crate) fn say(line: &str) {
+pub(crate) fn print_last(line: &str) {
     print_stderr(&format!("{line}\n"));
     finish();
 }

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_number_the_cards_are_others_each_time() {
+    fn default_seed_is_random() {
         let args = Args::try_parse_from(["dealer", "0", "9"]).unwrap();
         assert_ne!(args.config().unwrap().seed, args.config().unwrap().seed);
     }

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn games_are_added_and_nothing_is_left_beside() {
+    fn games_are_added_without_temporary_files() {
         let directory = TempDir::new();
         let (book, file) = book(&directory);
         assert_eq!(book.read().unwrap(), Record::default());
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_never_let_go_is_not_waited_for() {
+    fn lock_wait_is_bounded() {
         let directory = TempDir::new();
         let (mut book, file) = book(&directory);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_said_and_kept() {
+    fn damaged_file_is_reported_and_kept() {
         let directory = TempDir::new();
         let (book, file) = book(&directory);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_refuses_is_named() {
+    fn errors_name_the_path() {
         let directory = TempDir::new();
         // A file where a directory should be.
         let in_the_way = directory.file("file", "");

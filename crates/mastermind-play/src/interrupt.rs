@@ -1,7 +1,7 @@
 //! Handling of Ctrl-C while the program waits for a line.
 
 #[cfg(unix)]
-pub(crate) use unix::{ask_unseen, end_quietly, write_whole};
+pub(crate) use unix::{end_quietly, read_secret, write_whole};
 
 #[cfg(unix)]
 mod unix {
@@ -92,7 +92,7 @@ mod unix {
 
     /// Shows `prompt`, and stars for the typed characters, until the result is dropped. Returns `None` if standard
     /// input is not a terminal.
-    pub(crate) fn ask_unseen(prompt: &str, length: usize) -> Option<Hidden> {
+    pub(crate) fn read_secret(prompt: &str, length: usize) -> Option<Hidden> {
         let mut before = before();
         *before = Some(Before::begin(prompt.to_owned(), 0, length)?);
         Some(Hidden)
@@ -147,7 +147,7 @@ mod unix {
 }
 
 #[cfg(not(unix))]
-pub(crate) use elsewhere::{ask_unseen, end_quietly, write_whole};
+pub(crate) use elsewhere::{end_quietly, read_secret, write_whole};
 
 // Other systems: the system ends the program, and typing cannot be hidden.
 #[cfg(not(unix))]
@@ -161,7 +161,7 @@ mod elsewhere {
         Ok(())
     }
 
-    pub(crate) const fn ask_unseen(_: &str, _: usize) -> Option<Hidden> {
+    pub(crate) const fn read_secret(_: &str, _: usize) -> Option<Hidden> {
         None
     }
 

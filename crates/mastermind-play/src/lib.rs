@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_begins_at_midnight_in_greenwich_and_a_clock_that_is_wrong_is_named() {
+    fn day_begins_at_midnight_utc_and_wrong_clocks_are_reported() {
         let at = |seconds| today(UNIX_EPOCH + Duration::from_secs(seconds)).map(|day| day.to_string());
         for (seconds, date) in [(0, "1970-01-01"), (1_768_348_799, "2026-01-13"), (1_768_348_800, "2026-01-14")] {
             assert_eq!(at(seconds).unwrap(), date);

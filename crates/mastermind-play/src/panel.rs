@@ -19,7 +19,7 @@ use termkit::{Depth, Source, Stage, StageEvent};
 use tokio::runtime;
 
 use self::{
-    state::{Asked, Command, command},
+    state::{Command, Request, command},
     table::Table,
     view::{View, is_small},
 };
@@ -70,39 +70,39 @@ impl Player<'_> {
                 *window = frame.area().as_size();
                 frame.render_widget(&View::new(table, depth).quiet(quiet), frame.area());
             });
-            if self.happen_next().await {
+            if self.handle_next().await {
                 return self.table;
             }
         }
     }
 
     /// Waits for the next event and handles it. Returns whether the program should end.
-    async fn happen_next(&mut self) -> bool {
+    async fn handle_next(&mut self) -> bool {
         let event = self.stage.next(true).await;
         // Midnight may have passed during the wait.
         self.keep_date();
         let was_over = self.table.is_over();
         // Keys have no effect while the window is too small to show the game.
         let fits = !is_small(self.window);
-        let asked = match event {
+        let request = match event {
             StageEvent::Key(typed) => match command(typed) {
                 Command::Press(key) if fits => self.table.press(key),
-                Command::Press(_) => Asked::Nothing,
-                Command::Leave => Asked::Leave,
+                Command::Press(_) => Request::Nothing,
+                Command::Leave => Request::Leave,
                 Command::Redraw => {
                     self.stage.forget();
-                    Asked::Nothing
+                    Request::Nothing
                 }
                 Command::Suspend => {
                     self.stage.suspend();
-                    Asked::Nothing
+                    Request::Nothing
                 }
             },
             StageEvent::Mouse(mouse) if fits => {
                 let target = View::new(&self.table, self.depth).target(self.window, mouse);
-                target.map_or(Asked::Nothing, |target| self.table.point(target, mouse.gesture))
+                target.map_or(Request::Nothing, |target| self.table.point(target, mouse.gesture))
             }
-            StageEvent::Leave | StageEvent::Gone(_) => Asked::Leave,
+            StageEvent::Leave | StageEvent::Gone(_) => Request::Leave,
             _ => return false,
         };
         self.stage.change();
@@ -110,16 +110,16 @@ impl Player<'_> {
             // Keys meant for the last guess do not close the result.
             self.stage.ignore_keys(RESULT);
         }
-        match asked {
-            Asked::Nothing => {}
-            Asked::Leave => return true,
-            Asked::Begin => {
+        match request {
+            Request::Nothing => {}
+            Request::Leave => return true,
+            Request::Begin => {
                 if let Some(puzzle) = self.table.round.as_ref().and_then(Round::puzzle) {
                     let begun = self.book.begin(puzzle);
                     self.table.begun(begun);
                 }
             }
-            Asked::Count => {
+            Request::Count => {
                 if let Some(round) = &self.table.round {
                     let added = self.book.add(round);
                     self.table.counted(added);

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_game_decides_the_search() {
+    fn search_depends_on_the_game_size() {
         let limits = |game, how| codebreaker(game, how).map(|breaker| breaker.limits().is_some());
         for (game, parts, optimal) in [
             (rules(4, 6, true), Some(false), None),
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_say_how_far_it_is() {
+    fn progress_lines_show_fractions() {
         assert_eq!(found(50, 100, 3), "[###############...............] 50 of 100 codes, 3 s");
         assert_eq!(found(100, 100, 3), format!("[{}] 100 of 100 codes, 3 s", "#".repeat(30)));
         let progress = solver::Progress { nodes: 12, openings_done: 1, openings: 5, best: Some(5630) };
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_threads_comes_to_the_same() {
+    fn results_do_not_depend_on_threads() {
         let rules = Rules::new(4, 7, true).unwrap();
         let bar = Bar::new();
         for breaker in [
@@ -361,7 +361,7 @@ mod tests {
 
     // A job that never completes would block the other workers forever.
     #[test]
-    fn a_thread_that_panics_ends_the_work_of_all() {
+    fn panic_in_one_thread_ends_all_work() {
         for threads in [1, 2, 7] {
             let (ended, end) = mpsc::channel();
             thread::spawn(move || {
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_is_stopped_has_no_result() {
+    fn stopped_work_has_no_result() {
         let rules = Rules::new(4, 6, true).unwrap();
         let breaker = Codebreaker::new(rules, Strategy::Parts);
         let stopped = run_pool(&breaker, 3, rules.codes(), &AtomicBool::new(true), &Bar::new());

@@ -21,16 +21,16 @@ use crate::{
 /// Plays games until the player quits or the input ends. Games are counted in the book, if there is one. `person` is
 /// set for a person at a terminal, and unset for a program on a pipe.
 pub(crate) fn play(settings: Settings, book: Option<&Book>, person: bool) -> io::Result<()> {
-    let mut talk = Talk::new(person);
+    let mut console = Console::new(person);
     let played = match settings.setter {
-        Setter::People => duel(&mut talk, settings),
-        Setter::Seed | Setter::Day(_) => games(&mut talk, settings, book),
+        Setter::People => duel(&mut console, settings),
+        Setter::Seed | Setter::Day(_) => games(&mut console, settings, book),
     };
     match played {
         Ok(()) => Ok(()),
         // Ends the line of the prompt.
-        Err(Stop::End) => talk.say(""),
-        Err(Stop::Quit) => talk.say(voice::FAREWELL),
+        Err(Stop::End) => console.print(""),
+        Err(Stop::Quit) => console.print(voice::FAREWELL),
         Err(Stop::Output(error)) => Err(error),
     }
 }
@@ -44,16 +44,16 @@ pub(crate) fn yes_or_no(typed: &str) -> Option<bool> {
     }
 }
 
-fn games(talk: &mut Talk, mut settings: Settings, book: Option<&Book>) -> Said<()> {
-    talk.say("MASTERMIND. I have a code; you have ten turns. I like my odds.")?;
+fn games(console: &mut Console, mut settings: Settings, book: Option<&Book>) -> Reply<()> {
+    console.print("MASTERMIND. I have a code; you have ten turns. I like my odds.")?;
     loop {
-        talk.say("")?;
+        console.print("")?;
         let rules = match settings.setter {
             Setter::Day(day) => {
-                talk.say(&format!("The puzzle of {day} (by the clock of Greenwich): {}.", settings.rules))?;
+                console.print(&format!("The puzzle of {day} (by the clock of Greenwich): {}.", settings.rules))?;
                 settings.rules
             }
-            _ => ask_rules(talk, settings.wanted)?,
+            _ => read_rules(console, settings.wanted)?,
         };
         let mut round = settings.deal(rules, Style::Text);
         if let Some(book) = book {
@@ -61,13 +61,13 @@ fn games(talk: &mut Talk, mut settings: Settings, book: Option<&Book>) -> Said<(
             let seen = |puzzle| book.read().is_ok_and(|record| record.has_begun(puzzle));
             if round.puzzle().is_some_and(seen) {
                 round.set_attempt(false);
-                talk.say(voice::again(round.day()))?;
+                console.print(voice::again(round.day()))?;
             } else if round.day().is_some() {
-                talk.say(voice::FIRST)?;
+                console.print(voice::FIRST)?;
             }
         }
-        let mut round = game(talk, round, settings.hints, book)?;
-        talk.say_all(round.again())?;
+        let mut round = game(console, round, settings.hints, book)?;
+        console.print_all(round.again())?;
         let added = book.map(|book| {
             let _whole = interrupt::write_whole();
             book.add(&round)
@@ -75,23 +75,23 @@ fn games(talk: &mut Talk, mut settings: Settings, book: Option<&Book>) -> Said<(
         if let Some(Ok(added)) = &added {
             round.set_attempt(added.first);
         }
-        talk.say_all(round.share().map(|share| format!("\n{share}\n")))?;
+        console.print_all(round.share().map(|share| format!("\n{share}\n")))?;
         match added {
-            None => talk.say(voice::PIPED)?,
-            Some(Ok(added)) => talk.say_all(voice::added(&added))?,
-            Some(Err(error)) => talk.say(&voice::not_added(&error))?,
+            None => console.print(voice::PIPED)?,
+            Some(Ok(added)) => console.print_all(voice::added(&added))?,
+            Some(Err(error)) => console.print(&voice::not_added(&error))?,
         }
         if matches!(settings.setter, Setter::Day(_)) {
             return Ok(());
         }
-        if !ask_yes_or_no(talk, "Another game, to learn your lesson? YES or NO: ")? {
+        if !read_yes_or_no(console, "Another game, to learn your lesson? YES or NO: ")? {
             return Err(Stop::Quit);
         }
     }
 }
 
 /// Records that a puzzle was started, once its first answer is known.
-fn take_down(talk: &mut Talk, round: &mut Round, book: &Book) -> Said<()> {
+fn take_down(console: &mut Console, round: &mut Round, book: &Book) -> Reply<()> {
     let Some(puzzle) = round.to_be_taken_down() else { return Ok(()) };
     let begun = {
         let _whole = interrupt::write_whole();
@@ -100,100 +100,102 @@ fn take_down(talk: &mut Talk, round: &mut Round, book: &Book) -> Said<()> {
     // After an error the write is retried at the end, and only then is the error shown.
     if let Ok(begun) = begun {
         round.set_attempt(begun.first);
-        talk.say_all(begun.notice)?;
+        console.print_all(begun.notice)?;
         if !begun.first {
-            talk.say(voice::again(round.day()))?;
+            console.print(voice::again(round.day()))?;
         }
     }
     Ok(())
 }
 
-fn ask_rules(talk: &mut Talk, wanted: Wanted) -> Said<Rules> {
+fn read_rules(console: &mut Console, wanted: Wanted) -> Reply<Rules> {
     loop {
-        let length = wanted.length.map_or_else(|| ask_length(talk), Ok)?;
-        let repeats = wanted
-            .repeats
-            .map_or_else(|| ask_yes_or_no(talk, "May a digit (a colour) occur twice in the code? YES or NO: "), Ok)?;
+        let length = wanted.length.map_or_else(|| read_length(console), Ok)?;
+        let repeats = wanted.repeats.map_or_else(
+            || read_yes_or_no(console, "May a digit (a colour) occur twice in the code? YES or NO: "),
+            Ok,
+        )?;
         match wanted.rules(length, repeats) {
             Ok(rules) => return Ok(rules),
-            Err(error) => talk.say(&format!("That is not possible: {error}."))?,
+            Err(error) => console.print(&format!("That is not possible: {error}."))?,
         }
     }
 }
 
-fn ask_length(talk: &mut Talk) -> Said<usize> {
+fn read_length(console: &mut Console) -> Reply<usize> {
     loop {
-        let typed = talk.ask(&format!("How long should the code be, from {MIN_LENGTH} to {MAX_LENGTH}? "))?;
+        let typed =
+            console.read_answer(&format!("How long should the code be, from {MIN_LENGTH} to {MAX_LENGTH}? "))?;
         let digits = !typed.is_empty() && typed.bytes().all(|byte| byte.is_ascii_digit());
         let length = typed.parse().ok().filter(|length| digits && (MIN_LENGTH..=MAX_LENGTH).contains(length));
         if let Some(length) = length {
             return Ok(length);
         }
         let typed = quoted(&typed);
-        talk.say(&format!("{typed} is not a length: type a whole number from {MIN_LENGTH} to {MAX_LENGTH}."))?;
+        console.print(&format!("{typed} is not a length: type a whole number from {MIN_LENGTH} to {MAX_LENGTH}."))?;
     }
 }
 
-fn ask_yes_or_no(talk: &mut Talk, prompt: &str) -> Said<bool> {
+fn read_yes_or_no(console: &mut Console, prompt: &str) -> Reply<bool> {
     loop {
-        let typed = talk.ask(prompt)?;
+        let typed = console.read_answer(prompt)?;
         match yes_or_no(&typed) {
             Some(answer) => return Ok(answer),
-            None => talk.say(&format!("{} is not an answer: type YES or NO.", quoted(&typed)))?,
+            None => console.print(&format!("{} is not an answer: type YES or NO.", quoted(&typed)))?,
         }
     }
 }
 
 /// Plays one game to its end.
-fn game(talk: &mut Talk, mut round: Round, hints: bool, book: Option<&Book>) -> Said<Round> {
+fn game(console: &mut Console, mut round: Round, hints: bool, book: Option<&Book>) -> Reply<Round> {
     let rules = round.game().rules();
     let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Text));
-    talk.say(&format!("Guess {} digits from 1 to {}.", rules.length(), rules.colours()))?;
-    talk.say(&format!(
+    console.print(&format!("Guess {} digits from 1 to {}.", rules.length(), rules.colours()))?;
+    console.print(&format!(
         "One lifeline a game: lifeline#1 reveals a digit of the code and takes {first}; lifeline#2 reveals a digit \
          and its position and takes {second}."
     ))?;
-    if talk.person && !mem::replace(&mut talk.explained, true) {
-        talk.say(voice::COLOURS)?;
-        talk.say("Instead of a guess you may type lifeline#1, lifeline#2, hint, help or quit.")?;
+    if console.person && !mem::replace(&mut console.explained, true) {
+        console.print(voice::COLOURS)?;
+        console.print("Instead of a guess you may type lifeline#1, lifeline#2, hint, help or quit.")?;
     }
     while round.game().outcome().is_none() {
-        history(talk, round.game())?;
+        history(console, round.game())?;
         if hints {
-            hint(talk, &mut round)?;
+            hint(console, &mut round)?;
         }
-        let events = turn(talk, &mut round)?;
+        let events = turn(console, &mut round)?;
         // Counted before the answer is shown, because the answer could be used in another game.
         if let Some(book) = book {
-            take_down(talk, &mut round, book)?;
+            take_down(console, &mut round, book)?;
         }
-        talk.say_all(events.into_iter().flat_map(told))?;
+        console.print_all(events.into_iter().flat_map(event_lines))?;
     }
-    talk.say_all(voice::hints(round.game().hints()))?;
+    console.print_all(voice::hints(round.game().hints()))?;
     Ok(round)
 }
 
 /// Shows the codebreaker's next guess. The game then counts as one with hints.
-fn hint(talk: &mut Talk, round: &mut Round) -> Said<()> {
+fn hint(console: &mut Console, round: &mut Round) -> Reply<()> {
     let advice = round.hint().map(|hint| voice::advice(&hint)).unwrap_or_default();
-    Ok(talk.say_all(advice.iter().map(|line| format!("Hint  : {line}")))?)
+    Ok(console.print_all(advice.iter().map(|line| format!("Hint  : {line}")))?)
 }
 
 /// Shows a person all guesses and lifelines so far, so that none has scrolled out of sight.
-fn history(talk: &mut Talk, game: &Game) -> Said<()> {
-    if !talk.person {
+fn history(console: &mut Console, game: &Game) -> Reply<()> {
+    if !console.person {
         return Ok(());
     }
     let mut turn = 1;
-    talk.say("")?;
+    console.print("")?;
     for entry in game.history() {
         match entry {
             Entry::Guess(guess, feedback) => {
-                talk.say(&format!("{turn:>4}  {guess}  red {}  white {}", feedback.red, feedback.white))?;
+                console.print(&format!("{turn:>4}  {guess}  red {}  white {}", feedback.red, feedback.white))?;
                 turn += 1;
             }
             Entry::Lifeline(revealed, cost) => {
-                talk.say(&format!("{turn:>4}  {}: {revealed}", revealed.lifeline()))?;
+                console.print(&format!("{turn:>4}  {}: {revealed}", revealed.lifeline()))?;
                 turn += cost;
             }
         }
@@ -202,24 +204,24 @@ fn history(talk: &mut Talk, game: &Game) -> Said<()> {
 }
 
 /// Prompts until an action takes a turn, and returns its events.
-fn turn(talk: &mut Talk, round: &mut Round) -> Said<Vec<Event>> {
+fn turn(console: &mut Console, round: &mut Round) -> Reply<Vec<Event>> {
     loop {
         let game = round.game();
-        talk.say(&format!("Turn #: {}", game.turn()))?;
+        console.print(&format!("Turn #: {}", game.turn()))?;
         for lifeline in Lifeline::ALL {
             let available = match game.availability(lifeline) {
                 Availability::Available => "AVAILABLE",
-                _ if talk.person => voice::status(game, lifeline),
+                _ if console.person => voice::status(game, lifeline),
                 // The fixed terms that programs parse.
                 Availability::Used | Availability::Blocked => "USED UP",
             };
-            talk.say(&format!("{lifeline}: {available}"))?;
+            console.print(&format!("{lifeline}: {available}"))?;
         }
-        talk.say(&format!("Code  : {}", game.hint_code()))?;
-        let typed = talk.ask("Guess : ")?;
+        console.print(&format!("Code  : {}", game.hint_code()))?;
+        let typed = console.read_answer("Guess : ")?;
         let no_guess = no_guess(game, &typed);
         if typed.eq_ignore_ascii_case("hint") {
-            hint(talk, round)?;
+            hint(console, round)?;
         } else {
             // A refused lifeline is reported with its reason. Any other error means that the input is not a valid
             // action in this game.
@@ -228,9 +230,9 @@ fn turn(talk: &mut Talk, round: &mut Round) -> Said<Vec<Event>> {
                 Ok((Action::Lifeline(_), Err(error))) => voice::refused(error, Style::Text),
                 Ok((Action::Guess(_), Err(_))) | Err(_) => no_guess,
             };
-            talk.say(&refused)?;
+            console.print(&refused)?;
         }
-        history(talk, round.game())?;
+        history(console, round.game())?;
     }
 }
 
@@ -245,7 +247,7 @@ fn no_guess(game: &Game, typed: &str) -> String {
 }
 
 /// An event as lines of text.
-fn told(event: Event) -> Vec<String> {
+fn event_lines(event: Event) -> Vec<String> {
     match event {
         Event::Answered(_, feedback) => vec![format!("Red: {}", feedback.red), format!("White: {}", feedback.white)],
         Event::Revealed(revealed) => voice::revealed(revealed, Style::Text).to_vec(),
@@ -255,30 +257,30 @@ fn told(event: Event) -> Vec<String> {
 }
 
 /// Two players set codes for each other at one terminal; fewer turns win.
-fn duel(talk: &mut Talk, mut settings: Settings) -> Said<()> {
-    talk.say(voice::DUEL)?;
-    let rules = ask_rules(talk, settings.wanted)?;
+fn duel(console: &mut Console, mut settings: Settings) -> Reply<()> {
+    console.print(voice::DUEL)?;
+    let rules = read_rules(console, settings.wanted)?;
     let mut outcomes = [None; 2];
     for (setter, guesser) in [(1, 2), (2, 1)] {
-        talk.say("")?;
+        console.print("")?;
         let prompt = format!("Player {setter}, type a code for player {guesser}, who looks away: ");
         let round = loop {
-            let typed = talk.ask_unseen(&prompt, rules.length())?;
+            let typed = console.read_secret(&prompt, rules.length())?;
             let code = typed.parse().ok();
             match code.and_then(|code| settings.deal_code(rules, Style::Text, code).ok()) {
                 Some(round) => break round,
-                None => talk.say(&voice::no_secret(rules))?,
+                None => console.print(&voice::no_secret(rules))?,
             }
         };
-        talk.say(&format!("Player {guesser}, it is your turn to guess."))?;
-        outcomes[guesser - 1] = game(talk, round, settings.hints, None)?.game().outcome();
+        console.print(&format!("Player {guesser}, it is your turn to guess."))?;
+        outcomes[guesser - 1] = game(console, round, settings.hints, None)?.game().outcome();
     }
-    talk.say("")?;
-    Ok(talk.say_all(voice::verdict(outcomes))?)
+    console.print("")?;
+    Ok(console.print_all(voice::verdict(outcomes))?)
 }
 
 /// The maximum number of bytes kept of a line: far more than any answer has.
-const KEPT: usize = 256;
+const MAX_LINE: usize = 256;
 /// The maximum number of quoted characters of a wrong answer.
 const SHOWN: usize = 24;
 /// Replaces the rest of a line that was too long.
@@ -300,10 +302,10 @@ impl From<io::Error> for Stop {
     }
 }
 
-type Said<T> = Result<T, Stop>;
+type Reply<T> = Result<T, Stop>;
 
 /// The player, line by line.
-struct Talk {
+struct Console {
     input: StdinLock<'static>,
     output: Stdout,
     /// Whether a person reads the output on a terminal. Output through a pipe is for programs: each item on one line,
@@ -313,13 +315,13 @@ struct Talk {
     explained: bool,
 }
 
-impl Talk {
+impl Console {
     fn new(person: bool) -> Self {
         Self { input: io::stdin().lock(), output: io::stdout(), person, explained: false }
     }
 
     /// Writes one or more lines; for a person, each wrapped at words.
-    fn say(&mut self, line: &str) -> io::Result<()> {
+    fn print(&mut self, line: &str) -> io::Result<()> {
         if self.person {
             let width = usize::from(cmdkit::stdout_size().0);
             for row in line.split('\n').flat_map(|line| termkit::wrap(line, width)) {
@@ -331,12 +333,12 @@ impl Talk {
         self.output.flush()
     }
 
-    fn say_all(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> io::Result<()> {
-        lines.into_iter().try_for_each(|line| self.say(line.as_ref()))
+    fn print_all(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> io::Result<()> {
+        lines.into_iter().try_for_each(|line| self.print(line.as_ref()))
     }
 
     /// Writes a prompt and reads the answer, without blanks around it. `quit` and `help` work at every prompt.
-    fn ask(&mut self, prompt: &str) -> Said<String> {
+    fn read_answer(&mut self, prompt: &str) -> Reply<String> {
         loop {
             self.prompt(prompt)?;
             let line = read_line(&mut self.input);
@@ -347,9 +349,9 @@ impl Talk {
     }
 
     /// The same for a secret answer of `length` characters: a terminal shows stars instead.
-    fn ask_unseen(&mut self, prompt: &str, length: usize) -> Said<String> {
+    fn read_secret(&mut self, prompt: &str, length: usize) -> Reply<String> {
         loop {
-            let line = if let Some(hidden) = interrupt::ask_unseen(prompt, length) {
+            let line = if let Some(hidden) = interrupt::read_secret(prompt, length) {
                 read_typed(&mut self.input, |typed| hidden.show(typed))
             } else {
                 self.prompt(prompt)?;
@@ -367,13 +369,13 @@ impl Talk {
     }
 
     /// The answer, unless it was `help`.
-    fn answer(&mut self, line: Option<String>) -> Said<Option<String>> {
+    fn answer(&mut self, line: Option<String>) -> Reply<Option<String>> {
         let line = line.ok_or(Stop::End)?;
         let answer = line.trim();
         match &*answer.to_ascii_lowercase() {
             "quit" | "exit" | "q" => Err(Stop::Quit),
             "help" | "?" => {
-                self.say_all(voice::HELP)?;
+                self.print_all(voice::HELP)?;
                 Ok(None)
             }
             _ => Ok(Some(answer.to_owned())),
@@ -399,7 +401,7 @@ fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<S
             // Backspace; Ctrl-U and Ctrl-W.
             0x08 | 0x7f => drop(typed.pop()),
             0x15 | 0x17 => typed.clear(),
-            b' '..=b'~' if typed.len() < KEPT => typed.push(char::from(byte)),
+            b' '..=b'~' if typed.len() < MAX_LINE => typed.push(char::from(byte)),
             _ => {}
         }
         show(typed.len());
@@ -410,10 +412,10 @@ fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<S
 /// input, or if it cannot be read.
 fn read_line(input: &mut impl BufRead) -> Option<String> {
     let mut line = Vec::new();
-    input.by_ref().take(KEPT as u64 + 1).read_until(b'\n', &mut line).ok()?;
-    let cut = line.len() > KEPT && !line.ends_with(b"\n");
+    input.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).ok()?;
+    let cut = line.len() > MAX_LINE && !line.ends_with(b"\n");
     if cut {
-        line.truncate(KEPT);
+        line.truncate(MAX_LINE);
         input.skip_until(b'\n').ok()?;
     }
     let text = String::from_utf8_lossy(&line);
@@ -438,7 +440,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_all_kinds() {
+    fn any_input_is_read_as_bounded_lines() {
         let mut input = [&b"4\r\n\n \xff7\n"[..], &b"1".repeat(5000), b"\nlast"].concat();
         input.extend([0]);
         // A small buffer, so that lines are split at arbitrary points.
@@ -447,7 +449,7 @@ mod tests {
         assert_eq!(next().unwrap(), "4\r");
         assert_eq!(next().unwrap(), "");
         assert_eq!(next().unwrap(), " \u{fffd}7");
-        assert_eq!(next().unwrap(), format!("{}…", "1".repeat(KEPT)));
+        assert_eq!(next().unwrap(), format!("{}…", "1".repeat(MAX_LINE)));
         assert_eq!(next().unwrap(), "last\0");
         assert_eq!(next(), None);
         assert_eq!(next(), None);

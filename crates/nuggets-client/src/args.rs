@@ -1,12 +1,12 @@
 //! The command line, as typed and as interpreted.
 
-use std::{borrow::Cow, net::SocketAddr, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use clap::{
     Parser, ValueEnum,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use cmdkit::{Directory, DirectoryArgs, HostPort, ScreenLogArgs, UsageError, is_ipv6, whole_number};
+use cmdkit::{Directory, DirectoryArgs, HostPort, ScreenLogArgs, UsageError, whole_number};
 use netcore::Level;
 use nuggets::{Name, Participant};
 
@@ -156,22 +156,11 @@ fn parse_port(typed: &str) -> Result<u16, String> {
     })
 }
 
-// Removes the brackets of an IPv6 address, which are needed where a port follows it.
 fn parse_host(typed: &str) -> Result<String, String> {
-    let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| is_ipv6(inside));
-    let host = bare.unwrap_or(typed);
-    if host.trim().is_empty() {
-        return Err("expected a name or an address, as in localhost, 127.0.0.1 or ::1".into());
-    }
-    if host.bytes().all(|byte| byte.is_ascii_digit()) {
+    if !typed.is_empty() && typed.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(format!("expected a host, not a port; {ORDER}"));
     }
-    let has_port = host.parse::<SocketAddr>().is_ok() || host.contains(':') && !is_ipv6(host);
-    if has_port {
-        Err("expected a host without a port; the port is the next argument, as in localhost 12345".into())
-    } else {
-        Ok(host.to_owned())
-    }
+    cmdkit::host(12_345)(typed)
 }
 
 fn parse_name(typed: &[u8]) -> Result<Name, &'static str> {
@@ -287,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn two_arguments_look_on_and_three_play() {
+    fn two_arguments_watch_and_three_play() {
         let none = None;
         assert_eq!(plan("client localhost 5000"), Plan::Interactive { part: Participant::Spectator, bot: none });
         let part = Participant::Player(name("Ann"));
@@ -311,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_course_names_of_bots_play_by_themselves() {
+    fn course_names_select_bots() {
         let part = Participant::Player(name("bot"));
         assert_eq!(plan("client h 1 bot"), Plan::Interactive { part, bot: Some(style(Level::Hard, 80)) });
         assert_eq!(

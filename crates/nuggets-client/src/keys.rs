@@ -28,7 +28,7 @@ pub(crate) enum Action {
 
 /// The content of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum Content {
     Game,
     Help,
     Result,
@@ -40,7 +40,7 @@ pub(crate) enum Shown {
 
 /// The controls of the player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Steered {
+pub(crate) enum Control {
     ByHand,
     ByBot,
     /// A spectator has no player.
@@ -50,8 +50,8 @@ pub(crate) enum Steered {
 /// The context of a typed key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Context {
-    pub(crate) shown: Shown,
-    pub(crate) steered: Steered,
+    pub(crate) shown: Content,
+    pub(crate) control: Control,
     /// Whether the result of a previous game is available.
     pub(crate) has_last: bool,
 }
@@ -66,21 +66,21 @@ pub(crate) fn action(typed: Key, context: Context) -> Action {
         Key::EndOfInput | Key::Byte(b'Q') => Action::Leave,
         Key::Redraw => Action::Redraw,
         Key::Suspend => Action::Suspend,
-        _ if context.shown == Shown::Result => match typed {
+        _ if context.shown == Content::Result => match typed {
             Key::Byte(b'\n') => Action::Again,
             Key::Byte(b'\t') => Action::ToggleResult,
             Key::Byte(b'q') => Action::Leave,
             Key::Pad { key, .. } => Action::Scroll(direction(key)),
             _ => Action::Ignore,
         },
-        Key::Byte(b'\n') if context.shown == Shown::TooSmall => Action::Redraw,
-        _ if context.shown == Shown::TooSmall => Action::Ignore,
-        _ if context.shown == Shown::Help => Action::ToggleHelp,
-        _ if context.shown == Shown::LastResult => Action::ToggleLast,
+        Key::Byte(b'\n') if context.shown == Content::TooSmall => Action::Redraw,
+        _ if context.shown == Content::TooSmall => Action::Ignore,
+        _ if context.shown == Content::Help => Action::ToggleHelp,
+        _ if context.shown == Content::LastResult => Action::ToggleLast,
         Key::Byte(b'\t') if context.has_last => Action::ToggleLast,
         Key::Function(1) | Key::Byte(b'?') => Action::ToggleHelp,
-        Key::Pad { key, .. } if context.steered == Steered::Not => Action::Scroll(direction(key)),
-        _ if context.steered != Steered::ByHand => Action::Ignore,
+        Key::Pad { key, .. } if context.control == Control::Not => Action::Scroll(direction(key)),
+        _ if context.control != Control::ByHand => Action::Ignore,
         Key::Pad { key, shift } => {
             let step = direction(key).key();
             Action::Send(if shift { step.to_ascii_uppercase() } else { step })
@@ -103,28 +103,28 @@ const fn direction(key: Pad) -> Direction {
     }
 }
 
-pub(crate) fn help(Context { steered, has_last, .. }: Context) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn help(Context { control, has_last, .. }: Context) -> Vec<(&'static str, &'static str)> {
     let mut rows = vec![];
-    match steered {
-        Steered::ByHand => rows.extend([
+    match control {
+        Control::ByHand => rows.extend([
             ("h j k l", "left, down, up, right; or the arrow keys"),
             ("y u b n", "diagonally; or Home, PgUp, End, PgDn"),
             ("H J K L ...", "run that way; or Shift and an arrow"),
         ]),
-        Steered::ByBot => rows.push(("", "A bot plays; you can watch it and leave.")),
-        Steered::Not => rows.push(("arrows", "show another part of a map that is larger than the window")),
+        Control::ByBot => rows.push(("", "A bot plays; you can watch it and leave.")),
+        Control::Not => rows.push(("arrows", "show another part of a map that is larger than the window")),
     }
     if has_last {
         rows.push(("Tab", "the result of the last game"));
     }
     rows.extend([("Q", "leave the game"), ("F1 ?", "show these keys"), ("Ctrl-L", "redraw the screen"), ("", "")]);
-    match steered {
-        Steered::ByHand => rows.extend([("@", "you"), ("A B C ...", "the other players")]),
-        Steered::ByBot => rows.extend([("@", "the bot"), ("A B C ...", "the other players")]),
-        Steered::Not => rows.push(("A B C ...", "the players")),
+    match control {
+        Control::ByHand => rows.extend([("@", "you"), ("A B C ...", "the other players")]),
+        Control::ByBot => rows.extend([("@", "the bot"), ("A B C ...", "the other players")]),
+        Control::Not => rows.push(("A B C ...", "the players")),
     }
     rows.extend([("*", "gold"), (". #", "floor of a room, floor of a passage"), ("- | +", "walls")]);
-    if steered != Steered::Not {
+    if control != Control::Not {
         rows.push(("(dim)", "remembered, not in sight"));
     }
     rows.extend([("", ""), ("", "The game continues."), ("", "Press any key to return to the game.")]);
@@ -135,14 +135,15 @@ pub(crate) fn help(Context { steered, has_last, .. }: Context) -> Vec<(&'static 
 mod tests {
     use super::*;
 
-    const PLAYING: Context = Context { shown: Shown::Game, steered: Steered::ByHand, has_last: false };
+    const PLAYING: Context = Context { shown: Content::Game, control: Control::ByHand, has_last: false };
 
     fn pad(key: Pad, shift: bool) -> Key {
         Key::Pad { key, shift }
     }
 
-    const ALL_SHOWN: [Shown; 5] = [Shown::Game, Shown::Help, Shown::Result, Shown::LastResult, Shown::TooSmall];
-    const ALL_STEERED: [Steered; 3] = [Steered::ByHand, Steered::ByBot, Steered::Not];
+    const ALL_SHOWN: [Content; 5] =
+        [Content::Game, Content::Help, Content::Result, Content::LastResult, Content::TooSmall];
+    const ALL_CONTROLS: [Control; 3] = [Control::ByHand, Control::ByBot, Control::Not];
 
     #[test]
     fn the_pads_are_the_eight_moves_and_shift_makes_them_runs() {
@@ -156,8 +157,8 @@ mod tests {
 
     #[test]
     fn leaving_works_in_every_context() {
-        for (shown, steered) in ALL_SHOWN.into_iter().flat_map(|shown| ALL_STEERED.map(|steered| (shown, steered))) {
-            let context = Context { shown, steered, has_last: true };
+        for (shown, control) in ALL_SHOWN.into_iter().flat_map(|shown| ALL_CONTROLS.map(|control| (shown, control))) {
+            let context = Context { shown, control, has_last: true };
             assert_eq!(action(Key::Byte(b'Q'), context), Action::Leave);
             assert_eq!(action(Key::EndOfInput, context), Action::Leave);
             assert_eq!(action(Key::Interrupt, context), Action::Interrupt);
@@ -165,48 +166,51 @@ mod tests {
     }
 
     #[test]
-    fn all_other_bytes_are_sent_from_the_game_and_from_nowhere_else() {
+    fn other_bytes_are_sent_only_during_a_game() {
         for byte in (0..=0x7f).filter(|&byte| byte != b'Q') {
-            let typed = |shown, steered| action(Key::Byte(byte), Context { shown, steered, has_last: false });
+            let typed = |shown, control| action(Key::Byte(byte), Context { shown, control, has_last: false });
             let help = byte == b'?';
-            assert_eq!(typed(Shown::Game, Steered::ByHand), if help { Action::ToggleHelp } else { Action::Send(byte) });
-            for steered in [Steered::ByBot, Steered::Not] {
-                assert_eq!(typed(Shown::Game, steered), if help { Action::ToggleHelp } else { Action::Ignore });
+            assert_eq!(
+                typed(Content::Game, Control::ByHand),
+                if help { Action::ToggleHelp } else { Action::Send(byte) }
+            );
+            for control in [Control::ByBot, Control::Not] {
+                assert_eq!(typed(Content::Game, control), if help { Action::ToggleHelp } else { Action::Ignore });
             }
-            for steered in ALL_STEERED {
-                assert_eq!(typed(Shown::Help, steered), Action::ToggleHelp);
-                assert_eq!(typed(Shown::LastResult, steered), Action::ToggleLast);
+            for control in ALL_CONTROLS {
+                assert_eq!(typed(Content::Help, control), Action::ToggleHelp);
+                assert_eq!(typed(Content::LastResult, control), Action::ToggleLast);
                 let small = if byte == b'\n' { Action::Redraw } else { Action::Ignore };
-                assert_eq!(typed(Shown::TooSmall, steered), small);
+                assert_eq!(typed(Content::TooSmall, control), small);
                 let at_result = match byte {
                     b'\n' => Action::Again,
                     b'\t' => Action::ToggleResult,
                     b'q' => Action::Leave,
                     _ => Action::Ignore,
                 };
-                assert_eq!(typed(Shown::Result, steered), at_result);
+                assert_eq!(typed(Content::Result, control), at_result);
             }
         }
     }
 
     #[test]
-    fn other_keys_depend_on_what_is_shown_and_who_steers() {
+    fn keys_depend_on_screen_and_pilot() {
         let last = Context { has_last: true, ..PLAYING };
         let shown = |shown| Context { shown, ..PLAYING };
-        let steered = |steered| Context { steered, ..PLAYING };
+        let control = |control| Context { control, ..PLAYING };
         let left = pad(Pad::Left, false);
         for (typed, context, meant) in [
             (Key::Function(1), PLAYING, Action::ToggleHelp),
             (Key::Function(2), PLAYING, Action::Ignore),
-            (left, shown(Shown::Help), Action::ToggleHelp),
-            (left, shown(Shown::LastResult), Action::ToggleLast),
-            (left, shown(Shown::TooSmall), Action::Ignore),
-            (left, shown(Shown::Result), Action::Scroll(Direction::Left)),
-            (left, steered(Steered::Not), Action::Scroll(Direction::Left)),
-            (left, steered(Steered::ByBot), Action::Ignore),
+            (left, shown(Content::Help), Action::ToggleHelp),
+            (left, shown(Content::LastResult), Action::ToggleLast),
+            (left, shown(Content::TooSmall), Action::Ignore),
+            (left, shown(Content::Result), Action::Scroll(Direction::Left)),
+            (left, control(Control::Not), Action::Scroll(Direction::Left)),
+            (left, control(Control::ByBot), Action::Ignore),
             (Key::Byte(b'\t'), last, Action::ToggleLast),
-            (Key::Byte(b'\t'), Context { shown: Shown::LastResult, ..last }, Action::ToggleLast),
-            (Key::Byte(b'\t'), Context { steered: Steered::Not, ..last }, Action::ToggleLast),
+            (Key::Byte(b'\t'), Context { shown: Content::LastResult, ..last }, Action::ToggleLast),
+            (Key::Byte(b'\t'), Context { control: Control::Not, ..last }, Action::ToggleLast),
         ] {
             assert_eq!(action(typed, context), meant, "{typed:?} in {context:?}");
         }
@@ -214,8 +218,8 @@ mod tests {
 
     #[test]
     fn the_help_fits_the_usual_terminal() {
-        for steered in [Steered::ByHand, Steered::ByBot, Steered::Not] {
-            assert!(help(Context { steered, has_last: true, ..PLAYING }).len() + 2 <= 24);
+        for control in [Control::ByHand, Control::ByBot, Control::Not] {
+            assert!(help(Context { control, has_last: true, ..PLAYING }).len() + 2 <= 24);
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             Plan::Interactive { part, bot } => {
                 let addresses = there.resolve()?;
                 let options = Options { part, addresses, directory, bot, rematch, place: place.clone(), bell };
-                tell(&place, &Player::new(options)?.run().await)
+                report(&place, &Player::new(options)?.run().await)
             }
             Plan::Demo { names, style } => {
                 let demo = Demo::start(&names, style)?;
@@ -79,21 +79,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 let place = "the demonstration".to_owned();
                 let directory = None;
                 let options = Options { part, addresses, directory, bot: None, rematch, place: place.clone(), bell };
-                tell(&place, &Player::new(options)?.run().await)
+                report(&place, &Player::new(options)?.run().await)
             }
         }
     })
 }
 
-fn tell(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
+fn report(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     if let Some(account) = &parting.account {
         // Standard error may be closed.
         let _ = writeln!(io::stderr(), "{account}");
     }
-    match report_end(place, parting) {
+    match searched_result(place, parting) {
         // The terminal has hung up, so a message would not be read.
         Err(_) if parting.hung_up => Ok(ExitCode::SUCCESS),
-        told => told,
+        result => result,
     }
 }
 
@@ -102,15 +102,17 @@ fn refused(place: &str) -> String {
     format!("no server listens at {place}; is the port correct?")
 }
 
-fn report_end(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
-    let told = report(place, parting);
+fn searched_result(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
+    let result = result_of(place, parting);
     match &parting.search_error {
-        Some(why) => told.map_err(|error| anyhow::anyhow!("{error:#}; the directory does not locate the room: {why}")),
-        None => told,
+        Some(why) => {
+            result.map_err(|error| anyhow::anyhow!("{error:#}; the directory does not locate the room: {why}"))
+        }
+        None => result,
     }
 }
 
-fn report(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
+fn result_of(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     match &parting.end {
         End::Quit(text) => {
             headless::print(text)?;

@@ -136,7 +136,7 @@ impl Player {
             select! {
                 () = self.session.turn(), if self.session.end().is_none() => self.stage.change(),
                 () = turn(self.over.as_mut()) => self.stage.change(),
-                event = self.stage.next(joined) => self.happen(event),
+                event = self.stage.next(joined) => self.handle_event(event),
                 () = typing => {}
                 () = gone => self.stage.change(),
             }
@@ -224,7 +224,7 @@ impl Player {
         });
     }
 
-    fn happen(&mut self, event: StageEvent) {
+    fn handle_event(&mut self, event: StageEvent) {
         match event {
             StageEvent::Key(typed) => {
                 let action = keys::action(typed, self.context());

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn other_ends_are_told_in_the_words_of_the_server() {
+    fn end_is_shown_in_the_text_of_the_server() {
         let stopped = Verdict::of(&bob("QUIT The server was stopped.\nB          3 Bob"));
         assert_eq!((stopped.ranks.len(), stopped.text), (1, vec!["The server was stopped.".to_owned()]));
         let idle = Verdict::of(&bob("QUIT You sent no key for 60 seconds and have lost your seat."));

@@ -20,7 +20,7 @@ use ratatui::{
 use termkit::{Camera, GridView, Overlay, Palette, StatusLine, TooSmall};
 
 use crate::{
-    keys::{self, Context, Shown, Steered},
+    keys::{self, Content, Context, Control},
     result::Verdict,
 };
 
@@ -40,7 +40,7 @@ const HINT: &str = "? keys  Q leave";
 pub struct View {
     palette: Palette,
     camera: Camera,
-    seen: Seen,
+    seen: SightMemory,
     pub(crate) help: bool,
     hint: bool,
     bot: bool,
@@ -58,7 +58,7 @@ pub struct View {
 impl View {
     /// The view of a client that a user or a bot controls.
     pub fn new(palette: Palette, bot: bool) -> Self {
-        let (camera, seen) = (Camera::default(), Seen::default());
+        let (camera, seen) = (Camera::default(), SightMemory::default());
         let window = Size::ZERO;
         let (verdict, last) = (None, None);
         Self {
@@ -115,20 +115,20 @@ impl View {
     /// The context of a key that is typed now.
     pub(crate) fn context(&self, client: &Client) -> Context {
         let shown = match self.missing(client) {
-            _ if self.verdict.is_some() => Shown::Result,
-            Some(_) => Shown::TooSmall,
-            None if self.help => Shown::Help,
-            None if self.shows_last => Shown::LastResult,
-            None => Shown::Game,
+            _ if self.verdict.is_some() => Content::Result,
+            Some(_) => Content::TooSmall,
+            None if self.help => Content::Help,
+            None if self.shows_last => Content::LastResult,
+            None => Content::Game,
         };
-        Context { shown, steered: self.steered(client), has_last: self.last.is_some() }
+        Context { shown, control: self.control(client), has_last: self.last.is_some() }
     }
 
-    fn steered(&self, client: &Client) -> Steered {
+    fn control(&self, client: &Client) -> Control {
         match (client.participant(), self.bot) {
-            (Participant::Spectator, _) => Steered::Not,
-            (Participant::Player(_), true) => Steered::ByBot,
-            (Participant::Player(_), false) => Steered::ByHand,
+            (Participant::Spectator, _) => Control::Not,
+            (Participant::Player(_), true) => Control::ByBot,
+            (Participant::Player(_), false) => Control::ByHand,
         }
     }
 
@@ -245,7 +245,7 @@ const fn map_window(window: Size) -> Size {
 /// Unknown cells are opaque. So a visible cell may be treated as remembered if its only line of sight passes an unknown
 /// gap, but a remembered cell is never treated as visible.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SightMemory {
     // The number of the DISPLAY that this state belongs to.
     displays: u64,
     // The known part of the map, without gold and players.
@@ -255,7 +255,7 @@ pub(crate) struct Seen {
     sight: Option<Sight>,
 }
 
-impl Seen {
+impl SightMemory {
     /// Updates the state to the client's last DISPLAY.
     pub(crate) fn update(&mut self, client: &Client) {
         let text = client.display();
@@ -312,7 +312,7 @@ pub(crate) mod sight_tests {
     }
 
     // The display with a blank for each remembered or unknown cell.
-    fn visible(seen: &Seen, client: &Client) -> Vec<String> {
+    fn visible(seen: &SightMemory, client: &Client) -> Vec<String> {
         let shown = |(offset, &byte): (usize, &u8)| {
             let cell = Cell(u16::try_from(offset).unwrap());
             char::from(if byte == b'\n' || seen.is_visible(cell, byte) { byte } else { b' ' })
@@ -324,7 +324,7 @@ pub(crate) mod sight_tests {
     #[test]
     fn a_passage_sees_its_neighbours_and_remembers_the_room() {
         let mut client = client(player(), &["+---+   ", "|..@|   ", "|...### ", "+---+   "]);
-        let mut seen = Seen::default();
+        let mut seen = SightMemory::default();
         seen.update(&client);
         assert_eq!(visible(&seen, &client), ["+---+   ", "|..@|   ", "|...#   ", "+---+   "]);
         show(&mut client, &["+---+   ", "|...|   ", "|...#@# ", "+---+   "]);
@@ -335,14 +335,14 @@ pub(crate) mod sight_tests {
     #[test]
     fn gold_and_players_do_not_stand_in_the_way_and_are_always_in_sight() {
         let client = client(player(), &["+-----+", "|@*B..|", "+-----+"]);
-        let mut seen = Seen::default();
+        let mut seen = SightMemory::default();
         seen.update(&client);
         assert_eq!(visible(&seen, &client), ["+-----+", "|@*B..|", "+-----+"]);
     }
 
     // Compares with the sight on the complete map, from every spot of a map with pillars and passages.
     #[test]
-    fn what_is_remembered_is_never_taken_for_visible_and_seldom_the_other_way_round() {
+    fn remembered_cells_are_never_shown_as_visible() {
         const MAP: &[u8] =
             b"+-----------+  +----+ \n|...........|  |....| \n|..+-+..||..#####...| \n|..|.|......|  |....| \n\
             |..#...-...+|  +---#+ \n|......|....|      #  \n|...........########  \n+-----------+         \n";
@@ -351,7 +351,7 @@ pub(crate) mod sight_tests {
         let mut known: Vec<u8> = MAP.iter().map(|&byte| if byte == b'\n' { byte } else { b' ' }).collect();
         let rows = ["                      "; 8];
         let mut client = client(player(), &rows);
-        let mut seen = Seen::default();
+        let mut seen = SightMemory::default();
         let (mut visible, mut missed) = (0, 0);
         let spots: Vec<Cell> =
             (0..).map(Cell).zip(MAP).filter(|(_, byte)| b".#".contains(byte)).map(|(cell, _)| cell).collect();
@@ -378,7 +378,7 @@ pub(crate) mod sight_tests {
     #[test]
     fn a_spectator_sees_everything() {
         let client = client(Participant::Spectator, &["+-+ +-+", "|A###.|", "+-+ +-+"]);
-        let mut seen = Seen::default();
+        let mut seen = SightMemory::default();
         seen.update(&client);
         assert_eq!(visible(&seen, &client), ["+-+ +-+", "|A###.|", "+-+ +-+"]);
     }
@@ -387,7 +387,7 @@ pub(crate) mod sight_tests {
     fn the_floor_below_a_player_is_remembered() {
         // A player in a known passage is opaque, like the passage.
         let mut client = client(player(), &["...###..", ".@.###..", "...###.."]);
-        let mut seen = Seen::default();
+        let mut seen = SightMemory::default();
         seen.update(&client);
         assert_eq!(visible(&seen, &client)[1], ".@.#    ");
         show(&mut client, &["...###..", ".@.B##..", "...###.."]);

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn without_options_it_is_the_course_s_game() {
+    fn default_options_are_those_of_the_course() {
         let config = config("nuggets-server");
         assert_eq!((config.rules, config.idle_timeout, config.rematch), (Rules::default(), None, false));
         assert_eq!((config.wait_for, config.countdown, config.spectators), (1, None, 1));

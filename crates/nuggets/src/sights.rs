@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn of_sights_that_are_needed_in_turn_a_fair_share_is_found() {
+    fn cache_serves_a_share_of_sights_used_in_turn() {
         let grid = grid(".+..+...", 40);
         let mut all = SightCache::new(Vision::default(), usize::MAX);
         grid.room_spots().iter().for_each(|&spot| drop(all.sight(&grid, spot)));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spot_that_is_needed_often_gets_in() {
+    fn frequently_used_spot_is_cached() {
         let grid = grid(".+..+...", 40);
         let mut cache = SightCache::new(Vision::default(), 4_000);
         grid.room_spots().iter().for_each(|&spot| drop(cache.sight(&grid, spot)));

@@ -178,11 +178,11 @@ impl Views {
                 Event::Joined(player, cell) => {
                     self.touched.push(cell);
                     self.viewers.insert(player, Viewer::at(cell, game.grid()));
-                    self.go(game.grid(), player, cell);
+                    self.move_to(game.grid(), player, cell);
                 }
                 Event::Moved { player, from, to } => {
                     self.touched.extend([from, to]);
-                    self.go(game.grid(), player, to);
+                    self.move_to(game.grid(), player, to);
                 }
                 Event::Left(player, cell) => {
                     self.touched.push(cell);
@@ -223,7 +223,7 @@ impl Views {
     }
 
     // Moves a player to a cell and records the cells that it sees from there.
-    fn go(&mut self, grid: &Grid, player: PlayerId, to: Cell) {
+    fn move_to(&mut self, grid: &Grid, player: PlayerId, to: Cell) {
         let Some(viewer) = self.viewers.get_mut(&player) else { return };
         viewer.cell = to;
         let index = self.changes.iter().position(|change| change.player == player).unwrap_or_else(|| {

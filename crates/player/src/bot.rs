@@ -110,7 +110,7 @@ impl Pilot {
 }
 
 /// Why a connection ended before the dealer's QUIT.
-enum Cut {
+enum Disconnect {
     /// The connection is lost. The directory may locate the dealer elsewhere.
     Lost(anyhow::Error),
     Wrong(anyhow::Error),
@@ -157,13 +157,13 @@ async fn play_on(
                     wire.close().await;
                     return Ok(());
                 }
-                Err(Cut::Lost(error)) if place.follows() => {
+                Err(Disconnect::Lost(error)) if place.follows() => {
                     warn!("{error:#}; locating the room");
                     if playing.client.bytes_read() > 0 {
                         (backoff, since) = (Backoff::default(), Instant::now());
                     }
                 }
-                Err(Cut::Lost(error) | Cut::Wrong(error)) => return Err(error),
+                Err(Disconnect::Lost(error) | Disconnect::Wrong(error)) => return Err(error),
             },
             Err(error) if !place.follows() || since.elapsed() >= FOLLOW => return Err(error),
             Err(error) if backoff.attempts() == 0 => warn!("{error:#}"),
@@ -178,7 +178,12 @@ async fn play_on(
     }
 }
 
-async fn converse(wire: &mut Wire, session: &mut Session, pilot: &mut Pilot, rounds: Option<u64>) -> Result<(), Cut> {
+async fn converse(
+    wire: &mut Wire,
+    session: &mut Session,
+    pilot: &mut Pilot,
+    rounds: Option<u64>,
+) -> Result<(), Disconnect> {
     info!("joining; the dealer deals when a table is full, and sends nothing until then");
     let (mut begun, mut is_warned) = (false, false);
     let mut progress = progress_line();
@@ -200,17 +205,17 @@ async fn converse(wire: &mut Wire, session: &mut Session, pilot: &mut Pilot, rou
                 wire.flush();
                 continue;
             }
-            Received::Closed => return Err(Cut::Lost(session.ended())),
+            Received::Closed => return Err(Disconnect::Lost(session.ended())),
             Received::Failed(error) => {
                 debug!(%error, "the connection failed");
-                return Err(Cut::Lost(session.ended()));
+                return Err(Disconnect::Lost(session.ended()));
             }
         }
         while let Some(event) = session.poll_event() {
             match event {
                 Meaning::Asked => {
                     if let Some(choice) = pilot.choose(session) {
-                        let message = session.client.decide(choice).map_err(|error| Cut::Wrong(error.into()))?;
+                        let message = session.client.decide(choice).map_err(|error| Disconnect::Wrong(error.into()))?;
                         trace!("> {message}");
                     }
                 }
@@ -234,7 +239,7 @@ async fn converse(wire: &mut Wire, session: &mut Session, pilot: &mut Pilot, rou
                 Meaning::Dealt | Meaning::Ignored => {}
             }
         }
-        received.map_err(|error| Cut::Wrong(error.into()))?;
+        received.map_err(|error| Disconnect::Wrong(error.into()))?;
         if !session.send_answers(wire) {
             // An answer is also an acknowledgement.
             wire.acknowledge();

@@ -57,7 +57,7 @@ impl Game {
 
     /// Takes over a game from another source, such as a replay: the current client, the results so far, the number
     /// of rounds begun, and the total and verdict of the last finished round.
-    pub fn take_up(&mut self, client: Client, score: Score, begun: u64, last: Option<(u8, Verdict)>) {
+    pub fn take_over(&mut self, client: Client, score: Score, begun: u64, last: Option<(u8, Verdict)>) {
         self.advice = client.state().zip(client.upcard()).map(|(_, upcard)| self.advisor.advise(client.hand(), upcard));
         (self.session.client, self.session.score, self.begun, self.last) = (client, score, begun, last);
         self.just_ended = last.is_some() && !self.in_round();
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn how_rounds_end_is_said_in_words() {
+    fn results_of_rounds_have_texts() {
         for (script, outcome) in [
             ("STAND, RESULT WIN", "Round 1: you win with 17."),
             ("STAND, RESULT PUSH", "Round 1: push, both have 17."),
@@ -410,14 +410,14 @@ mod tests {
     }
 
     #[test]
-    fn a_game_that_somebody_else_followed_is_taken_up_with_its_question() {
+    fn state_of_another_client_is_taken_over() {
         let (mut game, other) = (Game::after("BEGIN"), Game::after(DEAL));
         let score = Score { wins: 3, ..Score::default() };
-        game.take_up(other.client().clone(), score, 4, Some((20, Verdict::Win)));
+        game.take_over(other.client().clone(), score, 4, Some((20, Verdict::Win)));
         assert!(game.advice().is_some() && game.advice() == other.advice());
         assert_eq!(game.status(), "Ann: 3 won, 0 pushed, 0 lost, 0 bust, mean +1.000");
         assert_eq!((game.round(), game.outcome().as_deref()), (4, Some("Round 3: you win with 20.")));
-        game.take_up(Game::after("BEGIN").client().clone(), score, 4, None);
+        game.take_over(Game::after("BEGIN").client().clone(), score, 4, None);
         assert_eq!((game.advice(), game.outcome()), (None, None));
     }
 
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_table_advises_and_what_costs_next_to_nothing_is_right() {
+    fn advised_and_nearly_equal_actions_are_right() {
         let mut coach = Coach::default();
         for action in [Action::Hit, Action::Stand] {
             assert!(coach.grade(&advice(Action::Hit, -0.100, -0.104), action).unwrap().is_right());

@@ -16,7 +16,7 @@ use tokio::{
 };
 use tracing::{debug, trace, warn};
 
-use self::lines::CutOff;
+use self::lines::QuitReason;
 use crate::{
     game::Game,
     link::Link,
@@ -159,7 +159,7 @@ impl Person {
             let Self { link, stage, state, .. } = self;
             select! {
                 read = link.read(&mut chunk), if reads => self.inbox.take(read, chunk.split().freeze()),
-                event = stage.next(asked) => self.happen(event)?,
+                event = stage.next(asked) => self.handle_stage_event(event)?,
                 connected = connected(state) => self.joined(connected),
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => self.awake(),
             }
@@ -176,7 +176,7 @@ impl Person {
             let was = Turn::of(&self.game, self.answered);
             let received = self.game.session.receive(&[byte]);
             while let Some(event) = self.game.poll_event() {
-                self.hear(&event, was)?;
+                self.handle_event(&event, was)?;
             }
             if let Err(error) = received {
                 self.end(Some(format!("{:#}", anyhow::Error::from(error))), true);
@@ -195,7 +195,7 @@ impl Person {
         Ok(())
     }
 
-    fn hear(&mut self, event: &Meaning, was: Turn) -> io::Result<()> {
+    fn handle_event(&mut self, event: &Meaning, was: Turn) -> io::Result<()> {
         self.stage.change();
         self.unended = None;
         self.search = None;
@@ -217,10 +217,10 @@ impl Person {
             Meaning::Ignored | Meaning::Quit => {}
         }
         if self.view.is_none() {
-            lines::tell(&self.game, event, self.clock.left(Instant::now()))?;
+            lines::print_event(&self.game, event, self.clock.left(Instant::now()))?;
         }
         match (event, waited) {
-            (Meaning::Quit, waited) => self.take_leave(waited, was),
+            (Meaning::Quit, waited) => self.handle_quit(waited, was),
             (_, Some(waited)) => {
                 let (rounds, longest) = self.rushed.unwrap_or_default();
                 self.rushed = Some((rounds + 1, longest.max(waited)));
@@ -232,10 +232,10 @@ impl Person {
     }
 
     // Handles the dealer's QUIT. `waited` is how long a question was open, if there was one.
-    fn take_leave(&mut self, waited: Option<Duration>, was: Turn) {
+    fn handle_quit(&mut self, waited: Option<Duration>, was: Turn) {
         let (reason, failed) = match (waited, self.rushed, was) {
             (Some(waited), _, _) => {
-                let cut = CutOff::after(waited, self.clock.limit);
+                let cut = QuitReason::after(waited, self.clock.limit);
                 self.clock.learn(waited);
                 if cut.costs_the_hand() {
                     self.game.forfeit();
@@ -404,7 +404,7 @@ impl Person {
         let Self { stage, state, played, .. } = self;
         drop(stage);
         for line in told {
-            lines::say(&line)?;
+            lines::print_line(&line)?;
         }
         let ended = match state {
             State::Over(Over { reason: Some(reason), failed: true, .. })
@@ -452,13 +452,13 @@ const LINE: usize = 64;
 
 /// A command of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum Command {
     Do(Action),
     Advice,
     Leave,
 }
 
-impl Wish {
+impl Command {
     fn of_key(key: u8) -> Option<Self> {
         Some(match key.to_ascii_lowercase() {
             b'h' => Self::Do(Action::Hit),
@@ -477,14 +477,14 @@ impl Wish {
 }
 
 impl Person {
-    fn happen(&mut self, event: StageEvent) -> io::Result<()> {
+    fn handle_stage_event(&mut self, event: StageEvent) -> io::Result<()> {
         match event {
             StageEvent::Key(typed) => self.key(typed),
             StageEvent::Byte(b'\n') => {
                 let line = mem::take(&mut self.line);
-                match Wish::of_line(&line) {
-                    Some(wish) => self.fulfil(wish)?,
-                    None => lines::say("Type hit, stand, advice or quit.")?,
+                match Command::of_line(&line) {
+                    Some(command) => self.execute(command)?,
+                    None => lines::print_line("Type hit, stand, advice or quit.")?,
                 }
             }
             StageEvent::Byte(byte) => {
@@ -494,8 +494,8 @@ impl Person {
             }
             // The last line may lack a terminator.
             StageEvent::End => {
-                match Wish::of_line(&self.line) {
-                    Some(wish) => self.fulfil(wish)?,
+                match Command::of_line(&self.line) {
+                    Some(command) => self.execute(command)?,
                     None => self.leaving = true,
                 }
                 self.line.clear();
@@ -528,9 +528,9 @@ impl Person {
                     Some(_) => self.hold = None,
                     None => {
                         // Keys do not act on a hand that is not visible.
-                        if let Some(wish) = Wish::of_key(key).filter(|_| self.seen) {
+                        if let Some(command) = Command::of_key(key).filter(|_| self.seen) {
                             // With a screen there is no output.
-                            let _ = self.fulfil(wish);
+                            let _ = self.execute(command);
                         }
                     }
                 },
@@ -539,21 +539,21 @@ impl Person {
         }
     }
 
-    fn fulfil(&mut self, wish: Wish) -> io::Result<()> {
-        match wish {
-            Wish::Leave => self.leaving = true,
-            Wish::Advice => {
+    fn execute(&mut self, command: Command) -> io::Result<()> {
+        match command {
+            Command::Leave => self.leaving = true,
+            Command::Advice => {
                 self.advised = true;
                 if let Some(advice) = self.game.advice().filter(|_| self.view.is_none()) {
                     lines::advise(advice)?;
                 }
             }
-            Wish::Do(action) => {
+            Command::Do(action) => {
                 if let Some(message) = self.game.decide(action) {
                     trace!("> {message}");
                     self.answered = Some(self.clock.stop(Instant::now()));
                     if let Some(grade) = self.game.grade.filter(|_| self.view.is_none()) {
-                        lines::say(&grade.in_words())?;
+                        lines::print_line(&grade.in_words())?;
                     }
                 }
             }
@@ -688,7 +688,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dealer_that_waits_less_long_is_believed() {
+    fn shorter_time_limit_of_the_dealer_is_used() {
         let now = Instant::now();
         let mut clock = Clock::new(Some(seconds(30)));
         clock.learn(seconds(40));

@@ -38,10 +38,10 @@ impl Link {
     pub(crate) async fn read(&mut self, bytes: &mut BytesMut) -> io::Result<usize> {
         match self {
             Self::Wire(wire) => wire.read(bytes).await,
-            Self::Practice(practice) if practice.said.is_empty() => future::pending().await,
+            Self::Practice(practice) if practice.unread.is_empty() => future::pending().await,
             Self::Practice(practice) => {
-                bytes.extend_from_slice(&practice.said);
-                Ok(std::mem::take(&mut practice.said).len())
+                bytes.extend_from_slice(&practice.unread);
+                Ok(std::mem::take(&mut practice.unread).len())
             }
         }
     }
@@ -62,7 +62,7 @@ pub(crate) struct Practice {
     dealer: Hosted<Server>,
     // The incomplete bytes of the user's last message, and the bytes from the dealer.
     heard: BytesMut,
-    said: BytesMut,
+    unread: BytesMut,
 }
 
 impl Practice {
@@ -71,13 +71,13 @@ impl Practice {
     pub(crate) fn new(seed: Seed) -> Result<Self, ConfigError> {
         let config = Config { delay: Duration::ZERO, ..Config::new(MAX_ROUNDS, seed) };
         let mut practice =
-            Self { dealer: Hosted::new(Server::new(config)?), heard: BytesMut::new(), said: BytesMut::new() };
+            Self { dealer: Hosted::new(Server::new(config)?), heard: BytesMut::new(), unread: BytesMut::new() };
         let address = "practice";
         let connected =
             Input::Connected { peer: PERSON, role: Role::Player, link: Kind::Stream, address: address.into() };
         let mut out = Outbox::new();
         practice.dealer.input(Time::ZERO, connected, &mut out);
-        practice.say(out);
+        practice.queue_frames(out);
         Ok(practice)
     }
 
@@ -87,13 +87,13 @@ impl Practice {
         while !self.heard.is_empty()
             && self.dealer.receive(Time::ZERO, PERSON, &mut self.heard, &mut out) == Progress::Decoded
         {}
-        self.say(out);
+        self.queue_frames(out);
     }
 
-    fn say(&mut self, mut out: Outbox) {
+    fn queue_frames(&mut self, mut out: Outbox) {
         for output in out.drain() {
             if let Output::Send { frame, .. } = output {
-                self.said.extend_from_slice(&frame);
+                self.unread.extend_from_slice(&frame);
             }
         }
     }
@@ -103,9 +103,9 @@ impl Practice {
 mod tests {
     use super::*;
 
-    fn said(practice: &mut Practice, message: &[u8]) -> String {
+    fn replies(practice: &mut Practice, message: &[u8]) -> String {
         practice.receive(message);
-        String::from_utf8(std::mem::take(&mut practice.said).to_vec()).unwrap()
+        String::from_utf8(std::mem::take(&mut practice.unread).to_vec()).unwrap()
     }
 
     #[test]
@@ -113,9 +113,9 @@ mod tests {
         // The round that docs/blackjack.md shows byte by byte.
         let mut practice = Practice::new(Seed::from_number(17)).unwrap();
         let deal = "BEGIN\0CARD Four of Clubs\0CARD Eight of Spades\0DEALER Five of Hearts\0DECISION\0";
-        assert_eq!(said(&mut practice, b"JOIN A"), "");
-        assert_eq!(said(&mut practice, b"nn\0"), deal);
-        let next = said(&mut practice, b"STAND\0");
+        assert_eq!(replies(&mut practice, b"JOIN A"), "");
+        assert_eq!(replies(&mut practice, b"nn\0"), deal);
+        let next = replies(&mut practice, b"STAND\0");
         assert!(next.starts_with("RESULT WIN\0BEGIN\0CARD "), "{next}");
         let revealed = Link::Practice(Box::new(practice)).revealed().unwrap();
         assert_eq!(revealed.cards()[1].name(), "Five of Hearts");

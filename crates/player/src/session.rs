@@ -15,7 +15,7 @@ use netcore::{Client as _, Framing, Gone, Time};
 use tracing::{trace, warn};
 
 /// The maximum number of anomalies that are logged, so that a faulty dealer cannot fill a disk.
-const TOLD: u32 = 20;
+const MAX_LOGGED_ANOMALIES: u32 = 20;
 
 /// How long a text may lack its zero byte before the player is warned.
 pub(crate) const UNENDED: Duration = Duration::from_secs(2);
@@ -53,10 +53,10 @@ impl Session {
         trace!("< {message}");
         if let Some(anomaly) = anomaly {
             self.anomalies = self.anomalies.saturating_add(1);
-            if self.anomalies <= TOLD {
+            if self.anomalies <= MAX_LOGGED_ANOMALIES {
                 warn!("{anomaly}");
             }
-            if self.anomalies == TOLD {
+            if self.anomalies == MAX_LOGGED_ANOMALIES {
                 warn!("further anomalies of this dealer are not logged");
             }
         }

@@ -603,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_on_sees_cards_odds_and_advice_and_no_keys() {
+    fn watcher_sees_cards_odds_and_advice_without_keys() {
         assert_eq!(
             drawn(&Game::after(DEAL), &Scene::LOOK, 76, 17),
             [
@@ -700,7 +700,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_seat_is_told_what_can_be_known() {
+    fn waiting_player_sees_the_waiting_time() {
         let game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
         let lines = drawn(&game, &Scene { left: None, waited: Some(12), ..PLAYING }, 80, 24);
         assert!(has(&lines, "12 s so far") && lines.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
@@ -720,7 +720,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dealer_that_does_not_wait_is_spoken_of() {
+    fn impatient_dealer_is_reported() {
         let scene = Scene { rushed: Some(Duration::from_millis(26)), ..PLAYING };
         let lines = drawn(&Game::after(DEAL), &scene, 80, 24);
         assert!(has(&lines, "The dealer does not wait for your answer: it continues after 0.03 s."), "{lines:#?}");

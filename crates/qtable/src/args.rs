@@ -64,7 +64,7 @@ pub(crate) const MAX_RUNS: u32 = 100;
 
 /// How a learner chooses actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Way {
+pub(crate) enum ExploreKind {
     /// Hit or stand at random: the course's way; never plays well
     Random,
     /// By the table, and sometimes at random
@@ -74,8 +74,8 @@ pub(crate) enum Way {
     UntilConfident,
 }
 
-impl Way {
-    /// The way to explore and its description; `epsilon` is for [`Way::Epsilon`].
+impl ExploreKind {
+    /// The way to explore and its description; `epsilon` is for [`ExploreKind::Epsilon`].
     pub(crate) fn explore(self, epsilon: &Epsilon) -> (Explore, String) {
         let word = self.word();
         match self {
@@ -129,9 +129,9 @@ fn epsilon(typed: &str) -> Result<Epsilon, ParseChanceError> {
 }
 
 /// The probability of exploring. Only one of the ways to explore has one.
-fn chance(asked: Option<&Epsilon>, ways: &[Way]) -> anyhow::Result<Epsilon> {
+fn chance(asked: Option<&Epsilon>, ways: &[ExploreKind]) -> anyhow::Result<Epsilon> {
     match asked {
-        Some(_) if !ways.contains(&Way::Epsilon) => {
+        Some(_) if !ways.contains(&ExploreKind::Epsilon) => {
             Err(UsageError("--epsilon requires --explore epsilon".to_owned()).into())
         }
         Some(asked) => Ok(asked.clone()),
@@ -172,8 +172,8 @@ pub(crate) struct TrainArgs {
     pub(crate) rounds: u64,
 
     /// How to choose actions while learning
-    #[arg(long, value_enum, default_value_t = Way::Epsilon, value_name = "WAY")]
-    pub(crate) explore: Way,
+    #[arg(long, value_enum, default_value_t = ExploreKind::Epsilon, value_name = "WAY")]
+    pub(crate) explore: ExploreKind,
 
     /// Chance of a random decision with --explore epsilon; without it 0.1
     #[arg(long, value_name = "CHANCE", value_parser = epsilon, allow_negative_numbers = true)]
@@ -449,7 +449,7 @@ pub(crate) struct CurveArgs {
 
     /// A way to choose actions while learning, may be repeated; without it all three
     #[arg(long, value_enum, value_name = "WAY")]
-    pub(crate) explore: Vec<Way>,
+    pub(crate) explore: Vec<ExploreKind>,
 
     /// Chance of a random decision with --explore epsilon; without it 0.1
     #[arg(long, value_name = "CHANCE", value_parser = epsilon, allow_negative_numbers = true)]
@@ -492,9 +492,9 @@ impl CurveArgs {
 
     /// The ways to explore, each once, and the probability for one of them. Fails with [`UsageError`] if a probability
     /// is given for learners that have none.
-    pub(crate) fn ways(&self) -> anyhow::Result<(Vec<Way>, Epsilon)> {
-        let all = [Way::Random, Way::Epsilon, Way::UntilConfident];
-        let asked: Vec<Way> =
+    pub(crate) fn ways(&self) -> anyhow::Result<(Vec<ExploreKind>, Epsilon)> {
+        let all = [ExploreKind::Random, ExploreKind::Epsilon, ExploreKind::UntilConfident];
+        let asked: Vec<ExploreKind> =
             all.into_iter().filter(|way| self.explore.is_empty() || self.explore.contains(way)).collect();
         let epsilon = chance(self.epsilon.as_ref(), &asked)?;
         Ok((asked, epsilon))

@@ -13,7 +13,7 @@ use blackjack::{
     learn::{Explore, Trainer},
 };
 
-use crate::{args::Way, judge::Judge, train::RoundsProgress};
+use crate::{args::ExploreKind, judge::Judge, train::RoundsProgress};
 
 /// The number of rounds of the first point.
 pub(crate) const FIRST: u64 = 1_000;
@@ -30,7 +30,7 @@ fn power(rounds: u64) -> f64 {
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     /// How its learners choose actions.
-    pub(crate) way: Way,
+    pub(crate) way: ExploreKind,
     pub(crate) name: String,
     /// The runs, each with a seed of its own.
     pub(crate) runs: Vec<Run>,
@@ -59,24 +59,24 @@ pub(crate) struct Curves {
 
 /// The right end of a line.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End<'a> {
+pub(crate) struct LineEnd<'a> {
     /// Its value there.
     pub(crate) value: f64,
     pub(crate) name: &'a str,
     /// How its learners choose actions, if it is a series.
-    pub(crate) way: Option<Way>,
+    pub(crate) way: Option<ExploreKind>,
 }
 
 impl Curves {
     /// The right ends of all lines: those of the two reference values and of the means of the series.
-    pub(crate) fn ends(&self) -> Vec<End<'_>> {
+    pub(crate) fn ends(&self) -> Vec<LineEnd<'_>> {
         let mut ends = vec![
-            End { value: self.optimum, name: "best table", way: None },
-            End { value: self.mimic, name: "dealer's strategy", way: None },
+            LineEnd { value: self.optimum, name: "best table", way: None },
+            LineEnd { value: self.mimic, name: "dealer's strategy", way: None },
         ];
         for series in &self.series {
             if let Some(&(_, value)) = series.mean().last() {
-                ends.push(End { value, name: &series.name, way: Some(series.way) });
+                ends.push(LineEnd { value, name: &series.name, way: Some(series.way) });
             }
         }
         ends
@@ -184,7 +184,7 @@ mod tests {
     fn a_mean_is_taken_point_by_point() {
         let run = |seed, values: [f64; 2]| Run { seed, points: vec![(10, values[0]), (20, values[1])] };
         let series = Series {
-            way: Way::UntilConfident,
+            way: ExploreKind::UntilConfident,
             name: String::new(),
             runs: vec![run(1, [0.0, 1.0]), run(2, [1.0, 2.0])],
         };

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_grow_with_what_is_known_within_bounds() {
+    fn stretches_grow_within_bounds() {
         let plan = Plan { explore: Explore::Epsilon(Chance::new(0.1).unwrap()), seed: 5, threads: 2 };
         let mut table = QTable::new(StateSpace::Coarse);
         let mut last = plan.stretch(&table);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_says_how_far_how_fast_and_how_long() {
+    fn progress_line_shows_fraction_speed_and_time() {
         assert_eq!(
             line(25_000_000, 100_000_000, Duration::from_secs(2), "  exact -0.051600"),
             "[#####...............]  25 %  25.0 M of 100.0 M rounds  12.5 M/s  0:06 left  exact -0.051600"

@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_not_known_is_refused() {
+    fn missing_and_unknown_options_are_refused() {
         for (line, kind) in [
             ("", ErrorKind::MissingRequiredArgument),
             ("-s h:1", ErrorKind::MissingRequiredArgument),
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_refused_by_name() {
+    fn conflicting_options_are_refused_by_name() {
         for (line, named) in [
             ("-s h:1 -d h:1 --headless 2", ["--gui-address", "--headless"]),
             ("-s h:1 --bot --observe", ["--bot", "--observe"]),
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_none_are_refused_with_what_would_be_right() {
+    fn invalid_values_are_refused_with_the_expected_form() {
         let bots = "1 to 1000, as in 4";
         for (option, wrong, right) in [
             ("-p", "65536", "0 to 65535, as in 2023"),

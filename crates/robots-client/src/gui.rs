@@ -121,7 +121,7 @@ impl Gui {
                 match self.sockets[socket].try_recv_from(&mut buffer) {
                     Ok((length, from)) => match read_datagram(&buffer[..length], 0) {
                         Ok(input) => {
-                            self.heard(from);
+                            self.prefer_address(from);
                             take(input);
                         }
                         Err(error) => {
@@ -145,7 +145,7 @@ impl Gui {
     }
 
     // A name may have several addresses. The GUI is at the address that sends inputs.
-    fn heard(&mut self, from: SocketAddr) {
+    fn prefer_address(&mut self, from: SocketAddr) {
         let ip = from.ip().to_canonical();
         if self.aims[self.aim].address.ip().to_canonical() != ip
             && let Some(aim) = self.aims.iter().position(|aim| aim.address.ip().to_canonical() == ip)
@@ -260,7 +260,7 @@ mod tests {
     }
 
     // The number of players in the next picture.
-    fn seen(peer: &Peer) -> u8 {
+    fn received_turn(peer: &Peer) -> u8 {
         let mut buffer = [0; 100];
         assert_eq!(peer.recv(&mut buffer).unwrap(), 17);
         buffer[2]
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pictures_come_from_the_port_to_which_inputs_go_and_in_order() {
+    async fn pictures_are_sent_in_order_from_the_input_port() {
         let (peer, address) = peer(LO);
         for bind in [&[][..], &[LO]] {
             let (mut gui, port) = gui(bind, &[address]);
@@ -285,14 +285,14 @@ mod tests {
             for number in 0..50 {
                 gui.show(&picture(number));
             }
-            assert_eq!((0..50).map(|_| seen(&peer)).collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
+            assert_eq!((0..50).map(|_| received_turn(&peer)).collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
             gui.show(&picture(1));
             assert_eq!(peer.recv_from(&mut [0; 99]).unwrap().1, (LO, port).into());
         }
     }
 
     #[tokio::test]
-    async fn a_picture_without_room_gives_way_to_the_next() {
+    async fn picture_without_room_is_replaced_by_the_next() {
         let (peer, address) = peer(LO);
         let (mut gui, _) = gui(&[LO], &[address]);
         // The runtime does not know yet that there is room.
@@ -305,11 +305,11 @@ mod tests {
             gui.turn(|_| {});
         }
         gui.show(&picture(4));
-        assert_eq!([seen(&peer), seen(&peer)], [3, 4]);
+        assert_eq!([received_turn(&peer), received_turn(&peer)], [3, 4]);
     }
 
     #[tokio::test]
-    async fn a_name_of_two_addresses_is_where_inputs_come_from() {
+    async fn pictures_follow_the_address_of_inputs() {
         let Ok(six) = Peer::bind((Ipv6Addr::LOCALHOST, 0)) else { return };
         let port = six.local_addr().unwrap().port();
         let Ok(four) = Peer::bind((LO, port)) else { return };
@@ -317,15 +317,15 @@ mod tests {
         let (mut gui, own) = gui(&[], &addresses);
         gui.sockets[0].writable().await.unwrap();
         gui.show(&picture(1));
-        assert_eq!(seen(&six), 1);
+        assert_eq!(received_turn(&six), 1);
         four.send_to(&[0], (LO, own)).unwrap();
         inputs(&mut gui, 1).await;
         gui.show(&picture(2));
-        assert_eq!(seen(&four), 2);
+        assert_eq!(received_turn(&four), 2);
     }
 
     #[tokio::test]
-    async fn a_gui_that_no_socket_reaches_is_an_error() {
+    async fn unreachable_gui_is_an_error() {
         let sockets = bind_udp(&[LO], 0).unwrap();
         let error = Gui::new(sockets, &["[::1]:7".parse().unwrap()]).unwrap_err().to_string();
         assert!(error.contains("127.0.0.1") && error.contains("::1") && error.contains("both IPv6"), "{error}");

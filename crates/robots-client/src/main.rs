@@ -146,7 +146,8 @@ async fn play(plan: Plan, place: ServerLocation) -> anyhow::Result<()> {
     };
     let mut greeted = link.subscribe();
     greeted.mark_unchanged();
-    let playing = Player { name, steering, gui, own, link: link.clone(), log: Some(GameLog::new()) }.run(place, retry);
+    let playing =
+        Player { name, steering, gui, own, connection: link.clone(), log: Some(GameLog::new()) }.run(place, retry);
     let Some(window) = window else { return playing.await };
     let mut window = pin!(window.run());
     // The terminal is restored before anything is printed.
@@ -162,7 +163,7 @@ async fn play(plan: Plan, place: ServerLocation) -> anyhow::Result<()> {
         left = &mut window => (Some(left), Ok(())),
     };
     if let Some(left) = left {
-        left.tell();
+        left.report();
     }
     ended
 }
@@ -179,7 +180,7 @@ fn in_terminal(
         |sockets: &[net::UdpSocket]| sockets.iter().map(net::UdpSocket::local_addr).collect::<io::Result<Vec<_>>>();
     let (client, window) = (addresses(&ours)?, addresses(&theirs)?);
     let gui = Gui::new(ours, &window)?;
-    Ok((gui, Window::new(theirs, client, Follow::Told(own))?.with_client(role, server)))
+    Ok((gui, Window::new(theirs, client, Follow::Client(own))?.with_client(role, server)))
 }
 
 async fn find_gui(sockets: Vec<net::UdpSocket>, address: HostPort) -> anyhow::Result<Gui> {
@@ -249,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_says_where_its_gui_has_to_be_and_how_to_start_it() {
+    fn client_prints_how_to_start_its_gui() {
         let said = |port, gui: &str| about_gui(port, &gui.parse().unwrap());
         assert_eq!(
             said(2023, "localhost:2024"),

@@ -39,14 +39,14 @@ pub(crate) struct Player {
     /// Publishes the number of this client's player.
     pub(crate) own: watch::Sender<Option<PlayerId>>,
     /// Publishes the state of the connection, from the first Hello on.
-    pub(crate) link: watch::Sender<Server>,
+    pub(crate) connection: watch::Sender<Server>,
     /// Logs the course of games, if it is this client's task.
     pub(crate) log: Option<GameLog>,
 }
 
 /// Why a connection is over.
 #[derive(Debug)]
-enum End {
+enum ConnectionEnd {
     Played,
     Lost(anyhow::Error),
     Malformed(anyhow::Error),
@@ -54,7 +54,7 @@ enum End {
 
 // The state of one connection.
 #[derive(Debug)]
-struct Link {
+struct Connection {
     wire: Wire,
     clock: Clock,
     client: Client,
@@ -66,7 +66,7 @@ struct Link {
 impl Player {
     /// A client without a GUI.
     pub(crate) fn unseen(name: ShortText, steering: Steering, log: Option<GameLog>) -> Self {
-        Self { name, steering, gui: None, own: watch::Sender::default(), link: watch::Sender::default(), log }
+        Self { name, steering, gui: None, own: watch::Sender::default(), connection: watch::Sender::default(), log }
     }
 
     /// Runs until the games of a bot are played. A client without a number of games never ends by itself.
@@ -85,17 +85,17 @@ impl Player {
                     if self.log.is_some() {
                         info!(server = %wire.server(), "connected");
                     }
-                    let mut link = Link::new(&self.name, wire, returns);
-                    let end = self.converse(&mut link).await;
+                    let mut connection = Connection::new(&self.name, wire, returns);
+                    let end = self.converse(&mut connection).await;
                     self.own.send_replace(None);
-                    if let Some(greeted) = link.greeted {
-                        backoff.lasted(link.clock.now().since(greeted));
+                    if let Some(greeted) = connection.greeted {
+                        backoff.lasted(connection.clock.now().since(greeted));
                     }
-                    (news, returns) = (!link.returned, true);
+                    (news, returns) = (!connection.returned, true);
                     match end {
-                        End::Played => return Ok(()),
-                        End::Malformed(error) => return Err(error),
-                        End::Lost(error) => error,
+                        ConnectionEnd::Played => return Ok(()),
+                        ConnectionEnd::Malformed(error) => return Err(error),
+                        ConnectionEnd::Lost(error) => error,
                     }
                 }
                 Err(error) => error,
@@ -103,7 +103,7 @@ impl Player {
             if !retry {
                 return Err(why);
             }
-            self.link.send_replace(Server::Lost);
+            self.connection.send_replace(Server::Lost);
             let (attempts, wait) = (backoff.attempts(), backoff.next_wait());
             self.tell_loss(news, attempts, wait, &why);
             let again = async {
@@ -127,58 +127,58 @@ impl Player {
         }
     }
 
-    async fn converse(&mut self, link: &mut Link) -> End {
+    async fn converse(&mut self, connection: &mut Connection) -> ConnectionEnd {
         loop {
             select! {
-                () = link.wire.ready() => {}
+                () = connection.wire.ready() => {}
                 () = ready(self.gui.as_ref()) => {}
-                () = link.clock.until(link.settled()) => {}
+                () = connection.clock.until(connection.settled()) => {}
             }
-            match link.wire.receive(|bytes| link.client.feed(bytes)) {
+            match connection.wire.receive(|bytes| connection.client.feed(bytes)) {
                 Received::Bytes => {
-                    if let Err(end) = self.handle_messages(link) {
+                    if let Err(end) = self.handle_messages(connection) {
                         return end;
                     }
                 }
                 Received::Nothing | Received::Refused => {}
-                Received::Closed => return End::Lost(link.lost("has closed the connection")),
-                Received::Failed(error) => return End::Lost(link.lost(&format!("is lost: {error}"))),
+                Received::Closed => return ConnectionEnd::Lost(connection.lost("has closed the connection")),
+                Received::Failed(error) => return ConnectionEnd::Lost(connection.lost(&format!("is lost: {error}"))),
             }
-            self.log_return(link);
-            self.handle_inputs(link);
-            link.send();
+            self.log_return(connection);
+            self.handle_inputs(connection);
+            connection.send();
         }
     }
 
     // Handles one message at a time, since the GUI receives a picture of every turn. A bot acts on the newest state
     // only.
-    fn handle_messages(&mut self, link: &mut Link) -> Result<(), End> {
+    fn handle_messages(&mut self, connection: &mut Connection) -> Result<(), ConnectionEnd> {
         let mut news = false;
         loop {
-            let played = link.client.own_player().is_some();
-            let event = link.client.poll_event().map_err(|error| {
-                let server = link.wire.server();
-                End::Malformed(anyhow::anyhow!("the server at {server} sent a malformed message: {error}"))
+            let played = connection.client.own_player().is_some();
+            let event = connection.client.poll_event().map_err(|error| {
+                let server = connection.wire.server();
+                ConnectionEnd::Malformed(anyhow::anyhow!("the server at {server} sent a malformed message: {error}"))
             })?;
             let Some(event) = event else { break };
-            news |= self.handle_event(&link.client, &event, played)?;
-            if link.greeted.is_none() && link.client.parameters().is_some() {
-                link.greeted = Some(link.clock.now());
-                self.link.send_replace(Server::There);
+            news |= self.handle_event(&connection.client, &event, played)?;
+            if connection.greeted.is_none() && connection.client.parameters().is_some() {
+                connection.greeted = Some(connection.clock.now());
+                self.connection.send_replace(Server::There);
             }
         }
         if let (true, Steering::Bot { bot, .. }) = (news, &mut self.steering)
-            && let Some(input) = bot.next_input(&link.client)
+            && let Some(input) = bot.next_input(&connection.client)
         {
             debug!(?input, "from the bot");
-            link.client.act(link.clock.now(), input);
+            connection.client.act(connection.clock.now(), input);
         }
         Ok(())
     }
 
     // Handles one event and returns whether the picture has changed. `played` is whether the client was a player before
     // the event.
-    fn handle_event(&mut self, client: &Client, event: &ClientEvent, played: bool) -> Result<bool, End> {
+    fn handle_event(&mut self, client: &Client, event: &ClientEvent, played: bool) -> Result<bool, ConnectionEnd> {
         let game_over = !event.is_ignored && matches!(event.message, ServerMessage::GameEnded { .. });
         if let (true, Some(gui)) = (game_over, &mut self.gui) {
             // Inputs sent before the GUI knows that the game is over were meant for the game. They must not join the next one.
@@ -205,36 +205,36 @@ impl Player {
         if let (Steering::Bot { games: Some(games), .. }, true) = (&mut self.steering, played && game_over) {
             *games = games.saturating_sub(1);
             if *games == 0 {
-                return Err(End::Played);
+                return Err(ConnectionEnd::Played);
             }
         }
         Ok(event.is_picture_due())
     }
 
     // Logs the outcome of a reconnection once it is known.
-    fn log_return(&self, link: &mut Link) {
-        if link.settled().is_some_and(|settled| settled <= link.clock.now())
-            && let Some(outcome) = outcome(&link.client)
+    fn log_return(&self, connection: &mut Connection) {
+        if connection.settled().is_some_and(|settled| settled <= connection.clock.now())
+            && let Some(outcome) = outcome(&connection.client)
         {
             info!(name = %self.name.escape_debug(), "{outcome}");
-            link.returned = false;
+            connection.returned = false;
         }
     }
 
     // Handles the inputs of the GUI's user.
-    fn handle_inputs(&mut self, link: &mut Link) {
+    fn handle_inputs(&mut self, connection: &mut Connection) {
         let Some(gui) = &mut self.gui else { return };
         let obey = matches!(self.steering, Steering::Gui);
         gui.turn(|input| {
             if obey {
                 debug!(?input, "from the GUI");
-                link.client.act(link.clock.now(), input);
+                connection.client.act(connection.clock.now(), input);
             }
         });
     }
 }
 
-impl Link {
+impl Connection {
     fn new(name: &ShortText, wire: Wire, returned: bool) -> Self {
         let client = Client::new(name.clone(), wire.address().ok());
         Self { wire, clock: Clock::start(), client, returned, greeted: None }

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_arguments_there_are_the_usual_ports() {
+    fn default_ports_are_used_without_arguments() {
         let args = Args::try_parse_from(["robots-gui"]).unwrap();
         assert_eq!((args.client_address.to_string(), args.port), ("localhost:2023".into(), 2024));
         assert!(args.follow.is_none() && args.bind.is_empty());

@@ -161,7 +161,7 @@ mod tests {
     use crate::testing::game as board;
 
     #[test]
-    fn the_rest_of_a_game_is_told_in_time_once_it_is_known_and_else_in_turns() {
+    fn remaining_game_is_shown_as_time_or_turns() {
         let mut game = board(3, 3, &[]);
         let second = Some(Duration::from_millis(200));
         assert_eq!(until_the_end(&game, None), "288 turns");

@@ -30,7 +30,7 @@ pub(crate) enum Action {
 
 /// The content of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum Content {
     /// A picture, or the notice that there is none yet.
     Game,
     Result,
@@ -44,21 +44,21 @@ pub(crate) enum Shown {
 /// Leaving and redrawing always work. A user cannot steer an invisible game, so keys typed at the help, at a result
 /// or in a window that is too small are not sent. In a game only a capital `Q` leaves, because `q` is between the
 /// steering keys.
-pub(crate) const fn action(key: Key, shown: Shown) -> Action {
+pub(crate) const fn action(key: Key, shown: Content) -> Action {
     match (key, shown) {
         (Key::Interrupt | Key::EndOfInput | Key::Byte(b'Q'), _) => Action::Leave,
         (Key::Redraw, _) => Action::Redraw,
         (Key::Suspend, _) => Action::Suspend,
-        (_, Shown::TooSmall) => Action::Ignore,
-        (_, Shown::Help) | (Key::Function(1) | Key::Byte(b'?'), _) => Action::ToggleHelp,
-        (Key::Byte(byte), Shown::Result) => match byte {
+        (_, Content::TooSmall) => Action::Ignore,
+        (_, Content::Help) | (Key::Function(1) | Key::Byte(b'?'), _) => Action::ToggleHelp,
+        (Key::Byte(byte), Content::Result) => match byte {
             b'\n' => Action::Again,
             b'l' | b'L' => Action::Proceed,
             b'\t' => Action::ToggleTable,
             b'q' => Action::Leave,
             _ => Action::Ignore,
         },
-        (Key::Byte(byte), Shown::Game) => match byte.to_ascii_lowercase() {
+        (Key::Byte(byte), Content::Game) => match byte.to_ascii_lowercase() {
             b'w' => step(Direction::Up),
             b's' => step(Direction::Down),
             b'a' => step(Direction::Left),
@@ -69,7 +69,7 @@ pub(crate) const fn action(key: Key, shown: Shown) -> Action {
             b'\t' => Action::FollowNext,
             _ => Action::Ignore,
         },
-        (Key::Pad { key, shift }, Shown::Game) => match (key, shift) {
+        (Key::Pad { key, shift }, Content::Game) => match (key, shift) {
             (Pad::Up, false) => step(Direction::Up),
             (Pad::Down, false) => step(Direction::Down),
             (Pad::Left, false) => step(Direction::Left),
@@ -77,8 +77,8 @@ pub(crate) const fn action(key: Key, shown: Shown) -> Action {
             _ => scroll(key),
         },
         // The final board may be larger than the window.
-        (Key::Pad { key, .. }, Shown::Result) => scroll(key),
-        (Key::Function(_), Shown::Game | Shown::Result) => Action::Ignore,
+        (Key::Pad { key, .. }, Content::Result) => scroll(key),
+        (Key::Function(_), Content::Game | Content::Result) => Action::Ignore,
     }
 }
 
@@ -144,54 +144,54 @@ mod tests {
         for (bytes, pad, message) in table {
             let keys = bytes.iter().copied().map(Key::Byte).chain(pad.map(arrow));
             for typed in keys {
-                assert_eq!(action(typed, Shown::Game), Action::Send(message), "{typed:?}");
+                assert_eq!(action(typed, Content::Game), Action::Send(message), "{typed:?}");
             }
             sent.extend_from_slice(bytes);
         }
         // No other key is sent.
         for byte in (0..=0x7f).filter(|byte| !sent.contains(byte)) {
-            assert!(!matches!(action(Key::Byte(byte), Shown::Game), Action::Send(_)), "{byte:#x}");
+            assert!(!matches!(action(Key::Byte(byte), Content::Game), Action::Send(_)), "{byte:#x}");
         }
     }
 
     #[test]
     fn looking_around_has_keys_of_its_own() {
-        let pad = |key, shift| action(Key::Pad { key, shift }, Shown::Game);
+        let pad = |key, shift| action(Key::Pad { key, shift }, Content::Game);
         assert_eq!(pad(Pad::Up, true), Action::Scroll(Direction::Up));
         assert_eq!(pad(Pad::Right, true), Action::Scroll(Direction::Right));
         assert_eq!(pad(Pad::Home, false), Action::Scroll(Direction::Left));
         assert_eq!(pad(Pad::PageDown, false), Action::Scroll(Direction::Down));
-        assert_eq!(action(Key::Byte(b'\t'), Shown::Game), Action::FollowNext);
-        assert_eq!(action(Key::Byte(b'b'), Shown::Game), Action::ToggleDanger);
+        assert_eq!(action(Key::Byte(b'\t'), Content::Game), Action::FollowNext);
+        assert_eq!(action(Key::Byte(b'b'), Content::Game), Action::ToggleDanger);
     }
 
     #[test]
-    fn leaving_works_always_and_nobody_steers_blindly() {
-        for shown in [Shown::Game, Shown::Result, Shown::Help, Shown::TooSmall] {
+    fn leave_works_on_every_screen_and_moves_only_on_the_board() {
+        for shown in [Content::Game, Content::Result, Content::Help, Content::TooSmall] {
             for typed in [Key::Byte(b'Q'), Key::Interrupt, Key::EndOfInput] {
                 assert_eq!(action(typed, shown), Action::Leave);
             }
             assert_eq!(action(Key::Redraw, shown), Action::Redraw);
             assert_eq!(action(Key::Suspend, shown), Action::Suspend);
         }
-        assert_eq!(action(Key::Byte(b'w'), Shown::Help), Action::ToggleHelp);
-        assert_eq!(action(Key::Byte(b'w'), Shown::TooSmall), Action::Ignore);
-        assert_eq!(action(Key::Function(1), Shown::Game), Action::ToggleHelp);
-        assert_eq!(action(Key::Byte(b'?'), Shown::Game), Action::ToggleHelp);
+        assert_eq!(action(Key::Byte(b'w'), Content::Help), Action::ToggleHelp);
+        assert_eq!(action(Key::Byte(b'w'), Content::TooSmall), Action::Ignore);
+        assert_eq!(action(Key::Function(1), Content::Game), Action::ToggleHelp);
+        assert_eq!(action(Key::Byte(b'?'), Content::Game), Action::ToggleHelp);
     }
 
     #[test]
     fn a_result_has_few_keys_and_none_of_them_steers() {
-        let shown = |byte| action(Key::Byte(byte), Shown::Result);
+        let shown = |byte| action(Key::Byte(byte), Content::Result);
         assert_eq!(
             [b'\n', b'l', b'\t', b'q'].map(shown),
             [Action::Again, Action::Proceed, Action::ToggleTable, Action::Leave]
         );
         for key in b"wasd jzkxWASDJZKX".iter().map(|&byte| Key::Byte(byte)) {
-            assert_eq!(action(key, Shown::Result), Action::Ignore);
+            assert_eq!(action(key, Content::Result), Action::Ignore);
         }
         let arrow = Key::Pad { key: Pad::Up, shift: false };
-        assert_eq!(action(arrow, Shown::Result), Action::Scroll(Direction::Up));
+        assert_eq!(action(arrow, Content::Result), Action::Scroll(Direction::Up));
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let window = Window::new(sockets, client, follow)?.with_client_name(args.client_address.to_string());
-        window.run().await.tell();
+        window.run().await.report();
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn wins_are_counted_over_games_and_a_game_that_broke_off_is_none() {
+    fn wins_are_counted_over_complete_games() {
         let mut tally = Tally::default();
         tally.game_over(Time::ZERO, over(&[1, 0]), None);
         let mut broken = over(&[0, 9]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn players_without_end_are_forgotten() {
+    fn number_of_known_players_is_bounded() {
         let mut tally = Tally::default();
         for number in 0..2_000 {
             let name = number.to_string();

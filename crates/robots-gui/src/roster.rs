@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_counted_and_the_player_in_view_is_shown() {
+    fn hidden_players_are_counted_and_the_followed_one_is_shown() {
         assert_eq!(
             drawn(&rows(255), Some(PlayerId(200)), 22, 4),
             ["     id name    deaths", " A    0 p0           0", ">S6 200 p200      1000", " and 253 more"]

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_a_field_is_all_seen_if_there_is_room() {
+    fn items_on_one_field_are_all_drawn_if_they_fit() {
         let robots = [("A", 0, 0), ("B", 1, 0), ("C", 1, 0), ("D", 2, 0), ("E", 3, 0), ("F", 4, 0), ("G", 4, 0)];
         let mut game = game(7, 1, &robots);
         game.bombs = vec![bomb(0, 0, 9), bomb(0, 0, 4), bomb(2, 0, 10), bomb(4, 0, 3), bomb(5, 0, 7), bomb(6, 0, 70)];
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_explodes_next_turn_and_where_the_own_robot_is_can_be_shown() {
+    fn next_blasts_and_own_robot_can_be_marked() {
         let mut game = game(5, 3, &[("A", 4, 0)]);
         game.blocks = vec![at(2, 1)];
         let mut board = robots::Board::new(5, 3);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_off_the_board_or_out_of_view_is_left_out() {
+    fn items_off_the_board_or_out_of_view_are_not_drawn() {
         let mut game = game(3, 2, &[("A", 3, 0), ("B", 0, 2), ("C", 65_535, 65_535), ("D", 0, 0)]);
         game.bombs = vec![bomb(3, 1, 1)];
         game.blocks = vec![at(1, 0), at(1, 1)];

@@ -27,7 +27,7 @@ const TROUBLE: Duration = Duration::from_millis(20);
 pub(crate) struct Sender {
     addresses: Vec<SocketAddr>,
     current: usize,
-    way: Way,
+    way: SocketPair,
     // The newest key, and the number of addresses that have refused it.
     newest: Option<InputMessage>,
     refusals: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Sender {
 /// Two handles of one socket: one waits for refusals, the other sends. Sending bypasses the runtime, which learns
 /// only later that a new socket is writable.
 #[derive(Debug)]
-struct Way {
+struct SocketPair {
     waiting: UdpSocket,
     sending: std::net::UdpSocket,
 }
@@ -69,7 +69,7 @@ impl Sender {
     }
 
     /// Records that the client is reachable, because it has sent a picture.
-    pub(crate) const fn heard(&mut self) {
+    pub(crate) const fn record_picture(&mut self) {
         self.refusals = 0;
     }
 
@@ -133,7 +133,7 @@ pub(crate) async fn readable(sockets: &[UdpSocket]) {
     .await;
 }
 
-fn connect(address: SocketAddr) -> io::Result<Way> {
+fn connect(address: SocketAddr) -> io::Result<SocketPair> {
     let any: SocketAddr = match address {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
@@ -141,7 +141,7 @@ fn connect(address: SocketAddr) -> io::Result<Way> {
     let socket = std::net::UdpSocket::bind(any)?;
     socket.connect(address)?;
     socket.set_nonblocking(true)?;
-    Ok(Way { waiting: UdpSocket::from_std(socket.try_clone()?)?, sending: socket })
+    Ok(SocketPair { waiting: UdpSocket::from_std(socket.try_clone()?)?, sending: socket })
 }
 
 // Windows reports a refusal as a reset.
@@ -211,7 +211,7 @@ impl Pulse {
     }
 
     /// Records that a picture arrived: of this turn of a game, or of a lobby.
-    pub(crate) fn heard(&mut self, now: Time, turn: Option<u16>) {
+    pub(crate) fn record_picture(&mut self, now: Time, turn: Option<u16>) {
         let passed = match (self.turn, turn) {
             (Some(before), Some(turn)) => turn.checked_sub(before).filter(|&turns| turns > 0),
             _ => None,
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_key_that_is_refused_goes_to_the_next_address() {
+    async fn refused_key_is_sent_to_the_next_address() {
         let (gone, closed) = listener();
         drop(gone);
         let (client, open) = listener();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_key_that_nobody_takes_is_known_and_the_next_is_tried_anew() {
+    async fn undelivered_key_is_reported_and_the_next_is_tried() {
         let (gone, closed) = listener();
         drop(gone);
         let mut sender = Sender::new(vec![closed]).unwrap();
@@ -303,20 +303,20 @@ mod tests {
     fn a_game_is_silent_sooner_than_a_lobby() {
         let mut pulse = Pulse::new(at(0));
         assert_eq!((pulse.silence(at(2)), pulse.silence(at(3))), (None, Some(Duration::from_secs(3))));
-        pulse.heard(at(10), None);
+        pulse.record_picture(at(10), None);
         assert_eq!((pulse.silence(at(39)), pulse.silence(at(40))), (None, Some(Duration::from_secs(30))));
-        pulse.heard(at(50), Some(0));
+        pulse.record_picture(at(50), Some(0));
         assert_eq!((pulse.silence(at(52)), pulse.silence(at(53))), (None, Some(Duration::from_secs(3))));
     }
 
     #[test]
     fn slow_turns_are_waited_for() {
         let mut pulse = Pulse::new(at(0));
-        pulse.heard(at(0), Some(0));
-        pulse.heard(at(10), Some(1));
+        pulse.record_picture(at(0), Some(0));
+        pulse.record_picture(at(10), Some(1));
         assert_eq!((pulse.silence(at(29)), pulse.silence(at(30))), (None, Some(Duration::from_secs(20))));
-        pulse.heard(at(30), None);
-        pulse.heard(at(90), Some(0));
+        pulse.record_picture(at(30), None);
+        pulse.record_picture(at(90), Some(0));
         assert_eq!(pulse.silence(at(93)), Some(Duration::from_secs(3)));
     }
 
@@ -326,7 +326,7 @@ mod tests {
         let mut now = 0;
         let mut hear = |pulse: &mut Pulse, after: u64, turn| {
             now += after;
-            pulse.heard(Time::from_millis(now), Some(turn));
+            pulse.record_picture(Time::from_millis(now), Some(turn));
             pulse.turn_duration().map(|turn| turn.as_millis())
         };
         for turn in 0..100 {

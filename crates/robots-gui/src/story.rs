@@ -205,7 +205,7 @@ mod tests {
 
     // Returns the event displayed after a game in which Ann, Bob and Cid are in a corner each, bombs are placed, and
     // players are destroyed. `skip` omits the first picture with the bombs.
-    fn told(own: Option<u8>, placed: &[(u16, u16)], destroyed: &[u8], skip: bool) -> Option<String> {
+    fn news_of(own: Option<u8>, placed: &[(u16, u16)], destroyed: &[u8], skip: bool) -> Option<String> {
         let mut story = Story::default();
         story.lobby(&parameters());
         let robots = [("Ann", 0, 0), ("Bob", 2, 0), ("Cid", 2, 2)];
@@ -241,8 +241,8 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_whose_bomb_hit_whom() {
-        let said = |own, placed: &[(u16, u16)], destroyed: &[u8]| told(own, placed, destroyed, false).unwrap();
+    fn hits_name_the_owner_of_the_bomb() {
+        let said = |own, placed: &[(u16, u16)], destroyed: &[u8]| news_of(own, placed, destroyed, false).unwrap();
         assert_eq!(said(Some(0), &[(2, 0)], &[0, 1]), "Bob's bomb got you");
         assert_eq!(said(Some(0), &[(0, 0)], &[0]), "Your own bomb got you");
         assert_eq!(said(Some(1), &[(0, 0), (2, 2)], &[0, 1, 2]), "Bombs of Ann and Cid got you");
@@ -250,21 +250,21 @@ mod tests {
         assert_eq!(said(Some(0), &[(0, 0)], &[1]), "Your bomb got Bob");
         assert_eq!(said(None, &[(2, 0)], &[0, 2]), "A bomb of Bob got Ann and Cid");
         assert_eq!(said(None, &[(2, 2)], &[2]), "Cid got caught by a bomb of its own");
-        assert_eq!(told(Some(0), &[(2, 0)], &[2], false), None, "that of others is their business");
-        assert_eq!(told(Some(0), &[(2, 0)], &[], false), None);
+        assert_eq!(news_of(Some(0), &[(2, 0)], &[2], false), None, "that of others is their business");
+        assert_eq!(news_of(Some(0), &[(2, 0)], &[], false), None);
     }
 
     #[test]
-    fn what_cannot_be_known_is_left_open() {
+    fn unknown_bomb_owners_are_not_named() {
         // The first picture with the bomb is missing.
-        assert_eq!(told(Some(0), &[(2, 0)], &[0], true).unwrap(), "A bomb got you");
-        assert_eq!(told(None, &[(2, 0)], &[0], true).unwrap(), "A bomb got Ann");
+        assert_eq!(news_of(Some(0), &[(2, 0)], &[0], true).unwrap(), "A bomb got you");
+        assert_eq!(news_of(None, &[(2, 0)], &[0], true).unwrap(), "A bomb got Ann");
         // No player was on that field.
-        assert_eq!(told(Some(0), &[(1, 0)], &[0], false).unwrap(), "A bomb got you");
+        assert_eq!(news_of(Some(0), &[(1, 0)], &[0], false).unwrap(), "A bomb got you");
     }
 
     #[test]
-    fn two_on_one_field_are_told_apart_only_if_both_put_down_a_bomb() {
+    fn bomb_owners_on_one_field_are_ambiguous_unless_both_placed() {
         let mut story = Story::default();
         story.lobby(&parameters());
         let first = game(3, 3, &[("Ann", 0, 0), ("Bob", 0, 0)]);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn news_and_pointing_last_for_a_while() {
+    fn news_and_marks_expire() {
         let mut story = Story { came_back: Some(NOW), news: Some((NOW, "x".to_owned())), ..Story::default() };
         let at = Time::from_millis;
         assert_eq!(

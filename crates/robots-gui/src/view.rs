@@ -14,7 +14,7 @@ use termkit::{Camera, Palette};
 use tokio::sync::watch;
 
 use crate::{
-    keys::Shown,
+    keys::Content,
     results::{GameResult, Tally, is_last},
     roster::FIRST_LONG_LABEL,
     scene::place,
@@ -39,7 +39,7 @@ pub enum Follow {
     /// The first player with this name.
     Name(ShortText),
     /// A player that another component supplies, such as a client in the same program.
-    Told(watch::Receiver<Option<PlayerId>>),
+    Client(watch::Receiver<Option<PlayerId>>),
 }
 
 /// The effect of the game's keys.
@@ -158,7 +158,7 @@ impl View {
         match picture {
             DrawMessage::Lobby { parameters, players } => {
                 let ended = unfinished.map(|game| self.end(game)).is_some();
-                self.own = self.told(players, None);
+                self.own = self.followed_player(players, None);
                 self.story.lobby(parameters);
                 if players.is_empty() {
                     self.joining = Joining::NotAsked;
@@ -166,7 +166,7 @@ impl View {
                 ended
             }
             DrawMessage::Game(game) => {
-                self.own = self.told(&game.players, self.own);
+                self.own = self.followed_player(&game.players, self.own);
                 self.story.game(self.now, self.own, unfinished.as_ref(), game);
                 let next_game = !is_last(game);
                 if next_game && self.last.as_ref().is_some_and(|last| self.now.since(last.since) >= RESULT) {
@@ -212,7 +212,7 @@ impl View {
         (self.now, self.window) = (now, window);
         let Some(game) = self.game() else { return };
         if self.showing == Showing::Newest {
-            self.own = self.told(&game.players, self.own);
+            self.own = self.followed_player(&game.players, self.own);
         }
         let Some(game) = self.game() else { return };
         let focus = self.in_view(&game.players).and_then(|id| game.player_positions.get(&id));
@@ -227,12 +227,12 @@ impl View {
     }
 
     /// Returns the content of the screen, which determines the actions of keys.
-    pub(crate) fn shown(&self) -> Shown {
+    pub(crate) fn shown(&self) -> Content {
         match (self.is_too_small(), self.help, self.showing) {
-            (true, ..) => Shown::TooSmall,
-            (false, true, _) => Shown::Help,
-            (false, false, Showing::Newest) => Shown::Game,
-            (false, false, Showing::Table | Showing::FinalBoard) => Shown::Result,
+            (true, ..) => Content::TooSmall,
+            (false, true, _) => Content::Help,
+            (false, false, Showing::Newest) => Content::Game,
+            (false, false, Showing::Table | Showing::FinalBoard) => Content::Result,
         }
     }
 
@@ -306,7 +306,7 @@ impl View {
     pub(crate) fn own(&self, players: &BTreeMap<PlayerId, Player>) -> Option<PlayerId> {
         match (self.showing, &self.last) {
             (Showing::Table | Showing::FinalBoard, Some(last)) => last.own,
-            _ => self.told(players, self.own.filter(|_| self.in_game())),
+            _ => self.followed_player(players, self.own.filter(|_| self.in_game())),
         }
     }
 
@@ -315,12 +315,12 @@ impl View {
     }
 
     // The player given by `follow`, or else `before`, if it is in the game.
-    fn told(&self, players: &BTreeMap<PlayerId, Player>, before: Option<PlayerId>) -> Option<PlayerId> {
+    fn followed_player(&self, players: &BTreeMap<PlayerId, Player>, before: Option<PlayerId>) -> Option<PlayerId> {
         let told = match &self.follow {
             Follow::Nobody => None,
             Follow::Id(id) => Some(*id),
             Follow::Name(name) => players.iter().find(|(_, player)| player.name == *name).map(|(&id, _)| id),
-            Follow::Told(told) => *told.borrow(),
+            Follow::Client(told) => *told.borrow(),
         };
         told.or(before).filter(|id| players.contains_key(id))
     }

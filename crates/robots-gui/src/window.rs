@@ -45,7 +45,7 @@ const JOIN: InputMessage = InputMessage::PlaceBomb;
 
 // Why a window was closed.
 #[derive(Debug)]
-enum End {
+enum CloseReason {
     // The user left, by key or by signal.
     Left,
     // The terminal hung up, with the system's error.
@@ -56,14 +56,14 @@ enum End {
 /// A closed window. The terminal is restored.
 #[derive(Debug)]
 pub struct Left {
-    why: End,
+    why: CloseReason,
     // The result of the last game as text, if one has ended.
     result: Option<String>,
 }
 
 impl Left {
     /// Logs the reason, and writes the result of the last game to standard output, if one has ended.
-    pub fn tell(self) {
+    pub fn report(self) {
         info!(why = ?self.why, "left");
         if let Some(result) = self.result {
             // The reader may have closed the pipe.
@@ -112,7 +112,7 @@ impl Window {
         };
         let sockets = sockets.into_iter().map(adopt).collect::<io::Result<_>>().context("cannot use a socket")?;
         let told = match &follow {
-            Follow::Told(told) => Some(told.clone()),
+            Follow::Client(told) => Some(told.clone()),
             Follow::Nobody | Follow::Id(_) | Follow::Name(_) => None,
         };
         let source = if io::stdin().is_terminal() { Source::Terminal } else { Source::Nothing };
@@ -159,7 +159,7 @@ impl Window {
             let tick = sleep(if self.view.is_moving(self.clock.now()) { BLINK } else { TICK });
             select! {
                 event = self.stage.next(true) => {
-                    if let Some(why) = self.happen(event) {
+                    if let Some(why) = self.handle_event(event) {
                         return Left { why, result: self.view.result_text() };
                     }
                 }
@@ -168,8 +168,8 @@ impl Window {
                     self.sender.try_next();
                     self.stage.change();
                 }
-                () = told(&mut self.told) => self.stage.change(),
-                () = told(&mut self.server) => self.hear_of_server(),
+                () = changed(&mut self.told) => self.stage.change(),
+                () = changed(&mut self.server) => self.hear_of_server(),
                 () = tick => self.stage.change(),
             }
         }
@@ -228,8 +228,8 @@ impl Window {
                     DrawMessage::Lobby { .. } => None,
                 };
                 let now = self.clock.now();
-                self.pulse.heard(now, turn);
-                self.sender.heard();
+                self.pulse.record_picture(now, turn);
+                self.sender.record_picture();
                 if self.view.show(now, picture) {
                     self.stage.ignore_keys(QUIET);
                 }
@@ -244,7 +244,7 @@ impl Window {
         }
     }
 
-    fn happen(&mut self, event: StageEvent) -> Option<End> {
+    fn handle_event(&mut self, event: StageEvent) -> Option<CloseReason> {
         match event {
             StageEvent::Key(key) => {
                 // The picture that ends a game may have arrived before this key, and must be handled first.
@@ -254,22 +254,22 @@ impl Window {
                 debug!(?key, ?action, "key");
                 return self.act(action);
             }
-            StageEvent::Leave => return Some(End::Left),
-            StageEvent::Gone(error) => return Some(End::HungUp(error)),
+            StageEvent::Leave => return Some(CloseReason::Left),
+            StageEvent::Gone(error) => return Some(CloseReason::HungUp(error)),
             // Standard input is never read as a pipe.
             StageEvent::Byte(_) | StageEvent::End | StageEvent::Frame | StageEvent::Mouse(_) => {}
         }
         None
     }
 
-    fn act(&mut self, action: Action) -> Option<End> {
+    fn act(&mut self, action: Action) -> Option<CloseReason> {
         match action {
             Action::Send(message) => {
                 if self.can_steer() {
                     self.send(message);
                 }
             }
-            Action::Leave => return Some(End::Left),
+            Action::Leave => return Some(CloseReason::Left),
             Action::ToggleHelp => self.view.help = !self.view.help,
             Action::Scroll(direction) => self.view.scroll(direction),
             Action::FollowNext => self.view.follow_next(),
@@ -302,12 +302,12 @@ impl Window {
 }
 
 // Waits until the value changes; without a sender it never completes.
-async fn told<T>(told: &mut Option<watch::Receiver<T>>) {
-    if let Some(receiver) = told
+async fn changed<T>(value: &mut Option<watch::Receiver<T>>) {
+    if let Some(receiver) = value
         && receiver.changed().await.is_ok()
     {
         return;
     }
-    *told = None;
+    *value = None;
     future::pending::<()>().await;
 }

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_noted_where_it_is() {
+    fn contradictions_are_noted_at_their_part() {
         let cases: [(_, _, &[_]); 8] = [
             // Invalid parameters of a game.
             (

@@ -76,7 +76,7 @@ impl Printer {
 
     /// Writes a line that is not a report: `words` behind the source, or a JSON object with the fields of the source
     /// and `fields`.
-    pub(crate) async fn say(&self, source: &Source, words: &str, fields: &[(&str, Json)]) -> io::Result<()> {
+    pub(crate) async fn print_note(&self, source: &Source, words: &str, fields: &[(&str, Json)]) -> io::Result<()> {
         let text = if self.json {
             let mut line = source.fields.clone();
             line.extend(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));

@@ -90,7 +90,7 @@ async fn announce(
     let port = address.transpose()?.map_or(0, |address| address.port());
     let words = format!("Ready to explain {} messages, waiting at {over} port {port}", kind.name());
     let fields = [("port", port.into()), ("over", over.into()), ("messages", kind.name().into())];
-    Ok(printer.say(&Source::default(), &words, &fields).await?)
+    Ok(printer.print_note(&Source::default(), &words, &fields).await?)
 }
 
 async fn datagrams(socket: UdpSocket, kind: Kind, count: Arc<AtomicU64>, printer: Printer) -> anyhow::Result<()> {
@@ -119,7 +119,7 @@ async fn connections(
                 let source = source(Some(number), address);
                 let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
                     let words = format!("rejected: {MAX_CONNECTIONS} connections are open");
-                    printer.say(&source, &words, &[("event", "turned away".into())]).await?;
+                    printer.print_note(&source, &words, &[("event", "turned away".into())]).await?;
                     continue;
                 };
                 let printer = printer.clone();
@@ -132,7 +132,7 @@ async fn connections(
             Err(error) => {
                 if !failing {
                     let words = format!("cannot accept a connection: {error}; retrying");
-                    printer.say(&Source::default(), &words, &[("event", words.as_str().into())]).await?;
+                    printer.print_note(&Source::default(), &words, &[("event", words.as_str().into())]).await?;
                 }
                 failing = true;
                 sleep(PAUSE).await;
@@ -142,7 +142,7 @@ async fn connections(
 }
 
 async fn connection(mut stream: TcpStream, kind: Kind, source: &Source, printer: &Printer) -> io::Result<()> {
-    printer.say(source, "connected", &[("event", "connected".into())]).await?;
+    printer.print_note(source, "connected", &[("event", "connected".into())]).await?;
     let mut explainer = Explainer::new(kind);
     let mut buffer = vec![0; CHUNK];
     let why = loop {
@@ -185,7 +185,7 @@ async fn end(explainer: Explainer, why: &str, source: &Source, printer: &Printer
         ("whole_bytes", at.into()),
         ("unfinished_bytes", unfinished.as_ref().map_or(0, |report| report.length).into()),
     ];
-    printer.say(source, &format!("{why}: {whole}, {rest}"), &fields).await?;
+    printer.print_note(source, &format!("{why}: {whole}, {rest}"), &fields).await?;
     Ok(unfinished.is_none() && !broken)
 }
 

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_found_out_without_walking_it() {
+    fn huge_length_is_detected_without_iteration() {
         let board = Board::new(65_535, 65_535);
         let diagonal: Vec<_> = (0..60_000).map(|at| Blast::new(&board, Position::new(at, at), 65_535)).collect();
         assert_eq!(covered(&diagonal, 16_000), None);

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generator_continues_from_its_state() {
+    fn generator_continues_from_its_state() {
         let mut draws = MinStd::new(7);
         draws.draw();
         let mut again = MinStd::new(draws.state());

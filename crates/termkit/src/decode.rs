@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_pad_in_the_ways_of_several_terminals() {
+    fn cursor_keys_of_several_terminals_are_decoded() {
         let keys = [
             (Pad::Left, &[&b"\x1b[D"[..], b"\x1bOD", b"\x1bOt"][..], &[&b"\x1b[1;2D"[..], b"\x1b[d", b"\x1bO2D"][..]),
             (Pad::Right, &[b"\x1b[C", b"\x1bOC", b"\x1bOv"], &[b"\x1b[1;2C", b"\x1b[c"]),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn function_keys_and_the_rest_of_the_number_pad() {
+    fn function_and_number_pad_keys_are_decoded() {
         for bytes in [&b"\x1bOP"[..], b"\x1b[11~", b"\x1b[[A", b"\x1b[P", b"\x1b[1;2P"] {
             assert_eq!(typed(bytes), [Key::Function(1)], "{}", bytes.escape_ascii());
         }
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_skipped_whole() {
+    fn unknown_sequences_are_skipped() {
         // Delete, F5, Alt-h, Alt-arrow, a mouse release, reports of the cursor position and of the focus, a letter outside ASCII.
         for bytes in [
             &b"\x1b[3~"[..],
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn esc_is_a_key_if_nothing_follows() {
+    fn lone_esc_is_a_key() {
         let esc = Key::Byte(ESC);
         assert_eq!(typed(b"\x1b"), [esc]);
         assert_eq!(typed(b"\x1b\x1b"), [esc, esc]);
@@ -340,7 +340,7 @@ mod tests {
 
     // Three bytes, each 32 more than its value.
     #[test]
-    fn the_mouse_of_terminals_that_only_know_the_old_form_types_no_key() {
+    fn legacy_mouse_reports_are_no_keys() {
         let mouse = |gesture, column, row| Event::Mouse(Mouse { gesture, column, row });
         let key = Event::Key(Key::Byte(b'j'));
         assert_eq!(moused(b"\x1b[M !!j"), [mouse(Gesture::Press, 0, 0), key]);
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_that_breaks_off_swallows_no_key() {
+    fn incomplete_sequence_loses_no_key() {
         assert_eq!(typed(b"\x1b["), []);
         assert_eq!(typed(b"\x1b[1;\x1b[D"), pad(Pad::Left, false));
         assert_eq!(typed(b"\x1b[1\x03"), [Key::Interrupt]);

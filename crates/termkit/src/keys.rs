@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_single_byte_is_none() {
+    fn multibyte_keys_have_no_byte() {
         assert_eq!(plain(KeyCode::Char('é')), None);
         assert_eq!(plain(KeyCode::Insert), None);
         assert_eq!(plain(KeyCode::Delete), None);

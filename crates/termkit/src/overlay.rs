@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_is_too_small_hears_both_sizes() {
+    fn small_window_message_names_both_sizes() {
         let said = |width, height| {
             let message = TooSmall::new(Size::new(16, 4), Size::new(width, height));
             let rows = drawn(&message, width, height);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_at_the_right_edge_gives_way() {
+    fn text_at_the_right_edge_is_cut_first() {
         let line = StatusLine::new("Player A").right("<>");
         assert_eq!(status(&line, 12), "Player A  <>");
         assert_eq!(status(&line, 15), "Player A     <>");

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_steers_reorders_or_hides_is_escaped() {
+    fn control_and_bidi_characters_are_escaped() {
         for (name, shown) in [
             ("a\x1b[2Jb", "a\\u{1b}[2Jb"),
             ("a\nb\r\n\t\0\x7f\u{9b}1m", "a\\nb\\r\\n\\t\\0\\u{7f}\\u{9b}1m"),

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_cut_and_ones_own_row_stays() {
+    fn names_are_cut_and_the_own_row_stays() {
         let ranks = ranks();
         let ranking = Ranking::new("Game over", &ranks, &["Q leave"]);
         assert_eq!(

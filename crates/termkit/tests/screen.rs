@@ -11,13 +11,13 @@ use termkit::{Keyboard, Screen, StatusLine};
 const SIZE: PtySize = PtySize { rows: 40, cols: 100, pixel_width: 0, pixel_height: 0 };
 
 /// The final content of a terminal, and the last content of its alternate screen.
-struct Seen {
+struct Captured {
     end: vt100::Screen,
     alternate: String,
 }
 
 /// Runs the ignored test `part` in a terminal and checks that its modes are the same afterwards.
-fn run(part: &str) -> Seen {
+fn run(part: &str) -> Captured {
     let pair = native_pty_system().openpty(SIZE).unwrap();
     let before = format!("{:?}", pair.master.get_termios());
     let mut command = CommandBuilder::new(env::current_exe().unwrap());
@@ -38,7 +38,7 @@ fn run(part: &str) -> Seen {
     }
     child.wait().unwrap();
     assert_eq!(format!("{:?}", pair.master.get_termios()), before, "the modes of the terminal");
-    Seen { end: parser.screen().clone(), alternate }
+    Captured { end: parser.screen().clone(), alternate }
 }
 
 fn draw(screen: &mut Screen, text: &str) {

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_would_bias_the_shuffle_are_rejected() {
+    fn biased_random_words_are_rejected() {
         // 2^64 mod (52 * 51 * 50 * 49 * 48 * 47) is above 0, so the word 0, which leaves a rest of 0, is rejected.
         let ways: u64 = (47..=52).product();
         assert!(!ways.wrapping_neg().is_multiple_of(ways));

@@ -56,7 +56,7 @@ fn rounds_are_folded_and_learned_from() {
 }
 
 #[test]
-fn what_can_be_lived_with_is_reported_and_teaches_nothing() {
+fn tolerated_faults_are_reported_and_not_learned() {
     for (script, told) in [
         ("RESULT WIN", "outside a round"),
         ("RESULT LOSE, RESULT BUST, BEGIN, QUIT", "not counted; received a result outside a round"),
@@ -83,7 +83,7 @@ fn what_can_be_lived_with_is_reported_and_teaches_nothing() {
 }
 
 #[test]
-fn the_dealer_may_begin_anew_and_leave_at_any_time() {
+fn dealer_may_restart_or_quit_at_any_time() {
     let script = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, DECISION, HIT, \
                   CARD Two of Clubs, DECISION, STAND, RESULT WIN";
     let steps: Vec<&str> = script.split(", ").collect();
@@ -98,7 +98,7 @@ fn the_dealer_may_begin_anew_and_leave_at_any_time() {
 }
 
 #[test]
-fn what_makes_no_sense_is_an_error() {
+fn protocol_violations_are_errors() {
     for (script, expected) in [
         ("CARD Ten of Clubs", "BEGIN or QUIT"),
         ("DECISION", "BEGIN or QUIT"),
@@ -123,7 +123,7 @@ fn what_makes_no_sense_is_an_error() {
 }
 
 #[test]
-fn a_stream_means_the_same_however_it_is_cut() {
+fn stream_decodes_the_same_in_any_pieces() {
     let texts = ["BEGIN", "CARD Queen of Diamonds", "CARD Six of Hearts", "RESULT LOSE", "QUIT"];
     let messages = texts.map(|text| DealerMessage::parse_text(text.as_bytes()).unwrap());
     for dialect in [Dialect::Text, Dialect::Binary] {
@@ -145,7 +145,7 @@ fn a_stream_means_the_same_however_it_is_cut() {
 }
 
 #[test]
-fn the_place_of_what_is_wrong_is_told() {
+fn error_has_its_position() {
     for (dialect, bytes, told) in [
         (Dialect::Text, &b"BEGIN\0\0"[..], "message 2, from byte 6 of the stream: byte 0: no message"),
         (Dialect::Text, b"QUIT\n\0", "message 1, from byte 0 of the stream: byte 0: no message"),
@@ -162,7 +162,7 @@ fn the_place_of_what_is_wrong_is_told() {
 }
 
 #[test]
-fn a_dealer_of_aces_alone_is_survived() {
+fn deck_of_aces_is_handled() {
     let mut player = client(StateSpace::Soft);
     let ace = DealerMessage::Card(Card::new(1).unwrap());
     let apply = |player: &mut Client, message| player.apply(message).unwrap().meaning;

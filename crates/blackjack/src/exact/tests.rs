@@ -178,7 +178,7 @@ fn odds_add_up_and_agree_with_values() {
 }
 
 #[test]
-fn hands_that_cannot_be_have_no_odds() {
+fn impossible_hands_have_no_odds() {
     let policy = Policy::mimic();
     for (values, upcard) in [
         (&[10, 9, 5][..], 10),

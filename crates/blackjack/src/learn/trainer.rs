@@ -263,7 +263,7 @@ mod tests {
     }
 
     // A reference implementation that uses the rest of the crate: cards, points, states, and the current table.
-    fn told(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
+    fn trained(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
         let values: Vec<u8> = Card::all().map(Card::value).collect();
         let mut deck = Pile::new(values.try_into().unwrap());
         let mut score = Score::default();
@@ -302,7 +302,11 @@ mod tests {
                 for rounds in [30_000, 5_000] {
                     let mut trainer = Trainer::new(table.clone(), explore, Pcg64::seed_from_u64(8));
                     let score = trainer.play(rounds).unwrap();
-                    assert_eq!(score, told(&mut table, explore, &mut Pcg64::seed_from_u64(8), rounds), "{explore:?}");
+                    assert_eq!(
+                        score,
+                        trained(&mut table, explore, &mut Pcg64::seed_from_u64(8), rounds),
+                        "{explore:?}"
+                    );
                     assert!(*trainer.table() == table, "{explore:?}, {space}");
                 }
             }

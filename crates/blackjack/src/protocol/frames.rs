@@ -59,7 +59,7 @@ mod tests {
     use crate::cards::Card;
 
     #[test]
-    fn each_card_is_where_its_number_says() {
+    fn card_number_is_its_index() {
         for card in Card::all() {
             for message in [DealerMessage::Card(card), DealerMessage::Upcard(card)] {
                 assert_eq!(DealerMessage::parse_text(std::format!("{message}").as_bytes()), Ok(message));

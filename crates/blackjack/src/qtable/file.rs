@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_looks_as_documented() {
+    fn file_matches_the_document() {
         let mut table = QTable::new(StateSpace::Coarse);
         let state = |total| State::new(StateSpace::Coarse, total, false, 10).unwrap();
         for (total, action, reward) in [
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_comes_back_whole_and_the_fullest_is_within_the_bound() {
+    fn tables_round_trip_within_the_size_bound() {
         for space in [StateSpace::Coarse, StateSpace::Soft] {
             for table in [QTable::new(space), sample(space)] {
                 assert_eq!(QTable::from_file(&table.to_file()), Ok(table));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_where_it_is() {
+    fn damage_is_reported_with_its_position() {
         let check = |text: &str, line, told: &str| {
             let sealed = text.replace("CRC", &format!("{:08x}", crc32(text.split("end").next().unwrap().as_bytes())));
             let error = QTable::from_file(sealed.as_bytes()).expect_err(text);

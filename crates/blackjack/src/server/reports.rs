@@ -27,7 +27,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// Logs that a client is disconnected, and why.
-    pub(crate) fn tell(&self, peer: PeerId, name: Option<&Name>, out: &mut Outbox) {
+    pub(crate) fn log(&self, peer: PeerId, name: Option<&Name>, out: &mut Outbox) {
         let who = name.map_or_else(String::new, |name| format!("{name} "));
         note(out, Severity::Warning, Some(peer), format!("{who}is sent away: {self}"));
     }

@@ -170,12 +170,12 @@ impl Table {
     pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         if let Some(seat) = &mut self.seats[number] {
-            for message in seat.tell_last_again(out) {
+            for message in seat.resend_last_round(out) {
                 if self.config.trace {
                     trace(seat.peer, self.game.name(number), &format!("< {message}"), out);
                 }
             }
-            seat.tell_again(now, self.game.view(number), &self.config);
+            seat.resend_round(now, self.game.view(number), &self.config);
             self.flush(now, number, out);
         }
     }
@@ -239,7 +239,7 @@ impl Table {
         let ended = loop {
             for (number, seat) in self.seats.iter_mut().enumerate() {
                 if let (Some(seat), Some(view)) = (seat, game.view(number)) {
-                    seat.tell(view);
+                    seat.queue_view(view);
                 }
             }
             match game.round() {
@@ -329,7 +329,7 @@ impl Table {
 
     fn send_away(&mut self, now: Time, number: usize, fault: &Fault, out: &mut Outbox) {
         let Some(seat) = &mut self.seats[number] else { return };
-        fault.tell(seat.peer, self.game.name(number), out);
+        fault.log(seat.peer, self.game.name(number), out);
         out.event(left(&self.game, seat.peer, (self.number, number), Departure::Dismissed(fault.to_string())));
         seat.leave_now(now);
         self.flush(now, number, out);

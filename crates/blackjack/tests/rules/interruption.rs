@@ -178,18 +178,18 @@ fn a_seat_is_held_for_its_host_and_not_only_for_its_name() {
     for (who, host) in [("Eve", "192.0.2.0"), ("Mal", "192.0.2.7")] {
         room.connect_from(host, Role::Player, who);
         room.send(who, b"JOIN Ann\0");
-        assert_eq!(room.heard(who), []);
+        assert_eq!(room.received(who), []);
         assert!(room.log().last().unwrap().starts_with("Ann waits behind "));
     }
     room.join("Bob");
-    assert_eq!(room.heard("Bob"), []);
+    assert_eq!(room.received("Bob"), []);
     room.join("Ann");
-    assert_eq!(room.heard("Ann").len(), 5);
-    assert_eq!([room.heard("Eve"), room.heard("Mal")], [vec![], vec![]]);
+    assert_eq!(room.received("Ann").len(), 5);
+    assert_eq!([room.received("Eve"), room.received("Mal")], [vec![], vec![]]);
 }
 
 #[test]
-fn of_two_seats_with_one_name_the_first_comer_gets_the_first() {
+fn equal_names_resume_in_order_of_arrival() {
     let mut room = Room::new(Config { players: 2, tables: 2, ..config(1) });
     for who in ["A", "B", "C", "D"] {
         room.connect(who);
@@ -207,7 +207,7 @@ fn of_two_seats_with_one_name_the_first_comer_gets_the_first() {
 }
 
 #[test]
-fn a_dealer_that_is_stopped_while_it_holds_seats_prints_how_it_stands() {
+fn stopped_dealer_with_held_seats_prints_standings() {
     let mut room = Room::joined(config(3), &["Ann"]);
     room.send("Ann", b"STAND\0");
     room.kill();
@@ -237,6 +237,6 @@ fn clients_without_a_seat_are_forgotten_by_a_kill() {
     assert_eq!(log[log.len() - 2..], ["Bob waits behind 0", "Cyd waits behind 1"]);
     room.join("Ann");
     room.send("Ann", b"STAND\0");
-    assert_eq!(room.heard("Bob"), [DealerMessage::Quit]);
+    assert_eq!(room.received("Bob"), [DealerMessage::Quit]);
     assert_eq!(room.server().outcome(), Some(Outcome::Finished));
 }

@@ -3,11 +3,11 @@
 //! | module | rules |
 //! |--------|-------|
 //! | [`wire`] | both codecs to the byte; any segmentation; bytes that are not messages |
-//! | [`playing`] | transcripts of a dealer: rounds, tables of several players, parallel tables, standings |
+//! | [`games`] | transcripts of a dealer: rounds, tables of several players, parallel tables, standings |
 //! | [`pacing`] | the timing of messages, and time limits |
-//! | [`trouble`] | clients that misbehave lose; other players do not |
-//! | [`sharing`] | each host gets at most its share of places, turns and lines |
-//! | [`watching`] | watchers, clients that have lost track, and hidden information |
+//! | [`misbehaviour`] | clients that misbehave lose; other players do not |
+//! | [`host_shares`] | each host gets at most its share of places, turns and lines |
+//! | [`watchers`] | watchers, clients that have lost track, and hidden information |
 //! | [`interruption`] | a killed dealer resumes: held seats, counted results, dealt cards |
 //! | [`state`] | a setup from a journal |
 //! | [`cards`] | shuffles are fair, the dealer draws by the rules, two dealers differ |
@@ -27,16 +27,16 @@ mod transcript;
 mod cards;
 mod document;
 mod drive;
+mod games;
+mod host_shares;
 mod interruption;
 mod learning;
+mod misbehaviour;
 mod pacing;
 mod page;
-mod playing;
 mod room;
-mod sharing;
 mod state;
 #[path = "../../../testkit/rules/table.rs"]
 mod table;
-mod trouble;
-mod watching;
+mod watchers;
 mod wire;

@@ -14,11 +14,11 @@ fn paced(players: usize, rounds: u32) -> Config {
 
 // The number of messages that a client receives in each of the next steps of 10 ms. Steps without messages are
 // omitted.
-fn heard(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
-    let mut heard = vec![(0, room.heard(who).len())];
+fn received(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
+    let mut heard = vec![(0, room.received(who).len())];
     for step in (10..=millis).step_by(10) {
         room.wait(Duration::from_millis(10));
-        heard.push((step, room.heard(who).len()));
+        heard.push((step, room.received(who).len()));
     }
     heard.retain(|&(_, count)| count > 0);
     heard
@@ -27,12 +27,12 @@ fn heard(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
 #[test]
 fn text_messages_come_one_by_one_with_a_pause_between() {
     let mut room = Room::joined(paced(1, 2), &["Ann"]);
-    assert_eq!(heard(&mut room, "Ann", 1_000), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
+    assert_eq!(received(&mut room, "Ann", 1_000), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
     // The first message after an answer is sent immediately, even during the pause.
     room.send("Ann", b"STAND\0");
-    assert_eq!(heard(&mut room, "Ann", 250), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1), (250, 1)]);
+    assert_eq!(received(&mut room, "Ann", 250), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1), (250, 1)]);
     room.send("Ann", b"STAND\0");
-    assert_eq!(heard(&mut room, "Ann", 100), [(0, 1), (50, 1)]);
+    assert_eq!(received(&mut room, "Ann", 100), [(0, 1), (50, 1)]);
     assert!(room.is_closed("Ann"));
 }
 
@@ -40,14 +40,14 @@ fn text_messages_come_one_by_one_with_a_pause_between() {
 fn binary_clients_and_those_of_a_dealer_without_pauses_get_all_at_once() {
     let mut room = Room::new(paced(1, 1));
     room.connect("Ann");
-    room.say("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
-    assert_eq!(heard(&mut room, "Ann", 100), [(0, 5)]);
+    room.send_message("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
+    assert_eq!(received(&mut room, "Ann", 100), [(0, 5)]);
     let mut room = Room::joined(config(1), &["Ann"]);
-    assert_eq!(heard(&mut room, "Ann", 100), [(0, 5)]);
+    assert_eq!(received(&mut room, "Ann", 100), [(0, 5)]);
 }
 
 #[test]
-fn a_question_is_asked_when_it_leaves_and_not_before() {
+fn time_limit_starts_when_the_question_is_sent() {
     // Up to 199 ms after the JOIN the question is still queued, so an answer comes too early.
     for (wait, in_time) in [(0, false), (150, false), (199, false), (200, true)] {
         let mut room = Room::joined(paced(1, 1), &["Ann"]);
@@ -55,7 +55,7 @@ fn a_question_is_asked_when_it_leaves_and_not_before() {
         room.send("Ann", b"STAND\0");
         room.wait(Duration::from_millis(200));
         assert_eq!(
-            room.heard("Ann").iter().any(|message| matches!(message, DealerMessage::Result(_))),
+            room.received("Ann").iter().any(|message| matches!(message, DealerMessage::Result(_))),
             in_time,
             "{wait}"
         );
@@ -80,11 +80,11 @@ fn the_time_limit_runs_from_the_question() {
 fn pauses_of_one_client_do_not_hold_others_up() {
     let mut room = Room::new(paced(2, 1));
     room.connect("Ann");
-    room.say("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
+    room.send_message("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
     room.join("Bob");
-    assert_eq!(room.heard("Ann").len(), 5);
-    room.say("Ann", Dialect::Binary, &PlayerMessage::Stand);
-    assert_eq!(heard(&mut room, "Bob", 500), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
+    assert_eq!(room.received("Ann").len(), 5);
+    room.send_message("Ann", Dialect::Binary, &PlayerMessage::Stand);
+    assert_eq!(received(&mut room, "Bob", 500), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
     room.send("Bob", b"STAND\0");
     // Ann has received her result while Bob's QUIT is still queued.
     assert!(room.is_closed("Ann") && !room.is_closed("Bob"));

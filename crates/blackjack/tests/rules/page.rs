@@ -47,11 +47,11 @@ fn dealer() -> Value {
     for message in messages {
         let bytes = message.to_bytes(Dialect::Text);
         assert_eq!(DealerMessage::parse_text(frame(&bytes).as_bytes()), Ok(message));
-        valid.push(json!({ "text": frame(&bytes), "message": told(message) }));
+        valid.push(json!({ "text": frame(&bytes), "message": message_json(message) }));
     }
     // Other dealers use this spelling.
     assert_eq!(DealerMessage::parse_text(b"RESULT LOSE"), Ok(DealerMessage::Result(Verdict::Lose)));
-    valid.push(json!({ "text": "RESULT LOSE", "message": told(DealerMessage::Result(Verdict::Lose)) }));
+    valid.push(json!({ "text": "RESULT LOSE", "message": message_json(DealerMessage::Result(Verdict::Lose)) }));
     let invalid = [
         "",
         "begin",
@@ -77,7 +77,7 @@ fn dealer() -> Value {
     json!({ "valid": valid, "invalid": invalid })
 }
 
-fn told(message: DealerMessage) -> Value {
+fn message_json(message: DealerMessage) -> Value {
     match message {
         DealerMessage::Begin => json!({ "kind": "begin" }),
         DealerMessage::Card(card) => json!({ "kind": "card", "card": shown(card) }),
@@ -97,13 +97,13 @@ fn told(message: DealerMessage) -> Value {
 }
 
 fn player() -> Value {
-    let said = |message: PlayerMessage| {
+    let encoded = |message: PlayerMessage| {
         let bytes = message.to_bytes(Dialect::Text);
         assert_eq!(PlayerMessage::parse_text(frame(&bytes).as_bytes()), Ok(message));
         frame(&bytes).to_owned()
     };
-    let join = said(PlayerMessage::Join(Name::new(b"Ann").unwrap()));
-    json!({ "join": { "Ann": join }, "hit": said(PlayerMessage::Hit), "stand": said(PlayerMessage::Stand) })
+    let join = encoded(PlayerMessage::Join(Name::new(b"Ann").unwrap()));
+    json!({ "join": { "Ann": join }, "hit": encoded(PlayerMessage::Hit), "stand": encoded(PlayerMessage::Stand) })
 }
 
 fn hand(names: &[&str]) -> Hand {

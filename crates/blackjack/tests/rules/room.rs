@@ -45,7 +45,7 @@ impl Room {
             true
         };
         self.play(transcript, act, |room, who| {
-            let messages: Vec<String> = room.heard(who).iter().map(DealerMessage::to_string).collect();
+            let messages: Vec<String> = room.received(who).iter().map(DealerMessage::to_string).collect();
             if messages.is_empty() { vec![] } else { vec![format!("{who} < {}", messages.join(", "))] }
         });
     }
@@ -118,7 +118,7 @@ impl Room {
         self.connect_by(Link::Stream, host, role, who);
     }
 
-    pub(crate) fn say(&mut self, who: &str, dialect: Dialect, message: &PlayerMessage) {
+    pub(crate) fn send_message(&mut self, who: &str, dialect: Dialect, message: &PlayerMessage) {
         self.send(who, &message.to_bytes(dialect));
     }
 
@@ -133,7 +133,7 @@ impl Room {
     }
 
     /// The messages that this client received since the last call.
-    pub(crate) fn heard(&mut self, who: &str) -> Vec<DealerMessage> {
+    pub(crate) fn received(&mut self, who: &str) -> Vec<DealerMessage> {
         let message = |frame: &[u8]| {
             let dialect = dialect(frame);
             let message = DealerDecoder::new(dialect).decode_whole(frame).expect("one message a frame");

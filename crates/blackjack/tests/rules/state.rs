@@ -23,7 +23,7 @@ fn config(seed: u64) -> Config {
 }
 
 #[test]
-fn a_dealer_that_is_set_up_again_is_a_new_one() {
+fn setup_makes_the_first_state_and_is_checked() {
     for seed in 0..20 {
         let server = Server::new(config(seed)).unwrap();
         let setup = serde_json::from_str(&serde_json::to_string(&server.setup()).unwrap()).unwrap();

@@ -75,7 +75,7 @@ fn the_first_byte_chooses_the_dialect_for_good() {
 }
 
 #[test]
-fn texts_of_a_player_are_taken_exactly_or_not_at_all() {
+fn player_texts_are_parsed_exactly() {
     let long = format!("JOIN {}", "x".repeat(MAX_NAME + 1));
     for text in [
         "",
@@ -123,7 +123,7 @@ fn binary_messages_have_exactly_their_size() {
 }
 
 #[test]
-fn a_text_that_does_not_end_is_given_up_at_its_bound() {
+fn unterminated_text_is_refused_at_its_bound() {
     let mut buffer = BytesMut::from(&b"JOIN "[..]);
     let refused = loop {
         match PlayerDecoder::default().length(&buffer) {
@@ -135,7 +135,7 @@ fn a_text_that_does_not_end_is_given_up_at_its_bound() {
 }
 
 #[test]
-fn a_frame_is_one_message_neither_more_nor_less() {
+fn frame_holds_exactly_one_message() {
     let whole = |bytes: &[u8]| {
         let mut decoder = PlayerDecoder::default();
         let read = Blackjack::decode(&mut decoder, bytes, Framing::Whole);
@@ -183,7 +183,7 @@ fn a_frame_is_one_message_neither_more_nor_less() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_or_refused_and_what_is_read_is_written_the_same(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+    fn any_bytes_are_refused_or_round_trip(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         if let Ok(message) = PlayerMessage::parse_text(&bytes) {
             prop_assert_eq!(message.to_bytes(Dialect::Text), [&bytes[..], &[0]].concat());
         }

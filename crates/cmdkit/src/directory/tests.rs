@@ -69,7 +69,7 @@ fn directory(urls: Vec<RoomUrl>) -> Directory {
 }
 
 #[test]
-fn the_first_hub_that_knows_tells_where_the_room_is() {
+fn first_answering_hub_locates_the_room() {
     let gone = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let urls = vec![
         format!("http://{gone}/rooms/nuggets-1").parse().unwrap(),
@@ -88,7 +88,7 @@ fn the_first_hub_that_knows_tells_where_the_room_is() {
 }
 
 #[test]
-fn answers_that_make_no_sense_are_refused_in_words() {
+fn invalid_answers_are_refused_with_a_reason() {
     let room = |id: &str, game: &str, rest: &str| ok(&format!(r#"{{"id":"{id}","game":"{game}",{rest}}}"#));
     let long = format!("HTTP/1.1 200 OK\r\ncontent-length: {0}\r\n\r\n{1}", (2 << 20), " ".repeat(2 << 20));
     for (answer, why) in [
@@ -114,7 +114,7 @@ fn answers_that_make_no_sense_are_refused_in_words() {
 }
 
 #[test]
-fn a_hub_that_says_nothing_is_waited_for_so_long() {
+fn wait_for_a_silent_hub_is_bounded() {
     let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url: RoomUrl = format!("http://{}/rooms/nuggets-1", silent.local_addr().unwrap()).parse().unwrap();
     let directory = Directory { patience: 1, ..directory(vec![url]) };

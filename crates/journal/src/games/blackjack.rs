@@ -176,7 +176,7 @@ impl GameDisplay<Server> for Table {
             view.shown = Some((hand.name.clone(), Shown::new(hand.name.clone(), client.dialect(), advisor.clone())));
         }
         let Some((_, shown)) = &mut view.shown else { return };
-        shown.take_up(client.clone(), hand.score, hand.begun, hand.last);
+        shown.take_over(client.clone(), hand.score, hand.begun, hand.last);
         player::View::new(view.palette).render(shown, area, buffer);
     }
 }

@@ -1,7 +1,7 @@
 //! The messages of the game.
 
 /// The maximum number of stored messages: more than any window shows.
-const KEPT: usize = 500;
+const MAX_ENTRIES: usize = 500;
 
 /// The style of a piece of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Log {
     }
 
     fn push(&mut self, message: Message) {
-        if self.messages.len() == KEPT {
+        if self.messages.len() == MAX_ENTRIES {
             self.messages.remove(0);
         }
         self.messages.push((message, 1));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_again_is_seen() {
+    fn repeated_message_is_counted() {
         let mut log = Log::default();
         log.add("no");
         log.add("no");
@@ -151,10 +151,10 @@ mod tests {
     #[test]
     fn the_log_is_bounded() {
         let mut log = Log::default();
-        for number in 0..2 * KEPT {
+        for number in 0..2 * MAX_ENTRIES {
             log.add(number.to_string());
         }
-        assert_eq!(log.messages.len(), KEPT);
-        assert_eq!(shown(&log, 9, 1), [(2 * KEPT - 1).to_string()]);
+        assert_eq!(log.messages.len(), MAX_ENTRIES);
+        assert_eq!(shown(&log, 9, 1), [(2 * MAX_ENTRIES - 1).to_string()]);
     }
 }

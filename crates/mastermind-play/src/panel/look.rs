@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn contrasts_are_computed_as_everybody_does() {
+    fn contrasts_match_published_values() {
         for (foreground, background, expected) in [
             (BLACK, WHITE, 21.0),
             // The unreadable pairs of the original.
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_read_can_be_read() {
+    fn text_has_enough_contrast() {
         // Unused places carry no information.
         let is_read = |role: &Role| !matches!(role, Role::Unused | Role::Beyond | Role::LetterBeyond);
         for (depth, xterm) in [(Depth::True, false), (Depth::Sixteen, false), (Depth::Sixteen, true)] {

@@ -99,7 +99,7 @@ pub(super) enum Overlaid {
 /// A request from the table to the program after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub(super) enum Asked {
+pub(super) enum Request {
     Nothing,
     Leave,
     /// Record that the puzzle was started, and pass the result to [`Table::begun`](super::table::Table::begun).

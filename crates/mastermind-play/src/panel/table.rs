@@ -11,7 +11,7 @@ use crate::{
     book::Added,
     panel::{
         log::{Log, Message, Tone},
-        state::{Asked, Duel, Menu, Overlaid, Press, State, Symbol, Target},
+        state::{Duel, Menu, Overlaid, Press, Request, State, Symbol, Target},
     },
     round::{Round, Setter, Settings},
     voice,
@@ -169,10 +169,10 @@ impl Table {
         rows.collect()
     }
 
-    pub(super) fn press(&mut self, key: Press) -> Asked {
+    pub(super) fn press(&mut self, key: Press) -> Request {
         // Any key closes an overlay and has no other effect.
         if self.overlaid.take().is_some() {
-            return Asked::Nothing;
+            return Request::Nothing;
         }
         if key == Press::Escape {
             return self.escape();
@@ -185,12 +185,12 @@ impl Table {
             Press::Quit if !matches!(self.state, State::Menu(_) | State::Over) => self.log.add(LEAVING),
             _ => return self.press_in_state(key),
         }
-        Asked::Nothing
+        Request::Nothing
     }
 
-    pub(super) fn point(&mut self, target: Target, gesture: Gesture) -> Asked {
+    pub(super) fn point(&mut self, target: Target, gesture: Gesture) -> Request {
         if self.overlaid.take().is_some() {
-            return Asked::Nothing;
+            return Request::Nothing;
         }
         self.stay();
         match (self.state, target, gesture) {
@@ -210,7 +210,7 @@ impl Table {
                     (_, Gesture::WheelDown) | (Target::Below(_), Gesture::Press) => self.turn_symbol(false),
                     _ => {}
                 }
-                return Asked::Nothing;
+                return Request::Nothing;
             }
             (State::Pick(_), Target::Above(0) | Target::Below(0), Gesture::Press)
             | (State::Pick(_), Target::Position(0), Gesture::WheelUp | Gesture::WheelDown) => {
@@ -218,10 +218,10 @@ impl Table {
             }
             (State::Set | State::Edit, Target::Peg(peg), Gesture::Press) => {
                 self.put(peg.index());
-                return Asked::Nothing;
+                return Request::Nothing;
             }
             (State::Set | State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => {}
-            _ => return Asked::Nothing,
+            _ => return Request::Nothing,
         }
         // A click also confirms the choice.
         self.press_in_state(Press::Enter)
@@ -234,9 +234,9 @@ impl Table {
         }
     }
 
-    fn escape(&mut self) -> Asked {
+    fn escape(&mut self) -> Request {
         match self.state {
-            State::Menu(_) => return Asked::Leave,
+            State::Menu(_) => return Request::Leave,
             State::Over => self.return_to_menu(),
             _ if self.leaving => self.return_to_menu(),
             _ => {
@@ -244,7 +244,7 @@ impl Table {
                 self.log.add("Running away? ESC once more takes you to the menu, any other key keeps you here.");
             }
         }
-        Asked::Nothing
+        Request::Nothing
     }
 
     fn return_to_menu(&mut self) {
@@ -254,13 +254,13 @@ impl Table {
         self.log.clear();
     }
 
-    fn press_in_state(&mut self, key: Press) -> Asked {
+    fn press_in_state(&mut self, key: Press) -> Request {
         match self.state {
             State::Menu(choice) => match (key, choice) {
                 (Press::Up | Press::First, _) => self.state = State::Menu(Menu::Play),
                 (Press::Down | Press::Last, _) => self.state = State::Menu(Menu::Quit),
                 (Press::Enter, Menu::Play) => self.begin(),
-                (Press::Enter, Menu::Quit) | (Press::Quit, _) => return Asked::Leave,
+                (Press::Enter, Menu::Quit) | (Press::Quit, _) => return Request::Leave,
                 (Press::Other, _) => {}
                 _ => self.log.add("UP and DOWN choose, ENTER opens."),
             },
@@ -278,12 +278,12 @@ impl Table {
                     self.return_to_menu();
                     self.begin();
                 }
-                Press::Quit => return Asked::Leave,
+                Press::Quit => return Request::Leave,
                 Press::Other => {}
                 _ => self.log.add(OVER),
             },
         }
-        Asked::Nothing
+        Request::Nothing
     }
 
     fn reset_editor(&mut self) {
@@ -311,7 +311,7 @@ impl Table {
         self.cursor = (self.cursor + 1) % self.length();
     }
 
-    fn edit(&mut self, key: Press) -> Asked {
+    fn edit(&mut self, key: Press) -> Request {
         let key = if key == Press::Back { Press::Left } else { key };
         if let Some(position) = key.moves(self.cursor, self.length()) {
             self.cursor = position;
@@ -332,10 +332,10 @@ impl Table {
             Press::Enter => return self.submit(),
             _ => {}
         }
-        Asked::Nothing
+        Request::Nothing
     }
 
-    fn submit(&mut self) -> Asked {
+    fn submit(&mut self) -> Request {
         let length = self.length();
         let peg = |position| if let Symbol::Peg(peg) = self.symbol(position) { Some(peg) } else { None };
         let pegs: Vec<Peg> = (0..length).filter_map(peg).collect();
@@ -347,7 +347,7 @@ impl Table {
                 self.log.add("A guess has a digit at each position, a call for help a letter at each. This has both.");
             }
         }
-        Asked::Nothing
+        Request::Nothing
     }
 
     fn ask_for_lifeline(&mut self) {
@@ -367,7 +367,7 @@ impl Table {
         }
     }
 
-    fn pick(&mut self, key: Press, lifeline: Lifeline) -> Asked {
+    fn pick(&mut self, key: Press, lifeline: Lifeline) -> Request {
         match key {
             Press::Up | Press::Down => {
                 let other = if lifeline == Lifeline::Colour { Lifeline::Place } else { Lifeline::Colour };
@@ -382,22 +382,22 @@ impl Table {
             Press::Other => {}
             _ => self.log.add("UP and DOWN choose, ENTER confirms, BACKSPACE returns."),
         }
-        Asked::Nothing
+        Request::Nothing
     }
 
-    fn apply(&mut self, action: Action) -> Asked {
-        let Some(round) = &mut self.round else { return Asked::Nothing };
+    fn apply(&mut self, action: Action) -> Request {
+        let Some(round) = &mut self.round else { return Request::Nothing };
         let events = match round.apply(action) {
             Ok(events) => events,
             Err(error) => {
                 self.log.add(voice::refused(error, Style::Panel));
-                return Asked::Nothing;
+                return Request::Nothing;
             }
         };
         let row = round.game().turns_gone();
-        let mut asked = Asked::Nothing;
+        let mut request = Request::Nothing;
         if let Some(puzzle) = round.to_be_taken_down() {
-            asked = Asked::Begin;
+            request = Request::Begin;
             self.session.begin(puzzle);
         }
         self.state = State::Edit;
@@ -411,14 +411,14 @@ impl Table {
                 ])),
                 Event::Revealed(revealed) => self.log.add_all(voice::revealed(revealed, Style::Panel)),
                 Event::OutOfReach(lifeline) => self.log.add(voice::out_of_reach(lifeline, Style::Panel)),
-                Event::Ended(outcome) => asked = self.finish(outcome),
+                Event::Ended(outcome) => request = self.finish(outcome),
             }
         }
         self.hint_unasked();
-        asked
+        request
     }
 
-    fn finish(&mut self, outcome: Outcome) -> Asked {
+    fn finish(&mut self, outcome: Outcome) -> Request {
         self.state = State::Over;
         self.log.add_all(voice::ending(outcome));
         if let Outcome::Won(turns) = outcome {
@@ -429,7 +429,7 @@ impl Table {
             self.log.add_all(voice::hints(round.game().hints()));
             self.log.add_all(round.again());
         }
-        let Some(duel) = &mut self.duel else { return Asked::Count };
+        let Some(duel) = &mut self.duel else { return Request::Count };
         duel.outcomes[duel.guesser - 1] = Some(outcome);
         if duel.outcomes.contains(&None) {
             self.state = State::Between;
@@ -439,7 +439,7 @@ impl Table {
             self.log.add(AGAIN);
         }
         // Duels are not counted.
-        Asked::Nothing
+        Request::Nothing
     }
 
     /// The hint of a turn, if the settings give one on each turn.

@@ -18,7 +18,7 @@ use termkit::Depth;
 
 use super::{
     look::{Role, style},
-    state::{Asked, Press},
+    state::{Press, Request},
     table::Table,
     view::View,
 };
@@ -76,12 +76,12 @@ fn key(character: char) -> Press {
 }
 
 /// Presses keys, and returns the request of the last one.
-fn asked(table: &mut Table, keys: &str) -> Asked {
-    keys.chars().fold(Asked::Nothing, |_, character| table.press(key(character)))
+fn request(table: &mut Table, keys: &str) -> Request {
+    keys.chars().fold(Request::Nothing, |_, character| table.press(key(character)))
 }
 
 fn press(table: &mut Table, keys: &str) {
-    let _ = asked(table, keys);
+    let _ = request(table, keys);
 }
 
 /// A table after these keys.
@@ -93,15 +93,15 @@ fn after(mut table: Table, keys: &str) -> Table {
 /// Presses keys and handles the statistics as the program does.
 fn play(table: &mut Table, record: &mut Record, keys: &str) {
     for character in keys.chars() {
-        let asked = table.press(key(character));
+        let request = table.press(key(character));
         let added = |record: &Record, first| Ok(Added { record: record.clone(), first, notice: None });
         let Some(round) = &table.round else { continue };
-        match asked {
-            Asked::Begin => {
+        match request {
+            Request::Begin => {
                 let first = record.begin(round.puzzle().unwrap());
                 table.begun(added(record, first));
             }
-            Asked::Count => {
+            Request::Count => {
                 let first = match round.attempt() {
                     Attempt::Unknown => record.begin(round.puzzle().unwrap()),
                     attempt => attempt == Attempt::First,
@@ -109,7 +109,7 @@ fn play(table: &mut Table, record: &mut Record, keys: &str) {
                 let first = first && record.add(round.game());
                 table.counted(added(record, first));
             }
-            Asked::Nothing | Asked::Leave => {}
+            Request::Nothing | Request::Leave => {}
         }
     }
 }

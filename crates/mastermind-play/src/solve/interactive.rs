@@ -71,7 +71,7 @@ pub(super) fn play(rules: Rules, mut input: impl BufRead, mut output: impl Write
                 },
                 Ok(Entry::Undo) if rows.pop().is_some() => break,
                 Ok(Entry::Undo) => writeln!(output, "There is no row yet.")?,
-                Ok(Entry::Rows) => (1..).zip(&rows).try_for_each(|row| writeln!(output, "{}", told(row)))?,
+                Ok(Entry::Rows) => (1..).zip(&rows).try_for_each(|row| writeln!(output, "{}", answer_text(row)))?,
                 Err(why) => writeln!(output, "{why}\n{HELP}")?,
             }
         }
@@ -84,7 +84,7 @@ fn knowledge<'r>(rules: Rules, rows: impl IntoIterator<Item = &'r (Code, Feedbac
     knowledge
 }
 
-fn told((number, (guess, feedback)): (usize, &(Code, Feedback))) -> String {
+fn answer_text((number, (guess, feedback)): (usize, &(Code, Feedback))) -> String {
     format!("Row {number}: {guess}, {feedback}")
 }
 
@@ -99,7 +99,7 @@ fn contradiction(rules: Rules, rows: &[(Code, Feedback)]) -> Vec<String> {
     let suspects = (1..).zip(rows).filter_map(|row| Some((row, without(row.0 - 1)?)));
     lines.extend(suspects.map(|(row, count)| {
         let codes = if count == 1 { "code fits" } else { "codes fit" };
-        format!("{} contradicts the others: without it, {count} {codes}.", told(row))
+        format!("{} contradicts the others: without it, {count} {codes}.", answer_text(row))
     }));
     if lines.len() == 1 {
         let first = (1..=rows.len()).find(|&count| Hint::of(&knowledge(rules, &rows[..count])).is_none());
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn own_guesses_are_taken_and_the_end_of_the_input_ends() {
+    fn own_guesses_are_accepted_and_end_of_input_ends() {
         let shown = session("1122 1 0\n3344, 0, 1\n", true);
         assert!(shown.contains("\nRow 3, ") && !shown.contains("contradict"), "{shown}");
     }

@@ -14,7 +14,7 @@ use core::ops::ControlFlow;
 use rand::{Rng, RngExt};
 
 pub(crate) use self::bounds::number_of;
-use self::bounds::{Known, bounds, easy};
+use self::bounds::{Bound, bounds, easy};
 use super::{
     Stopped,
     slices::{Judge, Score, Slices},
@@ -59,7 +59,7 @@ pub struct Search {
     width: Option<usize>,
     /// The lower bound for the total of a set, indexed by the number of its codes.
     bounds: Vec<i64>,
-    known: BTreeMap<Vec<Code>, Known>,
+    known: BTreeMap<Vec<Code>, Bound>,
     slices: Slices,
     criterion: Criterion,
     progress: Progress,
@@ -157,21 +157,21 @@ impl Search {
             return Ok(bound);
         }
         match self.known.get(codes) {
-            Some(Known::Exactly(total, _)) => return Ok(*total),
-            Some(Known::AtLeast(least)) if *least >= budget => return Ok(*least),
+            Some(Bound::Exactly(total, _)) => return Ok(*total),
+            Some(Bound::AtLeast(least)) if *least >= budget => return Ok(*least),
             _ => {}
         }
         match self.easy(codes) {
-            Known::Exactly(total, _) => Ok(total),
-            Known::AtLeast(least) if least >= budget => Ok(least),
-            Known::AtLeast(_) => self.solve_hard(codes, pool, budget, watch),
+            Bound::Exactly(total, _) => Ok(total),
+            Bound::AtLeast(least) if least >= budget => Ok(least),
+            Bound::AtLeast(_) => self.solve_hard(codes, pool, budget, watch),
         }
     }
 
     /// The bound that follows from the members of a set. It is cached if it is exact.
-    fn easy(&mut self, codes: &[Code]) -> Known {
+    fn easy(&mut self, codes: &[Code]) -> Bound {
         let known = easy(codes);
-        if matches!(known, Known::Exactly(..)) {
+        if matches!(known, Bound::Exactly(..)) {
             self.known.insert(codes.to_vec(), known);
         }
         known
@@ -200,7 +200,7 @@ impl Search {
                 (best, guess) = (total, Some(candidate));
             }
         }
-        let known = guess.map_or(Known::AtLeast(best), |guess| Known::Exactly(best, guess));
+        let known = guess.map_or(Bound::AtLeast(best), |guess| Bound::Exactly(best, guess));
         self.known.insert(codes.to_vec(), known);
         Ok(best)
     }
@@ -256,23 +256,23 @@ impl Search {
         (pool, guess): (&Arc<Pool>, Code),
         budget: u32,
     ) -> u32 {
-        if let Some(Known::Exactly(least, _) | Known::AtLeast(least)) = self.known.get(codes) {
+        if let Some(Bound::Exactly(least, _) | Bound::AtLeast(least)) = self.known.get(codes) {
             return *least;
         }
         match self.easy(codes) {
-            Known::Exactly(total, _) => return total,
-            Known::AtLeast(least) if least >= budget => return least,
-            Known::AtLeast(_) => {}
+            Bound::Exactly(total, _) => return total,
+            Bound::AtLeast(least) if least >= budget => return least,
+            Bound::AtLeast(_) => {}
         }
         let after = after.get_or_insert_with(|| self.space.pool_after(pool, guess));
         let known = self.look_ahead(codes, after);
         self.known.insert(codes.to_vec(), known);
-        let (Known::Exactly(least, _) | Known::AtLeast(least)) = known;
+        let (Bound::Exactly(least, _) | Bound::AtLeast(least)) = known;
         least
     }
 
     /// The least bound of all guesses, for a set that no member splits well.
-    fn look_ahead(&mut self, codes: &[Code], pool: &Pool) -> Known {
+    fn look_ahead(&mut self, codes: &[Code], pool: &Pool) -> Bound {
         self.progress.nodes += 1;
         self.slices.refill(codes);
         let (mut least, mut telling) = (u32::MAX, None);
@@ -286,7 +286,7 @@ impl Search {
             }
             ControlFlow::Continue(())
         });
-        telling.map_or(Known::AtLeast(least), |index| Known::Exactly(least, self.space.guesses[index as usize].0))
+        telling.map_or(Bound::AtLeast(least), |index| Bound::Exactly(least, self.space.guesses[index as usize].0))
     }
 
     fn bound(&self, count: usize) -> u32 {
@@ -350,7 +350,7 @@ impl Search {
                     // Most results are cached. Where only a bound was cached, it was as good as the least total.
                     self.solve(&part, &after, u32::MAX, watch)?;
                     match self.known.get(&part) {
-                        Some(Known::Exactly(_, next)) => *next,
+                        Some(Bound::Exactly(_, next)) => *next,
                         _ => part[0],
                     }
                 }

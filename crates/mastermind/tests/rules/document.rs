@@ -5,7 +5,7 @@ use std::{fmt::Write, fs, path::Path};
 use mastermind::{ClientMessage, ServerMessage};
 use netcore::Framing;
 
-use crate::{room::Room, serving};
+use crate::{room::Room, server};
 
 fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/mastermind.md")).unwrap()
@@ -54,14 +54,14 @@ fn documented_sessions_are_played() {
     let sessions: Vec<&str> =
         document.split("```text\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect();
     let [typed, session] = sessions[..] else { panic!("there are two sessions") };
-    let mut room = Room::new(serving::solo());
+    let mut room = Room::new(server::solo());
     room.connect("Ann");
     let mut said = String::new();
-    let greeting = room.heard("Ann");
+    let greeting = room.received("Ann");
     for line in session.lines().filter_map(|line| line.strip_prefix("> ")) {
         let _ = writeln!(said, "> {line}");
-        room.say("Ann", line);
-        for heard in room.heard("Ann") {
+        room.send_line("Ann", line);
+        for heard in room.received("Ann") {
             let _ = writeln!(said, "< {heard}");
         }
     }

@@ -76,7 +76,7 @@ fn hints_use_what_lifelines_reveal() {
 }
 
 #[test]
-fn answers_that_contradict_each_other_leave_nothing() {
+fn contradicting_answers_leave_no_code() {
     let known = knowledge(rules(4, 8, true), &[("1111", 2, 0), ("1111", 1, 0)]);
     assert_eq!(Hint::of(&known), None);
 }

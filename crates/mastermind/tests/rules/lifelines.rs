@@ -7,7 +7,7 @@ use mastermind::{
 
 use super::{
     code,
-    playing::{game, transcript},
+    moves::{game, transcript},
     rng, rules,
 };
 
@@ -44,7 +44,7 @@ fn granted_while_a_turn_remains() {
 }
 
 #[test]
-fn one_use_closes_both() {
+fn using_one_lifeline_closes_both() {
     for first in Lifeline::ALL {
         for second in Lifeline::ALL {
             let mut game = game(Style::Panel, "1234");

@@ -20,14 +20,14 @@ mod days;
 mod document;
 mod hints;
 mod lifelines;
+mod moves;
 mod page;
-mod playing;
 mod proofs;
 mod records;
+mod results;
 mod room;
 mod secrets;
-mod serving;
-mod sharing;
+mod server;
 #[path = "../../../testkit/rules/table.rs"]
 mod table;
 mod totals;

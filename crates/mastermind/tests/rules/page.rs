@@ -163,10 +163,11 @@ fn shared() -> Value {
         let mut messages = vec![ServerMessage::Game { seat: 1, number, rules }];
         messages.extend(lines.into_iter().map(|line| ServerMessage::Line(1, line)));
         messages.extend(over.map(|over| ServerMessage::Over(1, over)));
-        let mut told = vec!["OK 1".to_owned(), "SEAT 1 Ann".to_owned()];
-        told.extend(messages.iter().map(|message| String::from_utf8(message.to_frame(Framing::Whole).into()).unwrap()));
+        let mut messages_text = vec!["OK 1".to_owned(), "SEAT 1 Ann".to_owned()];
+        messages_text
+            .extend(messages.iter().map(|message| String::from_utf8(message.to_frame(Framing::Whole).into()).unwrap()));
         all.push(json!({
-            "messages": told,
+            "messages": messages_text,
             "date": day.map(|day| day.to_string()),
             "again": again,
             "text": share(&game, day, again),
@@ -250,12 +251,12 @@ fn stories() -> Value {
         ),
     ];
     stories
-        .map(|(name, messages)| json!({ "name": name, "messages": messages, "known": known(messages) }))
+        .map(|(name, messages)| json!({ "name": name, "messages": messages, "known": client_json(messages) }))
         .to_vec()
         .into()
 }
 
-fn known(messages: &[&str]) -> Value {
+fn client_json(messages: &[&str]) -> Value {
     let mut client = Client::new(Link::Message, None);
     for message in messages {
         client.receive(Time::ZERO, message.as_bytes()).unwrap();

@@ -7,7 +7,7 @@ use mastermind::{
 use proptest::prelude::*;
 
 use super::{
-    playing::{game, transcript},
+    moves::{game, transcript},
     rules,
 };
 
@@ -124,7 +124,7 @@ fn a_record_is_kept_as_text() {
 }
 
 #[test]
-fn what_is_no_record_is_refused() {
+fn malformed_record_is_refused() {
     for (from, to, error) in [
         ("record 1", "record 2", "line 1 is not \"mastermind-record 1\""),
         ("won 0", "won -1", "line 2 is not \"won\" and what belongs to it"),

@@ -26,7 +26,7 @@ impl Room {
         self.connect_by(link, host, role, who);
     }
 
-    pub(crate) fn say(&mut self, who: &str, text: &str) {
+    pub(crate) fn send_line(&mut self, who: &str, text: &str) {
         let end = if who.starts_with(char::is_uppercase) { "\n" } else { "" };
         self.bytes(who, format!("{text}{end}").as_bytes());
     }
@@ -40,7 +40,7 @@ impl Room {
     }
 
     /// The messages that this client received since the last call.
-    pub(crate) fn heard(&mut self, who: &str) -> Vec<String> {
+    pub(crate) fn received(&mut self, who: &str) -> Vec<String> {
         let heard = self.peek(who);
         self.frames(who);
         heard
@@ -58,7 +58,7 @@ impl Room {
     pub(crate) fn check(&mut self, transcript: &str) {
         let act = |room: &mut Self, line: &str| {
             if let Some((who, text)) = line.split_once(" > ") {
-                room.say(who, text);
+                room.send_line(who, text);
             } else if let Some(who) = line.strip_suffix(" comes") {
                 room.connect(who);
             } else {
@@ -66,7 +66,9 @@ impl Room {
             }
             true
         };
-        self.play(transcript, act, |room, who| room.heard(who).iter().map(|text| format!("{who} < {text}")).collect());
+        self.play(transcript, act, |room, who| {
+            room.received(who).iter().map(|text| format!("{who} < {text}")).collect()
+        });
     }
 }
 

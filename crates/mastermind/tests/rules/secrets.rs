@@ -46,15 +46,15 @@ fn some_words(rng: &mut Pcg64, code: Option<&str>) -> String {
 fn codes(room: &Room, seats: &BTreeMap<String, u8>) -> BTreeMap<u8, String> {
     let mut fork = room.clone();
     for who in seats.keys() {
-        fork.heard(who);
+        fork.received(who);
     }
     for who in seats.keys() {
-        fork.say(who, "RESIGN");
+        fork.send_line(who, "RESIGN");
     }
     let mut codes = BTreeMap::new();
     for (who, seat) in seats {
         let over = format!("OVER {seat} resigned ");
-        let heard = fork.heard(who);
+        let heard = fork.received(who);
         if let Some(line) = heard.iter().rev().find(|line| line.starts_with(&over)) {
             codes.insert(*seat, line.rsplit(' ').next().unwrap().to_owned());
         }
@@ -67,7 +67,7 @@ fn words(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn no_line_shows_a_code_that_its_receiver_may_not_know() {
+fn codes_stay_secret() {
     let (mut shown, mut hidden, mut looked) = (0, 0, 0);
     for seed in 0..30 {
         let config = some_config(seed);
@@ -90,7 +90,7 @@ fn no_line_shows_a_code_that_its_receiver_may_not_know() {
                     there.retain(|&other| other != who);
                     seats.remove(who);
                 }
-                _ => room.say(who, &some_words(rng, own.as_deref())),
+                _ => room.send_line(who, &some_words(rng, own.as_deref())),
             }
             // Includes games that have just begun.
             for who in &EVERYBODY[..PLAYERS] {
@@ -105,7 +105,7 @@ fn no_line_shows_a_code_that_its_receiver_may_not_know() {
                 before.iter().filter(|(seat, _)| after.contains_key(seat)).map(|(seat, code)| (*seat, code)).collect();
             for listener in EVERYBODY {
                 let own = seats.get(listener).copied();
-                for line in room.heard(listener) {
+                for line in room.received(listener) {
                     looked += 1;
                     let parts = words(&line);
                     let about: Option<u8> = parts.get(1).and_then(|seat| seat.parse().ok());

@@ -79,7 +79,7 @@ fn searching_few_guesses_beats_one_step_by_all() {
 }
 
 #[test]
-fn work_can_be_shared_out() {
+fn work_can_be_divided() {
     let breaker = Codebreaker::new(rules(4, 6, true), Strategy::Parts);
     let (mut tally, jobs) = breaker.divide(&breaker.job());
     assert_eq!(jobs.iter().map(mastermind::solver::Job::codes).sum::<usize>(), 1295);
@@ -119,7 +119,7 @@ fn the_best_play_at_four_pegs_in_six_colours() {
 }
 
 #[test]
-fn names_of_colours_do_not_matter() {
+fn relabelled_colours_keep_the_total() {
     let mut openings = std::collections::BTreeSet::new();
     for seed in 0..3 {
         let found = search(Search::exhaustive(rules(4, 6, true)).relabelled(&mut rng(seed)));

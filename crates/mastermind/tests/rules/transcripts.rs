@@ -2,7 +2,7 @@
 
 use crate::{
     room::Room,
-    serving::{daily, race, solo},
+    server::{daily, race, solo},
 };
 
 const SOLO: &str = "

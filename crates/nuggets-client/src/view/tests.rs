@@ -86,7 +86,7 @@ fn the_keys_are_hinted_at_where_there_is_room() {
 }
 
 #[test]
-fn a_result_stands_over_the_board_or_beside_it() {
+fn result_is_drawn_over_or_beside_the_board() {
     let mut client = player();
     client.receive(Time::ZERO, b"QUIT GAME OVER:\nA         50 Ann\nB        200 Bob").unwrap();
     let mut view = view();
@@ -98,7 +98,7 @@ fn a_result_stands_over_the_board_or_beside_it() {
     assert!(row("┌ Game over") < row("  1. B Bob  200 ★") && row("200 ★") < row("> 2. A Ann   50"), "{shown:#?}");
     assert!(row("Q leave") > row("> 2."));
     assert!(shown.iter().any(|line| line.contains("|..................####")), "beside it: {shown:#?}");
-    assert_eq!(view.context(&client).shown, Shown::Result);
+    assert_eq!(view.context(&client).shown, Content::Result);
     assert!(screen(&mut view, &client, 34, 8).iter().any(|line| line.contains("200 ★")));
     view.board = !view.board;
     assert_eq!(screen(&mut view, &client, 34, 8)[1..7], MAP);

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_far_away_is_given_time() {
+    fn distant_server_is_given_time() {
         let mut pace = Pace::new();
         pace.typed(at(0), Duration::ZERO);
         pace.answered(at(200));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_waited_out_longer_and_longer() {
+    fn waits_for_answers_grow() {
         let mut pace = Pace::new();
         let mut waits = vec![];
         for _ in 0..6 {

@@ -23,7 +23,7 @@ impl Client {
         if self.timers.phase() == Phase::Over {
             return;
         }
-        let probing = self.timers.heard(now);
+        let probing = self.timers.record_message(now);
         match ServerMessage::parse(message) {
             Ok(ServerMessage::Ok(letter)) => {
                 self.letter = Some(letter);

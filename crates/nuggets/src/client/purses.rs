@@ -84,7 +84,7 @@ mod tests {
 
     const WIDTH: usize = 7;
 
-    fn told(before: &str, now: &str, collected: u32) -> (Vec<(u8, u32)>, u32) {
+    fn attributed(before: &str, now: &str, collected: u32) -> (Vec<(u8, u32)>, u32) {
         let mut purses = Purses::default();
         purses.left(250, 250 - collected);
         purses.compare(before.as_bytes(), now.as_bytes(), WIDTH);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_can_be_seen_to_have_run_over_the_gold_has_it() {
+    fn visible_collector_is_credited_with_the_gold() {
         type Case = (&'static str, &'static str, &'static str, u32, &'static [(u8, u32)], u32);
         let cases: [Case; 7] = [
             ("a run", "A.**..\nB.....\n", ".....A\nB.....\n", 9, &[(b'A', 9)], 0),
@@ -104,7 +104,7 @@ mod tests {
             ("another size", "A.*...\n......\n", "....\n....\n", 4, &[], 4),
         ];
         for (what, before, now, collected, known, unknown) in cases {
-            assert_eq!(told(before, now, collected), (known.to_vec(), unknown), "{what}");
+            assert_eq!(attributed(before, now, collected), (known.to_vec(), unknown), "{what}");
         }
     }
 }

@@ -13,7 +13,7 @@ fn sent(client: &mut Client) -> Vec<Bytes> {
     core::iter::from_fn(|| client.take_outgoing()).collect()
 }
 
-fn hear(client: &mut Client, datagrams: &[&[u8]]) {
+fn receive_all(client: &mut Client, datagrams: &[&[u8]]) {
     for datagram in datagrams {
         client.receive(START, datagram).unwrap();
     }
@@ -26,7 +26,7 @@ fn player() -> Client {
 fn joined() -> Client {
     let mut client = player();
     sent(&mut client);
-    hear(&mut client, &[b"OK A", b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
+    receive_all(&mut client, &[b"OK A", b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
     assert!(client.is_joined());
     client
 }
@@ -42,7 +42,7 @@ fn the_status_lines_are_those_of_the_rule() {
     assert_eq!(client.status(START), "Player A has 39 nuggets (211 nuggets unclaimed).  unknown keystroke");
 
     let mut spectator = Client::new(Participant::Spectator, START);
-    hear(&mut spectator, &[b"GRID 2 3", b"GOLD 0 0 211", b"DISPLAY\n...\n  #\n"]);
+    receive_all(&mut spectator, &[b"GRID 2 3", b"GOLD 0 0 211", b"DISPLAY\n...\n  #\n"]);
     assert_eq!(spectator.status(START), "Spectator: 211 nuggets unclaimed.");
 }
 
@@ -67,7 +67,7 @@ fn a_note_goes_with_the_next_key_or_the_next_gold() {
     client.receive(START, b"ERROR unknown keystroke").unwrap();
     client.act(START, Command::Key(b'h'));
     assert_eq!(client.status(START), plain);
-    hear(&mut client, &[b"ERROR unknown keystroke", b"GOLD 0 0 250"]);
+    receive_all(&mut client, &[b"ERROR unknown keystroke", b"GOLD 0 0 250"]);
     assert_eq!(client.status(START), plain);
 }
 
@@ -91,7 +91,7 @@ fn the_first_message_is_sent_again_after_1_2_and_4_seconds_and_given_up_after_15
 fn visible_map_accepts_keys_without_ok_and_gold() {
     let mut client = player();
     sent(&mut client);
-    hear(&mut client, &[b"GRID 2 3", b"DISPLAY\n.@.\n  #\n"]);
+    receive_all(&mut client, &[b"GRID 2 3", b"DISPLAY\n.@.\n  #\n"]);
     client.act(START, Command::Key(b'h'));
     assert_eq!(sent(&mut client), ["KEY h"]);
 }
@@ -99,20 +99,20 @@ fn visible_map_accepts_keys_without_ok_and_gold() {
 #[test]
 fn lost_welcome_is_requested_again() {
     let mut client = player();
-    hear(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250"]);
+    receive_all(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250"]);
     assert!(!client.is_joined());
     sent(&mut client);
     client.elapsed(at(1));
     assert_eq!(sent(&mut client), ["PLAY Ann"]);
-    hear(&mut client, &[b"DISPLAY\n.@.\n  #\n"]);
+    receive_all(&mut client, &[b"DISPLAY\n.@.\n  #\n"]);
     assert!(client.is_joined());
     assert_eq!(client.deadline(at(1)), None);
 }
 
 #[test]
-fn a_welcome_that_arrives_in_any_order_is_a_welcome() {
+fn joining_messages_may_arrive_in_any_order() {
     let mut client = player();
-    hear(&mut client, &[b"DISPLAY\n.@.\n  #\n", b"GOLD 0 0 250", b"GRID 2 3", b"OK A"]);
+    receive_all(&mut client, &[b"DISPLAY\n.@.\n  #\n", b"GOLD 0 0 250", b"GRID 2 3", b"OK A"]);
     assert!(client.is_joined());
     assert_eq!(client.display(), b".@.\n  #\n");
     assert_eq!(client.position(), Some(Position::new(0, 1)));
@@ -121,7 +121,7 @@ fn a_welcome_that_arrives_in_any_order_is_a_welcome() {
 #[test]
 fn without_a_grid_the_display_tells_the_size() {
     let mut client = player();
-    hear(&mut client, &[b"OK A", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
+    receive_all(&mut client, &[b"OK A", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
     while !client.is_joined() {
         let deadline = client.deadline(START).unwrap();
         client.elapsed(deadline);
@@ -133,14 +133,14 @@ fn without_a_grid_the_display_tells_the_size() {
 }
 
 #[test]
-fn quit_ends_it_with_the_words_of_the_server() {
+fn quit_ends_the_client_with_the_text_of_the_server() {
     let mut client = joined();
     client.receive(START, b"QUIT GAME OVER:\nA          4 Alice\x1b[0m").unwrap();
     assert_eq!(client.end(), Some(&End::Quit("GAME OVER:\nA          4 Alice\\x1b[0m".into())));
 }
 
 #[test]
-fn leaving_says_q_twice_and_waits_for_the_goodbye_only_so_long() {
+fn leaving_sends_q_twice_and_waits_a_bounded_time() {
     let mut client = joined();
     client.act(at(1), Command::Key(b'Q'));
     assert_eq!(sent(&mut client), ["KEY Q"]);
@@ -156,7 +156,7 @@ fn leaving_says_q_twice_and_waits_for_the_goodbye_only_so_long() {
 }
 
 #[test]
-fn silence_is_counted_from_a_key_that_nothing_followed() {
+fn silence_counts_from_the_last_unanswered_key() {
     let mut client = joined();
     assert_eq!(client.timers.silent_for(at(100)), None, "nothing happens, nothing is amiss");
     client.act(at(100), Command::Key(b'h'));
@@ -178,7 +178,7 @@ fn silence_is_counted_from_a_key_that_nothing_followed() {
 }
 
 #[test]
-fn what_is_malformed_leaves_a_note_and_changes_nothing() {
+fn malformed_message_only_leaves_a_note() {
     let mut client = joined();
     let before = client.display().to_vec();
     for datagram in
@@ -191,7 +191,7 @@ fn what_is_malformed_leaves_a_note_and_changes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_read_is_shown_escaped_and_cut() {
+fn malformed_text_is_shown_escaped_and_cut() {
     let mut client = joined();
     client.receive(START, b"OK\x1b[2J").unwrap();
     assert!(client.status(START).ends_with("  malformed: 'OK\\x1b[2J'"), "{}", client.status(START));
@@ -202,7 +202,7 @@ fn what_cannot_be_read_is_shown_escaped_and_cut() {
 
 // Some servers assign a seat for each PLAY.
 #[test]
-fn after_ok_nothing_is_asked_for_again() {
+fn no_retry_after_ok() {
     let mut client = player();
     sent(&mut client);
     client.receive(START, b"OK A").unwrap();
@@ -216,11 +216,11 @@ fn after_ok_nothing_is_asked_for_again() {
 }
 
 #[test]
-fn displays_with_the_slips_of_other_servers_are_taken() {
+fn malformed_displays_of_other_servers_are_accepted() {
     let mut client = joined();
     for text in [&b"DISPLAY\n@..\n  #"[..], b"DISPLAY\n@..\n  #\n\0", b"DISPLAY\n@..\n  #\n\n", b"DISPLAY \n@..\n  #\n"]
     {
-        hear(&mut client, &[b"DISPLAY\n.@.\n  #\n", text]);
+        receive_all(&mut client, &[b"DISPLAY\n.@.\n  #\n", text]);
         assert_eq!(client.display(), b"@..\n  #\n", "{text:?}");
     }
     client.receive(START, b"DISPLAY\n@\x1b.\n  #\n").unwrap();
@@ -230,7 +230,7 @@ fn displays_with_the_slips_of_other_servers_are_taken() {
 #[test]
 fn displays_of_another_shape_are_padded_or_cut() {
     let mut client = player();
-    hear(&mut client, &[b"OK A", b"GRID 3 9", b"GOLD 0 0 250", b"DISPLAY\n+------+\n|..@...|\n+------+\n"]);
+    receive_all(&mut client, &[b"OK A", b"GRID 3 9", b"GOLD 0 0 250", b"DISPLAY\n+------+\n|..@...|\n+------+\n"]);
     assert_eq!(client.display(), b"+------+ \n|..@...| \n+------+ \n");
     assert!(client.is_joined() && client.is_adjusted());
     assert_eq!(client.position(), Some(Position::new(1, 3)));
@@ -242,22 +242,22 @@ fn displays_of_another_shape_are_padded_or_cut() {
         b"DISPLAY\n+------+  \n|@.....|  \n+------+  \n",
         b"DISPLAY\n+------+ \n|@.....| \n+------+ \n.........\n",
     ] {
-        hear(&mut client, &[b"DISPLAY\n+------+ \n|.....@| \n+------+ \n", text]);
+        receive_all(&mut client, &[b"DISPLAY\n+------+ \n|.....@| \n+------+ \n", text]);
         assert_eq!(client.display(), exact, "{text:?}");
     }
-    hear(&mut client, &[b"DISPLAY\n+------+\n|@.....|\n"]);
+    receive_all(&mut client, &[b"DISPLAY\n+------+\n|@.....|\n"]);
     assert_eq!(client.display(), b"+------+ \n|@.....| \n         \n");
 }
 
 #[test]
-fn the_purse_of_the_table_is_the_last_word() {
+fn final_table_overrides_purses() {
     let mut client = joined();
-    hear(&mut client, &[b"GOLD 3 3 247", b"QUIT GAME OVER:\nA         10 Ann\nB        240 Bob"]);
+    receive_all(&mut client, &[b"GOLD 3 3 247", b"QUIT GAME OVER:\nA         10 Ann\nB        240 Bob"]);
     assert_eq!((client.purse(), client.scores().unwrap().rows.len()), (10, 2));
 }
 
 #[test]
-fn whoever_leaves_a_server_that_is_gone_waits_for_nothing() {
+fn leaving_a_dead_server_is_immediate() {
     let mut client = joined();
     client.disconnected(at(1), Gone::Broken);
     assert_eq!(client.closed_for(at(4)), Some(Duration::from_secs(3)));
@@ -274,7 +274,7 @@ fn whoever_leaves_a_server_that_is_gone_waits_for_nothing() {
 }
 
 #[test]
-fn a_port_that_is_open_again_is_no_longer_called_closed() {
+fn reopened_port_is_no_longer_reported_closed() {
     let mut client = joined();
     client.act(at(1), Command::Key(b'h'));
     client.disconnected(at(1), Gone::Broken);
@@ -295,7 +295,7 @@ fn a_port_that_is_open_again_is_no_longer_called_closed() {
 
 fn spectator() -> Client {
     let mut client = Client::new(Participant::Spectator, START);
-    hear(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\nA*.\nB #\n"]);
+    receive_all(&mut client, &[b"GRID 2 3", b"GOLD 0 0 250", b"DISPLAY\nA*.\nB #\n"]);
     sent(&mut client);
     client
 }
@@ -323,13 +323,13 @@ fn a_spectator_finds_out_that_the_port_is_closed() {
 #[test]
 fn a_spectator_sees_who_has_collected_what() {
     let mut client = spectator();
-    hear(&mut client, &[b"GOLD 0 0 243", b"DISPLAY\n.A.\nB #\n"]);
+    receive_all(&mut client, &[b"GOLD 0 0 243", b"DISPLAY\n.A.\nB #\n"]);
     assert_eq!(client.purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect::<Vec<_>>(), [(b'A', 7)]);
     assert_eq!(client.status(START), "Spectator: 243 nuggets unclaimed.  Seen: A 7");
 }
 
 #[test]
-fn a_narrow_window_has_shorter_words() {
+fn narrow_window_abbreviates() {
     let mut client = joined();
     client.receive(START, b"GOLD 0 150 100").unwrap();
     let lines = [

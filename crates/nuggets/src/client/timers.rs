@@ -71,7 +71,7 @@ pub(super) struct Timers {
     link: Link,
     spectates: bool,
     phase: Phase,
-    last_heard: Option<Time>,
+    last_message: Option<Time>,
     // When the first key that requires a response was sent after the last message from the server.
     unanswered_since: Option<Time>,
     closed: Option<Closed>,
@@ -84,8 +84,8 @@ impl Timers {
     /// The timers of a client that sends its first message now.
     pub(super) fn new(link: Link, spectates: bool, now: Time) -> Self {
         let phase = Phase::Joining { attempt: 1, again: retry(link, now, RETRIES[0]), give_up: now.plus(GIVE_UP) };
-        let (last_heard, unanswered_since, closed, probed) = (None, None, None, None);
-        Self { link, spectates, phase, last_heard, unanswered_since, closed, probed, probing: false }
+        let (last_message, unanswered_since, closed, probed) = (None, None, None, None);
+        Self { link, spectates, phase, last_message, unanswered_since, closed, probed, probing: false }
     }
 
     pub(super) const fn phase(&self) -> Phase {
@@ -93,8 +93,8 @@ impl Timers {
     }
 
     /// Records a message from the server. Returns whether it may be the response to a probe.
-    pub(super) fn heard(&mut self, now: Time) -> bool {
-        (self.last_heard, self.unanswered_since, self.closed) = (Some(now), None, None);
+    pub(super) fn record_message(&mut self, now: Time) -> bool {
+        (self.last_message, self.unanswered_since, self.closed) = (Some(now), None, None);
         core::mem::take(&mut self.probing)
     }
 
@@ -186,7 +186,7 @@ impl Timers {
     /// Returns the next due action, if there is one, and records it as done.
     pub(super) fn elapsed(&mut self, now: Time) -> Option<Due> {
         match self.phase {
-            Phase::Joining { give_up, .. } if now >= give_up && self.last_heard.is_none() => {
+            Phase::Joining { give_up, .. } if now >= give_up && self.last_message.is_none() => {
                 Some(Due::End(End::NoAnswer))
             }
             Phase::Joining { give_up, .. } if now >= give_up => {
@@ -225,7 +225,7 @@ impl Timers {
     // When a spectator sends its next probe.
     fn next_probe(&self) -> Option<Time> {
         let looks_on = self.phase == Phase::Playing && self.spectates && self.link == Link::Datagram;
-        let last = self.last_heard.max(self.probed).filter(|_| looks_on)?;
+        let last = self.last_message.max(self.probed).filter(|_| looks_on)?;
         Some(last.plus(PROBE))
     }
 }

@@ -194,7 +194,7 @@ fn all_gold_is_found_among_others_who_take_it_and_push_the_explorer_about() {
 }
 
 #[test]
-fn gold_that_is_put_down_where_nobody_looks_any_more_is_found() {
+fn dropped_gold_in_explored_rooms_is_found() {
     let mut world = World::drawn(ROOMS, (1, 1), &[], Some((10, 25)));
     for _ in 0..200 {
         world.turn();
@@ -225,7 +225,7 @@ fn dead_ends_without_space_for_a_room_are_left_alone() {
 }
 
 #[test]
-fn a_room_that_a_run_led_through_is_looked_at_again() {
+fn rooms_crossed_by_a_run_are_explored_again() {
     let map = "
 +---+ +---+ +---+
 |...| |...| |...|
@@ -252,7 +252,7 @@ fn after_two_unanswered_keys_the_others_are_tried_one_by_one() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_given_up_for_something_else() {
+fn unreachable_target_is_given_up() {
     let mut world = World::drawn(CORRIDOR, (1, 1), &[], None);
     let mut keys = String::new();
     for _ in 0..20 {

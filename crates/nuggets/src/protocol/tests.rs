@@ -57,7 +57,7 @@ fn malformed_server_messages_are_refused() {
 
 proptest! {
     #[test]
-    fn what_a_client_writes_a_server_reads(typed in prop::collection::vec(any::<u8>(), 0..80), key in any::<u8>()) {
+    fn client_messages_round_trip(typed in prop::collection::vec(any::<u8>(), 0..80), key in any::<u8>()) {
         for message in [ClientMessage::Play(Name::new(&typed).ok()), ClientMessage::Spectate, ClientMessage::Key(key)] {
             let again = ClientMessage::parse(&message.to_bytes());
             // A name that is blank after the cut is the only one that does not survive a second cleaning.
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_server_writes_a_client_reads(collected in any::<u32>(), purse in any::<u32>(), rows in 1..200u16) {
+    fn server_messages_round_trip(collected in any::<u32>(), purse in any::<u32>(), rows in 1..200u16) {
         for message in [
             ServerMessage::Gold { collected, purse, remaining: 7 },
             ServerMessage::Grid { rows, cols: 80 },

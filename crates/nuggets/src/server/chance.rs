@@ -66,7 +66,7 @@ mod tests {
     use rand::RngExt;
 
     #[test]
-    fn a_generator_is_found_again_by_how_often_it_was_asked() {
+    fn generator_is_restored_from_its_draw_count() {
         let (mut chance, mut plain) = (Chance::new(7), Pcg64::seed_from_u64(7));
         for round in 1..50 {
             assert_eq!(chance.random_range(0..round * 100), plain.random_range(0..round * 100));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn short_seeds_begin_as_those_of_64_bits_and_every_bit_of_a_long_one_counts() {
+    fn long_seeds_extend_64_bit_seeds() {
         for seed in [0, 1, 2021, u64::MAX] {
             assert_eq!(Chance::new(seed.into()).next_u64(), Pcg64::seed_from_u64(seed).next_u64(), "{seed}");
         }

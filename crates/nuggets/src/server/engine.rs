@@ -126,7 +126,7 @@ impl Server {
         }
         match role {
             Role::Spectator | Role::Watcher if key == b'Q' => {
-                self.say(peer, &ServerMessage::Quit(GOODBYE_SPECTATOR), out);
+                self.send_to(peer, &ServerMessage::Quit(GOODBYE_SPECTATOR), out);
                 self.leave_seat(peer, Departure::Quit, out);
             }
             Role::Spectator | Role::Watcher => {}
@@ -141,7 +141,7 @@ impl Server {
                     let Some(events) = self.game.apply(player, action) else { return };
                     if !events.is_empty() {
                         self.views.update(&self.game, &events);
-                        self.tell(now, player, &events, out);
+                        self.send_updates(now, player, &events, out);
                     }
                 }
             },
@@ -230,7 +230,7 @@ impl Server {
     // Sends a QUIT to the connected peers without a seat. Peers over datagrams are never among them.
     fn take_leave_of_strangers(&mut self, text: &str, out: &mut Outbox) {
         for peer in self.strangers.keys().copied().collect::<Vec<_>>() {
-            self.say(peer, &ServerMessage::Quit(text.as_bytes()), out);
+            self.send_to(peer, &ServerMessage::Quit(text.as_bytes()), out);
             self.strangers.remove(&peer);
             out.close(peer);
         }

@@ -194,16 +194,16 @@ impl Server {
     pub(super) fn play(&mut self, now: Time, peer: PeerId, name: Option<Name>, out: &mut Outbox) {
         let Some(Stranger { address, .. }) = self.strangers.get(&peer) else { return };
         if self.game.players().len() >= MAX_PLAYERS {
-            return self.say(peer, &ServerMessage::Quit(FULL), out);
+            return self.send_to(peer, &ServerMessage::Quit(FULL), out);
         }
         let Some(name) = name else {
-            return self.say(peer, &ServerMessage::Quit(NAMELESS), out);
+            return self.send_to(peer, &ServerMessage::Quit(NAMELESS), out);
         };
         if self.quitters.contains(address) {
-            return self.say(peer, &ServerMessage::Quit(READMITTED), out);
+            return self.send_to(peer, &ServerMessage::Quit(READMITTED), out);
         }
         let Some((player, event)) = self.game.join(name, &mut self.rng) else {
-            return self.say(peer, &ServerMessage::Quit(FULL), out);
+            return self.send_to(peer, &ServerMessage::Quit(FULL), out);
         };
         self.views.update(&self.game, &[event]);
         self.take_seat(now, peer, Role::Player(player), out);
@@ -232,7 +232,7 @@ impl Server {
         let others = || self.seats.values().filter(is_other);
         let oldest = others().next().map(|seat| seat.peer);
         if let Some(before) = oldest.filter(|_| others().count() >= self.config.spectators as usize) {
-            self.say(before, &ServerMessage::Quit(REPLACED), out);
+            self.send_to(before, &ServerMessage::Quit(REPLACED), out);
             self.leave_seat(before, Departure::Dismissed("replaced by a new spectator".into()), out);
         }
         if !self.seats.contains_key(&peer) {
@@ -254,13 +254,13 @@ impl Server {
         let Some(events) = self.game.apply(player, Action::Quit) else { return };
         self.views.update(&self.game, &events);
         if let Some(text) = farewell {
-            self.say(peer, &ServerMessage::Quit(text), out);
+            self.send_to(peer, &ServerMessage::Quit(text), out);
         }
         if let Some(seat) = self.seats.get(&peer) {
             self.quitters.insert(seat.address.clone());
         }
         self.leave_seat(peer, why, out);
-        self.tell(now, player, &events, out);
+        self.send_updates(now, player, &events, out);
         // A game without active players and without free letters would never make room for the next game.
         let full = self.game.players().len() >= MAX_PLAYERS;
         if self.config.rematch && full && !self.game.is_over() && self.game.active().next().is_none() {
@@ -276,7 +276,7 @@ impl Server {
         match self.seats.get(&peer).map(|seat| seat.role) {
             Some(Role::Player(player)) => self.quit(now, peer, player, Some(text.as_bytes()), why, out),
             seat => {
-                self.say(peer, &ServerMessage::Quit(text.as_bytes()), out);
+                self.send_to(peer, &ServerMessage::Quit(text.as_bytes()), out);
                 if seat.is_some() {
                     self.leave_seat(peer, why, out);
                 } else if self.strangers.remove(&peer).is_some() {

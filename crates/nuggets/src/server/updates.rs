@@ -17,7 +17,7 @@ use crate::{
 impl Server {
     /// Sends the changes by an action of `actor` to all seats: all GOLDs, all DISPLAYs, then texts, because a GOLD
     /// clears a text from a client's status line. Ends the game if the last nugget was taken.
-    pub(super) fn tell(&mut self, now: Time, actor: PlayerId, events: &[Event], out: &mut Outbox) {
+    pub(super) fn send_updates(&mut self, now: Time, actor: PlayerId, events: &[Event], out: &mut Outbox) {
         let mut gained = 0;
         let mut shared = false;
         let mut victims = Vec::new();
@@ -144,7 +144,7 @@ impl Server {
     pub(super) fn error(&mut self, now: Time, peer: PeerId, text: &[u8], out: &mut Outbox) {
         let message = ServerMessage::Error(text);
         match self.seats.get_mut(&peer) {
-            None => self.say(peer, &message, out),
+            None => self.send_to(peer, &message, out),
             Some(seat) => {
                 let frame = message.to_frame(seat.framing());
                 if seat.pay(now, Cause::Own, length(&frame)) {
@@ -155,7 +155,7 @@ impl Server {
     }
 
     /// Sends a message regardless of the budgets.
-    pub(super) fn say(&self, peer: PeerId, message: &ServerMessage<'_>, out: &mut Outbox) {
+    pub(super) fn send_to(&self, peer: PeerId, message: &ServerMessage<'_>, out: &mut Outbox) {
         if let Some(link) = self.link(peer) {
             out.send(peer, message.to_frame(link.framing()));
         }

@@ -4,7 +4,7 @@ use alloc::format;
 
 // One room of the maximum size, seen from one end. Checking each cell once would cost 65,000.
 #[test]
-fn a_long_room_costs_words_and_not_cells() {
+fn sight_in_long_maps_takes_time_per_word() {
     // Each word of the map is read, marked and collected, some of them twice.
     const WORK: u64 = 5 * (u16::MAX as u64).div_ceil(WORD as u64) + 64;
     let wide = |rows: usize, cols: usize| format!("{}\n", ".".repeat(cols)).repeat(rows);

@@ -70,7 +70,7 @@ fn invalid_examples_are_rejected() {
 }
 
 #[test]
-fn the_frame_of_a_stream_is_these_bytes() {
+fn stream_frame_matches_the_document() {
     let document = document();
     let (_, frame) = document.split_once("`KEY h` is `").unwrap();
     let (frame, _) = frame.split_once('`').unwrap();
@@ -85,14 +85,14 @@ fn documented_session_is_played() {
     let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
     let played = (1..1000).any(|seed| {
         let mut table = Table::new("+-------+\n|.......|\n+-------+\n", Config { rules, seed, ..Config::default() });
-        let mut said = String::new();
+        let mut played = String::new();
         for line in session.lines().filter(|line| line.starts_with("> ")) {
-            let _ = writeln!(said, "{line}");
+            let _ = writeln!(played, "{line}");
             for frame in frames(&table.send("Ann", &line[2..]), "Ann") {
-                let _ = writeln!(said, "< {}", String::from_utf8_lossy(frame).replace('\n', "\\n"));
+                let _ = writeln!(played, "< {}", String::from_utf8_lossy(frame).replace('\n', "\\n"));
             }
         }
-        said == session
+        played == session
     });
     assert!(played, "no seed gives\n{session}");
 }

@@ -8,20 +8,20 @@
 //!
 //! | point | test |
 //! |-------|------|
-//! | collision | `moving::stepping_onto_a_player_swaps_the_two`, `options::stealing_takes_the_floor_of_the_share` |
-//! | a run meets gold, a player | `moving::a_run_does_not_stop_on_gold`, `moving::a_run_does_not_stop_at_players` |
-//! | sight blockers | `seeing::passage_spots_block_sight` |
-//! | crossings between two cells | `seeing::one_room_spot_of_two_is_enough` |
-//! | memory, remembered gold | `seeing::known_cells_stay`, `seeing::remembered_gold_is_shown_as_bare_map` |
-//! | stepping on `#`, the cell left behind | `moving::passages_are_walked`, `seeing::a_cell_left_behind_is_bare_map` |
-//! | OK and DISPLAY on joining | `joining::joining_player_gets_ok_grid_gold_and_display` |
-//! | GOLD traffic | `moving::a_pile_goes_into_the_purse_whole` |
+//! | collision | `movement::stepping_onto_a_player_swaps_the_two`, `options::stealing_takes_the_floor_of_the_share` |
+//! | a run meets gold, a player | `movement::a_run_does_not_stop_on_gold`, `movement::a_run_does_not_stop_at_players` |
+//! | sight blockers | `sight::passage_spots_block_sight` |
+//! | crossings between two cells | `sight::one_room_spot_of_two_is_enough` |
+//! | memory, remembered gold | `sight::known_cells_stay`, `sight::remembered_gold_is_shown_as_bare_map` |
+//! | stepping on `#`, the cell left behind | `movement::passages_are_walked`, `sight::a_cell_left_behind_is_bare_map` |
+//! | OK and DISPLAY on joining | `admission::joining_player_gets_ok_grid_gold_and_display` |
+//! | GOLD traffic | `movement::a_pile_goes_into_the_purse_whole` |
 //! | KEY of wrong length, unknown kinds | `malformed::malformed_datagram_is_answered_and_changes_nothing` |
-//! | unknown key, a spectator's key | `moving::any_other_key_is_unknown`, `moving::the_spectator_has_no_key_but_q` |
-//! | one QUIT for Q | `ending::a_quitter_is_thanked_once_and_hears_no_more` |
-//! | last nugget | `ending::gold_and_display_come_before_the_quit` |
+//! | unknown key, a spectator's key | `movement::any_other_key_is_unknown`, `movement::the_spectator_has_no_key_but_q` |
+//! | one QUIT for Q | `game_end::a_quitter_is_thanked_once_and_hears_no_more` |
+//! | last nugget | `game_end::gold_and_display_come_before_the_quit` |
 //! | dropping the gold | `options::every_pile_holds_at_least_one_nugget` |
-//! | seed | `replay::a_long_game_is_the_same_on_every_machine`, `replay::another_seed_another_game` |
+//! | seed | `replay::long_game_is_the_same_on_every_machine`, `replay::different_seeds_give_different_games` |
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 
@@ -29,23 +29,23 @@
 #[path = "../../../testkit/rules/transcript.rs"]
 mod transcript;
 
-mod damaged;
+mod admission;
 mod document;
-mod ending;
+mod events;
+mod game_end;
+mod game_start;
 mod hidden;
-mod joining;
+mod limits;
 mod links;
 mod malformed;
 mod maps;
-mod moving;
-mod observing;
+mod movement;
 mod options;
 mod page;
 mod replay;
-mod resuming;
+mod restore;
 mod room;
-mod seeing;
-mod starting;
-mod strangers;
+mod setup;
+mod sight;
 mod table;
 mod wording;

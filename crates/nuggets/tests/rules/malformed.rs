@@ -1,7 +1,7 @@
 //! Malformed datagrams: they change no state, and at most their sender receives a response.
 
 use crate::{
-    table::{Said, plain, told},
+    table::{Effect, datagrams, plain},
     wording::unescaped,
 };
 
@@ -32,17 +32,17 @@ fn malformed_datagram_is_answered_and_changes_nothing() {
         table.keys("Alice", "l");
         let (before, board) = (table.position(), table.board());
         for datagram in malformed() {
-            let said = table.send(who, &datagram);
-            let told = told(&said, who);
-            assert_eq!(told.len(), usize::from(is_answered(&datagram)), "{datagram:?}: {said:?}");
+            let effects = table.send(who, &datagram);
+            let datagrams = datagrams(&effects, who);
+            assert_eq!(datagrams.len(), usize::from(is_answered(&datagram)), "{datagram:?}: {effects:?}");
             let is_short = |answer: &String| answer.starts_with("ERROR malformed message: ") && answer.len() <= 130;
-            assert!(told.iter().all(is_short), "{datagram:?}: {said:?}");
+            assert!(datagrams.iter().all(is_short), "{datagram:?}: {effects:?}");
             // The server keeps no state of an unadmitted peer after its response.
-            let closed = if who == "Mallory" { told.len() } else { 0 };
-            assert_eq!(said[told.len()..], vec![Said::Closed(who.into()); closed], "{datagram:?}");
+            let closed = if who == "Mallory" { datagrams.len() } else { 0 };
+            assert_eq!(effects[datagrams.len()..], vec![Effect::Closed(who.into()); closed], "{datagram:?}");
         }
         assert_eq!((table.position(), table.board()), (before, board));
-        assert_eq!(table.known().collect::<Vec<_>>(), ["Alice", "Bob", "Sam"]);
+        assert_eq!(table.peers().collect::<Vec<_>>(), ["Alice", "Bob", "Sam"]);
         table.check(
             "
             Alice > KEY h
@@ -55,7 +55,7 @@ fn malformed_datagram_is_answered_and_changes_nothing() {
 }
 
 transcripts! {
-    an_error_says_what_would_be_right: plain("A.4") => r"
+    error_names_the_expected_form: plain("A.4") => r"
         Alice >
             Alice < ERROR malformed message: byte 0: the first word is none of PLAY, SPECTATE and KEY
         Alice > KEY

@@ -58,7 +58,7 @@ pub(crate) fn map(name: &str) -> Grid {
 }
 
 #[test]
-fn what_cannot_be_played_is_refused() {
+fn unplayable_maps_are_refused() {
     check("", &["the map is empty"]);
     check("\n\n\n", &["the map is empty"]);
     check("\r\n", &["the map is empty"]);
@@ -105,7 +105,7 @@ fn the_largest_map_that_fits_a_datagram_is_taken() {
 }
 
 #[test]
-fn slips_are_put_right_and_told() {
+fn map_errors_are_corrected_and_reported() {
     let hall = above_a_hall("");
     check(&hall, &[]);
     check(&hall.replace('\n', "\r\n"), &["9 carriage returns were dropped; the first is in row 1"]);
@@ -259,7 +259,7 @@ fn every_map_of_this_project_keeps_all_rules() {
 }
 
 #[test]
-fn one_nearly_fills_a_datagram_one_is_wider_than_a_window_and_one_touches_all_edges() {
+fn project_maps_include_extreme_shapes() {
     assert!(8 + map("continent").text().len() >= 60_000);
     assert!(map("panorama").cols() > 120);
     let grid = map("edges");

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use nuggets::{Config, Grid, Rules, Server, visibility::Vision};
 
 use crate::{
-    table::{Table, last_display, told},
+    table::{Table, datagrams, last_display},
     wording::rows,
 };
 
@@ -96,7 +96,7 @@ transcripts! {
             Sam closed
     ";
 
-    whoever_is_gone_drops_its_purse_as_well: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3B4") => "
+    disconnected_player_drops_the_purse: Table::drawn(Rules { drop_on_quit: true, ..PLAIN }, "A3B4") => "
         Alice types l
         gone Alice
             Alice closed
@@ -104,7 +104,7 @@ transcripts! {
             Bob < DISPLAY [.*@*]
     ";
 
-    who_sends_no_key_in_time_loses_the_seat: Table::drawn_with(hasty(60), "A.B4") => "
+    idle_player_loses_the_seat: Table::drawn_with(hasty(60), "A.B4") => "
         Sam watches
         wait 30000 ms
         Bob > KEY h
@@ -190,8 +190,8 @@ fn a_small_map_has_as_many_piles_as_fit_beside_a_player() {
         let rules = Rules { min_piles: 30, ..PLAIN };
         let mut table = Table::new(&".".repeat(spots), Config { rules, ..Config::default() });
         assert_eq!(table.game().piles().len(), spots - 1);
-        assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK A");
-        assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Bob")[0], "QUIT Game is full: no more players can join.");
+        assert_eq!(datagrams(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK A");
+        assert_eq!(datagrams(&table.send("Bob", "PLAY Bob"), "Bob")[0], "QUIT Game is full: no more players can join.");
     }
 }
 
@@ -241,11 +241,11 @@ fn a_rematch_begins_with_new_gold_and_no_players() {
     assert_eq!(netcore::Engine::outcome(table.server()), None, "it goes on");
     assert_eq!((table.game().remaining(), table.game().piles().len(), table.game().players().len()), (4, 1, 0));
     // Letters start again, and quitters of the last game can join the next. No map knowledge remains.
-    let said = table.send("Bob", "PLAY Bob");
-    assert_eq!(told(&said, "Bob")[..3], ["OK A", "GRID 1 4", "GOLD 0 0 4"]);
-    let known = rows(&last_display(&said, "Bob").unwrap());
+    let effects = table.send("Bob", "PLAY Bob");
+    assert_eq!(datagrams(&effects, "Bob")[..3], ["OK A", "GRID 1 4", "GOLD 0 0 4"]);
+    let known = rows(&last_display(&effects, "Bob").unwrap());
     assert!([".@# ", "@.# ", "*@# ", "@*# ", "  #@"].contains(&&*known), "{known}");
-    assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK B");
+    assert_eq!(datagrams(&table.send("Alice", "PLAY Alice"), "Alice")[0], "OK B");
 }
 
 #[test]
@@ -254,11 +254,11 @@ fn rematch_starts_when_all_letters_are_used_and_no_player_is_left() {
         let mut table = Table::new(&".".repeat(80), Config { rematch, ..Config::default() });
         for number in 0..26 {
             let name = format!("P{number}");
-            assert!(told(&table.send(&name, format!("PLAY {name}")), &name)[0].starts_with("OK "));
+            assert!(datagrams(&table.send(&name, format!("PLAY {name}")), &name)[0].starts_with("OK "));
             table.keys(&name, "Q");
         }
-        let said = told(&table.send("Late", "PLAY Late"), "Late");
+        let effects = datagrams(&table.send("Late", "PLAY Late"), "Late");
         let expected = if rematch { "OK A" } else { "QUIT Game is full: no more players can join." };
-        assert_eq!(said[0], expected);
+        assert_eq!(effects[0], expected);
     }
 }

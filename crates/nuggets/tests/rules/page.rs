@@ -39,7 +39,7 @@ fn server() -> Value {
     let valid = valid.map(|message| {
         let bytes = message.to_bytes();
         assert_eq!(ServerMessage::parse(&bytes).unwrap().to_bytes(), bytes);
-        json!({ "text": text(&bytes), "message": told(&message) })
+        json!({ "text": text(&bytes), "message": message_json(&message) })
     });
     let invalid = "/OK/OK a/OK 1/OK AB/OKAY A/ok A/GRID 0 5/GRID 3/GRID 3 4 5/GRID x y/GOLD 1 2/GOLD -1 2 3/\
                    GOLD 1 2 3.5/DISPLAY/DISPLAY +-+\n/HELLO";
@@ -54,7 +54,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-fn told(message: &ServerMessage<'_>) -> Value {
+fn message_json(message: &ServerMessage<'_>) -> Value {
     match message {
         ServerMessage::Ok(letter) => json!({ "kind": "ok", "letter": letter.to_string() }),
         ServerMessage::Grid { rows, cols } => json!({ "kind": "grid", "rows": rows, "columns": cols }),
@@ -68,14 +68,14 @@ fn told(message: &ServerMessage<'_>) -> Value {
 }
 
 fn client() -> Value {
-    let said = |message: ClientMessage| {
+    let encoded = |message: ClientMessage| {
         let bytes = message.to_bytes();
         assert_eq!(ClientMessage::parse(&bytes).unwrap(), message);
         text(&bytes).to_owned()
     };
-    let play = |name: &str| said(ClientMessage::Play(Name::new(name.as_bytes()).ok()));
+    let play = |name: &str| encoded(ClientMessage::Play(Name::new(name.as_bytes()).ok()));
     let keys =
-        "hjklyubnHJKLYUBNQ".bytes().map(|key| (char::from(key).to_string(), said(ClientMessage::Key(key)).into()));
+        "hjklyubnHJKLYUBNQ".bytes().map(|key| (char::from(key).to_string(), encoded(ClientMessage::Key(key)).into()));
     // Far more columns than the rows or columns of one step.
     let (cols, origin) = (99, 50 * 100 + 50);
     let steps = "hjklyubn".bytes().map(|key| {
@@ -84,7 +84,7 @@ fn client() -> Value {
     });
     json!({
         "play": { "Ann": play("Ann"), "Bob the 3rd": play("Bob the 3rd") },
-        "spectate": said(ClientMessage::Spectate),
+        "spectate": encoded(ClientMessage::Spectate),
         "keys": Value::Object(keys.collect()),
         "steps": steps.collect::<Vec<_>>(),
     })
@@ -103,7 +103,7 @@ fn sight() -> Value {
             field.push('\n');
         }
         for _ in 0..3 {
-            all.push(seen(&field, below(rows), below(cols)));
+            all.push(sight_json(&field, below(rows), below(cols)));
         }
     }
     let (grid, _) = Grid::parse(BUILT_IN_MAP).unwrap();
@@ -111,12 +111,12 @@ fn sight() -> Value {
     for _ in 0..8 {
         let at = spots[below(spots.len())].index();
         let width = usize::from(grid.cols()) + 1;
-        all.push(seen(text(grid.text()), at / width, at % width));
+        all.push(sight_json(text(grid.text()), at / width, at % width));
     }
     all.into()
 }
 
-fn seen(field: &str, row: usize, col: usize) -> Value {
+fn sight_json(field: &str, row: usize, col: usize) -> Value {
     let (rows, width) = (field.lines().count(), field.find('\n').unwrap() + 1);
     let size = |length: usize| u16::try_from(length).unwrap();
     let shape = Field::new(field.as_bytes(), size(rows), size(width - 1)).unwrap();

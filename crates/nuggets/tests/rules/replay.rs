@@ -6,11 +6,11 @@ use nuggets::{Config, Rules, visibility::Vision};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use crate::table::{NAMES, Said, Table};
+use crate::table::{Effect, NAMES, Table};
 
 /// An external input.
 #[derive(Debug, Clone)]
-enum Came {
+enum Arrival {
     Datagram(String, Vec<u8>),
     Time(Duration),
     Gone(usize),
@@ -18,55 +18,55 @@ enum Came {
 }
 
 // Random inputs of all kinds: players and a spectator, joins, keys, quits, garbage, time.
-fn record(seed: u64, length: usize) -> Vec<Came> {
+fn record(seed: u64, length: usize) -> Vec<Arrival> {
     let mut rng = Pcg64::seed_from_u64(seed);
-    let mut came = vec![];
+    let mut arrivals = vec![];
     for name in NAMES {
-        came.push(Came::Datagram(name.to_owned(), format!("PLAY {name}").into_bytes()));
+        arrivals.push(Arrival::Datagram(name.to_owned(), format!("PLAY {name}").into_bytes()));
         if name == "Frank" {
-            came.push(Came::Datagram("Sam".into(), b"SPECTATE".to_vec()));
+            arrivals.push(Arrival::Datagram("Sam".into(), b"SPECTATE".to_vec()));
         }
     }
     for _ in 0..length {
         let who = NAMES[rng.random_range(0..NAMES.len())].to_owned();
-        came.push(match rng.random_range(0..200) {
-            0..3 => Came::Datagram(who, b"PLAY again".to_vec()),
-            3 => Came::Datagram(who, b"KEY Q".to_vec()),
-            4..12 => Came::Datagram(who, (0..rng.random_range(0..9)).map(|_| rng.random_range(0..=255)).collect()),
-            12 => Came::Datagram("Mallory".into(), b"KEY h".to_vec()),
-            13 => Came::Datagram("Tess".into(), b"SPECTATE".to_vec()),
-            14 => Came::Datagram("Sam".into(), b"SPECTATE".to_vec()),
-            15 => Came::Datagram("Sam".into(), b"KEY Q".to_vec()),
-            16 => Came::Gone(rng.random_range(0..30)),
-            17..60 => Came::Time(Duration::from_micros(rng.random_range(0..400_000))),
-            _ => Came::Datagram(who, [b"KEY ", &[b"hjklyubnHJKLYUBN"[rng.random_range(0..16)]][..]].concat()),
+        arrivals.push(match rng.random_range(0..200) {
+            0..3 => Arrival::Datagram(who, b"PLAY again".to_vec()),
+            3 => Arrival::Datagram(who, b"KEY Q".to_vec()),
+            4..12 => Arrival::Datagram(who, (0..rng.random_range(0..9)).map(|_| rng.random_range(0..=255)).collect()),
+            12 => Arrival::Datagram("Mallory".into(), b"KEY h".to_vec()),
+            13 => Arrival::Datagram("Tess".into(), b"SPECTATE".to_vec()),
+            14 => Arrival::Datagram("Sam".into(), b"SPECTATE".to_vec()),
+            15 => Arrival::Datagram("Sam".into(), b"KEY Q".to_vec()),
+            16 => Arrival::Gone(rng.random_range(0..30)),
+            17..60 => Arrival::Time(Duration::from_micros(rng.random_range(0..400_000))),
+            _ => Arrival::Datagram(who, [b"KEY ", &[b"hjklyubnHJKLYUBN"[rng.random_range(0..16)]][..]].concat()),
         });
     }
-    came.push(Came::Stop);
-    came
+    arrivals.push(Arrival::Stop);
+    arrivals
 }
 
 // The outputs of each input.
-fn play(map: &str, config: Config, came: &[Came]) -> Vec<Vec<Said>> {
+fn play(map: &str, config: Config, arrivals: &[Arrival]) -> Vec<Vec<Effect>> {
     let mut table = Table::new(map, config);
-    let mut went = vec![];
-    for came in came {
-        went.push(match came {
-            Came::Datagram(who, bytes) => table.send(who, bytes),
-            Came::Time(time) => table.wait(*time),
-            Came::Gone(number) => {
-                let who = table.known().nth(*number).map(str::to_owned);
-                who.map_or_else(Vec::new, |who| table.gone(&who))
+    let mut effects = vec![];
+    for arrival in arrivals {
+        effects.push(match arrival {
+            Arrival::Datagram(who, bytes) => table.send(who, bytes),
+            Arrival::Time(time) => table.wait(*time),
+            Arrival::Gone(number) => {
+                let who = table.peers().nth(*number).map(str::to_owned);
+                who.map_or_else(Vec::new, |who| table.disconnect(&who))
             }
-            Came::Stop => table.stop(),
+            Arrival::Stop => table.stop(),
         });
     }
-    went
+    effects
 }
 
-fn bytes(went: &[Vec<Said>]) -> usize {
-    let frame = |said: &Said| if let Said::Told { frame, .. } = said { frame.len() } else { 0 };
-    went.iter().flatten().map(frame).sum()
+fn bytes(effects: &[Vec<Effect>]) -> usize {
+    let frame = |effect: &Effect| if let Effect::Sent { frame, .. } = effect { frame.len() } else { 0 };
+    effects.iter().flatten().map(frame).sum()
 }
 
 fn busy(seed: u64) -> Config {
@@ -93,9 +93,9 @@ fn random_inputs_keep_the_invariants() {
 }
 
 #[test]
-fn another_seed_another_game() {
-    let came = record(1, 50);
-    let games: Vec<_> = (1..6).map(|seed| play(MAIN, Config { seed, ..Config::default() }, &came)).collect();
+fn different_seeds_give_different_games() {
+    let arrivals = record(1, 50);
+    let games: Vec<_> = (1..6).map(|seed| play(MAIN, Config { seed, ..Config::default() }, &arrivals)).collect();
     for (one, game) in games.iter().enumerate() {
         for other in &games[..one] {
             assert!(game != other);
@@ -117,7 +117,7 @@ const CABIN: &str = "\
 
 /// A recorded game. It detects changes to the generator, the protocol or a rule, on any machine.
 #[test]
-fn a_game_is_played_as_it_is_written_down() {
+fn recorded_game_is_reproduced() {
     let rules = Rules { gold: 25, min_piles: 3, max_piles: 5, ..Rules::default() };
     let mut cabin = Table::new(CABIN, Config { rules, seed: 2021, ..Config::default() });
     cabin.check(include_str!("../data/game.txt"));
@@ -130,17 +130,17 @@ fn hash(bytes: &[u8]) -> u64 {
 
 /// The same for a long game, recorded only as hashes.
 #[test]
-fn a_long_game_is_the_same_on_every_machine() {
+fn long_game_is_the_same_on_every_machine() {
     let mut wire = vec![];
-    let came = record(3, 800);
-    let went = play(CABIN, busy(3), &came);
-    for said in went.iter().flatten() {
-        wire.extend(match said {
-            Said::Told { who, frame } => [who.as_bytes(), frame].concat(),
-            Said::Closed(who) => [who.as_bytes(), b"closed"].concat(),
-            Said::Printed(text) => [&b"printed"[..], text.as_bytes()].concat(),
+    let arrivals = record(3, 800);
+    let effects = play(CABIN, busy(3), &arrivals);
+    for effect in effects.iter().flatten() {
+        wire.extend(match effect {
+            Effect::Sent { who, frame } => [who.as_bytes(), frame].concat(),
+            Effect::Closed(who) => [who.as_bytes(), b"closed"].concat(),
+            Effect::Printed(text) => [&b"printed"[..], text.as_bytes()].concat(),
         });
     }
     let expected = include_str!("../data/long-game.txt").lines().nth(1).unwrap();
-    assert_eq!(format!("{} bytes, hash {:016x}", bytes(&went), hash(&wire)), expected);
+    assert_eq!(format!("{} bytes, hash {:016x}", bytes(&effects), hash(&wire)), expected);
 }

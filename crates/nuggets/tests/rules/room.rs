@@ -30,7 +30,7 @@ pub(crate) fn link_of(peer: u64) -> Link {
 
 /// An input of a room, in a form that can be recorded.
 #[derive(Debug, Clone)]
-pub(crate) enum Came {
+pub(crate) enum RoomInput {
     Connected(u64, Role, Link),
     // A piece of a stream, or one whole message.
     Bytes(u64, Vec<u8>),
@@ -42,98 +42,99 @@ pub(crate) enum Came {
 
 /// A room, and the unread rest of each stream into it.
 #[derive(Debug, Clone)]
-pub(crate) struct Hall {
-    pub(crate) room: Hosted<Server>,
+pub(crate) struct TestRoom {
+    pub(crate) hosted: Hosted<Server>,
     pub(crate) now: Time,
     pending: BTreeMap<u64, BytesMut>,
 }
 
-impl Hall {
+impl TestRoom {
     pub(crate) fn new(map: &str, config: Config) -> Self {
         let grid = Arc::new(Grid::parse(map.as_bytes()).unwrap().0);
-        let room = Hosted::new(Server::new(grid, config).unwrap());
-        Self { room, now: Time::ZERO, pending: BTreeMap::new() }
+        let hosted = Hosted::new(Server::new(grid, config).unwrap());
+        Self { hosted, now: Time::ZERO, pending: BTreeMap::new() }
     }
 
-    /// A hall whose peers, from 1 on, have connected over one link and sent these first messages.
+    /// A room whose peers, from 1 on, have connected over one link and sent these first messages.
     pub(crate) fn with(map: &str, config: Config, link: Link, first: &[&str]) -> Self {
-        let mut hall = Self::new(map, config);
+        let mut room = Self::new(map, config);
         for (peer, message) in (1..).zip(first) {
-            hall.join(peer, link, message.as_bytes());
+            room.join(peer, link, message.as_bytes());
         }
-        hall
+        room
     }
 
-    /// The hall with its room restored from `setup` and `state`, both JSON.
+    /// The same with its room restored from `setup` and `state`, both JSON.
     pub(crate) fn restored(&self, setup: &str, state: &str) -> Result<Self, StateError> {
         let wrong = |why: serde_json::Error| StateError(why.to_string().into());
         let (setup, state) = (serde_json::from_str(setup).map_err(wrong)?, serde_json::from_str(state).map_err(wrong)?);
-        Ok(Self { room: Hosted::restore(setup, state)?, now: self.now, pending: self.pending.clone() })
+        Ok(Self { hosted: Hosted::restore(setup, state)?, now: self.now, pending: self.pending.clone() })
     }
 
     /// The setup and the state of its room, as JSON.
     pub(crate) fn written(&self) -> [String; 2] {
-        [serde_json::to_string(&self.room.engine().setup()).unwrap(), self.state()]
+        [serde_json::to_string(&self.hosted.engine().setup()).unwrap(), self.state()]
     }
 
     /// The state of its room, as JSON.
     pub(crate) fn state(&self) -> String {
-        serde_json::to_string(&self.room.state()).unwrap()
+        serde_json::to_string(&self.hosted.state()).unwrap()
     }
 
     /// Handles one input and returns the outputs.
-    pub(crate) fn input(&mut self, came: &Came) -> Vec<Output> {
+    pub(crate) fn input(&mut self, input: &RoomInput) -> Vec<Output> {
         let mut out = Outbox::new();
         let id = |&peer| PeerId(peer);
         let address;
-        let input = match came {
-            Came::Connected(peer, role, link) => {
+        let input = match input {
+            RoomInput::Connected(peer, role, link) => {
                 address = format!("192.0.2.1:{}", 4_000 + peer);
                 Input::Connected { peer: id(peer), role: *role, link: *link, address: (&address).into() }
             }
-            Came::Bytes(peer, bytes) => {
+            RoomInput::Bytes(peer, bytes) => {
                 let pending = self.pending.entry(*peer).or_default();
                 pending.extend_from_slice(bytes);
                 let peer = id(peer);
-                while self.room.receive(self.now, peer, pending, &mut out) == Progress::Decoded && !pending.is_empty() {
+                while self.hosted.receive(self.now, peer, pending, &mut out) == Progress::Decoded && !pending.is_empty()
+                {
                 }
                 return out.drain().collect();
             }
-            Came::Refresh(peer) => Input::Refresh { peer: id(peer) },
-            Came::Gone(peer, why) => Input::Disconnected { peer: id(peer), why: *why },
-            Came::Elapsed => Input::Elapsed,
-            Came::Stop(leave) => Input::Stop(*leave),
+            RoomInput::Refresh(peer) => Input::Refresh { peer: id(peer) },
+            RoomInput::Gone(peer, why) => Input::Disconnected { peer: id(peer), why: *why },
+            RoomInput::Elapsed => Input::Elapsed,
+            RoomInput::Stop(leave) => Input::Stop(*leave),
         };
-        self.room.input(self.now, input, &mut out);
+        self.hosted.input(self.now, input, &mut out);
         out.drain().collect()
     }
 
     pub(crate) fn connect(&mut self, peer: u64, link: Link) -> Vec<Output> {
-        self.input(&Came::Connected(peer, Role::Player, link))
+        self.input(&RoomInput::Connected(peer, Role::Player, link))
     }
 
     /// Sends one message, framed for the link.
-    pub(crate) fn say(&mut self, peer: u64, link: Link, message: &[u8]) -> Vec<Output> {
-        self.input(&Came::Bytes(peer, on(link, message)))
+    pub(crate) fn send(&mut self, peer: u64, link: Link, message: &[u8]) -> Vec<Output> {
+        self.input(&RoomInput::Bytes(peer, on(link, message)))
     }
 
     /// Connects a peer and sends its first message.
     pub(crate) fn join(&mut self, peer: u64, link: Link, message: &[u8]) -> Vec<Output> {
         let mut outputs = self.connect(peer, link);
-        outputs.extend(self.say(peer, link, message));
+        outputs.extend(self.send(peer, link, message));
         outputs
     }
 
     /// Makes a player run to and fro `times` times.
     pub(crate) fn runs(&mut self, peer: u64, link: Link, times: usize) -> impl Iterator<Item = Vec<Output>> {
-        (0..times).map(move |turn| self.say(peer, link, [b"KEY H", b"KEY L"][turn % 2]))
+        (0..times).map(move |turn| self.send(peer, link, [b"KEY H", b"KEY L"][turn % 2]))
     }
 
     /// Advances the time to the next deadline.
     pub(crate) fn elapse(&mut self) -> Vec<Output> {
-        let due = self.room.deadline().expect("something is due");
+        let due = self.hosted.deadline().expect("something is due");
         self.now = self.now.max(due);
-        self.input(&Came::Elapsed)
+        self.input(&RoomInput::Elapsed)
     }
 }
 
@@ -147,7 +148,7 @@ pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
     out.to_vec()
 }
 
-/// A hall with DISPLAYs of 65,305 bytes each.
+/// A map with DISPLAYs of 65,305 bytes each.
 pub(crate) fn large() -> String {
     (".".repeat(372) + "\n").repeat(175)
 }

@@ -31,17 +31,17 @@ pub(crate) fn plain(drawing: &str) -> Table {
 
 /// An effect of the server: it sent a datagram, closed a peer, or wrote to its standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
-    Told { who: String, frame: Bytes },
+pub(crate) enum Effect {
+    Sent { who: String, frame: Bytes },
     Closed(String),
     Printed(String),
 }
 
-impl Said {
+impl Effect {
     /// The line of a transcript, or the lines for a DISPLAY of several rows.
     fn lines(&self) -> String {
         match self {
-            Self::Told { who, frame } => format!("{who} < {}", shown(frame)),
+            Self::Sent { who, frame } => format!("{who} < {}", shown(frame)),
             Self::Closed(who) => format!("{who} closed"),
             Self::Printed(text) => format!("stdout: {}", escaped(text.as_bytes())),
         }
@@ -124,26 +124,26 @@ impl Table {
     }
 
     /// The peers of the server, in order of connecting.
-    pub(crate) fn known(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn peers(&self) -> impl Iterator<Item = &str> {
         self.names.values().map(String::as_str)
     }
 
     /// Receives a datagram. As in the UDP shell, a message that requests admission or a malformed one connects an
     /// unknown sender; its other messages are dropped.
-    pub(crate) fn send(&mut self, who: &str, datagram: impl AsRef<[u8]>) -> Vec<Said> {
+    pub(crate) fn send(&mut self, who: &str, datagram: impl AsRef<[u8]>) -> Vec<Effect> {
         let decoded = Nuggets::decode(&mut (), datagram.as_ref(), Framing::Whole);
         let known = self.peer(who);
         let message = decoded.as_ref().map_err(Clone::clone);
         if known.is_none() && Nuggets::admits(message) == Admission::Ignored {
             return vec![];
         }
-        let mut said = vec![];
-        let peer = known.unwrap_or_else(|| self.connect(who, Role::Player, Link::Datagram, &mut said));
-        said.extend(self.input(match decoded {
+        let mut effects = vec![];
+        let peer = known.unwrap_or_else(|| self.connect(who, Role::Player, Link::Datagram, &mut effects));
+        effects.extend(self.input(match decoded {
             Ok(message) => Input::Message { peer, message },
             Err(why) => Input::Malformed { peer, why },
         }));
-        said
+        effects
     }
 
     /// Joins players with these names and discards the outputs.
@@ -154,7 +154,7 @@ impl Table {
     }
 
     /// Connects a peer before its first message.
-    pub(crate) fn connect(&mut self, who: &str, role: Role, link: Link, said: &mut Vec<Said>) -> PeerId {
+    pub(crate) fn connect(&mut self, who: &str, role: Role, link: Link, effects: &mut Vec<Effect>) -> PeerId {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
         self.names.insert(peer, who.to_owned());
@@ -164,68 +164,69 @@ impl Table {
         });
         // All clients share one host, with different ports.
         let address = format!("192.0.2.1:{}", 4_000 + host);
-        said.extend(self.input(Input::Connected { peer, role, link, address: (&address).into() }));
+        effects.extend(self.input(Input::Connected { peer, role, link, address: (&address).into() }));
         peer
     }
 
     /// Disconnects a peer: its port is closed.
-    pub(crate) fn gone(&mut self, who: &str) -> Vec<Said> {
+    pub(crate) fn disconnect(&mut self, who: &str) -> Vec<Effect> {
         let peer = self.peer(who).expect("somebody known");
-        let said = self.input(Input::Disconnected { peer, why: Gone::Broken });
+        let effects = self.input(Input::Disconnected { peer, why: Gone::Broken });
         self.names.remove(&peer);
-        said
+        effects
     }
 
     /// Sends keys in order.
-    pub(crate) fn keys(&mut self, who: &str, keys: &str) -> Vec<Said> {
+    pub(crate) fn keys(&mut self, who: &str, keys: &str) -> Vec<Effect> {
         keys.bytes().flat_map(|key| self.send(who, [b"KEY ", &[key][..]].concat())).collect()
     }
 
     /// Advances the time. The server is woken at its deadlines.
-    pub(crate) fn wait(&mut self, time: Duration) -> Vec<Said> {
+    pub(crate) fn wait(&mut self, time: Duration) -> Vec<Effect> {
         let end = self.now.plus(time);
-        let mut said = vec![];
+        let mut effects = vec![];
         while let Some(deadline) = self.server.deadline().filter(|&deadline| deadline <= end) {
             self.now = self.now.max(deadline);
-            said.extend(self.input(Input::Elapsed));
+            effects.extend(self.input(Input::Elapsed));
             let next = self.server.deadline();
             assert!(next.is_none_or(|next| next > self.now), "woken at {:?}, wants it at {next:?}", self.now);
         }
         self.now = end;
-        said
+        effects
     }
 
-    pub(crate) fn stop(&mut self) -> Vec<Said> {
+    pub(crate) fn stop(&mut self) -> Vec<Effect> {
         self.input(Input::Stop(Leave::Over))
     }
 
     /// Handles any input. Checks the outputs like all others.
-    pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
+    pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let mut out = Outbox::new();
         self.server.input(self.now, input, &mut out);
-        let mut said = vec![];
+        let mut effects = vec![];
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => {
                     let who = self.names.get(&peer).expect("only those who are known are spoken to").clone();
-                    said.push(Said::Told { who, frame });
+                    effects.push(Effect::Sent { who, frame });
                 }
                 Output::Send { to: To::Everyone, frame } => {
-                    said.extend(self.names.values().map(|who| Said::Told { who: who.clone(), frame: frame.clone() }));
+                    effects
+                        .extend(self.names.values().map(|who| Effect::Sent { who: who.clone(), frame: frame.clone() }));
                 }
                 Output::Replay { .. } => unreachable!("a picture shows all there is to know"),
-                Output::Close { peer } => said.extend(self.names.remove(&peer).map(Said::Closed)),
-                Output::Event(GameEvent::Summary(text)) => said.push(Said::Printed(text)),
+                Output::Close { peer } => effects.extend(self.names.remove(&peer).map(Effect::Closed)),
+                Output::Event(GameEvent::Summary(text)) => effects.push(Effect::Printed(text)),
                 Output::Event(_) => {}
             }
         }
-        for said in &said {
-            if let Said::Told { frame, .. } = said {
+        for effect in &effects {
+            if let Effect::Sent { frame, .. } = effect {
                 assert_proper(frame, self.game().grid());
             }
         }
         assert_sound(self.game());
-        said
+        effects
     }
 
     /// The players with their purses and places, and the piles.
@@ -235,8 +236,8 @@ impl Table {
 
     /// The content of the spectator's DISPLAY, sent or not.
     pub(crate) fn board(&self) -> String {
-        let said = self.clone().send("a passer-by", "SPECTATE");
-        rows(&last_display(&said, "a passer-by").expect("a spectator sees the board"))
+        let effects = self.clone().send("a passer-by", "SPECTATE");
+        rows(&last_display(&effects, "a passer-by").expect("a spectator sees the board"))
     }
 
     /// Plays a transcript and compares.
@@ -249,10 +250,10 @@ impl Table {
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         transcript::check(transcript, |line| {
-            let said = match line.split(' ').collect::<Vec<_>>()[..] {
+            let effects = match line.split(' ').collect::<Vec<_>>()[..] {
                 [who, ">", ..] => self.send(who, unescaped(line[who.len() + 2..].trim_start())),
                 ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().expect("milliseconds"))),
-                ["gone", who] => self.gone(who),
+                ["gone", who] => self.disconnect(who),
                 [who, "types", keys] => {
                     self.keys(who, keys);
                     vec![]
@@ -264,7 +265,7 @@ impl Table {
                 ["stop"] => self.stop(),
                 _ => return None,
             };
-            Some(said.iter().map(Said::lines).collect())
+            Some(effects.iter().map(Effect::lines).collect())
         });
     }
 
@@ -274,21 +275,21 @@ impl Table {
 }
 
 /// The datagrams to one peer, escaped.
-pub(crate) fn told(said: &[Said], who: &str) -> Vec<String> {
-    frames(said, who).map(|frame| shown(frame)).collect()
+pub(crate) fn datagrams(effects: &[Effect], who: &str) -> Vec<String> {
+    frames(effects, who).map(|frame| shown(frame)).collect()
 }
 
 /// The datagrams to one peer.
-pub(crate) fn frames<'a>(said: &'a [Said], who: &str) -> impl Iterator<Item = &'a Bytes> {
-    said.iter().filter_map(move |said| match said {
-        Said::Told { who: to, frame } if to == who => Some(frame),
+pub(crate) fn frames<'a>(effects: &'a [Effect], who: &str) -> impl Iterator<Item = &'a Bytes> {
+    effects.iter().filter_map(move |effect| match effect {
+        Effect::Sent { who: to, frame } if to == who => Some(frame),
         _ => None,
     })
 }
 
 /// The last DISPLAY to one peer.
-pub(crate) fn last_display(said: &[Said], who: &str) -> Option<Bytes> {
-    frames(said, who).filter(|frame| frame.starts_with(b"DISPLAY\n")).last().cloned()
+pub(crate) fn last_display(effects: &[Effect], who: &str) -> Option<Bytes> {
+    frames(effects, who).filter(|frame| frame.starts_with(b"DISPLAY\n")).last().cloned()
 }
 
 // Checks the invariants of a game.

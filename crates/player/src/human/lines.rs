@@ -12,7 +12,7 @@ use crate::game::{Advice, Game, odds_in_words, time_in_words, total_in_words};
 pub(super) const ASK: &str = "hit, stand, advice or quit?";
 
 /// Prints an event. `seconds` is the dealer's time limit for an answer.
-pub(super) fn tell(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Result<()> {
+pub(super) fn print_event(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match event {
         Meaning::Asked => {
@@ -51,7 +51,7 @@ pub(super) fn advise(advice: &Advice) -> io::Result<()> {
     out.flush()
 }
 
-pub(super) fn say(line: &str) -> io::Result<()> {
+pub(super) fn print_line(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;
     out.flush()
@@ -72,7 +72,7 @@ const FOR_PROGRAMS: &str = "Such dealers are made for programs; use --best to le
 
 /// The likely cause of a QUIT that arrives while the user's answer is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CutOff {
+pub(super) enum QuitReason {
     /// The dealer left no time for a person to answer.
     Impatient(Duration),
     /// The time limit was reached.
@@ -81,7 +81,7 @@ pub(super) enum CutOff {
     Stopped(Duration),
 }
 
-impl CutOff {
+impl QuitReason {
     /// The cause after a question was open for this long.
     pub(super) fn after(waited: Duration, limit: Option<Duration>) -> Self {
         match limit {
@@ -147,17 +147,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_tells_a_limit_from_impatience_and_from_the_dealers_own_end() {
+    fn time_distinguishes_limit_impatience_and_end() {
         let (second, limit) = (Duration::from_secs(1), Some(Duration::from_secs(30)));
         for (waited, limit, meant) in [
-            (second / 38, limit, CutOff::Impatient(second / 38)),
-            (second * 12, limit, CutOff::Stopped(second * 12)),
-            (Duration::from_millis(29_990), limit, CutOff::Late(second * 30)),
-            (second * 31, limit, CutOff::Late(second * 30)),
-            (second * 31, None, CutOff::Stopped(second * 31)),
-            (second / 38, Some(second / 38), CutOff::Impatient(second / 38)),
+            (second / 38, limit, QuitReason::Impatient(second / 38)),
+            (second * 12, limit, QuitReason::Stopped(second * 12)),
+            (Duration::from_millis(29_990), limit, QuitReason::Late(second * 30)),
+            (second * 31, limit, QuitReason::Late(second * 30)),
+            (second * 31, None, QuitReason::Stopped(second * 31)),
+            (second / 38, Some(second / 38), QuitReason::Impatient(second / 38)),
         ] {
-            assert_eq!(CutOff::after(waited, limit), meant);
+            assert_eq!(QuitReason::after(waited, limit), meant);
         }
     }
 }

@@ -9,8 +9,8 @@ use picture::{
     chart::{GRID, Plot, spread},
 };
 
-use super::{Curves, End, FIRST, Series, power};
-use crate::{args::Way, judge::facts};
+use super::{Curves, FIRST, LineEnd, Series, power};
+use crate::{args::ExploreKind, judge::facts};
 
 const WIDTH: u16 = 1120;
 const HEIGHT: u16 = 630;
@@ -107,11 +107,11 @@ fn short(rounds: u64) -> String {
     }
 }
 
-const fn colour(way: Way) -> Rgb {
+const fn colour(way: ExploreKind) -> Rgb {
     match way {
-        Way::Random => Rgb(213, 94, 0),
-        Way::Epsilon => Rgb(0, 114, 178),
-        Way::UntilConfident => Rgb(0, 128, 96),
+        ExploreKind::Random => Rgb(213, 94, 0),
+        ExploreKind::Epsilon => Rgb(0, 114, 178),
+        ExploreKind::UntilConfident => Rgb(0, 128, 96),
     }
 }
 
@@ -137,26 +137,26 @@ fn draw_mean(picture: &mut Picture, series: &Series, plot: &Plot) {
 }
 
 // A circle, a square or a triangle, with a white edge.
-fn mark(picture: &mut Picture, way: Way, (x, y): Point) {
+fn mark(picture: &mut Picture, way: ExploreKind, (x, y): Point) {
     let (fill, edge) = (colour(way), Pen::new(WHITE, 1.5));
     match way {
-        Way::Random => picture.polygon(&[(x, y - 6.5), (x + 6.0, y + 4.5), (x - 6.0, y + 4.5)], fill, edge),
-        Way::Epsilon => {
+        ExploreKind::Random => picture.polygon(&[(x, y - 6.5), (x + 6.0, y + 4.5), (x - 6.0, y + 4.5)], fill, edge),
+        ExploreKind::Epsilon => {
             picture.circle((x, y), 6.0, WHITE);
             picture.circle((x, y), 5.0, fill);
         }
-        Way::UntilConfident => picture.rectangle([x - 5.0, y - 5.0, 10.0, 10.0], 0.0, Some(fill), Some(edge)),
+        ExploreKind::UntilConfident => picture.rectangle([x - 5.0, y - 5.0, 10.0, 10.0], 0.0, Some(fill), Some(edge)),
     }
 }
 
 // Writes the names right of the plot, each as close to the end of its line as possible and connected to it by a thin
 // line.
 fn write_names(picture: &mut Picture, curves: &Curves, plot: &Plot) {
-    let mut ends: Vec<(f32, End<'_>)> = curves.ends().into_iter().map(|end| (plot.up(end.value), end)).collect();
+    let mut ends: Vec<(f32, LineEnd<'_>)> = curves.ends().into_iter().map(|end| (plot.up(end.value), end)).collect();
     ends.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let wanted: Vec<f32> = ends.iter().map(|&(y, _)| y).collect();
     let places = spread(&wanted, NAMES, 0.0..=f32::from(HEIGHT));
-    for ((y, End { value, name, way }), place) in ends.into_iter().zip(places) {
+    for ((y, LineEnd { value, name, way }), place) in ends.into_iter().zip(places) {
         picture.line(&[(RIGHT + 8.0, y), (RIGHT + 26.0, place), (RIGHT + 34.0, place)], Pen::new(GREY, 1.0));
         let left = RIGHT + 46.0;
         if let Some(way) = way {

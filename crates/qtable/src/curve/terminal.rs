@@ -13,8 +13,8 @@ use ratatui::{
     },
 };
 
-use super::{Curves, End, FIRST, Series, TITLE, power};
-use crate::{args::Way, judge::facts};
+use super::{Curves, FIRST, LineEnd, Series, TITLE, power};
+use crate::{args::ExploreKind, judge::facts};
 
 /// Columns left of the plot, for values, and right of it, for names.
 const VALUES: u16 = 8;
@@ -56,7 +56,7 @@ pub(crate) fn draw(curves: &Curves, rounds: (u64, u64), (width, height): (u16, u
 struct Plot<'a> {
     curves: &'a Curves,
     // The mean of each series.
-    means: Vec<(Way, Vec<(u64, f64)>)>,
+    means: Vec<(ExploreKind, Vec<(u64, f64)>)>,
     rounds: (u64, u64),
     area: Rect,
     // Decimal logarithms of the rounds.
@@ -128,7 +128,7 @@ impl<'a> Plot<'a> {
             *row = (*row).min(last.saturating_sub(1));
             last = *row;
         }
-        for (End { value, name, way }, row) in ends.into_iter().zip(rows) {
+        for (LineEnd { value, name, way }, row) in ends.into_iter().zip(rows) {
             let (name, colour) = match way {
                 Some(way) => (format!("{name} {value:.4}"), colour(way)),
                 None => (name.to_owned(), Color::Reset),
@@ -187,11 +187,11 @@ fn label(rounds: u64) -> String {
 }
 
 /// The colours of the picture, as the nearest of 256.
-const fn colour(way: Way) -> Color {
+const fn colour(way: ExploreKind) -> Color {
     match way {
-        Way::Random => Color::Indexed(166),
-        Way::Epsilon => Color::Indexed(32),
-        Way::UntilConfident => Color::Indexed(36),
+        ExploreKind::Random => Color::Indexed(166),
+        ExploreKind::Epsilon => Color::Indexed(32),
+        ExploreKind::UntilConfident => Color::Indexed(36),
     }
 }
 
@@ -231,8 +231,8 @@ mod tests {
             runs: vec![Run { seed: 1, points: points.to_vec() }],
         };
         let series = vec![
-            series("doubt", Way::UntilConfident, &[(1_000, -0.3), (10_000, -0.1), (200_000, -0.052)]),
-            series("random", Way::Random, &[(1_000, -0.35), (200_000, -0.13)]),
+            series("doubt", ExploreKind::UntilConfident, &[(1_000, -0.3), (10_000, -0.1), (200_000, -0.052)]),
+            series("random", ExploreKind::Random, &[(1_000, -0.35), (200_000, -0.13)]),
         ];
         let curves = Curves { space: StateSpace::Coarse, series, optimum: -0.0515, mimic: -0.08 };
         draw(&curves, (1_000, 200_000), (70, 16), colours)
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_change_nothing_but_colours() {
+    fn colour_changes_only_styles() {
         let (plain, coloured) = (plot(false), plot(true));
         assert!(!plain.contains('\x1b') && coloured.contains("\x1b[38;5;36m"), "{coloured}");
         let bare: String = coloured

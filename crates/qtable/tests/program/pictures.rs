@@ -104,7 +104,7 @@ fn policies_without_a_table_can_be_drawn() {
 }
 
 #[test]
-fn what_was_never_tried_is_shown_as_such() {
+fn untried_actions_are_marked() {
     let folder = TempDir::new();
     folder.file("qtable", QTable::new(StateSpace::Coarse).to_file());
     let text = works(&folder, "chart");
@@ -131,7 +131,7 @@ fn names_and_titles_do_not_break_the_picture() {
 }
 
 #[test]
-fn curves_have_all_runs_and_end_where_they_should() {
+fn curves_cover_all_runs() {
     let folder = TempDir::new();
     let outputs = "--csv curve.csv --svg curve.svg --png curve.png";
     works(&folder, &format!("curve --rounds 100000 --runs 3 --threads 2 --epsilon 0.2 {outputs}"));

@@ -11,7 +11,7 @@ fn close(value: &Value, expected: f64) -> bool {
 }
 
 #[test]
-fn a_damaged_table_is_an_error_for_everything_that_reads_one() {
+fn damaged_table_is_an_error_for_all_readers() {
     let folder = TempDir::new();
     let whole = trained(StateSpace::Coarse, 1, 1_000).to_file();
     for (name, damaged, told) in [
@@ -52,7 +52,7 @@ fn small() -> QTable {
 }
 
 #[test]
-fn a_dump_has_all_that_was_counted() {
+fn dump_lists_all_counts() {
     let folder = TempDir::new();
     folder.file("qtable", small().to_file());
     assert_eq!(works(&folder, "dump"), "16 0 10 0.333333 3 -1.000000 1\n18 1 11 - 0 0.000000 1\n");
@@ -94,7 +94,7 @@ fn tables_are_judged_exactly_beside_the_best_and_the_dealer() {
 }
 
 #[test]
-fn a_name_need_not_be_text() {
+fn file_name_need_not_be_utf8() {
     let folder = TempDir::new();
     let name = OsStr::from_bytes(b"table-\xff");
     let run = |arguments: &str| Process::run(qtable(&folder, arguments).arg(name));

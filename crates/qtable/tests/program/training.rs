@@ -35,7 +35,7 @@ fn the_same_seed_and_threads_give_the_same_table() {
 }
 
 #[test]
-fn what_was_trained_is_told_and_plays_as_well_as_it_should() {
+fn trained_table_reports_and_plays_well() {
     let folder = TempDir::new();
     let said = works(&folder, "train --rounds 1000000 --seed 1");
     let value: f64 = {
@@ -74,7 +74,7 @@ fn stopped(folder: &TempDir, options: &str, stop: fn(&Process)) -> u64 {
 }
 
 #[test]
-fn a_training_that_is_stopped_and_gone_on_with_ends_with_the_same_table() {
+fn resumed_training_ends_with_the_same_table() {
     let folder = TempDir::new();
     let hang_up = if hang_up_counts() { Process::hang_up } else { Process::terminate };
     for (stop, options) in [
@@ -104,7 +104,7 @@ fn decisions(table: &QTable) -> u64 {
 }
 
 #[test]
-fn training_goes_on_with_the_table_that_is_there() {
+fn training_continues_an_existing_table() {
     let folder = TempDir::new();
     works(&folder, "train --rounds 20000 --seed 1 --state soft");
     let first = read(&folder.path().join("qtable"));
@@ -123,7 +123,7 @@ fn training_goes_on_with_the_table_that_is_there() {
 }
 
 #[test]
-fn a_damaged_table_is_not_trained_and_not_touched() {
+fn damaged_table_is_not_trained_or_changed() {
     let folder = TempDir::new();
     for (content, told) in [
         (&b""[..], "line 1"),

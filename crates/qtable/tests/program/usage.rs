@@ -6,7 +6,7 @@ use testkit::{TempDir, process::Process};
 use crate::{names, qtable, trained};
 
 #[test]
-fn wrong_usage_says_what_would_be_right() {
+fn wrong_usage_names_the_expected_form() {
     let folder = TempDir::new();
     for (arguments, told) in [
         ("", "missing command: expected train, eval, exact, merge, dump, chart, curve or play"),

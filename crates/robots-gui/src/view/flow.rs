@@ -47,7 +47,7 @@ fn ended(role: UserRole) -> View {
 #[test]
 fn a_game_ends_with_its_board_and_a_table_in_which_winner_and_oneself_are_marked() {
     let mut view = ended(UserRole::Player);
-    assert_eq!(view.shown(), Shown::Result);
+    assert_eq!(view.shown(), Content::Result);
     let shown = screen(&mut view, 80, 24);
     assert!(shown[0].starts_with("Turn 4 of 4 [####################]"), "{shown:#?}");
     for expected in
@@ -69,7 +69,7 @@ fn a_game_ends_with_its_board_and_a_table_in_which_winner_and_oneself_are_marked
 fn the_last_scores_stay_in_the_lobby() {
     let mut view = ended(UserRole::Player);
     assert!(view.proceed(), "a lobby, in which one can join");
-    assert_eq!(view.shown(), Shown::Game);
+    assert_eq!(view.shown(), Content::Game);
     for (width, height) in [(80, 24), (120, 40), (200, 60), (40, 14)] {
         let shown = screen(&mut view, width, height);
         for expected in ["Lobby of here", "Last game: Bob wins", "  1. B Bob  0 deaths ★", "> 2. A Ann  1 death"] {
@@ -101,19 +101,19 @@ fn a_long_name_is_cut_in_the_lobby_and_its_score_is_not() {
 fn a_result_gives_way_to_the_next_game_after_a_while_and_not_at_once() {
     let mut view = ended(UserRole::Observer);
     view.show(at(300), DrawMessage::Game(turn(0)));
-    assert_eq!(view.shown(), Shown::Result);
+    assert_eq!(view.shown(), Content::Result);
     assert!(screen(&mut view, 80, 24).concat().contains("The next game has started."));
     view.show(at(5_199), DrawMessage::Game(turn(1)));
-    assert_eq!(view.shown(), Shown::Result);
+    assert_eq!(view.shown(), Content::Result);
     view.show(at(5_200), DrawMessage::Game(turn(2)));
-    assert_eq!(view.shown(), Shown::Game);
+    assert_eq!(view.shown(), Content::Game);
     let mut view = ended(UserRole::Player);
     view.show(at(300), DrawMessage::Game(turn(0)));
     assert!(!view.proceed(), "there is no lobby to join in");
 }
 
 #[test]
-fn a_game_without_its_last_turn_broke_off() {
+fn game_without_its_last_turn_is_incomplete() {
     let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(UserRole::Remote);
     view.show(at(0), DrawMessage::Game(turn(3)));
     assert!(view.show(at(1), lobby(NOBODY, 2)));
@@ -133,7 +133,7 @@ fn a_game_without_its_last_turn_broke_off() {
 }
 
 #[test]
-fn whose_bomb_it_was_is_told_instead_of_keys_for_a_while() {
+fn bomb_owner_replaces_the_key_hints_for_a_while() {
     let mut view = View::new(Palette::MONO, Follow::Id(PlayerId(0))).taking_part(UserRole::Player);
     let with_bomb = |number: u16, timer: u16| {
         let mut game = turn(number);
@@ -159,7 +159,7 @@ fn whose_bomb_it_was_is_told_instead_of_keys_for_a_while() {
 #[test]
 fn the_own_robot_is_known_though_the_client_forgets_it_before_the_last_picture_comes() {
     let (tell, told) = watch::channel(Some(PlayerId(0)));
-    let mut view = View::new(Palette::MONO, Follow::Told(told)).taking_part(UserRole::Player);
+    let mut view = View::new(Palette::MONO, Follow::Client(told)).taking_part(UserRole::Player);
     view.show(at(0), DrawMessage::Game(turn(0)));
     tell.send(None).unwrap();
     view.show(at(0), DrawMessage::Game(turn(4)));
@@ -173,7 +173,7 @@ fn the_own_robot_is_known_though_the_client_forgets_it_before_the_last_picture_c
 fn every_line_about_keys_is_true() {
     let told = |role, own: Option<u8>| {
         let (_, told) = watch::channel(own.map(PlayerId));
-        View::new(Palette::MONO, Follow::Told(told)).taking_part(role)
+        View::new(Palette::MONO, Follow::Client(told)).taking_part(role)
     };
     let in_lobby = |role, own: Option<u8>, sent: bool| {
         let mut view = told(role, own);

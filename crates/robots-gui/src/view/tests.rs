@@ -77,7 +77,7 @@ fn a_lobby_has_the_parameters_the_players_and_what_is_missing() {
 }
 
 #[test]
-fn who_has_the_name_of_another_is_told_apart_by_the_address() {
+fn equal_names_are_distinguished_by_address() {
     let mut view = showing(lobby(&["Ann", "Bob", "Ann"], 4), Follow::Nobody);
     assert_eq!(
         screen(&mut view, 60, 14)[7..11],
@@ -152,11 +152,11 @@ fn a_window_that_is_too_small_says_so_and_keys_are_not_for_the_game() {
     let mut view = showing(small(), Follow::Nobody);
     for (width, height) in [(11, 3), (12, 2), (1, 1), (0, 0)] {
         assert!(!screen(&mut view, width, height).concat().contains("here"), "{width} {height}");
-        assert_eq!(view.shown(), Shown::TooSmall);
+        assert_eq!(view.shown(), Content::TooSmall);
     }
     assert_eq!(screen(&mut view, 40, 2)[0], "Needs 3 rows, 12 cols; has 2, 40");
     screen(&mut view, 12, 3);
-    assert_eq!(view.shown(), Shown::Game);
+    assert_eq!(view.shown(), Content::Game);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn on_a_huge_board_the_followed_robot_is_in_view_and_marks_say_where_the_board_g
 }
 
 #[test]
-fn who_follows_nobody_looks_around_and_comes_back_with_tab() {
+fn free_view_returns_to_a_player_with_tab() {
     let mut game = game(40, 40, &[("Ann", 0, 39), ("Bob", 39, 0)]);
     game.blocks = vec![at(39, 39)];
     let mut view = showing(DrawMessage::Game(game), Follow::Name("Bob".try_into().unwrap()));
@@ -194,9 +194,9 @@ fn who_follows_nobody_looks_around_and_comes_back_with_tab() {
 }
 
 #[test]
-fn whom_a_client_tells_to_follow_is_followed_from_then_on() {
+fn player_named_by_the_client_is_followed() {
     let (tell, told) = watch::channel(None);
-    let mut view = showing(small(), Follow::Told(told));
+    let mut view = showing(small(), Follow::Client(told));
     assert!(!screen(&mut view, 66, 8)[7].starts_with("You are"));
     tell.send(Some(PlayerId(2))).unwrap();
     assert!(screen(&mut view, 66, 8)[7].starts_with("You are C."));
@@ -254,7 +254,7 @@ fn the_bar_grows_with_the_turns() {
 }
 
 #[test]
-fn trouble_with_the_client_is_told_on_every_screen() {
+fn client_errors_are_shown_on_every_screen() {
     let mut waiting = view(Follow::Nobody);
     assert_eq!(
         screen(&mut waiting, 60, 4),
@@ -300,7 +300,7 @@ fn the_help_covers_the_game_and_goes_away() {
     assert!(shown.iter().any(|row| row.contains("┌ Robots ─")), "{shown:#?}");
     assert!(shown.iter().any(|row| row.contains("Space J Z    place a bomb")), "{shown:#?}");
     assert!(shown.iter().any(|row| row.contains("The game continues. Press any key to return.")), "{shown:#?}");
-    assert_eq!(view.shown(), Shown::Help);
+    assert_eq!(view.shown(), Content::Help);
     view.help = !view.help;
     assert!(!screen(&mut view, 80, 24).concat().contains("place a"));
 }

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wrong_byte_is_named_with_what_would_be_right() {
+    fn error_names_the_byte_and_the_expected_value() {
         let right = "expected 0 (Hello), 1 (AcceptedPlayer), 2 (GameStarted), 3 (Turn) or 4 (GameEnded)";
         assert_eq!(
             said(&[9]),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_knows_where_it_ends() {
+    fn incoming_knows_if_a_message_is_incomplete() {
         let mut incoming = Incoming::default();
         incoming.buffer().extend_from_slice(HELLO);
         assert!(incoming.next_message().unwrap().is_some());

@@ -145,7 +145,7 @@ pub enum Label {
     Key(&'static str, u32),
 }
 
-/// A part of a message: a tag, a count, or a value that is neither a list nor a map.
+/// A part of a message: a tag, a value, or the count of a list or a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part<'a> {
     /// Its role in the message.
@@ -302,7 +302,7 @@ pub struct PartReader {
     message: &'static Shape,
     max_message: usize,
     max_items: u32,
-    // What is still to be read; the last one comes next.
+    // The unread values; the last one comes next.
     rest: Vec<Rest>,
     // Bytes of the message that were read.
     length: usize,

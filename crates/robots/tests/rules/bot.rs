@@ -65,7 +65,7 @@ fn games(brains: impl Fn(u32) -> Vec<Brain>) -> (u32, u32) {
 }
 
 #[test]
-fn it_is_destroyed_at_most_half_as_often_as_a_random_walker_in_its_place() {
+fn bot_is_destroyed_half_as_often_as_a_random_walker() {
     let among_bombers = |first: fn(u32) -> Brain| {
         move |seed| vec![first(seed), wanderer(seed, 1, true), wanderer(seed, 2, true), wanderer(seed, 3, true)]
     };
@@ -75,7 +75,7 @@ fn it_is_destroyed_at_most_half_as_often_as_a_random_walker_in_its_place() {
 }
 
 #[test]
-fn it_destroys_walkers_and_not_itself() {
+fn bot_destroys_walkers_and_not_itself() {
     let walker = |seed, number| wanderer(seed, number, false);
     let (bots, walkers) = games(|seed| vec![bot(seed, Level::Hard), walker(seed, 1), walker(seed, 2), walker(seed, 3)]);
     // All bombs are its own.
@@ -96,7 +96,7 @@ fn bots_hunt_each_other() {
 }
 
 #[test]
-fn it_joins_once_and_does_nothing_when_it_looks_on() {
+fn bot_joins_once_and_does_not_act_as_a_watcher() {
     let mut table = Table::joined(config(), &["ann"]);
     let mut bot = Bot::new(1);
     assert_eq!(bot.next_input(table.client("ann")), None, "it has joined");

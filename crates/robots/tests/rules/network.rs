@@ -8,10 +8,10 @@ use netcore::{
 };
 use robots::{Action, ClientMessage, Direction, Server};
 
-use crate::table::{Said, Table, alone, config, text, with};
+use crate::table::{Effect, Table, alone, config, text, with};
 
 transcripts! {
-    wrong_bytes_close_their_sender_alone_and_what_came_before_them_counts:
+    malformed_bytes_close_only_their_sender:
         Table::joined(with(config(), |config| config.seed = 0), &["ann", "bob"]) => "
         ann > bytes 03 01 03 04
             ann closed
@@ -49,19 +49,19 @@ transcripts! {
 }
 
 #[test]
-fn a_client_that_was_started_afresh_agrees_in_every_phase() {
+fn restarted_client_agrees_in_every_phase() {
     let mut config = config();
     (config.parameters.game_length, config.initial_blocks) = (12, 20);
     let mut table = Table::joined(config, &["ann"]);
     table.connect("eve", Role::Watcher, None);
     // The messages are compared with the server's state each time. In the lobby:
-    assert_eq!(table.start_afresh("ann").len(), 2);
-    assert_eq!(table.start_afresh("eve").len(), 2);
+    assert_eq!(table.restart_client("ann").len(), 2);
+    assert_eq!(table.restart_client("eve").len(), 2);
     table.connect("bob", Role::Player, None);
     // Between the start and turn 0.
     let joining = Input::Message { peer: PeerId(2), message: ClientMessage::Join { name: text("bob") } };
     table.input_alone(joining);
-    let peer = table.forget("bob");
+    let peer = table.reset_client("bob");
     assert_eq!(table.input_alone(Input::Refresh { peer }).len(), 2, "Hello and GameStarted");
     assert!(table.client("bob").game().is_some_and(|game| game.positions().is_empty()));
     table.turn();
@@ -70,12 +70,12 @@ fn a_client_that_was_started_afresh_agrees_in_every_phase() {
             table.send(name, &ClientMessage::Action(if turn % 3 == 0 { Action::PlaceBlock } else { action }));
         }
         for name in ["ann", "bob", "eve"] {
-            assert_eq!(table.start_afresh(name).len(), 2 + turn, "Hello, GameStarted and the turns so far");
+            assert_eq!(table.restart_client(name).len(), 2 + turn, "Hello, GameStarted and the turns so far");
         }
         assert_eq!(table.turn().len(), 1);
     }
     assert_eq!(table.turn().len(), 2);
-    assert_eq!(table.start_afresh("ann").len(), 1);
+    assert_eq!(table.restart_client("ann").len(), 1);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn stop_closes_all_connections() {
 }
 
 // The addresses of the history segments that a new client receives.
-fn history_told_to(server: &mut Server, peer: u64) -> Vec<*const u8> {
+fn history_sent_to(server: &mut Server, peer: u64) -> Vec<*const u8> {
     let (mut out, link) = (Outbox::new(), Link::Stream);
     let newcomer = Input::Connected { peer: PeerId(peer), role: Role::Player, link, address: "a".into() };
     server.input(Time::ZERO, newcomer, &mut out);
@@ -170,22 +170,22 @@ fn late_clients_and_states_share_a_long_history() {
     let mut config = alone();
     (config.turn_duration, config.parameters.game_length) = (Duration::ZERO, 65_535);
     let mut table = Table::joined(config, &["ann"]);
-    let heard: Vec<Said> = (0..9_000).flat_map(|_| table.turn()).collect();
-    let told = table.connect("bob", Role::Player, None);
+    let turns: Vec<Effect> = (0..9_000).flat_map(|_| table.turn()).collect();
+    let effects = table.connect("bob", Role::Player, None);
     // Each new client receives the messages that were sent live, after Hello, GameStarted and turn 0.
-    let live = told[3..].iter().map(|said| match said {
-        Said::Replayed(_, message) => Said::All(message.clone()),
+    let live = effects[3..].iter().map(|effect| match effect {
+        Effect::Replayed(_, message) => Effect::All(message.clone()),
         other => panic!("{other:?}"),
     });
-    assert!(live.eq(heard));
+    assert!(live.eq(turns));
     let mut again = Server::restore(table.server.setup(), table.server.state()).unwrap();
-    let first = history_told_to(&mut table.server, 7);
+    let first = history_sent_to(&mut table.server, 7);
     assert!((4..20).contains(&first.len()), "a history is a few segments");
-    assert_eq!(history_told_to(&mut table.server, 8), first, "those who come in the same turn share everything");
+    assert_eq!(history_sent_to(&mut table.server, 8), first, "those who come in the same turn share everything");
     table.turn();
     // All of them share the segments before the last one.
     let front = first.len() - 1;
-    for later in [history_told_to(&mut table.server, 9), history_told_to(&mut again, 9)] {
+    for later in [history_sent_to(&mut table.server, 9), history_sent_to(&mut again, 9)] {
         assert_eq!(later[..front], first[..front]);
     }
 }

@@ -74,7 +74,7 @@ fn server() -> Value {
         // Truncated, and with trailing bytes.
         invalid.push(hex(&bytes[..bytes.len() - 1]));
         invalid.push(format!("{} 00", hex(&bytes)));
-        json!({ "hex": hex(&bytes), "message": told(&message) })
+        json!({ "hex": hex(&bytes), "message": message_json(&message) })
     });
     for text in &invalid {
         let bytes: Vec<u8> = text.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
@@ -83,7 +83,7 @@ fn server() -> Value {
     json!({ "valid": valid, "invalid": invalid })
 }
 
-fn told(message: &ServerMessage) -> Value {
+fn message_json(message: &ServerMessage) -> Value {
     match message {
         ServerMessage::Hello(hello) => json!({
             "kind": "hello",
@@ -98,14 +98,14 @@ fn told(message: &ServerMessage) -> Value {
             },
         }),
         ServerMessage::AcceptedPlayer { id, player } => {
-            json!({ "kind": "accepted", "id": id.0, "player": who(player) })
+            json!({ "kind": "accepted", "id": id.0, "player": player_json(player) })
         }
         ServerMessage::GameStarted { players } => {
-            let players: Vec<_> = players.iter().map(|(id, player)| json!([id.0, who(player)])).collect();
+            let players: Vec<_> = players.iter().map(|(id, player)| json!([id.0, player_json(player)])).collect();
             json!({ "kind": "started", "players": players })
         }
         ServerMessage::Turn { turn, events } => {
-            json!({ "kind": "turn", "turn": turn, "events": events.iter().map(happened).collect::<Vec<_>>() })
+            json!({ "kind": "turn", "turn": turn, "events": events.iter().map(event_json).collect::<Vec<_>>() })
         }
         ServerMessage::GameEnded { scores } => {
             json!({ "kind": "ended", "scores": of_players(scores, |score| json!(score)) })
@@ -113,11 +113,11 @@ fn told(message: &ServerMessage) -> Value {
     }
 }
 
-fn who(player: &Player) -> Value {
+fn player_json(player: &Player) -> Value {
     json!({ "name": &*player.name, "address": &*player.address })
 }
 
-fn happened(event: &Event) -> Value {
+fn event_json(event: &Event) -> Value {
     match event {
         Event::BombPlaced { id, position } => json!({ "kind": "bombPlaced", "id": id.0, "position": field(*position) }),
         Event::BombExploded { id, robots_destroyed, blocks_destroyed } => json!({
@@ -190,14 +190,14 @@ fn story(name: &str, messages: impl IntoIterator<Item = ServerMessage>) -> Value
     let mut client = Client::new(text("Ann"), None);
     let mut steps = vec![];
     for message in messages {
-        let said = bytes(&message);
-        client.receive(Time::ZERO, &said).unwrap();
-        steps.push(json!({ "hex": hex(&said), "known": known(&client) }));
+        let frame = bytes(&message);
+        client.receive(Time::ZERO, &frame).unwrap();
+        steps.push(json!({ "hex": hex(&frame), "known": client_json(&client) }));
     }
     json!({ "name": name, "steps": steps })
 }
 
-fn known(client: &Client) -> Value {
+fn client_json(client: &Client) -> Value {
     let sorted = |mut places: Vec<String>| {
         places.sort();
         places.join(" ")

@@ -283,7 +283,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn of_a_run_of_actions_the_last_that_is_whole_is_read(stream in stream(), step in 1..40_usize) {
+    fn run_of_actions_yields_the_last_complete_one(stream in stream(), step in 1..40_usize) {
         let mut buffers = [BytesMut::new(), BytesMut::new()];
         for piece in stream.chunks(step) {
             for buffer in &mut buffers {

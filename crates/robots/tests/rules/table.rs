@@ -57,7 +57,7 @@ pub(crate) fn alone() -> Config {
 }
 
 /// The message that a client sends for this user input.
-pub(crate) fn told(client: &mut Client, input: InputMessage) -> ClientMessage {
+pub(crate) fn request(client: &mut Client, input: InputMessage) -> ClientMessage {
     client.act(Time::ZERO, input);
     let frame = client.take_outgoing().unwrap();
     assert_eq!(client.take_outgoing(), None);
@@ -74,11 +74,11 @@ pub(crate) fn deliver(client: &mut Client, message: &ServerMessage) -> bool {
 
 /// One output of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum Effect {
     /// Sent to all peers.
     All(ServerMessage),
     /// Sent to one peer.
-    Told(String, ServerMessage),
+    Sent(String, ServerMessage),
     /// A message of the history, sent to one peer.
     Replayed(String, ServerMessage),
     /// The server closed a connection.
@@ -87,7 +87,7 @@ pub(crate) enum Said {
 
 /// A connected peer, with a client that folds all received messages.
 #[derive(Debug)]
-struct End {
+struct Connection {
     name: String,
     client: Client,
 }
@@ -99,14 +99,14 @@ pub(crate) struct Table {
     pub(crate) now: Time,
     /// The events published to observers of the server.
     pub(crate) events: Vec<GameEvent>,
-    ends: BTreeMap<PeerId, End>,
+    connections: BTreeMap<PeerId, Connection>,
     next_peer: u64,
 }
 
 impl Table {
     pub(crate) fn new(config: Config) -> Self {
         let server = Server::new(config).unwrap();
-        Self { server, now: Time::ZERO, events: vec![], ends: BTreeMap::new(), next_peer: 0 }
+        Self { server, now: Time::ZERO, events: vec![], connections: BTreeMap::new(), next_peer: 0 }
     }
 
     /// A table to which these players have connected and joined, in this order.
@@ -120,63 +120,63 @@ impl Table {
     }
 
     fn peer(&self, name: &str) -> PeerId {
-        let found = self.ends.iter().find(|(_, end)| end.name == name);
+        let found = self.connections.iter().find(|(_, connection)| connection.name == name);
         *found.unwrap_or_else(|| panic!("nobody here is called {name}")).0
     }
 
     /// The client of this player, which has folded all messages sent to it.
     pub(crate) fn client(&self, name: &str) -> &Client {
-        &self.ends[&self.peer(name)].client
+        &self.connections[&self.peer(name)].client
     }
 
     /// Resets the client of this player, as if it had restarted.
-    pub(crate) fn forget(&mut self, name: &str) -> PeerId {
+    pub(crate) fn reset_client(&mut self, name: &str) -> PeerId {
         let peer = self.peer(name);
-        let end = self.ends.get_mut(&peer).unwrap();
-        assert!(!end.client.incoming().is_within_message(), "whole messages have come");
-        end.client = Client::new(text(name), None);
+        let connection = self.connections.get_mut(&peer).unwrap();
+        assert!(!connection.client.incoming().is_within_message(), "whole messages have come");
+        connection.client = Client::new(text(name), None);
         peer
     }
 
     /// Resets the client and requests a refresh.
-    pub(crate) fn start_afresh(&mut self, name: &str) -> Vec<Said> {
-        let peer = self.forget(name);
+    pub(crate) fn restart_client(&mut self, name: &str) -> Vec<Effect> {
+        let peer = self.reset_client(name);
         self.input(Input::Refresh { peer })
     }
 
-    pub(crate) fn connect(&mut self, name: &str, role: Role, address: Option<&str>) -> Vec<Said> {
+    pub(crate) fn connect(&mut self, name: &str, role: Role, address: Option<&str>) -> Vec<Effect> {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
         let address = address.map_or_else(|| format!("10.0.0.1:{}", 4_000 + peer.0), str::to_owned);
         let client = Client::new(text(name), address.parse().ok());
-        let end = End { name: name.into(), client };
-        self.ends.insert(peer, end);
+        let connection = Connection { name: name.into(), client };
+        self.connections.insert(peer, connection);
         self.input(Input::Connected { peer, role, link: Link::Stream, address: (&address).into() })
     }
 
-    pub(crate) fn send(&mut self, name: &str, message: &ClientMessage) -> Vec<Said> {
+    pub(crate) fn send(&mut self, name: &str, message: &ClientMessage) -> Vec<Effect> {
         self.send_bytes(name, &bytes(message))
     }
 
     /// Delivers bytes in the way of a stream's shell.
-    pub(crate) fn send_bytes(&mut self, name: &str, bytes: &[u8]) -> Vec<Said> {
+    pub(crate) fn send_bytes(&mut self, name: &str, bytes: &[u8]) -> Vec<Effect> {
         let peer = self.peer(name);
-        let (mut buffer, mut said) = (BytesMut::from(bytes), vec![]);
+        let (mut buffer, mut effects) = (BytesMut::from(bytes), vec![]);
         loop {
             match Robots::take(&mut (), &mut buffer) {
-                Ok(Some(request)) => said.extend(self.input(Input::Message { peer, message: request })),
-                Ok(None) => return said,
+                Ok(Some(request)) => effects.extend(self.input(Input::Message { peer, message: request })),
+                Ok(None) => return effects,
                 Err(why) => {
-                    said.extend(self.input(Input::Malformed { peer, why }));
-                    return said;
+                    effects.extend(self.input(Input::Malformed { peer, why }));
+                    return effects;
                 }
             }
         }
     }
 
-    pub(crate) fn leave(&mut self, name: &str) -> Vec<Said> {
+    pub(crate) fn leave(&mut self, name: &str) -> Vec<Effect> {
         let peer = self.peer(name);
-        self.ends.remove(&peer);
+        self.connections.remove(&peer);
         self.input(Input::Disconnected { peer, why: Gone::Left })
     }
 
@@ -186,86 +186,88 @@ impl Table {
     }
 
     /// Kills the server and restores it from its state, without any of its connections.
-    pub(crate) fn kill(&mut self) -> Vec<Said> {
+    pub(crate) fn kill(&mut self) -> Vec<Effect> {
         let state = self.state();
         let again = Server::restore(self.server.setup(), serde_json::from_str(&state).unwrap()).unwrap();
         self.server = again;
         assert_eq!(self.state(), state);
-        let gone = take(&mut self.ends).into_keys();
+        let gone = take(&mut self.connections).into_keys();
         gone.flat_map(|peer| self.input_alone(Input::Disconnected { peer, why: Gone::Interrupted })).collect()
     }
 
     /// Advances to the time of the next turn.
-    pub(crate) fn turn(&mut self) -> Vec<Said> {
+    pub(crate) fn turn(&mut self) -> Vec<Effect> {
         self.now = self.server.deadline().expect("a game is played").max(self.now);
         self.input(Input::Elapsed)
     }
 
     /// Lets time pass; the server is woken only at its deadlines.
-    pub(crate) fn wait(&mut self, time: Duration) -> Vec<Said> {
-        let (end, mut said) = (self.now.plus(time), vec![]);
+    pub(crate) fn wait(&mut self, time: Duration) -> Vec<Effect> {
+        let (end, mut effects) = (self.now.plus(time), vec![]);
         while self.server.deadline().is_some_and(|deadline| deadline <= end) {
-            said.extend(self.turn());
+            effects.extend(self.turn());
         }
         self.now = end;
-        said
+        effects
     }
 
     /// Processes an input. Turn 0 is due immediately when a game starts, so it is played as well, as a shell would.
-    pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
+    pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let lobby = self.server.game().is_none();
-        let mut said = self.input_alone(input);
+        let mut effects = self.input_alone(input);
         if lobby && self.server.game().is_some() {
-            said.extend(self.input_alone(Input::Elapsed));
+            effects.extend(self.input_alone(Input::Elapsed));
         }
-        if !said.is_empty() {
+        if !effects.is_empty() {
             self.assert_clients_agree();
         }
-        said
+        effects
     }
 
     /// Processes an input without waking the server.
-    pub(crate) fn input_alone(&mut self, input: Input<'_, ClientMessage>) -> Vec<Said> {
+    pub(crate) fn input_alone(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let mut out = Outbox::new();
         self.server.input(self.now, input, &mut out);
-        let mut said = vec![];
+        let mut effects = vec![];
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Everyone, frame } => {
                     let message = whole(&frame);
-                    let peers: Vec<_> = self.ends.keys().copied().collect();
+                    let peers: Vec<_> = self.connections.keys().copied().collect();
                     for peer in peers {
-                        self.hear(peer, &frame);
+                        self.deliver_to(peer, &frame);
                     }
-                    said.push(Said::All(message));
+                    effects.push(Effect::All(message));
                 }
                 Output::Send { to: To::Peer(peer), frame } => {
-                    self.hear(peer, &frame);
-                    said.push(Said::Told(self.ends[&peer].name.clone(), whole(&frame)));
+                    self.deliver_to(peer, &frame);
+                    effects.push(Effect::Sent(self.connections[&peer].name.clone(), whole(&frame)));
                 }
                 Output::Replay { to, history } => {
                     for segment in history.segments() {
-                        self.hear(to, segment);
+                        self.deliver_to(to, segment);
                         let (mut buffer, mut decoder) = (BytesMut::from(&segment[..]), ServerDecoder::default());
                         while let Some(message) = decoder.decode(&mut buffer).unwrap() {
-                            said.push(Said::Replayed(self.ends[&to].name.clone(), message));
+                            effects.push(Effect::Replayed(self.connections[&to].name.clone(), message));
                         }
                         assert!(buffer.is_empty(), "a segment holds whole messages");
                     }
                 }
-                Output::Close { peer } => said.extend(self.ends.remove(&peer).map(|end| Said::Closed(end.name))),
+                Output::Close { peer } => {
+                    effects.extend(self.connections.remove(&peer).map(|connection| Effect::Closed(connection.name)));
+                }
                 Output::Event(event) => self.events.push(event),
             }
         }
-        said
+        effects
     }
 
-    fn hear(&mut self, peer: PeerId, bytes: &Bytes) {
-        let end = self.ends.get_mut(&peer).expect("only those who are connected are spoken to");
-        end.client.feed(bytes);
+    fn deliver_to(&mut self, peer: PeerId, bytes: &Bytes) {
+        let connection = self.connections.get_mut(&peer).expect("only those who are connected are spoken to");
+        connection.client.feed(bytes);
         loop {
-            let scores = end.client.game().map(|game| game.scores().clone());
-            let Some(event) = end.client.poll_event().unwrap() else { break };
+            let scores = connection.client.game().map(|game| game.scores().clone());
+            let Some(event) = connection.client.poll_event().unwrap() else { break };
             if let (ServerMessage::GameEnded { scores }, Some(added)) = (&event.message, scores) {
                 assert_eq!(*scores, added, "the last scores are those that a client has added up");
             }
@@ -276,8 +278,8 @@ impl Table {
 
     // Every client's picture must agree with the server's state. In a crowd only some are checked.
     fn assert_clients_agree(&self) {
-        for end in self.ends.values().step_by(1 + self.ends.len() / 16) {
-            let Some(picture) = end.client.picture() else { panic!("{} was not greeted", end.name) };
+        for connection in self.connections.values().step_by(1 + self.connections.len() / 16) {
+            let Some(picture) = connection.client.picture() else { panic!("{} was not greeted", connection.name) };
             match (picture.expect("a picture that fits"), self.server.game()) {
                 (DrawMessage::Lobby { parameters, players }, None) => {
                     assert_eq!(parameters, self.server.config().parameters);
@@ -297,7 +299,7 @@ impl Table {
                     bombs.sort_unstable();
                     assert_eq!(bombs, lying);
                 }
-                (picture, _) => panic!("{} is shown {picture:?}", end.name),
+                (picture, _) => panic!("{} is shown {picture:?}", connection.name),
             }
         }
     }
@@ -320,7 +322,7 @@ impl Table {
     pub(crate) fn check(&mut self, transcript: &str) {
         transcript::check(transcript, |line| {
             let words: Vec<&str> = line.split(' ').collect();
-            let mut said = match words[..] {
+            let mut effects = match words[..] {
                 [name, "comes"] => self.connect(name, Role::Player, None),
                 [name, "comes", "from", address] => self.connect(name, Role::Player, Some(address)),
                 [name, "watches"] => self.connect(name, Role::Watcher, None),
@@ -340,21 +342,21 @@ impl Table {
                 ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().unwrap())),
                 ["too", "early"] => self.input(Input::Elapsed),
                 ["stop"] => {
-                    let said = self.input(Input::Stop(Leave::Over));
+                    let effects = self.input(Input::Stop(Leave::Over));
                     assert_eq!((self.server.outcome(), self.server.deadline()), (Some(Outcome::Stopped), None));
-                    said
+                    effects
                 }
                 _ => return None,
             };
             if let [name, "comes" | "watches", ..] | [name, "asks", "again"] = words[..] {
                 let hello = ServerMessage::Hello(self.server.config().parameters.clone());
-                assert_eq!(said.remove(0), Said::Told(name.to_owned(), hello));
+                assert_eq!(effects.remove(0), Effect::Sent(name.to_owned(), hello));
             }
-            let outputs = said.into_iter().map(|said| match said {
-                Said::All(message) => format!("all < {}", shown(&message)),
-                Said::Told(name, message) => format!("{name} < {}", shown(&message)),
-                Said::Replayed(name, message) => format!("{name} << {}", shown(&message)),
-                Said::Closed(name) => format!("{name} closed"),
+            let outputs = effects.into_iter().map(|effect| match effect {
+                Effect::All(message) => format!("all < {}", shown(&message)),
+                Effect::Sent(name, message) => format!("{name} < {}", shown(&message)),
+                Effect::Replayed(name, message) => format!("{name} << {}", shown(&message)),
+                Effect::Closed(name) => format!("{name} closed"),
             });
             Some(outputs.collect())
         });

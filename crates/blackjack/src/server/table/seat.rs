@@ -74,7 +74,7 @@ impl Seat {
     }
 
     /// Queues the parts of the view that were not sent yet.
-    pub(super) fn tell(&mut self, view: View<'_>) {
+    pub(super) fn queue_view(&mut self, view: View<'_>) {
         if self.leaving {
             return;
         }
@@ -107,7 +107,7 @@ impl Seat {
 
     /// Sends the last round again, without pauses, and returns the messages. A player can lose track only on links
     /// with message boundaries.
-    pub(super) fn tell_last_again(&mut self, out: &mut Outbox) -> Vec<DealerMessage> {
+    pub(super) fn resend_last_round(&mut self, out: &mut Outbox) -> Vec<DealerMessage> {
         let Some(Last { hand, upcard, verdict, told }) = self.last.as_mut().filter(|_| !self.leaving) else {
             return vec![];
         };
@@ -126,7 +126,7 @@ impl Seat {
 
     /// Sends the current round again from its beginning, including an open question. The deadline of the question
     /// does not change; otherwise a player who repeatedly loses track would never have to answer.
-    pub(super) fn tell_again(&mut self, now: Time, view: Option<View<'_>>, config: &Config) {
+    pub(super) fn resend_round(&mut self, now: Time, view: Option<View<'_>>, config: &Config) {
         if self.leaving {
             return;
         }
@@ -138,7 +138,7 @@ impl Seat {
         }
         self.free_at = self.free_at.max(now);
         if let Some(view) = view {
-            self.tell(view);
+            self.queue_view(view);
         }
     }
 

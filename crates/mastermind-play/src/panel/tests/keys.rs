@@ -12,9 +12,9 @@ fn keys() -> impl Iterator<Item = Press> {
 }
 
 /// A state by name, with a function that leads to it.
-type Way = (&'static str, fn() -> Table);
+type StatePath = (&'static str, fn() -> Table);
 
-fn ways() -> [Way; 11] {
+fn paths() -> [StatePath; 11] {
     [
         ("menu, play", asking),
         ("menu, quit", || after(asking(), "v")),
@@ -32,16 +32,16 @@ fn ways() -> [Way; 11] {
 
 /// The expected effect of a key: the next state and the request.
 #[expect(clippy::match_same_arms, reason = "a table, state by state")]
-fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
+fn expected(name: &str, key: Press) -> Option<(State, Request)> {
     use Press::{Back, Digit, Down, Enter, Escape, First, Last, Left, Quit, Right, Up};
     let (play, quit) = (State::Menu(Menu::Play), State::Menu(Menu::Quit));
     let repeats = |repeats| State::Repeats { length: 5, repeats };
     let state = match (name, key) {
         ("menu, play" | "menu, quit", Escape) | ("menu, quit", Enter) => {
-            return Some((if name == "menu, play" { play } else { quit }, Asked::Leave));
+            return Some((if name == "menu, play" { play } else { quit }, Request::Leave));
         }
-        ("menu, play", Quit) => return Some((play, Asked::Leave)),
-        ("menu, quit", Quit) => return Some((quit, Asked::Leave)),
+        ("menu, play", Quit) => return Some((play, Request::Leave)),
+        ("menu, quit", Quit) => return Some((quit, Request::Leave)),
         ("menu, play", Enter) => State::Length(4),
         ("menu, play" | "menu, quit", Up | First) => play,
         ("menu, play" | "menu, quit", Down | Last) => quit,
@@ -58,14 +58,14 @@ fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
         ("repeats", Enter) => State::Edit,
         ("repeats", _) => repeats(true),
         // A first answer.
-        ("pick", Enter) => return Some((State::Edit, Asked::Begin)),
+        ("pick", Enter) => return Some((State::Edit, Request::Begin)),
         // The guess is all 1, which is no win.
         ("edit", _) => State::Edit,
         ("pick", Up | Down | Digit(2)) => State::Pick(Lifeline::Place),
         ("pick", Back) => State::Edit,
         ("pick", _) => State::Pick(Lifeline::Colour),
         ("won" | "lost" | "duel over", Escape) => play,
-        ("won" | "lost" | "duel over", Quit) => return Some((State::Over, Asked::Leave)),
+        ("won" | "lost" | "duel over", Quit) => return Some((State::Over, Request::Leave)),
         // Another game with the same rules, or another duel, which prompts for its rules.
         ("won" | "lost", Enter) => State::Edit,
         ("duel over", Enter) => State::Length(4),
@@ -76,16 +76,16 @@ fn expected(name: &str, key: Press) -> Option<(State, Asked)> {
         ("between", _) => State::Between,
         _ => return None,
     };
-    Some((state, Asked::Nothing))
+    Some((state, Request::Nothing))
 }
 
 #[test]
 fn every_key_in_every_state() {
-    for (name, way) in ways() {
+    for (name, path) in paths() {
         for key in keys() {
-            let mut table = way();
-            let asked = table.press(key);
-            assert_eq!(Some((table.state, asked)), expected(name, key), "{name}, {key:?}");
+            let mut table = path();
+            let request = table.press(key);
+            assert_eq!(Some((table.state, request)), expected(name, key), "{name}, {key:?}");
             let overlaid = match key {
                 Press::Help => Some(Overlaid::Help),
                 Press::Statistics => Some(Overlaid::Statistics),
@@ -114,27 +114,27 @@ fn is_so_already(name: &str, key: Press) -> bool {
 }
 
 #[test]
-fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
-    for (name, way) in ways() {
+fn every_key_and_every_refusal_changes_the_screen() {
+    for (name, path) in paths() {
         for key in keys() {
             // In the middle of a game Q has no function.
             if matches!(key, Press::Other | Press::Quit) || is_so_already(name, key) {
                 continue;
             }
-            let mut table = way();
+            let mut table = path();
             let before = drawn(&table, Depth::None, 90, 26);
-            let asked = table.press(key);
+            let request = table.press(key);
             let after = drawn(&table, Depth::None, 90, 26);
-            assert!(asked == Asked::Leave || before != after, "{name}, {key:?}");
-            let refused = asked == Asked::Nothing && table.state == way().state && table.overlaid.is_none();
+            assert!(request == Request::Leave || before != after, "{name}, {key:?}");
+            let refused = request == Request::Nothing && table.state == path().state && table.overlaid.is_none();
             if refused && matches!(table.state, State::Menu(_) | State::Between | State::Over | State::Pick(_)) {
                 let _ = table.press(key);
                 assert_ne!(drawn(&table, Depth::None, 90, 26), after, "{name}, {key:?} again");
             }
         }
     }
-    let [_, _, (_, length), (_, repeats), (_, edit), (_, pick), (_, won), _, (_, set), (_, between), _] = ways();
-    for (way, keys, said) in [
+    let [_, _, (_, length), (_, repeats), (_, edit), (_, pick), (_, won), _, (_, set), (_, between), _] = paths();
+    for (path, keys, said) in [
         (length, "hh", "No hint before there is a code to find. (2 times)"),
         (repeats, "h", "No hint before there is a code to find."),
         (length, "9", "A code has 4 to 8 digits."),
@@ -148,10 +148,10 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
         (between, "<1", "ENTER starts the second game. (3 times)"),
         (won, "h1", "It is over: ENTER plays again, ESC opens the menu, Q quits. (2 times)"),
     ] {
-        assert_eq!(last(&after(way(), keys)), said);
+        assert_eq!(last(&after(path(), keys)), said);
     }
-    for way in [length, repeats, edit, pick, set, between] {
-        assert_eq!(last(&after(way(), "q")), "Esc twice opens the menu, Ctrl-C quits.");
+    for path in [length, repeats, edit, pick, set, between] {
+        assert_eq!(last(&after(path(), "q")), "Esc twice opens the menu, Ctrl-C quits.");
     }
     for (keys, said) in
         [("hh", "No hint before there is a code to find. (2 times)"), ("hh<", "UP and DOWN choose, ENTER opens.")]
@@ -161,11 +161,11 @@ fn whatever_a_key_asks_for_can_be_seen_and_so_can_its_refusal_each_time() {
 }
 
 #[test]
-fn any_two_keys_after_any_state_leave_a_game_that_can_be_drawn() {
-    for (name, way) in ways() {
+fn any_two_keys_leave_a_drawable_game() {
+    for (name, path) in paths() {
         for first in keys() {
             for second in keys() {
-                let mut table = way();
+                let mut table = path();
                 let _ = table.press(first);
                 let _ = table.press(second);
                 assert!(table.rows().len() <= 10, "{name}, {first:?}, {second:?}");
@@ -177,19 +177,19 @@ fn any_two_keys_after_any_state_leave_a_game_that_can_be_drawn() {
 }
 
 #[test]
-fn what_covers_the_panels_goes_with_any_key_that_does_nothing_else() {
+fn any_key_closes_an_overlay() {
     for key in keys() {
         let mut table = after(table(), "\n12");
         let before = log(&table);
         press(&mut table, "?");
-        assert_eq!(table.press(key), Asked::Nothing);
+        assert_eq!(table.press(key), Request::Nothing);
         assert_eq!((table.overlaid, table.state, table.cursor), (None, State::Edit, 2), "{key:?}");
         assert_eq!(log(&table), before, "{key:?}");
     }
 }
 
 #[test]
-fn leaving_takes_esc_twice_in_a_row() {
+fn leaving_takes_esc_twice() {
     let alone = ["\n", "\n\n", "\n\n\n", "\n\n\n9999\n"].map(|keys| (asking(), keys));
     let two = ["\n\n\n", "\n\n\n1\n", "\n\n\n1\n1\n", "\n\n\n1\n1\n\n"].map(|keys| (duel(), keys));
     for (mut table, keys) in alone.into_iter().chain(two) {
@@ -204,7 +204,7 @@ fn leaving_takes_esc_twice_in_a_row() {
 }
 
 #[test]
-fn another_key_withdraws_the_request_and_acts_if_it_has_a_meaning() {
+fn other_key_withdraws_the_leave_request_and_acts() {
     for (key, cursor) in [(Press::Digit(5), 1), (Press::Other, 0)] {
         let mut table = after(table(), "\n!");
         let _ = table.press(key);
@@ -254,8 +254,8 @@ fn target(table: &Table, window: (u16, u16), column: u16, row: u16, gesture: Ges
     View::new(table, Depth::None).target(Size::from(window), Mouse { gesture, column, row })
 }
 
-fn point(table: &mut Table, window: (u16, u16), column: u16, row: u16, gesture: Gesture) -> Asked {
-    target(table, window, column, row, gesture).map_or(Asked::Nothing, |target| table.point(target, gesture))
+fn point(table: &mut Table, window: (u16, u16), column: u16, row: u16, gesture: Gesture) -> Request {
+    target(table, window, column, row, gesture).map_or(Request::Nothing, |target| table.point(target, gesture))
 }
 
 #[test]
@@ -277,10 +277,10 @@ fn the_mouse_does_what_keys_do() {
     let mut table = asking();
     let (small, large) = ((90, 26), (120, 40));
     // Outside all targets, and in a window that is too small.
-    assert_eq!(point(&mut table, small, 0, 0, Gesture::Press), Asked::Nothing);
-    assert_eq!(point(&mut table, (60, 24), 44, 10, Gesture::Press), Asked::Nothing);
+    assert_eq!(point(&mut table, small, 0, 0, Gesture::Press), Request::Nothing);
+    assert_eq!(point(&mut table, (60, 24), 44, 10, Gesture::Press), Request::Nothing);
     assert!(matches!(table.state, State::Menu(_)));
-    assert_eq!(point(&mut asking(), small, 44, 12, Gesture::Press), Asked::Leave);
+    assert_eq!(point(&mut asking(), small, 44, 12, Gesture::Press), Request::Leave);
     // Play, between two choices, five, No.
     for (window, column, row, state) in [
         (large, 44 + 15, 10 + 7, State::Length(4)),
@@ -334,6 +334,6 @@ fn a_peg_beside_the_board_can_be_clicked() {
     assert!(!screen(&few, 90, 26).concat().contains("yellow"));
     assert_eq!(target(&few, window, 75, 1, Gesture::Press), None);
     press(&mut few, "9999\n");
-    assert_eq!(point(&mut few, window, 25, 1, Gesture::Press), Asked::Nothing);
+    assert_eq!(point(&mut few, window, 25, 1, Gesture::Press), Request::Nothing);
     assert!(matches!(few.state, State::Pick(_)));
 }

@@ -20,7 +20,7 @@ const SEEN: &str = "You have seen this puzzle before";
 const AGAIN: &str = "1/10, played again";
 
 #[test]
-fn a_puzzle_played_again_is_said_marked_and_not_counted() {
+fn repeated_puzzle_is_reported_marked_and_not_counted() {
     let (mut table, code) = daily(20_000);
     let mut record = Record::default();
     // Started and left: its answers are already known.
@@ -45,12 +45,12 @@ fn a_puzzle_played_again_is_said_marked_and_not_counted() {
 }
 
 #[test]
-fn a_puzzle_played_again_is_marked_where_nothing_can_be_written_too() {
+fn repeated_puzzle_is_marked_without_statistics() {
     let (mut table, code) = daily(20_000);
-    assert_eq!(asked(&mut table, "\n1122\n"), Asked::Begin);
+    assert_eq!(request(&mut table, "\n1122\n"), Request::Begin);
     table.begun(Err(anyhow!("no statistics")));
     press(&mut table, "!!\n");
-    assert_eq!(asked(&mut table, &format!("{code}\n")), Asked::Count);
+    assert_eq!(request(&mut table, &format!("{code}\n")), Request::Count);
     table.counted(Err(anyhow!("no statistics")));
     assert!(table.share.as_ref().unwrap().contains(AGAIN), "{:?}", table.share);
     assert!(says(&table, "This game is not counted: no statistics"));
@@ -102,9 +102,9 @@ fn a_duel() {
     // No trace of the code remains on the screen.
     let text = screen(&table, 90, 26).join("\n");
     assert!(left(&table)[0].contains("Player 2") && !text.contains("5│6│7│8") && !text.contains("5678"), "{text}");
-    assert_eq!(asked(&mut table, "1234\n"), Asked::Nothing, "duels are not counted");
+    assert_eq!(request(&mut table, "1234\n"), Request::Nothing, "duels are not counted");
     press(&mut table, "9999\n2\n");
-    assert_eq!(asked(&mut table, "5678\n"), Asked::Nothing);
+    assert_eq!(request(&mut table, "5678\n"), Request::Nothing);
     assert_eq!(table.state, State::Between);
     assert!(says(&table, "It took you 4 turns of ten."), "{:#?}", log(&table));
     press(&mut table, "\n");

@@ -50,7 +50,7 @@ fn the_set_up_and_its_stripes() {
 }
 
 #[test]
-fn the_question_about_leaving_can_be_seen_in_the_set_up() {
+fn leave_prompt_is_visible_during_setup() {
     for keys in ["\n!", "\n\n!"] {
         assert!(log(&after(asking(), keys)).iter().any(|row| row.contains("ESC once more")), "{keys:?}");
     }
@@ -167,7 +167,7 @@ fn lifelines_with_three_two_and_one_rows_left() {
 #[test]
 fn ten_rows_lose_and_the_tenth_is_answered() {
     let mut table = after(table(), &format!("\n{}", "1234\n".repeat(9)));
-    assert_eq!(asked(&mut table, "1234\n"), Asked::Count);
+    assert_eq!(request(&mut table, "1234\n"), Request::Count);
     assert_eq!(left(&table)[24..], ["│1│2│3│4▏* * * *│", "└RED 0  WHITE 3─┘"]);
     for said in ["RED: 0  WHITE: 3  for 1234 in row 10", "Code: 7423", "Seed: 7."] {
         assert!(says(&table, said), "{:#?}", log(&table));
@@ -194,9 +194,9 @@ fn after_a_game_enter_plays_again_and_q_leaves() {
     assert_eq!((table.state, table.rows().len()), (State::Edit, 0));
     assert!(!says(&table, "So you found it. Congratulations"), "{:#?}", log(&table));
     // Q has no function during a game.
-    assert_eq!(asked(&mut table, "q"), Asked::Nothing);
+    assert_eq!(request(&mut table, "q"), Request::Nothing);
     press(&mut table, &"1234\n".repeat(10));
-    assert_eq!(asked(&mut table, "q"), Asked::Leave);
+    assert_eq!(request(&mut table, "q"), Request::Leave);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_win_counts_the_rows_of_lifelines_and_may_come_last() {
     let tenth = "1234\n".repeat(9);
     for (keys, rows) in [("1234\n9999\n2\n", 4), (&*tenth, 10)] {
         let mut table = after(table(), &format!("\n{keys}"));
-        assert_eq!(asked(&mut table, "7423\n"), Asked::Count);
+        assert_eq!(request(&mut table, "7423\n"), Request::Count);
         assert!(says(&table, &format!("It took you {rows} turns of ten.")), "{:#?}", log(&table));
         assert_eq!(table.rows().len(), rows);
         assert!(matches!(table.rows()[rows - 1], Entry::Guess(..)));
@@ -239,7 +239,7 @@ fn more_messages_than_rows_show_the_last() {
 }
 
 #[test]
-fn hints_say_why_and_mark_the_game() {
+fn hints_explain_themselves_and_mark_the_game() {
     let mut table = after(table(), "\n1234\nh");
     let rows = log(&table);
     assert!(rows.iter().any(|row| row.starts_with("Hint: ") && row.contains("codes are possible")), "{rows:#?}");
@@ -250,7 +250,7 @@ fn hints_say_why_and_mark_the_game() {
 }
 
 #[test]
-fn a_hint_changes_nothing_of_what_a_lifeline_tells() {
+fn hints_do_not_change_lifelines() {
     assert_eq!(after(table(), "\n9999\n2\n").rows(), after(table(), "\nh9999\nh2\n").rows());
 }
 

@@ -9,7 +9,7 @@ use crate::{
 
 /// An exact value or a bound of the least total of a set.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Known {
+pub(super) enum Bound {
     /// The exact total, and a guess that achieves it.
     Exactly(u32, Code),
     /// A lower bound.
@@ -17,14 +17,14 @@ pub(super) enum Known {
 }
 
 /// Bounds the least total of a set by its own members.
-pub(super) fn easy(codes: &[Code]) -> Known {
+pub(super) fn easy(codes: &[Code]) -> Bound {
     let count = number_of(codes);
     match most_telling_member(codes) {
         // Each code is found by the second turn at the latest, one of them by the first.
-        Some((parts, guess)) if parts == count => Known::Exactly(2 * count - 1, guess),
+        Some((parts, guess)) if parts == count => Bound::Exactly(2 * count - 1, guess),
         // One code takes one turn, one takes three, all others two. A guess from outside the set does no better.
-        Some((parts, guess)) if parts + 1 == count => Known::Exactly(2 * count, guess),
-        _ => Known::AtLeast(2 * count),
+        Some((parts, guess)) if parts + 1 == count => Bound::Exactly(2 * count, guess),
+        _ => Bound::AtLeast(2 * count),
     }
 }
 

@@ -68,19 +68,19 @@ fn client_is_refused_while_the_history_is_too_long() {
             all < Turn 2
         ",
     );
-    let said = |game| {
+    let notice_text = |game| {
         format!(
             "the history of game {game} exceeds 71 bytes after turn 2: new clients are rejected until the game is over"
         )
     };
-    assert_eq!(notices(&table), [said(1), said(2)]);
+    assert_eq!(notices(&table), [notice_text(1), notice_text(2)]);
     let why = Departure::Dismissed("the game is too long to be told again".into());
     let bob = GameEvent::Left { peer: PeerId(1), name: "bob".into(), seat: "1".into(), why };
     assert!(table.events.contains(&bob), "{:?}", table.events);
 }
 
 #[test]
-fn a_lobby_can_always_be_told() {
+fn lobby_is_sent_despite_a_full_history() {
     let mut config = config();
     config.max_history = 0;
     let mut table = Table::joined(config, &["ann"]);
@@ -101,7 +101,7 @@ fn a_lobby_can_always_be_told() {
 
 #[test]
 fn live_messages_do_not_depend_on_the_history() {
-    let told = |max_history| {
+    let outputs = |max_history| {
         let names: Vec<String> = (0..9).map(|number| format!("robot{number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut table = Table::joined(Config { max_history, ..crowd(9, (7, 6), (3, 3), 40) }, &names);
@@ -114,7 +114,7 @@ fn live_messages_do_not_depend_on_the_history() {
         });
         turns.collect::<Vec<_>>()
     };
-    assert!(told(0) == told(u64::MAX));
+    assert!(outputs(0) == outputs(u64::MAX));
 }
 
 fn crowd(players: u8, (size_x, size_y): (u16, u16), (radius, timer): (u16, u16), length: u16) -> Config {
@@ -175,7 +175,7 @@ fn busy_games_get_as_long_as_expected_at_most_and_not_a_tenth_of_it() {
 }
 
 #[test]
-fn bombers_stay_within_it_as_well() {
+fn games_with_many_bombs_keep_the_length_bound() {
     for (players, size, sides) in [(255, (200, 100), 4), (255, (20, 20), 3), (25, (20, 20), 2), (4, (10, 10), 2)] {
         let config = crowd(players, size, (4, 5), 200);
         let (expected, history) = (config.expected_history(), play(&config, 3, sides));

@@ -44,12 +44,12 @@ fn ended(room: &Room) -> Vec<(u32, bool, Vec<Row<'_>>)> {
 fn fewer_turns_win_a_race_and_equal_ones_are_a_tie() {
     let mut room = Room::new(race(4));
     for who in ["Ann", "Bob", "Cyd", "Dee"] {
-        room.say(who, &format!("PLAY {who}"));
+        room.send_line(who, &format!("PLAY {who}"));
     }
     for (who, guess) in [("Ann", "4367"), ("Bob", "1234"), ("Bob", "4367"), ("Cyd", "1111"), ("Dee", "2222")] {
-        room.say(who, &format!("GUESS {guess}"));
+        room.send_line(who, &format!("GUESS {guess}"));
     }
-    room.say("Cyd", "GUESS 4367");
+    room.send_line("Cyd", "GUESS 4367");
     assert_eq!(ended(&room), []);
     room.gone("Dee", Gone::Broken);
     assert_eq!(ended(&room), [(1, true, vec![(1, "Ann", 1), (2, "Bob", 2), (2, "Cyd", 2), (4, "Dee", 11)])]);
@@ -59,15 +59,15 @@ fn fewer_turns_win_a_race_and_equal_ones_are_a_tie() {
 fn unsolved_games_share_the_last_rank() {
     let mut room = Room::new(race(3));
     for who in ["Ann", "Bob", "Cyd"] {
-        room.say(who, &format!("PLAY {who}"));
+        room.send_line(who, &format!("PLAY {who}"));
     }
-    (0..10).for_each(|_| room.say("Ann", "GUESS 1111"));
-    room.say("Bob", "RESIGN");
-    room.say("Cyd", "GUESS 4367");
+    (0..10).for_each(|_| room.send_line("Ann", "GUESS 1111"));
+    room.send_line("Bob", "RESIGN");
+    room.send_line("Cyd", "GUESS 4367");
     assert_eq!(ended(&room), [(1, true, vec![(1, "Cyd", 1), (2, "Ann", 11), (2, "Bob", 11)])]);
     let mut room = Room::new(solo());
-    room.say("Ann", "PLAY Ann");
-    room.say("Ann", "QUIT");
+    room.send_line("Ann", "PLAY Ann");
+    room.send_line("Ann", "QUIT");
     assert_eq!(ended(&room), [(1, false, vec![(1, "Ann", 11)])]);
     let left = room.events.iter().any(|event| matches!(event, GameEvent::Left { why: Departure::Quit, .. }));
     assert!(left);
@@ -78,8 +78,8 @@ fn a_host_has_its_share_of_the_seats() {
     let mut room = Room::new(solo());
     let mut seated = |who: &str, host: &str| {
         room.connect_from(who, host);
-        room.say(who, "PLAY x");
-        room.heard(who).iter().any(|line| line.starts_with("OK "))
+        room.send_line(who, "PLAY x");
+        room.received(who).iter().any(|line| line.starts_with("OK "))
     };
     for number in 0..SEATS_OF_HOST {
         assert!(seated(&format!("p{number}"), "192.0.2.7"), "{number}");
@@ -92,21 +92,21 @@ fn a_host_has_its_share_of_the_seats() {
 #[test]
 fn silent_player_loses_its_seat_and_a_watcher_does_not() {
     let mut room = Room::new(solo());
-    room.say("Ann", "PLAY Ann");
-    room.say("bob", "PLAY Bob");
+    room.send_line("Ann", "PLAY Ann");
+    room.send_line("bob", "PLAY Bob");
     room.connect("w");
     room.wait(IDLE.checked_sub(Duration::from_secs(1)).unwrap());
-    room.say("bob", "HINT");
+    room.send_line("bob", "HINT");
     room.wait(Duration::from_secs(2));
-    assert!(room.heard("Ann").last().unwrap().starts_with("BYE you said nothing for 15 minutes"));
-    assert_eq!(room.heard("w").last().unwrap(), "LEFT 1");
+    assert!(room.received("Ann").last().unwrap().starts_with("BYE you said nothing for 15 minutes"));
+    assert_eq!(room.received("w").last().unwrap(), "LEFT 1");
 }
 
 #[test]
-fn mistakes_are_answered_and_only_a_line_that_never_ends_costs_the_connection() {
+fn errors_are_answered_and_only_endless_lines_disconnect() {
     let mut room = Room::new(solo());
     room.bytes("Ann", b"play ann\r\n\r\nGUESS\r\nGUESS 12a4\nguess 1243\n");
-    let heard = room.heard("Ann");
+    let heard = room.received("Ann");
     let said: Vec<&str> = heard.iter().map(String::as_str).filter(|line| line.starts_with(['N', 'R'])).collect();
     assert_eq!(
         said,
@@ -119,11 +119,11 @@ fn mistakes_are_answered_and_only_a_line_that_never_ends_costs_the_connection() 
         ]
     );
     room.bytes("Ann", &[b'x'; 200]);
-    assert!(room.heard("Ann").last().unwrap().starts_with("BYE malformed message: a message of "));
+    assert!(room.received("Ann").last().unwrap().starts_with("BYE malformed message: a message of "));
     // A frame that is too long has no consequences.
     room.bytes("bob", &[b'x'; 200]);
     room.bytes("bob", b"PLAY bob");
-    assert!(room.heard("bob").iter().any(|line| line == "OK 1"));
+    assert!(room.received("bob").iter().any(|line| line == "OK 1"));
 }
 
 #[test]
@@ -132,15 +132,15 @@ fn hints_are_for_short_codes_and_not_too_many_at_once() {
     let mut refused = 0;
     for number in 0..9 {
         let who = format!("p{number}");
-        room.say(&who, "PLAY x");
-        room.say(&who, "HINT");
-        let heard = room.heard(&who);
+        room.send_line(&who, "PLAY x");
+        room.send_line(&who, "HINT");
+        let heard = room.received(&who);
         refused += usize::from(heard.last().unwrap().starts_with("NO too many hints"));
     }
     assert_eq!(refused, 3);
     room.wait(Duration::from_secs(1));
     for text in ["RESIGN", "NEW 7 yes", "HINT"] {
-        room.say("p0", text);
+        room.send_line("p0", text);
     }
-    assert_eq!(room.heard("p0").last().unwrap(), "NO there are hints for up to 6 pegs only");
+    assert_eq!(room.received("p0").last().unwrap(), "NO there are hints for up to 6 pegs only");
 }

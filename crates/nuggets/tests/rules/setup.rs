@@ -3,28 +3,28 @@
 use netcore::{Link, Role};
 use serde_json::{Value, json};
 
-use crate::room::{Came, Hall, MAP, config, link_of};
+use crate::room::{MAP, RoomInput, TestRoom, config, link_of};
 
 // A game with all roles over all links, with quitters and a pending deadline.
-fn busy() -> Hall {
-    let mut hall = Hall::new(MAP, config(11));
+fn busy() -> TestRoom {
+    let mut room = TestRoom::new(MAP, config(11));
     for peer in 1..=5 {
-        hall.join(peer, link_of(peer), format!("PLAY P{peer}").as_bytes());
-        hall.say(peer, link_of(peer), b"KEY H");
+        room.join(peer, link_of(peer), format!("PLAY P{peer}").as_bytes());
+        room.send(peer, link_of(peer), b"KEY H");
     }
-    hall.join(6, link_of(6), b"SPECTATE");
-    hall.input(&Came::Connected(7, Role::Watcher, Link::Message));
-    hall.connect(8, Link::Message);
-    hall.say(2, link_of(2), b"KEY Q");
-    hall
+    room.join(6, link_of(6), b"SPECTATE");
+    room.input(&RoomInput::Connected(7, Role::Watcher, Link::Message));
+    room.connect(8, Link::Message);
+    room.send(2, link_of(2), b"KEY Q");
+    room
 }
 
 type Case = (&'static str, fn(&mut Value));
 
 #[test]
-fn a_set_up_that_no_server_can_have_is_refused() {
-    let hall = busy();
-    let [setup, state] = hall.written();
+fn invalid_setup_is_refused() {
+    let room = busy();
+    let [setup, state] = room.written();
     let setup: Value = serde_json::from_str(&setup).unwrap();
     let cases: &[Case] = &[
         ("is too large", |setup| setup["map"] = json!(" ".repeat(131_015))),
@@ -36,12 +36,8 @@ fn a_set_up_that_no_server_can_have_is_refused() {
         ("not written as a server writes it", |setup| setup["map"] = json!(".....\r\n")),
         ("not written as a server writes it", |setup| setup["map"] = json!(".....\n..\n")),
         ("not written as a server writes it", |setup| setup["map"] = json!(".....")),
-        ("invalid number of nuggets 0", |setup| setup["config"]["rules"]["gold"] = json!(0)),
+        // The rules as a whole are tested in `options`.
         ("invalid number of nuggets", |setup| setup["config"]["rules"]["gold"] = json!(u32::MAX)),
-        ("101", |setup| setup["config"]["rules"]["steal_percent"] = json!(101)),
-        ("invalid radius 0", |setup| setup["config"]["rules"]["vision"]["radius"] = json!(0)),
-        ("piles", |setup| setup["config"]["rules"]["min_piles"] = json!(0)),
-        ("piles", |setup| setup["config"]["rules"]["max_piles"] = json!(1)),
         ("overflow", |setup| {
             setup["config"]["idle_timeout"] = json!({ "secs": u64::MAX, "nanos": u32::MAX });
         }),
@@ -49,7 +45,7 @@ fn a_set_up_that_no_server_can_have_is_refused() {
     for (number, (why, edit)) in cases.iter().enumerate() {
         let mut setup = setup.clone();
         edit(&mut setup);
-        let refused = hall.restored(&setup.to_string(), &state).map(|_| ());
+        let refused = room.restored(&setup.to_string(), &state).map(|_| ());
         assert!(refused.as_ref().is_err_and(|refused| refused.to_string().contains(why)), "case {number}: {refused:?}");
     }
 }

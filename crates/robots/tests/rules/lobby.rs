@@ -3,7 +3,7 @@
 use crate::table::{Table, alone, config, with};
 
 transcripts! {
-    accepted_players_are_told_in_the_order_of_their_ids:
+    accepted_players_are_sent_in_id_order:
         Table::joined(with(config(), |config| config.parameters.players_count = 4), &["zoe", "bob", "ann"]) => "
         eve comes
             eve << AcceptedPlayer 0 zoe 10.0.0.1:4000
@@ -31,7 +31,7 @@ fn ids_follow_the_order_of_the_joins_and_names_may_be_equal_or_empty() {
 }
 
 transcripts! {
-    addresses_are_passed_on_as_they_are: Table::new(config()) => "
+    addresses_are_forwarded_unchanged: Table::new(config()) => "
         ann comes from [::1]:9
         ann > Join Ann
             all < AcceptedPlayer 0 Ann [::1]:9
@@ -55,7 +55,7 @@ transcripts! {
             all < Turn 1
     ";
 
-    whoever_leaves_the_lobby_stays_on_the_list_and_may_join_once_more:
+    departed_player_stays_in_the_lobby_and_may_join_again:
         Table::joined(with(config(), |config| config.seed = 0), &["ann"]) => "
         ann leaves
         ann comes

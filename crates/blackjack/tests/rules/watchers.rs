@@ -92,7 +92,7 @@ fn pictures(room: &mut Room, who: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_watcher_sees_all_that_lies_face_up_in_one_message() {
+fn watcher_gets_all_open_cards_in_one_message() {
     let mut room = Room::new(Config { players: 2, ..config(2) });
     room.watch("Wat");
     assert_eq!(pictures(&mut room, "Wat"), ["LOBBY 0 1 0 0"]);
@@ -127,7 +127,7 @@ fn a_watcher_sees_all_that_lies_face_up_in_one_message() {
 }
 
 #[test]
-fn pictures_come_ten_times_a_second_at_most() {
+fn displays_are_sent_at_most_ten_times_a_second() {
     let mut room = Room::new(config(1_000_000));
     room.watch("Wat");
     assert_eq!(pictures(&mut room, "Wat"), ["LOBBY 0 1 0 0"]);
@@ -148,20 +148,20 @@ fn refresh_repeats_the_last_result_with_its_round() {
             let seed = Seed::from_number(seed);
             let mut room = Room::joined(Config { delay: Duration::from_millis(delay), seed, ..config(9) }, &["Ann"]);
             room.wait(Duration::from_secs(1));
-            let first = room.heard("Ann");
+            let first = room.received("Ann");
             room.refresh("Ann");
             room.wait(Duration::from_secs(1));
-            assert_eq!(room.heard("Ann"), first, "no round is over");
+            assert_eq!(room.received("Ann"), first, "no round is over");
 
             room.send("Ann", b"STAND\0");
             // The result is sent immediately, the next round with pauses. The result is repeated during them and
             // afterwards.
             room.refresh("Ann");
             room.wait(Duration::from_secs(1));
-            let told = room.heard("Ann");
+            let told = room.received("Ann");
             room.refresh("Ann");
             room.wait(Duration::from_secs(1));
-            let mut again = room.heard("Ann");
+            let mut again = room.received("Ann");
             assert!(told.ends_with(&again), "{told:?} and again {again:?}");
             let second = again.split_off(first.len());
             let question = first.len() - 1;
@@ -178,19 +178,19 @@ fn a_result_on_its_way_is_not_lost_with_the_connection() {
     let mut room = Room::joined(Config { players: 2, delay: Duration::from_millis(50), ..config(9) }, &["Ann", "Bob"]);
     room.wait(Duration::from_secs(1));
     // A hand goes bust before other seats play. Its result is queued in the pause after its last card.
-    while room.heard("Ann").contains(&DealerMessage::Decision) {
+    while room.received("Ann").contains(&DealerMessage::Decision) {
         room.send("Ann", b"HIT\0");
         room.wait(Duration::from_secs(1));
     }
-    room.heard("Bob");
+    room.received("Bob");
     room.refresh("Ann");
     room.send("Bob", b"STAND\0");
-    room.heard("Ann");
+    room.received("Ann");
     room.refresh("Ann");
-    assert!(room.heard("Ann").contains(&DealerMessage::Result(blackjack::Verdict::Bust)));
+    assert!(room.received("Ann").contains(&DealerMessage::Result(blackjack::Verdict::Bust)));
     room.restore();
     room.refresh("Ann");
-    assert!(room.heard("Ann").contains(&DealerMessage::Result(blackjack::Verdict::Bust)));
+    assert!(room.received("Ann").contains(&DealerMessage::Result(blackjack::Verdict::Bust)));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn waiting_client_is_refreshed_with_nothing() {
 fn resumable_stop_sends_nothing() {
     let mut room = Room::joined(Config { players: 1, ..config(9) }, &["Ann", "Bob"]);
     room.watch("Wat");
-    room.heard("Ann");
+    room.received("Ann");
     room.bytes("Wat");
     room.input(Input::Stop(Leave::Resumable));
     assert_eq!((room.bytes("Ann"), room.bytes("Bob"), room.bytes("Wat")), (vec![], vec![], vec![]));

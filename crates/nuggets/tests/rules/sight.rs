@@ -188,7 +188,7 @@ fn pictures_of_the_first_map() {
 }
 
 #[test]
-fn what_the_server_computes_is_the_rule_from_every_cell_of_our_maps() {
+fn server_sight_follows_the_rule_on_project_maps() {
     for name in ["main", "brawl", "shaft", "edges", "donuts"] {
         sight_is_the_rule(&map(name).to_string(), None, usize::MAX).unwrap();
     }

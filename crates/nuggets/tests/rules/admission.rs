@@ -3,17 +3,17 @@
 use netcore::{Link, Role};
 use nuggets::{Config, Rules};
 
-use crate::table::{NAMES, Table, plain, told};
+use crate::table::{NAMES, Table, datagrams, plain};
 
 #[test]
 fn joining_player_gets_ok_grid_gold_and_display() {
     let mut table = plain("+----+\n|.A.7|\n+----+");
     // Bob sees the whole room from any of its spots.
-    let said = table.send("Bob", "PLAY Bob");
+    let effects = table.send("Bob", "PLAY Bob");
     let picture = table.board().replace('B', "@");
     let rows: Vec<String> = picture.lines().map(|row| format!("\n[{row}]")).collect();
     assert_eq!(
-        told(&said, "Bob"),
+        datagrams(&effects, "Bob"),
         ["OK B".to_owned(), "GRID 3 6".to_owned(), "GOLD 0 0 7".to_owned(), format!("DISPLAY{}", rows.concat())]
     );
 }
@@ -234,12 +234,12 @@ fn names_are_cut_to_50_bytes_and_cleaned() {
     ];
     let mut expected = "QUIT The server was stopped.".to_owned();
     for ((who, typed, kept), letter) in names.into_iter().zip('A'..) {
-        let said = table.send(who, [b"PLAY ", typed].concat());
-        assert_eq!(told(&said, who)[0], format!("OK {letter}"));
+        let effects = table.send(who, [b"PLAY ", typed].concat());
+        assert_eq!(datagrams(&effects, who)[0], format!("OK {letter}"));
         expected += &["\n", &letter.to_string(), "          0 ", kept].concat();
     }
-    let said = table.stop();
-    let frames: Vec<_> = crate::table::frames(&said, "Alice").collect();
+    let effects = table.stop();
+    let frames: Vec<_> = crate::table::frames(&effects, "Alice").collect();
     assert_eq!(frames, [&expected]);
 }
 
@@ -247,8 +247,8 @@ fn names_are_cut_to_50_bytes_and_cleaned() {
 fn the_26_letters_are_never_reused() {
     let mut table = Table::new(&".".repeat(40), Config::default());
     for (name, letter) in NAMES.iter().zip('A'..) {
-        let said = table.send(name, format!("PLAY {name}"));
-        assert_eq!(told(&said, name)[0], format!("OK {letter}"));
+        let effects = table.send(name, format!("PLAY {name}"));
+        assert_eq!(datagrams(&effects, name)[0], format!("OK {letter}"));
         // Each player leaves immediately, so at most one plays at any time.
         table.keys(name, "Q");
     }
@@ -286,31 +286,31 @@ fn any_number_of_watchers_replaces_no_spectator() {
     let mut table = plain("A.3");
     table.send("Sam", "SPECTATE");
     for who in ["Web 1", "Web 2"] {
-        let mut said = vec![];
-        table.connect(who, Role::Watcher, Link::Message, &mut said);
-        assert_eq!(told(&said, who), ["GRID 1 3", "GOLD 0 0 3", "DISPLAY [A.*]"]);
-        assert_eq!(said.len(), 3);
+        let mut effects = vec![];
+        table.connect(who, Role::Watcher, Link::Message, &mut effects);
+        assert_eq!(datagrams(&effects, who), ["GRID 1 3", "GOLD 0 0 3", "DISPLAY [A.*]"]);
+        assert_eq!(effects.len(), 3);
     }
-    let said = table.send("Alice", "KEY l");
+    let effects = table.send("Alice", "KEY l");
     for who in ["Sam", "Web 1", "Web 2"] {
-        assert_eq!(told(&said, who), ["DISPLAY [.A*]"]);
+        assert_eq!(datagrams(&effects, who), ["DISPLAY [.A*]"]);
     }
     assert_eq!(table.send("Web 1", "KEY l"), []);
-    assert_eq!(told(&table.send("Web 1", "SPECTATE"), "Web 1"), ["GRID 1 3", "GOLD 0 0 3", "DISPLAY [.A*]"]);
+    assert_eq!(datagrams(&table.send("Web 1", "SPECTATE"), "Web 1"), ["GRID 1 3", "GOLD 0 0 3", "DISPLAY [.A*]"]);
     let refused = "ERROR you are watching; leave with Q before you play";
-    assert_eq!(told(&table.send("Web 1", "PLAY Web"), "Web 1"), [refused]);
-    let said = table.send("Web 1", "KEY Q");
-    assert_eq!(told(&said, "Web 1"), ["QUIT Thanks for watching!"]);
-    let said = table.send("Alice", "KEY l");
-    assert_eq!(told(&said, "Web 2"), ["GOLD 0 0 0", "DISPLAY [..A]", "QUIT GAME OVER:\\nA          3 Alice"]);
-    assert_eq!(told(&said, "Web 1"), Vec::<String>::new());
+    assert_eq!(datagrams(&table.send("Web 1", "PLAY Web"), "Web 1"), [refused]);
+    let effects = table.send("Web 1", "KEY Q");
+    assert_eq!(datagrams(&effects, "Web 1"), ["QUIT Thanks for watching!"]);
+    let effects = table.send("Alice", "KEY l");
+    assert_eq!(datagrams(&effects, "Web 2"), ["GOLD 0 0 0", "DISPLAY [..A]", "QUIT GAME OVER:\\nA          3 Alice"]);
+    assert_eq!(datagrams(&effects, "Web 1"), Vec::<String>::new());
 }
 
 #[test]
 fn refused_player_may_retry_on_a_stream() {
     let mut table = plain("..5");
     table.connect("Web", Role::Player, Link::Message, &mut vec![]);
-    assert_eq!(told(&table.send("Web", "PLAY "), "Web"), ["QUIT Sorry - you must provide player's name."]);
-    assert_eq!(told(&table.send("Web", "KEY h"), "Web"), Vec::<String>::new());
-    assert_eq!(told(&table.send("Web", "PLAY Web"), "Web")[0], "OK A");
+    assert_eq!(datagrams(&table.send("Web", "PLAY "), "Web"), ["QUIT Sorry - you must provide player's name."]);
+    assert_eq!(datagrams(&table.send("Web", "KEY h"), "Web"), Vec::<String>::new());
+    assert_eq!(datagrams(&table.send("Web", "PLAY Web"), "Web")[0], "OK A");
 }

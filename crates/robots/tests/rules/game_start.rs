@@ -44,7 +44,7 @@ fn a_block_that_is_drawn_again_makes_no_event_but_takes_its_numbers() {
 }
 
 transcripts! {
-    a_seed_of_zero_puts_everything_into_the_corner:
+    seed_of_zero_places_everything_in_the_corner:
         Table::joined(with(config(), |config| (config.seed, config.initial_blocks) = (2_147_483_647, 9)), &["ann"]) => "
         bob comes
             bob << AcceptedPlayer 0 ann 10.0.0.1:4000
@@ -56,7 +56,7 @@ transcripts! {
 }
 
 #[test]
-fn games_that_cannot_be_played_are_refused() {
+fn invalid_configurations_are_refused() {
     let wrong = |change: fn(&mut Config)| {
         let mut config = config();
         change(&mut config);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use netcore::{Engine, Phase};
 use nuggets::{Config, Rules};
 
-use crate::table::{self, Said, Table};
+use crate::table::{self, Effect, Table};
 
 const HALL: &str = "..........\n..........\n";
 
@@ -15,8 +15,8 @@ fn party(wait_for: u32, countdown: Option<u64>) -> Table {
 }
 
 // The texts of the ERRORs that a client received.
-fn told(said: &[Said], name: &str) -> Vec<String> {
-    table::told(said, name).iter().filter_map(|text| text.strip_prefix("ERROR ").map(str::to_owned)).collect()
+fn errors(effects: &[Effect], name: &str) -> Vec<String> {
+    table::datagrams(effects, name).iter().filter_map(|text| text.strip_prefix("ERROR ").map(str::to_owned)).collect()
 }
 
 fn is_waiting(table: &Table) -> bool {
@@ -26,26 +26,26 @@ fn is_waiting(table: &Table) -> bool {
 #[test]
 fn keys_that_move_are_ignored_until_enough_play() {
     let mut table = party(3, None);
-    assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), ["waiting for 2 more players"]);
+    assert_eq!(errors(&table.send("Alice", "PLAY Alice"), "Alice"), ["waiting for 2 more players"]);
     table.send("Sam", "SPECTATE");
-    let said = table.send("Bob", "PLAY Bob");
+    let effects = table.send("Bob", "PLAY Bob");
     for who in ["Alice", "Bob", "Sam"] {
-        assert_eq!(told(&said, who), ["waiting for 1 more player"], "{who}");
+        assert_eq!(errors(&effects, who), ["waiting for 1 more player"], "{who}");
     }
     let before = table.position();
     for key in "hljkyubnHLJKYUBN".chars() {
-        let said = table.send("Alice", format!("KEY {key}"));
-        assert_eq!(told(&said, "Alice"), ["waiting for 1 more player"]);
-        assert_eq!(said.len(), 1, "nobody else hears of it");
+        let effects = table.send("Alice", format!("KEY {key}"));
+        assert_eq!(errors(&effects, "Alice"), ["waiting for 1 more player"]);
+        assert_eq!(effects.len(), 1, "nobody else hears of it");
     }
     assert_eq!(table.position(), before);
     // An unassigned key has the usual response.
-    assert_eq!(told(&table.send("Bob", "KEY x"), "Bob"), ["unknown keystroke"]);
+    assert_eq!(errors(&table.send("Bob", "KEY x"), "Bob"), ["unknown keystroke"]);
     assert!(is_waiting(&table));
 
-    let said = table.send("Carol", "PLAY Carol");
+    let effects = table.send("Carol", "PLAY Carol");
     for who in ["Alice", "Bob", "Carol", "Sam"] {
-        assert_eq!(told(&said, who), ["the game has begun"], "{who}");
+        assert_eq!(errors(&effects, who), ["the game has begun"], "{who}");
     }
     assert!(!is_waiting(&table));
     table.keys("Alice", "HL");
@@ -55,15 +55,15 @@ fn keys_that_move_are_ignored_until_enough_play() {
 #[test]
 fn a_countdown_tells_every_second_and_begins_the_game() {
     let mut table = party(0, Some(3));
-    assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), ["the game begins in 3 s"]);
+    assert_eq!(errors(&table.send("Alice", "PLAY Alice"), "Alice"), ["the game begins in 3 s"]);
     table.wait(Duration::from_millis(400));
     // A player that joins later waits no longer than the first.
-    assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Alice"), [""; 0]);
-    assert_eq!(told(&table.send("Bob", "KEY l"), "Bob"), ["the game begins in 3 s"]);
-    let said = table.wait(Duration::from_millis(2_599));
-    assert_eq!(told(&said, "Bob"), ["the game begins in 2 s", "the game begins in 1 s"]);
+    assert_eq!(errors(&table.send("Bob", "PLAY Bob"), "Alice"), [""; 0]);
+    assert_eq!(errors(&table.send("Bob", "KEY l"), "Bob"), ["the game begins in 3 s"]);
+    let effects = table.wait(Duration::from_millis(2_599));
+    assert_eq!(errors(&effects, "Bob"), ["the game begins in 2 s", "the game begins in 1 s"]);
     assert!(is_waiting(&table));
-    assert_eq!(told(&table.wait(Duration::from_millis(1)), "Alice"), ["the game has begun"]);
+    assert_eq!(errors(&table.wait(Duration::from_millis(1)), "Alice"), ["the game has begun"]);
     assert!(!is_waiting(&table) && table.server().deadline().is_none());
 }
 
@@ -71,11 +71,11 @@ fn a_countdown_tells_every_second_and_begins_the_game() {
 fn countdown_stops_when_too_few_players_are_left() {
     let mut table = party(2, Some(10));
     table.send("Alice", "PLAY Alice");
-    assert_eq!(told(&table.send("Bob", "PLAY Bob"), "Alice"), ["the game begins in 10 s"]);
+    assert_eq!(errors(&table.send("Bob", "PLAY Bob"), "Alice"), ["the game begins in 10 s"]);
     table.wait(Duration::from_secs(5));
-    assert_eq!(told(&table.send("Bob", "KEY Q"), "Alice"), ["waiting for 1 more player"]);
+    assert_eq!(errors(&table.send("Bob", "KEY Q"), "Alice"), ["waiting for 1 more player"]);
     assert!(table.wait(Duration::from_secs(60)).is_empty(), "nothing goes on");
-    assert_eq!(told(&table.send("Carol", "PLAY Carol"), "Alice"), ["the game begins in 10 s"]);
+    assert_eq!(errors(&table.send("Carol", "PLAY Carol"), "Alice"), ["the game begins in 10 s"]);
     table.wait(Duration::from_secs(10));
     assert!(!is_waiting(&table));
     // Once the game has begun, it continues with the remaining players.
@@ -105,7 +105,7 @@ fn waiting_for_players_does_not_count_as_idle() {
     // From now on the idle timeout runs, for both players alike.
     assert_eq!(table.wait(Duration::from_millis(4_999)), []);
     table.wait(Duration::from_millis(1));
-    assert_eq!(table.known().count(), 0);
+    assert_eq!(table.peers().count(), 0);
 }
 
 #[test]
@@ -115,14 +115,14 @@ fn the_next_game_waits_as_well() {
     table.join(&["Alice", "Bob"]);
     table.keys("Alice", "HL");
     assert!(is_waiting(&table) && table.game().players().is_empty());
-    assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), ["waiting for 1 more player"]);
+    assert_eq!(errors(&table.send("Alice", "PLAY Alice"), "Alice"), ["waiting for 1 more player"]);
 }
 
 #[test]
-fn the_course_s_game_says_nothing_of_it() {
+fn default_game_sends_no_waiting_messages() {
     for wait_for in [0, 1] {
         let mut table = party(wait_for, None);
-        assert_eq!(told(&table.send("Alice", "PLAY Alice"), "Alice"), [""; 0]);
+        assert_eq!(errors(&table.send("Alice", "PLAY Alice"), "Alice"), [""; 0]);
         assert!(!is_waiting(&table));
     }
 }

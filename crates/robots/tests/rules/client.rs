@@ -8,7 +8,7 @@ use robots::{
 use crate::{
     build::{accepted, at, block, bomb, boom, id, moved, player, turn},
     streams::bytes,
-    table::{config, deliver, text, told},
+    table::{config, deliver, request, text},
 };
 
 fn hello(change: impl Fn(&mut Parameters)) -> ServerMessage {
@@ -51,16 +51,19 @@ fn lobby(client: &Client) -> Vec<(u8, String)> {
 }
 
 #[test]
-fn an_input_is_a_join_in_the_lobby_and_passed_on_in_the_game() {
+fn input_joins_in_the_lobby_and_acts_in_the_game() {
     let mut client = greeted(|_| ());
     for input in [Action::PlaceBomb, Action::Move(Direction::Left)] {
-        assert_eq!(told(&mut client, input), ClientMessage::Join { name: text("Ann") });
+        assert_eq!(request(&mut client, input), ClientMessage::Join { name: text("Ann") });
     }
     // Also for an observer.
     let mut client = playing(|_| ());
-    assert_eq!(told(&mut client, Action::Move(Direction::Left)), ClientMessage::Action(Action::Move(Direction::Left)));
+    assert_eq!(
+        request(&mut client, Action::Move(Direction::Left)),
+        ClientMessage::Action(Action::Move(Direction::Left))
+    );
     assert!(deliver(&mut client, &ServerMessage::GameEnded { scores: [].into() }));
-    assert_eq!(told(&mut client, Action::PlaceBlock), ClientMessage::Join { name: text("Ann") });
+    assert_eq!(request(&mut client, Action::PlaceBlock), ClientMessage::Join { name: text("Ann") });
 }
 
 #[test]
@@ -105,7 +108,7 @@ fn a_bomb_of_the_same_turn_may_explode_and_one_may_take_anothers_id() {
 }
 
 #[test]
-fn what_is_off_the_board_or_about_strangers_is_ignored() {
+fn events_off_the_board_or_of_unknown_players_are_ignored() {
     let mut client = playing(|parameters| parameters.explosion_radius = 65_535);
     let before = game(&client);
     let (off, far) = (10, 65_535);
@@ -178,7 +181,7 @@ fn own_player_behind_nat_is_the_last_of_its_name() {
     let mut client = greeted(|_| ());
     assert!(deliver(&mut client, &accepted(0, "Ann", "192.0.2.1:7")));
     assert_eq!(client.own_player(), None, "nobody has joined yet");
-    told(&mut client, Action::PlaceBomb);
+    request(&mut client, Action::PlaceBomb);
     for (number, name, own) in [(1, "Bob", None), (2, "Ann", Some(2)), (3, "Ann", Some(3)), (4, "Bob", Some(3))] {
         assert!(deliver(&mut client, &accepted(number, name, "192.0.2.1:9")));
         assert_eq!(client.own_player(), own.map(PlayerId));
@@ -192,14 +195,14 @@ fn own_player_behind_nat_is_the_last_of_its_name() {
 #[test]
 fn late_client_has_no_own_player() {
     let mut client = greeted(|_| ());
-    told(&mut client, Action::PlaceBomb);
+    request(&mut client, Action::PlaceBomb);
     let players = [(id(0), player("Ann", "192.0.2.1:7"))].into();
     assert!(!deliver(&mut client, &ServerMessage::GameStarted { players }));
     assert_eq!(client.own_player(), None);
 }
 
 #[test]
-fn a_picture_is_given_up_exactly_when_it_does_not_fit() {
+fn oversized_game_has_no_picture() {
     let mut client = playing(|parameters| (parameters.size_x, parameters.explosion_radius) = (65_535, 65_535));
     let empty = bytes(&client.picture().unwrap().unwrap()).len();
     let blocks = (MAX_DATAGRAM - empty) / 4;
@@ -223,7 +226,7 @@ fn a_picture_is_given_up_exactly_when_it_does_not_fit() {
 }
 
 #[test]
-fn a_lobby_that_does_not_fit_is_given_up_as_well() {
+fn oversized_lobby_has_no_picture() {
     let mut client = greeted(|_| ());
     let (name, mut too_large) = ("x".repeat(255), None);
     for number in 0..=255 {
@@ -240,7 +243,7 @@ fn a_lobby_that_does_not_fit_is_given_up_as_well() {
 }
 
 #[test]
-fn a_turn_in_which_all_explodes_costs_no_more_than_its_message() {
+fn large_turn_takes_time_per_byte() {
     let mut client = playing(|parameters| {
         (parameters.size_x, parameters.size_y, parameters.explosion_radius) = (65_535, 65_535, 65_535);
     });

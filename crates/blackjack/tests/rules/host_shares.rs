@@ -31,7 +31,7 @@ fn host_with_thousands_of_clients_delays_no_other_host() {
         for number in 0..players {
             room.send(&format!("m{number}"), b"STAND\0");
         }
-        assert!(room.heard("Ann").contains(&DealerMessage::Begin), "{players} at a table");
+        assert!(room.received("Ann").contains(&DealerMessage::Begin), "{players} at a table");
     }
 }
 
@@ -70,7 +70,7 @@ fn queue_positions_alternate_between_hosts() {
     for _ in 0..6 {
         let seated = ["a0", "a1", "a2", "b0", "b1", "c0"]
             .into_iter()
-            .find(|who| !order.contains(who) && room.heard(who).contains(&DealerMessage::Begin));
+            .find(|who| !order.contains(who) && room.received(who).contains(&DealerMessage::Begin));
         order.extend(seated);
         room.send(seated.unwrap(), b"STAND\0");
     }

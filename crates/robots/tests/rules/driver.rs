@@ -24,7 +24,7 @@ fn beginning() -> Vec<u8> {
 }
 
 #[test]
-fn bytes_in_any_pieces_go_in_and_messages_come_out() {
+fn client_decodes_bytes_in_any_pieces() {
     let bytes = beginning();
     for size in 1..=bytes.len() {
         let mut client = Client::new(text("Ann"), None);

@@ -56,12 +56,12 @@ fn both_dialects_may_sit_at_one_table_and_deals_do_not_depend_on_them() {
         let mut room = Room::new(Config { players: 2, ..config(1) });
         for (who, dialect) in ["Ann", "Bob"].into_iter().zip(dialects) {
             room.connect(who);
-            room.say(who, dialect, &PlayerMessage::Join(Name::new(b"same-name").unwrap()));
+            room.send_message(who, dialect, &PlayerMessage::Join(Name::new(b"same-name").unwrap()));
         }
         for (who, dialect) in ["Ann", "Bob"].into_iter().zip(dialects) {
-            room.say(who, dialect, &PlayerMessage::Stand);
+            room.send_message(who, dialect, &PlayerMessage::Stand);
         }
-        ["Ann", "Bob"].map(|who| room.heard(who))
+        ["Ann", "Bob"].map(|who| room.received(who))
     };
     let both = deal([Dialect::Text, Dialect::Binary]);
     assert_eq!(both, deal([Dialect::Text, Dialect::Text]));
@@ -71,17 +71,17 @@ fn both_dialects_may_sit_at_one_table_and_deals_do_not_depend_on_them() {
 #[test]
 fn tables_are_played_side_by_side_with_cards_of_their_own() {
     let mut room = Room::joined(Config { tables: 2, ..config(2) }, &["Ann", "Bob", "Cyd"]);
-    let (ann, bob) = (room.heard("Ann"), room.heard("Bob"));
+    let (ann, bob) = (room.received("Ann"), room.received("Bob"));
     assert_eq!((ann.len(), bob.len()), (5, 5));
     assert_ne!(ann, bob);
     // There is no third table. Cyd waits, and the log explains why.
-    assert_eq!(room.heard("Cyd"), []);
+    assert_eq!(room.received("Cyd"), []);
     assert!(room.log().iter().any(|line| line == "Cyd waits behind 0"));
     assert!(room.log().iter().any(|line| line == "no seat is left for Cyd: all tables are taken and none will follow"));
     for who in ["Bob", "Bob", "Ann", "Ann"] {
         room.send(who, b"STAND\0");
     }
-    assert_eq!(room.heard("Cyd"), [DealerMessage::Quit]);
+    assert_eq!(room.received("Cyd"), [DealerMessage::Quit]);
     assert_eq!(room.progress(), [(2, 1, 2), (2, 2, 2), (1, 1, 2), (1, 2, 2)]);
     assert_eq!(room.printed().iter().map(|text| &text[..7]).collect::<Vec<_>>(), ["Table 2", "Table 1"]);
     assert_eq!(room.server().outcome(), Some(Outcome::Finished));

@@ -32,7 +32,7 @@ fn turns_are_due_at_fixed_times_after_turn_0() {
 }
 
 #[test]
-fn turns_are_counted_from_when_turn_0_leaves_although_the_start_was_told_before() {
+fn turns_are_timed_from_turn_0() {
     let mut table = Table::new(alone());
     table.connect("ann", Role::Player, None);
     table.now = Time::from_millis(40);
@@ -46,7 +46,7 @@ fn turns_are_counted_from_when_turn_0_leaves_although_the_start_was_told_before(
 }
 
 #[test]
-fn turns_that_are_late_follow_at_once_one_by_one() {
+fn late_turns_follow_one_by_one() {
     let mut table = Table::joined(alone(), &["ann"]);
     table.now = Time::from_millis(250);
     table.check(
@@ -64,7 +64,7 @@ fn turns_that_are_late_follow_at_once_one_by_one() {
 }
 
 #[test]
-fn after_a_long_stall_turns_keep_their_distance_again() {
+fn turns_keep_their_distance_after_a_stall() {
     let mut table = Table::joined(alone(), &["ann"]);
     let late = Duration::from_secs(3_600);
     table.now = Time::from_millis(100).plus(late);
@@ -99,7 +99,7 @@ fn the_longest_duration_does_not_overflow() {
 }
 
 transcripts! {
-    a_wake_up_too_early_is_no_turn: Table::joined(alone(), &["ann"]) => "
+    early_wake_up_plays_no_turn: Table::joined(alone(), &["ann"]) => "
         wait 99 ms
         too early
         wait 1 ms
@@ -126,7 +126,7 @@ transcripts! {
             all < Turn 1; robot 0 (0,1)
     ";
 
-    an_action_of_somebody_who_left_since_counts: corner() => "
+    action_of_a_departed_player_counts: corner() => "
         ann > Move Up
         ann leaves
         turn
@@ -135,7 +135,7 @@ transcripts! {
             all < Turn 2
     ";
 
-    those_who_look_on_move_nobody: corner() => "
+    watchers_control_no_robot: corner() => "
         eve comes
             eve << GameStarted 0 ann, 1 bob
             eve << Turn 0; robot 0 (0,0); robot 1 (0,0)

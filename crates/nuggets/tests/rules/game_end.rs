@@ -5,7 +5,7 @@ use std::time::Duration;
 use netcore::{Engine, Input, Link, Outcome, Role};
 use nuggets::{ClientMessage, Config, Rules};
 
-use crate::table::{Said, Table, plain};
+use crate::table::{Effect, Table, plain};
 
 transcripts! {
     a_quitter_is_thanked_once_and_hears_no_more: plain("A.B4") => "
@@ -112,15 +112,15 @@ transcripts! {
 }
 
 #[test]
-fn q_from_a_stranger_does_not_touch_the_spectator() {
+fn q_of_an_unadmitted_peer_keeps_the_spectator() {
     let mut table = plain("A.4");
     table.send("Sam", "SPECTATE");
     assert_eq!(table.send("Mallory", "KEY Q"), []);
     // A shell that forwards such a key does no harm.
-    let mut said = vec![];
-    let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut said);
-    said.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));
-    assert_eq!(said, [Said::Closed("Mallory".into())]);
+    let mut effects = vec![];
+    let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut effects);
+    effects.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));
+    assert_eq!(effects, [Effect::Closed("Mallory".into())]);
     table.check(
         "
         Alice > KEY l
@@ -137,7 +137,7 @@ fn rich(gold: u32, steal_percent: u8, drawing: &str, piles: &[u32]) -> Table {
 }
 
 #[test]
-fn after_the_end_nothing_has_an_effect_and_the_server_wants_no_more_waking() {
+fn ended_server_ignores_inputs_and_has_no_deadline() {
     let config = Config { idle_timeout: Some(Duration::from_secs(60)), ..Config::default() };
     let mut table = Table::drawn_with(config, "A3");
     assert!(table.server().deadline().is_some());
@@ -160,7 +160,7 @@ fn after_the_end_nothing_has_an_effect_and_the_server_wants_no_more_waking() {
 }
 
 #[test]
-fn a_server_that_is_stopped_takes_leave_with_the_table() {
+fn stopped_server_sends_quit_with_the_table() {
     let mut table = plain("A2.B3");
     table.send("Sam", "SPECTATE");
     table.keys("Alice", "l");

@@ -9,7 +9,7 @@ use mastermind::{
 
 use super::{code, rng, rules};
 
-fn told(event: Event) -> String {
+fn event_text(event: Event) -> String {
     match event {
         Event::Answered(_, feedback) => feedback.to_string(),
         Event::Revealed(revealed) => revealed.to_string(),
@@ -29,7 +29,7 @@ pub(crate) fn transcript(game: &mut Game, seed: u64, lines: &[&str]) -> String {
             Err(error) => error,
             Ok(action) => match game.apply(action, &mut rng) {
                 Err(error) => error.to_string(),
-                Ok(events) => events.into_iter().map(told).collect::<Vec<_>>().join("; "),
+                Ok(events) => events.into_iter().map(event_text).collect::<Vec<_>>().join("; "),
             },
         };
         writeln!(text, "{turn:>2} {line}: {came}").unwrap();
@@ -79,7 +79,7 @@ fn the_tenth_guess_may_win() {
 }
 
 #[test]
-fn what_is_no_move_costs_nothing() {
+fn invalid_moves_cost_nothing() {
     let mut game = game(Style::Text, "1234");
     let before = format!("{game:?}");
     let played = transcript(&mut game, 1, &["12345", "", "129a", "lifeline#3", "lifeline", "lifeline#1 "]);

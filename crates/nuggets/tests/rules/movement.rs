@@ -2,7 +2,7 @@
 
 use nuggets::Position;
 
-use crate::table::{plain, told};
+use crate::table::{datagrams, plain};
 
 const FIELD: &str = "\
 .....
@@ -12,7 +12,7 @@ const FIELD: &str = "\
 ....1";
 
 #[test]
-fn a_small_letter_is_one_step_and_a_capital_steps_until_it_is_no_longer_possible() {
+fn small_letter_steps_and_capital_runs() {
     // Runs to the edges of the grid, since the map has no walls around it.
     let places = [
         ('h', (2, 1), (2, 0)),
@@ -105,9 +105,9 @@ fn any_other_key_is_unknown() {
     let mut table = plain("A.B.2");
     let before = table.position();
     for key in (0..=u8::MAX).filter(|key| !b"hljkyubnHLJKYUBNQ".contains(key)) {
-        let said = table.send("Alice", [b"KEY ", &[key][..]].concat());
-        assert_eq!(told(&said, "Alice"), ["ERROR unknown keystroke"], "{key}");
-        assert_eq!(said.len(), 1, "nobody else hears of it");
+        let effects = table.send("Alice", [b"KEY ", &[key][..]].concat());
+        assert_eq!(datagrams(&effects, "Alice"), ["ERROR unknown keystroke"], "{key}");
+        assert_eq!(effects.len(), 1, "nobody else hears of it");
     }
     assert_eq!(table.position(), before, "nothing moves");
 }
@@ -121,5 +121,5 @@ fn the_spectator_has_no_key_but_q() {
         assert_eq!(table.send("Sam", [b"KEY ", &[key][..]].concat()), [], "{key}");
     }
     assert_eq!(table.position(), before);
-    assert_eq!(told(&table.send("Sam", "KEY Q"), "Sam"), ["QUIT Thanks for watching!"]);
+    assert_eq!(datagrams(&table.send("Sam", "KEY Q"), "Sam"), ["QUIT Thanks for watching!"]);
 }

@@ -2,7 +2,7 @@
 
 use mastermind::{Day, Style, share};
 
-use super::playing::{game, transcript};
+use super::moves::{game, transcript};
 
 #[test]
 fn a_game_won() {
@@ -40,7 +40,7 @@ fn a_puzzle_played_again() {
 }
 
 #[test]
-fn neither_code_nor_guesses_are_given_away() {
+fn result_reveals_no_code_or_guess() {
     let mut game = game(Style::Text, "2718");
     transcript(&mut game, 1, &["2178", "lifeline#2", "2718"]);
     let text = share(&game, None, false).unwrap();

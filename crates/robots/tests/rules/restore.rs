@@ -11,7 +11,7 @@ fn written(room: &Hosted<Server>) -> String {
 }
 
 #[test]
-fn a_setup_is_enough_for_a_first_state_and_is_checked() {
+fn setup_is_checked_and_makes_a_first_state() {
     let server = Server::new(config()).unwrap();
     let setup = serde_json::to_string(&server.setup()).unwrap();
     let again = Server::from_setup(serde_json::from_str(&setup).unwrap()).unwrap();
@@ -86,7 +86,7 @@ fn killed_game_continues_with_idle_robots() {
 }
 
 transcripts! {
-    who_had_joined_stays_on_the_list_of_the_lobby_when_the_server_was_killed: Table::joined(config(), &["ann"]) => "
+    joined_players_stay_in_the_lobby_after_a_kill: Table::joined(config(), &["ann"]) => "
         killed
         ann comes
             ann << AcceptedPlayer 0 ann 10.0.0.1:4000

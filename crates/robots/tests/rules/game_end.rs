@@ -12,7 +12,7 @@ transcripts! {
             all < GameEnded 0: 0
     ";
 
-    a_game_of_no_turns_ends_behind_its_turn_0:
+    game_of_no_turns_ends_after_turn_0:
         Table::new(with(alone(), |config| config.parameters.game_length = 0)) => "
         ann comes
         ann > Join Ann

@@ -11,23 +11,23 @@ use nuggets::{
 
 use crate::{
     room::large,
-    table::{NAMES, Said, Table, frames, last_display, plain, told},
+    table::{Effect, NAMES, Table, datagrams, frames, last_display, plain},
     wording::rows,
 };
 
 /// Bytes of a DISPLAY of the hall, which is as large as a datagram permits.
 const DISPLAY: u32 = 8 + 175 * 373;
 
-fn displays(said: &[Said], who: &str) -> u32 {
-    u32::try_from(frames(said, who).filter(|frame| frame.starts_with(b"DISPLAY\n")).count()).unwrap()
+fn displays(effects: &[Effect], who: &str) -> u32 {
+    u32::try_from(frames(effects, who).filter(|frame| frame.starts_with(b"DISPLAY\n")).count()).unwrap()
 }
 
-fn bytes_to(said: &[Said], who: &str) -> usize {
-    frames(said, who).map(Bytes::len).sum()
+fn bytes_to(effects: &[Effect], who: &str) -> usize {
+    frames(effects, who).map(Bytes::len).sum()
 }
 
 #[test]
-fn the_stated_rates_are_those_of_the_documentation() {
+fn rates_match_the_documentation() {
     assert_eq!((UNPROVEN.per_second, UNPROVEN.burst), (256 << 10, 256 << 10));
     assert_eq!((WELCOMES.per_second, WELCOMES.burst), (1, 2));
     assert_eq!((SHOWN.per_second, SHOWN.burst, CATCH_UP), (200, 10_000, Duration::from_millis(5)));
@@ -36,43 +36,43 @@ fn the_stated_rates_are_those_of_the_documentation() {
 }
 
 #[test]
-fn twenty_six_at_once_are_let_in() {
+fn twenty_six_players_join_at_once() {
     let mut table = Table::new(&large(), Config::default());
     table.send("Sam", "SPECTATE");
     for (name, letter) in NAMES.iter().zip('A'..) {
-        let said = table.send(name, format!("PLAY {name}"));
-        let told: Vec<&[u8]> = frames(&said, name).map(|frame| &frame[..frame.len().min(8)]).collect();
-        assert_eq!(told, [format!("OK {letter}").as_bytes(), b"GRID 175", b"GOLD 0 0", b"DISPLAY\n"]);
+        let effects = table.send(name, format!("PLAY {name}"));
+        let datagrams: Vec<&[u8]> = frames(&effects, name).map(|frame| &frame[..frame.len().min(8)]).collect();
+        assert_eq!(datagrams, [format!("OK {letter}").as_bytes(), b"GRID 175", b"GOLD 0 0", b"DISPLAY\n"]);
     }
     assert_eq!(table.game().active().count(), 26);
     let refused = "QUIT Game is full: no more players can join.";
-    assert_eq!(told(&table.send("Mallory", "PLAY Mallory"), "Mallory"), [refused]);
+    assert_eq!(datagrams(&table.send("Mallory", "PLAY Mallory"), "Mallory"), [refused]);
 }
 
 #[test]
-fn displays_to_the_unproven_keep_to_the_budget_and_the_newest_is_never_lost() {
+fn unproven_displays_keep_the_budget_and_the_newest_is_sent() {
     let mut table = Table::new(&large(), Config::default());
     // When Bob joins, Alice is sent one more picture.
     let mut sent = displays(&table.send("Alice", "PLAY Alice"), "Alice");
     sent += displays(&table.send("Bob", "PLAY Bob"), "Alice");
     let (mut millis, mut shown) = (0, None);
     for turn in 0..600 {
-        let said = table.send("Bob", ["KEY H", "KEY L"][turn % 2]);
-        sent += displays(&said, "Alice");
-        assert_eq!(displays(&said, "Bob"), 1, "who has sent a key gets every picture");
-        shown = last_display(&said, "Alice").or(shown);
-        let said = table.wait(Duration::from_millis(10));
+        let effects = table.send("Bob", ["KEY H", "KEY L"][turn % 2]);
+        sent += displays(&effects, "Alice");
+        assert_eq!(displays(&effects, "Bob"), 1, "who has sent a key gets every picture");
+        shown = last_display(&effects, "Alice").or(shown);
+        let effects = table.wait(Duration::from_millis(10));
         millis += 10;
-        sent += displays(&said, "Alice");
-        shown = last_display(&said, "Alice").or(shown);
+        sent += displays(&effects, "Alice");
+        shown = last_display(&effects, "Alice").or(shown);
         assert!(sent * DISPLAY <= UNPROVEN.burst + UNPROVEN.per_second / 1_000 * millis + millis);
     }
     // Six seconds: a burst of four pictures, then four per second. At most one is still owed.
     assert_eq!(sent, (UNPROVEN.burst + 6 * UNPROVEN.per_second) / DISPLAY);
     table.send("Bob", "KEY j");
-    let said = table.wait(Duration::from_secs(1));
-    assert_eq!(displays(&said, "Alice"), 1, "what was held back comes later, once");
-    let newest = last_display(&said, "Alice").unwrap();
+    let effects = table.wait(Duration::from_secs(1));
+    assert_eq!(displays(&effects, "Alice"), 1, "what was held back comes later, once");
+    let newest = last_display(&effects, "Alice").unwrap();
     assert_ne!(Some(&newest), shown.as_ref());
     let stands = table.game().players()[1].cell.unwrap();
     let shown: Vec<usize> = rows(&newest).match_indices('B').map(|(at, _)| at).collect();
@@ -89,7 +89,7 @@ fn alice_is_owed() -> Table {
 }
 
 #[test]
-fn the_server_asks_to_be_woken_when_the_next_picture_can_be_paid() {
+fn deadline_is_when_the_budget_allows_the_next_display() {
     let mut table = alice_is_owed();
     let spent = UNPROVEN.burst / DISPLAY * DISPLAY;
     let missing = u64::from(DISPLAY - (UNPROVEN.burst - spent));
@@ -109,8 +109,9 @@ fn gold_is_sent_to_unproven_clients_despite_their_budget() {
     table.join(&["Alice", "Bob"]);
     let (mut before, mut golds) = (30, 0);
     for row in 0..175 {
-        let said = table.send("Bob", ["KEY L", "KEY H"][row % 2]);
-        let gold: Vec<String> = told(&said, "Alice").into_iter().filter(|text| text.starts_with("GOLD")).collect();
+        let effects = table.send("Bob", ["KEY L", "KEY H"][row % 2]);
+        let gold: Vec<String> =
+            datagrams(&effects, "Alice").into_iter().filter(|text| text.starts_with("GOLD")).collect();
         let remaining = table.game().remaining();
         if remaining < before {
             assert_eq!(gold, [format!("GOLD 0 0 {remaining}")]);
@@ -123,10 +124,10 @@ fn gold_is_sent_to_unproven_clients_despite_their_budget() {
 }
 
 #[test]
-fn joining_messages_that_are_asked_for_again_come_once_a_second() {
+fn repeated_joining_messages_are_sent_once_a_second() {
     let mut table = plain("A.3");
     let answers = |table: &mut Table| {
-        (0..100).map(|_| table.send("Alice", "PLAY Alice")).filter(|said| displays(said, "Alice") == 1).count()
+        (0..100).map(|_| table.send("Alice", "PLAY Alice")).filter(|effects| displays(effects, "Alice") == 1).count()
     };
     assert_eq!(answers(&mut table), 2, "an answer that was lost is mended at once");
     assert_eq!(answers(&mut table), 0, "then there is silence");
@@ -134,12 +135,12 @@ fn joining_messages_that_are_asked_for_again_come_once_a_second() {
         table.wait(Duration::from_secs(1));
         assert_eq!(answers(&mut table), 1);
     }
-    let said = table.send("Alice", "KEY ?");
-    assert_eq!(told(&said, "Alice"), ["ERROR unknown keystroke"], "a key is always answered");
+    let effects = table.send("Alice", "KEY ?");
+    assert_eq!(datagrams(&effects, "Alice"), ["ERROR unknown keystroke"], "a key is always answered");
 }
 
 #[test]
-fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
+fn repeated_joining_messages_count_against_the_budget() {
     let mut table = alice_is_owed();
     assert_eq!(displays(&table.send("Alice", "PLAY Alice"), "Alice"), 0, "a picture of hers is due before long");
 }
@@ -149,8 +150,8 @@ fn joining_messages_that_are_asked_for_again_are_paid_from_the_budget() {
 fn bob_runs_fast() -> (Table, u32) {
     let mut table = plain("A.3..B....");
     table.keys("Alice", "?");
-    let said = table.keys("Bob", &"lh".repeat(SHOWN.burst as usize / 2));
-    (table, displays(&said, "Alice"))
+    let effects = table.keys("Bob", &"lh".repeat(SHOWN.burst as usize / 2));
+    (table, displays(&effects, "Alice"))
 }
 
 #[test]
@@ -159,12 +160,16 @@ fn fast_moves_are_shown_at_a_bounded_rate() {
     assert_eq!(seen, SHOWN.burst, "each move at first");
     for _ in 0..10 {
         for key in ["KEY l", "KEY h", "KEY l"] {
-            let said = table.send("Bob", key);
-            assert_eq!((displays(&said, "Bob"), displays(&said, "Alice")), (1, 0), "the mover is always answered");
+            let effects = table.send("Bob", key);
+            assert_eq!(
+                (displays(&effects, "Bob"), displays(&effects, "Alice")),
+                (1, 0),
+                "the mover is always answered"
+            );
         }
-        let said = table.wait(CATCH_UP);
-        assert_eq!((displays(&said, "Bob"), displays(&said, "Alice")), (0, 1));
-        assert!(told(&said, "Alice")[0].contains(".B..."), "where he is by then: {said:?}");
+        let effects = table.wait(CATCH_UP);
+        assert_eq!((displays(&effects, "Bob"), displays(&effects, "Alice")), (0, 1));
+        assert!(datagrams(&effects, "Alice")[0].contains(".B..."), "where he is by then: {effects:?}");
         assert_eq!(displays(&table.send("Bob", "KEY h"), "Alice"), 1, "one more every five milliseconds");
     }
     assert_eq!(table.wait(Duration::from_secs(1)), [], "and then there is nothing to tell");
@@ -174,21 +179,21 @@ fn fast_moves_are_shown_at_a_bounded_rate() {
 fn fast_player_delays_no_move_of_others() {
     let (mut table, _) = bob_runs_fast();
     assert_eq!(displays(&table.send("Bob", "KEY l"), "Alice"), 0);
-    let said = table.send("Alice", "KEY l");
-    assert_eq!((displays(&said, "Bob"), displays(&said, "Alice")), (1, 1));
+    let effects = table.send("Alice", "KEY l");
+    assert_eq!((displays(&effects, "Bob"), displays(&effects, "Alice")), (1, 1));
     assert_eq!(table.wait(Duration::from_secs(1)), [], "that move has shown the other one too");
 }
 
 #[test]
-fn gold_and_the_end_are_shown_at_once_however_fast_the_collector() {
+fn gold_and_the_end_are_shown_immediately() {
     let (mut table, _) = bob_runs_fast();
-    let said = table.send("Bob", "KEY H");
-    let heard: Vec<String> = told(&said, "Alice").iter().map(|text| text[..4].to_owned()).collect();
-    assert_eq!(heard, ["GOLD", "DISP", "QUIT"]);
+    let effects = table.send("Bob", "KEY H");
+    let received: Vec<String> = datagrams(&effects, "Alice").iter().map(|text| text[..4].to_owned()).collect();
+    assert_eq!(received, ["GOLD", "DISP", "QUIT"]);
 }
 
 #[test]
-fn errors_are_paid_from_the_budget_too() {
+fn errors_count_against_the_budget() {
     let mut table = plain("A.3");
     let sent: usize = (0..50_000).map(|_| bytes_to(&table.send("Alice", "nonsense"), "Alice")).sum();
     let burst = UNPROVEN.burst as usize;
@@ -202,32 +207,32 @@ fn errors_are_paid_from_the_budget_too() {
 #[test]
 fn spectators_come_at_a_limited_rate() {
     let mut table = plain("A.3");
-    let hear = |table: &mut Table, who: &str| told(&table.send(who, "SPECTATE"), who)[0].clone();
+    let first_answer = |table: &mut Table, who: &str| datagrams(&table.send(who, "SPECTATE"), who)[0].clone();
     for turn in 0..8 {
-        assert_eq!(hear(&mut table, &format!("Sam {turn}")), "GRID 1 3");
+        assert_eq!(first_answer(&mut table, &format!("Sam {turn}")), "GRID 1 3");
     }
     let busy = "ERROR too many spectators just now; try again in a second";
-    assert_eq!(hear(&mut table, "Tess"), busy);
-    assert_eq!(table.known().collect::<Vec<_>>(), ["Alice", "Sam 7"], "the one who watches is left alone");
+    assert_eq!(first_answer(&mut table, "Tess"), busy);
+    assert_eq!(table.peers().collect::<Vec<_>>(), ["Alice", "Sam 7"], "the one who watches is left alone");
     table.wait(Duration::from_millis(499));
-    assert_eq!(hear(&mut table, "Tess"), busy);
+    assert_eq!(first_answer(&mut table, "Tess"), busy);
     table.wait(Duration::from_millis(1));
-    assert_eq!(hear(&mut table, "Tess"), "GRID 1 3");
-    assert_eq!(hear(&mut table, "Uma"), busy);
+    assert_eq!(first_answer(&mut table, "Tess"), "GRID 1 3");
+    assert_eq!(first_answer(&mut table, "Uma"), busy);
     // Ten seconds of requests: two per second are accepted.
     let mut seated = 0;
     for turn in 0..1_000 {
         table.wait(Duration::from_millis(10));
-        seated += u32::from(hear(&mut table, &format!("Uma {}", turn % 7)) == "GRID 1 3");
+        seated += u32::from(first_answer(&mut table, &format!("Uma {}", turn % 7)) == "GRID 1 3");
     }
     assert_eq!(seated, 20);
 }
 
 #[test]
-fn asking_again_to_watch_counts_as_well() {
+fn repeated_spectate_counts_toward_the_limit() {
     let mut table = plain("A.3");
     for _ in 0..8 {
-        assert_eq!(told(&table.send("Sam", "SPECTATE"), "Sam").len(), 3);
+        assert_eq!(datagrams(&table.send("Sam", "SPECTATE"), "Sam").len(), 3);
     }
     table.check(
         "
