@@ -301,8 +301,8 @@ mod tests {
     fn table_has_a_row_for_each_student() {
         let rules: Vec<_> =
             conformance::PLAYER.rules.iter().copied().filter(|rule| rule.is_required()).take(2).collect();
-        let mark = Mark { verdict: Verdict::Passed, points: rules[0].points };
-        let open = Mark { verdict: Verdict::NotTested, points: 0 };
+        let mark = Mark { verdict: Passed, points: rules[0].points };
+        let open = Mark { verdict: NotTested, points: 0 };
         let marks = [(rules[0].id.to_owned(), mark), (rules[1].id.to_owned(), open)].into();
         let marks = Marks { points: rules[0].points, rules: marks };
         let mut anna = Grade::untested("anna", "k", "failed", vec![]);
