@@ -12,7 +12,7 @@ export type Row = Player & {
   rank: number;
   score: number;
   left?: boolean;
-  /** The score in words with what the page knows besides it. */
+  /** The score in words, with facts that only the page knows. */
   detail?: string;
 };
 /** A room as the hub sends it. */

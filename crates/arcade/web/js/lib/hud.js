@@ -33,7 +33,7 @@ export function hud(board) {
      * @param {string} text The status line.
      * @param {Figure} own
      * @param {Figure} rest
-     * @param {boolean} [spoken] Whether the figures say the same, so that the status line is for screen readers only.
+     * @param {boolean} [spoken] Whether the figures show the same, so that the status line is for screen readers only.
      */
     show: (text, own, rest, spoken = false) => {
       fill(left, own);

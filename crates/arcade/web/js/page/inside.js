@@ -130,7 +130,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     // Beside a result the players are those of its match.
     seats.show(known ? { ...shown, players: known } : shown, known ? seatOfMatch : mine, isWaiting);
   };
-  /** Adds to a row what the hub knows besides: whether it is a bot or has a verified name. @param {Row} row @returns {Row} */
+  /** Adds facts of the hub to a row: whether the player is a bot or has a verified name. @param {Row} row @returns {Row} */
   const identify = (row) => {
     const isIt = (/** @type {{ seat: string, name: string }} */ { seat, name }) => seat === row.seat && name === row.name;
     return { ...shown?.players.find(isIt), ...shown?.result?.find(isIt), ...row };

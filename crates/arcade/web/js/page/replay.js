@@ -239,7 +239,7 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
       ),
     );
   showMarks(timeline.marks);
-  // The frames say more than the marks, if the hub sends the match in one piece.
+  // Frames contain more than marks. A short match is sent in one piece.
   if (retell && timeline.length <= MAX_WINDOW) {
     ask(`${path}?from=0&to=${Math.floor(timeline.length)}`).then(
       ({ frames }) => showMarks(retell(frames.map(frame))),

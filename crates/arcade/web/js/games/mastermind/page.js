@@ -74,7 +74,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     below.prepend(end);
   }
 
-  /** Whether the player has been told that hints make this game casual. */
+  /** The number of the game that the player has agreed to make casual by a hint. */
   let warned = 0;
   const askHint = async () => {
     const game = ownBoard(state)?.number ?? 0;

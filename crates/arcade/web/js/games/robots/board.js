@@ -16,7 +16,7 @@ const FADE = 400;
 export const colourOf = (id) => COLOURS[id % COLOURS.length];
 
 /**
- * The largest side of a field with which the board fits, and the place of its fields.
+ * The largest side of a field so that the board fits, and the places of the fields.
  * @param {{ width: number, height: number }} settings
  * @param {{ width: number, height: number, covered: number }} view
  */

@@ -81,7 +81,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     return draw(context, state.game ?? finished, settings, { ...size, own, threatened, glides, now, since, still: isStill(), chosen, returned });
   });
   const figures = hud(board);
-  /** Who has hit the player, or was hit. */
+  /** The last hit on the player or by the player. */
   const news = element('p', { class: 'news', 'aria-hidden': 'true' });
   let newsTurn = -NEWS;
   figures.panel.append(news);
@@ -191,7 +191,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     }
     return surface.change();
   };
-  /** Tells who has hit the player, or whom the player has hit, in this turn. */
+  /** Announces the hits on the player and by the player in this turn. */
   const tellHits = (/** @type {import('./fold.js').Game} */ game) => {
     const name = (/** @type {number} */ id) => state.players.get(id)?.name ?? String(id);
     const hits = game.hits.filter(({ turn, by, player }) => turn === game.turn && (by === own || player === own));

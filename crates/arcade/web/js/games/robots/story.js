@@ -30,7 +30,7 @@ export function story(marks, rows = []) {
 const who = (names) => ({ names: list(names), count: names.length });
 
 /**
- * Who hit whom, one line per bomber and turn.
+ * Marks with the players behind each hit: one per bomber and turn.
  * @param {import('../../lib/playback.js').Frame[]} frames
  */
 export function retell(frames) {
