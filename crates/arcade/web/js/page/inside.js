@@ -126,7 +126,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     else if (mine === own) result.hide();
     const isWaiting = shown.phase === 'lobby' && !shown.closing && !isAlone(shown) && result.panel.hidden;
     arrange(isWaiting);
-    waits.show(shown, mine !== null);
+    waits.show(shown, !watching && !over);
     // Beside a result the players are those of its match.
     seats.show(known ? { ...shown, players: known } : shown, known ? seatOfMatch : mine, isWaiting);
   };

@@ -62,7 +62,7 @@ export class Waiting {
 
   /**
    * @param {Room} room
-   * @param {boolean} joined Whether the player has a seat.
+   * @param {boolean} joined Whether this is the page of a player in the room.
    */
   show(room, joined) {
     // The estimate is void once the match runs, or the countdown for bots is known.

@@ -136,7 +136,7 @@ for (const game of ['robots', 'blackjack']) {
     const { page } = ann;
     await ann.owns(room);
     await ann.go(`/rooms/${room.id}`);
-    if (game === 'robots') await page.getByRole('button', { name: 'Start with bots' }).click();
+    await page.getByRole('button', { name: 'Start with bots' }).click();
     await ann.reads(game === 'robots' ? /^Turn \d+/ : 'Hit or stand?');
     if (game === 'blackjack') assert.ok(await page.getByRole('button', { name: 'Advice: casual only' }).isDisabled());
     await page.getByRole('button', { name: 'Leave' }).click();
