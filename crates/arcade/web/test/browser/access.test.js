@@ -35,7 +35,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await check(`/rooms/${robots.id}`, () => ann.reads('Turn'));
     await check(`/rooms/${robots.id}?watch`, () => ann.reads('Turn'));
     await check(`/rooms/${id('blackjack')}`, () => ann.reads(/Waiting|stand|others|win|draw|dealer|Bust/i));
-    await check(`/rooms/${id('blackjack')}?watch`, () => page.locator('.felt').waitFor());
+    await check(`/rooms/${id('blackjack')}?watch`, () => page.locator('main .stage').waitFor());
     await check(`/rooms/${id('mastermind')}`, () => page.locator('main .board').waitFor());
     await check('/mastermind', () => page.getByRole('heading', { name: "Today's puzzle" }).waitFor());
     await check('/learn', () => page.locator('.chart td').first().waitFor());

@@ -307,6 +307,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
       // The match stays rated, so advice would be unfair.
       advice.disabled = now.rated === true;
       advice.textContent = say(advice.disabled ? 'blackjack.advice.casual' : 'blackjack.advice');
+      advice.setAttribute('aria-label', advice.textContent);
       if (advice.disabled && advises) advice.click();
       if (!watching) show();
     },
