@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { LARGEST, cellAt, isLow, layout } from '../js/games/nuggets/board.js';
+import { rankOf } from '../js/lib/leaders.js';
 
 test('frames the explored part of the map in the middle', () => {
   const known = { top: 10, left: 50, bottom: 18, right: 70 };
@@ -27,4 +28,10 @@ test('the lower half is that of the picture, not of the map', () => {
     assert.equal(cellAt(at, 0, low ? at.height - 1 : 0).row, low ? row + 1 : row - 1);
   }
   assert.ok(!isLow(shown(0), cellAt(shown(0), 0, shown(0).height / 2 - 20).row));
+});
+
+test('ranks by score, unless all scores are equal', () => {
+  const scores = { A: 5, B: 9, C: 5 };
+  assert.deepEqual(['A', 'B', 'C', 'D'].map((seat) => rankOf(scores, seat)), [2, 1, 2, null]);
+  assert.equal(rankOf({ A: 0, B: 0 }, 'A'), null);
 });

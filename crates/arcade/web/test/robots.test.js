@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { begin, blast, fold, place } from '../js/games/robots/fold.js';
+import { begin, blast, fold, hitsBy, place } from '../js/games/robots/fold.js';
+import { retell } from '../js/games/robots/story.js';
 import * as robots from '../js/games/robots/protocol.js';
 import { bytes, hex, vectors } from './support/vectors.js';
 
@@ -54,4 +55,33 @@ test('folds robots messages into the same state as the Rust client', () => {
       assert.deepEqual(told, known, `${name}: ${text}`);
     }
   }
+});
+
+/** A game of Ann at (0, 0) and Bob at (2, 0), whose bombs explode after one turn. */
+function game() {
+  const state = begin();
+  fold(state, { kind: 'hello', settings: { name: '', players: 2, width: 9, height: 9, length: 9, radius: 3, timer: 1 } });
+  fold(state, { kind: 'started', players: new Map([[0, { name: 'Ann', address: '' }], [1, { name: 'Bob', address: '' }]]) });
+  const turn = (/** @type {number} */ number, /** @type {robots.RobotsEvent[]} */ ...events) => fold(state, { kind: 'turn', turn: number, events });
+  const at = (/** @type {number} */ id, /** @type {number} */ x) => /** @type {const} */ ({ kind: 'playerMoved', id, position: { x, y: 0 } });
+  return { state, turn, at };
+}
+
+test('attributes hits to the robots that have placed the bombs', () => {
+  const { state, turn, at } = game();
+  turn(0, at(0, 0), at(1, 2));
+  turn(1, { kind: 'bombPlaced', id: 7, position: { x: 2, y: 0 } });
+  turn(2, { kind: 'bombExploded', id: 7, robots: [0, 1], blocks: [] }, at(0, 5), at(1, 6));
+  assert.ok(state.game);
+  assert.deepEqual(state.game.hits, [{ turn: 2, by: 1, player: 0 }, { turn: 2, by: 1, player: 1 }]);
+  // A robot that hits itself has not hit another one.
+  assert.deepEqual([hitsBy(state.game, 0), hitsBy(state.game, 1)], [0, 1]);
+});
+
+test('counts no hits if the page has missed the beginning of the game', () => {
+  const { state, turn, at } = game();
+  turn(4, at(0, 0), at(1, 2));
+  assert.ok(state.game);
+  assert.equal(hitsBy(state.game, 0), null);
+  assert.deepEqual(retell([]), []);
 });
