@@ -74,10 +74,8 @@ use crate::{
     },
 };
 
-/// Why a room cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
-    /// The hub or the host has reached its limit of rooms.
     #[error("{0}")]
     TooMany(Refusal),
     #[error("the hub is shutting down")]
@@ -92,9 +90,7 @@ pub(crate) enum OpenError {
 
 #[derive(Debug)]
 pub(crate) struct Hub {
-    /// The rooms that are open.
     pub(crate) rooms: Arc<Rooms>,
-    /// The directory of all stored data.
     pub(crate) data: PathBuf,
     place: RoomContext,
     ports: Ports,
@@ -111,20 +107,15 @@ pub(crate) struct Hub {
     lists: Arc<Lists>,
     pictures: Arc<Pictures>,
     replays: Replays,
-    /// Counts failed tries of codes and words.
     pub(crate) tries: Tries,
-    /// Reports of players about other players.
     pub(crate) reports: Reports,
     players: Players,
     ladders: OnceLock<Ladders>,
     moves: Moves,
-    // How long the owner of a room may be away.
     owner_away: Duration,
-    /// Whether the example games are offered.
     pub(crate) examples: bool,
 }
 
-/// The parts of a hub.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) place: RoomContext,
@@ -132,20 +123,17 @@ pub(crate) struct Parts {
     pub(crate) results: Arc<Results>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) resources: Arc<Resources>,
-    /// The other hubs of the arcade, if there are any.
     pub(crate) fleet: Option<Arc<Fleet>>,
     pub(crate) handles: Handles,
     /// How long an empty user-created room stays open.
     pub(crate) empty_rooms: Duration,
     /// How long the owner of a room may be away before the room gets another one.
     pub(crate) owner_away: Duration,
-    /// Whether the example games are offered.
     pub(crate) examples: bool,
 }
 
 impl Hub {
-    /// Creates a hub without rooms in `directory`, and returns the rooms that were open there before. Fails if the
-    /// secret cannot be read or created, or the rooms cannot be read.
+    /// Also returns the rooms that were open in `directory` before.
     pub(crate) fn new(directory: &Path, parts: Parts) -> anyhow::Result<(Arc<Self>, Vec<RoomFile>)> {
         let Parts { place, ports, results, metrics, resources, fleet, handles, empty_rooms, owner_away, examples } =
             parts;
@@ -185,7 +173,6 @@ impl Hub {
         Ok((Arc::new(hub), before))
     }
 
-    /// How long the seat of a player is retained after its page has lost the connection.
     pub(crate) const fn keep_seats(&self) -> Duration {
         self.place.keep_seats
     }
@@ -194,18 +181,14 @@ impl Hub {
         &self.secret
     }
 
-    /// The shared resources and their quotas.
     pub(crate) const fn resources(&self) -> &Arc<Resources> {
         &self.resources
     }
 
-    /// Sets the address that the page listens at.
     pub(crate) fn listens(&self, address: Address) {
-        // It is set once.
         let _ = self.address.set(address);
     }
 
-    /// The address of the page, once it listens.
     pub(crate) fn address(&self) -> Option<&Address> {
         self.address.get()
     }
@@ -215,7 +198,6 @@ impl Hub {
         self.ports.are_here()
     }
 
-    /// The banned hosts.
     pub(crate) fn bans(&self) -> &Bans {
         &self.place.bans
     }
@@ -232,17 +214,15 @@ impl Hub {
         &self.replays
     }
 
-    /// The other nodes of an arcade of several hubs.
     pub(crate) const fn elsewhere(&self) -> Option<&Arc<Elsewhere>> {
         self.elsewhere.as_ref()
     }
 
-    /// Whether this is an open unlisted room, on this node or another.
+    /// Whether this is an open unlisted room, on any node.
     pub(crate) fn hides(&self, id: &str) -> bool {
         lobby::hides(&self.rooms, self.elsewhere().map(Arc::as_ref), id)
     }
 
-    /// Restores the rooms that were open before. A room that cannot be opened is skipped and logged.
     pub(crate) async fn restore(self: &Arc<Self>, mut before: Vec<RoomFile>) {
         // Programs have lost their connections to ladder rooms and start another match.
         for room in before.extract_if(.., |room| room.ladder) {
@@ -272,7 +252,6 @@ impl Hub {
         tasks.join_all().await;
     }
 
-    // Announces a room to other nodes until it closes.
     fn announce(&self, room: &Arc<Room>) {
         if let Some(elsewhere) = &self.elsewhere {
             let rooms = Arc::downgrade(&self.rooms);
@@ -280,7 +259,7 @@ impl Hub {
         }
     }
 
-    // Opens a room, stores its record, and runs it until it ends.
+    // Opens and stores a room, and runs it until it ends.
     fn run(self: &Arc<Self>, mut file: RoomFile) -> anyhow::Result<Arc<Room>> {
         let before = file.clone();
         let handle = self.handles.of(file.options.game()).clone();
@@ -307,7 +286,7 @@ impl Hub {
         }
         info!(room = file.id, port = file.port, "opened a room");
         self.rooms.insert(file.id, Arc::clone(&room));
-        // Independent of the caller's runtime, because the bots and the attendant are not part of the room.
+        // The bots and the attendant are not part of the room, so they do not use the caller's runtime.
         let _context = self.handles.rest.enter();
         room.bots.start();
         tokio::spawn(attend(Arc::downgrade(&self.rooms), Arc::clone(&room), self.owner_away));
@@ -339,7 +318,6 @@ impl Hub {
         Ok(room)
     }
 
-    // Opens a room again with another journal.
     fn renew(self: &Arc<Self>, room: &Room) {
         let _opening = self.rooms.opening();
         // The room was closed after the restart was requested.
@@ -358,17 +336,15 @@ impl Hub {
         self.rooms.replaced.notify_waiters();
     }
 
-    /// The lists for pages.
     pub(crate) const fn lists(&self) -> &Arc<Lists> {
         &self.lists
     }
 
-    /// Small pictures of rooms.
     pub(crate) const fn pictures(&self) -> &Arc<Pictures> {
         &self.pictures
     }
 
-    /// The current lobby: its public part, or all of it for the operator.
+    /// The public part of the lobby, or all of it for the operator.
     pub(crate) fn snapshot(&self, all: bool) -> Lobby {
         Lobby::of(&self.rooms, &self.results, self.elsewhere().map(Arc::as_ref), all)
     }
@@ -381,12 +357,11 @@ pub(crate) mod tests;
 const CLOSING: Duration = Duration::from_secs(3);
 
 impl Hub {
-    /// Requests the end of the process. Running matches may continue for this long.
+    /// Running matches may continue for this long.
     pub(crate) fn ask_to_end(&self, patience: Duration) {
         self.drain.send_replace(Some(patience));
     }
 
-    /// Resolves when the process is to end.
     pub(crate) async fn asked_to_end(&self) -> Duration {
         let mut drain = self.drain.subscribe();
         match drain.wait_for(Option::is_some).await {
@@ -395,8 +370,8 @@ impl Hub {
         }
     }
 
-    /// Waits until no match is running or the deadline is close, and then ends all rooms so that they can be restored.
-    /// The process can end at the deadline. `hurry` ends the wait early.
+    /// Waits until no match is running or the deadline is close, then ends all rooms so that they can be restored.
+    /// `hurry` ends the wait early.
     pub(crate) async fn drain(&self, deadline: Instant, hurry: impl Future<Output = ()>) {
         self.rooms.drain();
         let left = deadline.saturating_duration_since(Instant::now());
@@ -437,7 +412,6 @@ impl Hub {
 }
 
 impl Hub {
-    /// The status for the operator.
     pub(crate) fn status(&self) -> Value {
         let rooms = self.rooms.all();
         json!({

@@ -1,5 +1,3 @@
-//! The address of the page: for the terminal, and as a QR code for phones.
-
 use std::net::SocketAddr;
 
 use cmdkit::HostPort;
@@ -10,24 +8,21 @@ use qrcode::{
 use serde::Serialize;
 use servekit::Reach;
 
-/// The default port of the page.
 pub(crate) const PORT: u16 = 8080;
-/// The longest address that is drawn as a picture, in bytes.
+/// The longest address that is drawn, in bytes.
 const MAX_ADDRESS: usize = 300;
 
-/// The addresses of the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Address {
-    /// The address on this machine.
     pub(crate) here: String,
-    /// The address for other machines; `None` if they cannot reach the page.
+    /// `None` if other machines cannot reach the page.
     pub(crate) friends: Option<String>,
     #[serde(skip)]
     pub(crate) port: u16,
 }
 
 impl Address {
-    /// The address of a page with these listeners. With TLS, friends use `name`, which the certificate contains.
+    /// With TLS, friends use `name`, which the certificate contains.
     pub(crate) fn at(listen: &[SocketAddr], tls: bool, name: Option<&str>) -> Self {
         let reach = Reach::at(listen);
         let loopback = |address: &SocketAddr| address.ip().is_loopback();
@@ -49,7 +44,7 @@ impl Address {
         Self { here, friends, port: reach.port }
     }
 
-    /// Explains to the operator who can reach the page, and rooms at these `ports`.
+    /// States who can reach the page, and rooms at these `ports`.
     pub(crate) fn explain(&self, page: bool, rooms: bool, ports: &str) -> String {
         let page_port = self.port;
         let open = match (page, rooms) {
@@ -75,8 +70,7 @@ impl Address {
         Some(picture + "\n")
     }
 
-    /// The address that a page opened at `host` shows to friends: the same host, unless it means this machine only.
-    /// `path` is that of a page of the hub.
+    /// The host of the page, unless it means this machine only.
     pub(crate) fn for_friends(&self, host: Option<&str>, secure: bool, path: &str) -> String {
         let local = |host: &str| {
             let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -92,13 +86,13 @@ impl Address {
     }
 }
 
-/// A picture of an address as SVG, or `None` if the address is too long.
+/// An SVG, or `None` if the address is too long.
 pub(crate) fn picture(address: &str) -> Option<String> {
     if address.len() > MAX_ADDRESS {
         return None;
     }
     let code = QrCode::new(address).ok()?;
-    // Black on white with any colours of the page, since some cameras do not read the inverse.
+    // Some cameras do not read light on dark.
     let colours = (svg::Color("#000"), svg::Color("#fff"));
     Some(code.render::<svg::Color>().dark_color(colours.0).light_color(colours.1).min_dimensions(240, 240).build())
 }

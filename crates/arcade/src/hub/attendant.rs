@@ -1,14 +1,6 @@
-//! The attendant of a room: one task that serves the room outside of its game.
-//!
-//! - Bots leave [`BOTS_STAY`] after the last person has left.
-//! - A user-created room is closed after it was empty for the time that the operator sets.
-//! - A room of the hub stays. If it is empty and its journal is large or old, it restarts, so that no journal grows
-//!   without limit. The previous journal is kept, because matches are replayed from it.
-//! - A rematch begins when all invited players are ready, or at its deadline with the players who are ready. In a game
-//!   that needs all its seats, bots replace the missing players.
-//! - A room whose owner has been away for some time gets another owner: the client that has been present longest.
-//!
-//! The roster of the room wakes the attendant, and only for changes that matter here: not for each turn or score.
+//! One task for each room, which serves it outside of its game: it closes or restarts an empty room (keeping the
+//! journal, from which matches are replayed), starts rematches, adds and removes bots, and replaces an absent owner.
+//! The roster wakes it only for changes that matter here.
 
 use std::{
     sync::{Arc, Weak},
@@ -25,16 +17,15 @@ use tracing::{info, warn};
 use super::rooms::{Rooms, missing};
 use crate::room::{Room, RoomOutcome};
 
-/// How long bots stay without a person.
+/// How long bots stay after the last person has left.
 const BOTS_STAY: Duration = Duration::from_secs(15);
-/// How long people who requested company wait for other people before bots join.
+/// How long people who requested company wait for others before bots join.
 pub(super) const FILL: Duration = Duration::from_secs(5);
-/// The size above which a journal of an empty room is replaced, in bytes.
+/// Journals of empty rooms are replaced above this size in bytes.
 const LARGE: u64 = 64 << 20;
-/// The age above which a journal of an empty room is replaced, in seconds.
+/// The age above which they are replaced, in seconds.
 const OLD: u64 = 30 * 24 * 3600;
 
-/// Attends to a room until it ends.
 pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Duration) {
     let mut empty = Instant::now();
     let mut was_empty = true;
@@ -53,10 +44,10 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
         if room.file().result != result {
             {
                 let mut file = room.file();
-                // A host that was removed from the match that is over may join the next one.
+                // A host that was removed from a finished match may join the next one.
                 (file.result, file.barred) = (result, room.roster.barred());
             }
-            // If the disk refuses, the room is restored without the result.
+            // If the disk refuses, a later restore lacks the result.
             blocking(&rooms, &room, Rooms::save).await;
         }
         let now = Instant::now();
@@ -107,7 +98,7 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
     }
 }
 
-// The disk may take its time; rooms share these threads.
+// Rooms share the threads of the runtime, and the disk may take long.
 async fn blocking<T: Send + 'static>(
     rooms: &Arc<Rooms>,
     room: &Arc<Room>,
@@ -117,7 +108,7 @@ async fn blocking<T: Send + 'static>(
     spawn_blocking(move || work(&rooms, &room)).await.ok()
 }
 
-// Gives the room another owner if its owner is away. Returns when to check again.
+// Returns when to check again.
 async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> Option<Instant> {
     if !room.is_owned() {
         return None;
@@ -131,7 +122,7 @@ async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> O
         return Some(due);
     }
     if room.has_present_owner() {
-        // A native player, whose disconnection is noticed at the next check.
+        // A native player's disconnection is noticed at the next check.
         room.roster.set_owner_active();
         return Some(Instant::now() + away);
     }
@@ -139,19 +130,15 @@ async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> O
         Ok(true) => {
             blocking(rooms, room, Rooms::save).await;
         }
-        // The next change is another attempt.
         Ok(false) => {}
         Err(error) => warn!("cannot transfer a room: {error:#}"),
     }
     None
 }
 
-/// The company that people in a room have requested.
 #[derive(Debug, Default)]
 struct Company {
-    // When bots join, if they were requested.
     due: Option<Instant>,
-    // Whether the reason why they cannot join was logged already.
     is_logged: bool,
 }
 
@@ -167,8 +154,7 @@ impl Company {
         self.due.is_some_and(|due| due <= now)
     }
 
-    // Records that bots have joined or were refused. After a refusal the hub retries while people wait. Returns a
-    // message for the log.
+    // After a refusal the hub retries while people wait. Returns a message for the log.
     fn joined(&mut self, now: Instant, refused: Option<String>, people_wait: bool) -> Option<String> {
         self.due = refused.as_ref().filter(|_| people_wait).map(|_| now + FILL);
         let is_logged = std::mem::replace(&mut self.is_logged, refused.is_some());

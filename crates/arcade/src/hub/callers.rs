@@ -1,5 +1,3 @@
-//! The clients that make requests: their addresses, their rates, and the names by which they may call the hub.
-
 use std::{
     collections::BTreeMap,
     net::{IpAddr, SocketAddr},
@@ -16,26 +14,22 @@ use super::shares::Kind;
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
 /// The cost of a request, a page or a socket: 1,000 in one batch, then 50 a second.
 pub(crate) const REQUEST: u32 = 20;
-/// The cost of a file of the page, which is in memory. A page has some 60 files, and a class that shares an address
-/// loads them at the same time.
+/// The cost of a file, which is in memory. A page has some 60 files, and a class may load them from one address.
 pub(crate) const FILE: u32 = 1;
-/// Warnings about requests, of each kind: ten in one batch, and then one a minute. A warning costs [`COMPLAINT`].
+/// Warnings of each kind: ten in one batch, then one a minute.
 const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
 const COMPLAINT: u32 = 60;
 /// The maximum number of hosts and networks whose requests are counted separately. Other hosts share one limit.
 pub(crate) const MAX_HOSTS: usize = 20_000;
-/// The number of entries of an `X-Forwarded-For` header that are read, counted from the end.
+/// Entries of `X-Forwarded-For` that are read, from the end.
 const MAX_FORWARDED: usize = 16;
 
-/// The clients of the hub.
 #[derive(Debug)]
 pub(crate) struct Callers {
-    // The trusted reverse proxies, which forward the addresses of their clients.
     proxies: Vec<IpAddr>,
-    /// The names of the hub.
     pub(crate) names: HostNames,
     start: Instant,
-    // The rates of hosts and their networks, and one for all hosts that are not in the table.
+    // Rates by host and network, and one bucket for all hosts that are not in the table.
     requests: Mutex<(RateTable<Network>, TokenBucket)>,
     // By kind, with the last warning.
     complaints: Mutex<BTreeMap<&'static str, (TokenBucket, String)>>,
@@ -47,8 +41,8 @@ impl Callers {
         Self { proxies, names, start: Instant::now(), requests, complaints: Mutex::default() }
     }
 
-    /// Logs a warning for the operator, because a refused client can rarely solve the problem. Equal warnings in a row
-    /// are logged once, and each kind has a rate limit.
+    /// Warns the operator, since a refused client can rarely solve the problem. Equal warnings in a row are logged
+    /// once.
     pub(crate) fn complain(&self, kind: Kind, text: &str) {
         let now = self.now();
         let mut complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +58,7 @@ impl Callers {
         Time::ZERO.plus(self.start.elapsed())
     }
 
-    /// Counts a request that costs [`REQUEST`] or [`FILE`]. Returns how long to wait if the host exceeds its rate.
+    /// Returns how long to wait if the host exceeds its rate.
     pub(crate) fn request(&self, host: HostId, cost: u32) -> Option<Duration> {
         let now = self.now();
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,15 +74,12 @@ impl Callers {
         }
     }
 
-    /// Whether this is a reverse proxy that the operator trusts.
     pub(crate) fn is_proxy(&self, peer: SocketAddr) -> bool {
         self.proxies.contains(&peer.ip().to_canonical())
     }
 
-    /// The address of a client: the other end of its connection, or the one that a trusted reverse proxy forwards.
-    ///
-    /// Each proxy appends the address of its client to the header. The last address that is not a trusted proxy counts,
-    /// because the client may have forged all addresses before it.
+    /// Each proxy appends the address of its client. The last one that is not a trusted proxy counts, because the
+    /// client may have forged those before it.
     pub(crate) fn client(&self, peer: SocketAddr, forwarded: Option<&str>) -> SocketAddr {
         let mut client = peer;
         let mut entries = forwarded.unwrap_or_default().rsplit(',').take(MAX_FORWARDED);
@@ -103,10 +94,9 @@ impl Callers {
     }
 }
 
-/// The longest name in bytes, as in the domain name system.
+/// The maximum of the domain name system, in bytes.
 const MAX_NAME: usize = 253;
 
-/// The names of the hub.
 #[derive(Debug, Default)]
 pub(crate) struct HostNames {
     // In lower case, without ports.
@@ -115,13 +105,11 @@ pub(crate) struct HostNames {
 }
 
 impl HostNames {
-    /// The names that the operator has given, and the known addresses of this machine.
     pub(crate) fn new(given: Vec<String>, own: Vec<IpAddr>) -> Self {
         Self { given, own: own.into_iter().map(|ip| ip.to_canonical()).collect() }
     }
 
-    /// Whether `host` is a name of the hub in a `Host` header. `arrived` is the address of this machine that received
-    /// the request.
+    /// `arrived` is the address of this machine that received the request.
     pub(crate) fn knows(&self, host: &str, arrived: Option<IpAddr>) -> bool {
         let name = without_port(host);
         if let Ok(ip) = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
@@ -138,7 +126,6 @@ impl HostNames {
     }
 }
 
-// The name in a `Host` header.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         // The colon may be a part of an IPv6 address.
@@ -149,7 +136,6 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Parses a name of the hub, as in `play.example.org` or `203.0.113.5`.
 pub(crate) fn host_name(typed: &str) -> Result<String, String> {
     if let Ok(ip) = typed.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
         return Ok(ip.to_canonical().to_string());

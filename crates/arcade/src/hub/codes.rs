@@ -1,5 +1,3 @@
-//! Codes and words that admit clients to private rooms, and the limits on wrong ones.
-
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -16,25 +14,21 @@ use crate::room::{
     file::{Access, SHORT_CODE, draw_code, read_code},
 };
 
-/// How long a look-up takes for a host without remaining tries. With [`MAX_LOOKUPS`](super::resources::MAX_LOOKUPS),
+/// The duration of a look-up for a host without remaining tries. With [`MAX_LOOKUPS`](super::resources::MAX_LOOKUPS),
 /// all such hosts together can guess 16 codes a second.
 const LOOKUP: Duration = Duration::from_millis(250);
 
-/// The credentials of a client for a room. All are optional.
+/// Credentials of a client for a room, all optional.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Proof {
-    /// The code of its link.
     pub(crate) code: Option<String>,
-    /// Its word.
     pub(crate) word: Option<String>,
-    /// The token of its owner.
     pub(crate) owner: Option<String>,
-    /// The token of a seat in it, of any match.
+    /// The token of a seat in any match of the room.
     pub(crate) seat: Option<String>,
 }
 
-/// The room of a code.
 #[derive(Debug)]
 pub(crate) enum Coded {
     Here(Arc<Room>),
@@ -46,7 +40,7 @@ pub(crate) enum Coded {
 }
 
 impl Hub {
-    /// Looks up a code that the hub has drawn. The right one always passes: a host with too many wrong ones only waits.
+    /// The right code always passes: a host with too many wrong ones only waits.
     pub(crate) async fn look_up<T>(
         &self,
         host: HostId,
@@ -70,7 +64,6 @@ impl Hub {
         Tried::Wrong
     }
 
-    /// The room whose link has this code.
     pub(crate) async fn by_code(&self, host: HostId, typed: &str) -> Tried<Coded> {
         let find = |code: &str| {
             if let Some(room) = self.rooms.all().into_iter().find(|room| room.access.code() == Some(code)) {
@@ -82,7 +75,7 @@ impl Hub {
         self.try_code(host, typed, find).await
     }
 
-    // A text that is not a code is not counted as a try.
+    // A text that is not a code does not count as a try.
     async fn try_code<T>(&self, host: HostId, typed: &str, find: impl FnOnce(&str) -> Option<T>) -> Tried<T> {
         match read_code(typed) {
             None => Tried::Wrong,
@@ -91,8 +84,7 @@ impl Hub {
         }
     }
 
-    /// Whether a client at this host may enter the room with this id. A try at a missing room costs as much and takes
-    /// as long as one at an unlisted room.
+    /// A try at a missing room costs as much and takes as long as one at an unlisted room.
     pub(crate) async fn admits(&self, host: HostId, (id, room): (&str, Option<&Room>), proof: &Proof) -> Tried<()> {
         if room.is_some_and(|room| room.access.is_public() || self.has_token(id, room, proof)) {
             return Tried::Right(());
@@ -107,7 +99,7 @@ impl Hub {
         self.try_code(host, typed, |typed| (code == Some(typed)).then_some(())).await
     }
 
-    /// Whether a client has one of the tokens of a room, which are too long to be guessed.
+    /// Tokens are too long to be guessed.
     pub(crate) fn has_token(&self, id: &str, room: &Room, proof: &Proof) -> bool {
         proof.owner.as_deref().is_some_and(|token| room.has_owner(token))
             || proof.seat.as_deref().is_some_and(|token| self.secret().verify(id, token).is_some())
@@ -117,34 +109,31 @@ impl Hub {
 /// The rate of wrong tries of one host for one purpose, which cost [`TRY`] each: a burst of twenty, and then one every
 /// 30 seconds.
 pub(crate) const TRIES: Rate = Rate { per_second: 1, burst: 20 * TRY };
-/// The cost of a wrong try.
 const TRY: u32 = 30;
 /// The maximum number of counters of wrong tries. A further one replaces the one with the fewest wrong tries.
 pub(crate) const MAX_TRYING: usize = 4_096;
 
-/// The purpose of a try. Each purpose has its own counter, so that wrong tries for one do not delay another.
+/// Each purpose has its own counter, so that wrong tries for one do not delay another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Purpose {
-    /// The code of a room with a link. The right one passes also above the limit.
+    /// The right code passes also above the limit.
     RoomCode,
-    /// The code of a room that an earlier version drew, which is shorter.
+    /// A code of an earlier version, which is shorter.
     ShortRoomCode,
-    /// The code that moves a name to another device. The right one passes also above the limit.
+    /// Moves a name to another device. The right code passes also above the limit.
     DeviceCode,
-    /// The word that the owner of the room with this id chose.
+    /// The word of the room with this id.
     Word(String),
     /// The key of the program with this name.
     Key(String),
 }
 
-/// Counters of wrong tries.
 #[derive(Debug)]
 pub(crate) struct Tries {
     start: Instant,
     counters: Mutex<RateTable<(Network, Purpose)>>,
 }
 
-/// The result of a try.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Tried<T> {
     Right(T),
@@ -160,17 +149,15 @@ impl Default for Tries {
 }
 
 impl Tries {
-    /// Checks a try, unless the host has to wait. Only wrong tries are counted.
+    /// Only wrong tries are counted.
     pub(crate) fn attempt<T>(&self, host: HostId, purpose: &Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
         self.attempt_at(self.now(), host, purpose, look)
     }
 
-    /// How long a host has to wait before its next try, if it has to.
     pub(crate) fn wait(&self, host: HostId, purpose: &Purpose) -> Option<Duration> {
         wait(&mut self.counters(), self.now(), host, purpose)
     }
 
-    /// Counts a wrong try that the caller has checked.
     pub(crate) fn charge(&self, host: HostId, purpose: &Purpose) {
         charge(&mut self.counters(), self.now(), host, purpose);
     }
@@ -214,20 +201,15 @@ fn charge(counters: &mut RateTable<(Network, Purpose)>, now: Time, host: HostId,
     }
 }
 
-/// How long a code is valid.
 pub(crate) const LINK_LIVES: Duration = Duration::from_mins(10);
-/// Letters of each half of a code.
 const HALF: usize = SHORT_CODE;
 
-/// Draws a code. It is longer than the code of a room, since a name is worth more.
-///
-/// # Errors
-/// If the system has no random numbers.
+/// Longer than the code of a room, since a name is worth more.
 pub(crate) fn draw() -> anyhow::Result<String> {
     Ok(draw_code(HALF)? + "-" + &draw_code(HALF)?)
 }
 
-/// The hash of a code for storage, or `None` if the text is not a code. Case, spaces and hyphens do not matter.
+/// `None` if the text is not a code. Case, spaces and hyphens do not matter.
 pub(crate) fn hash(typed: &str) -> Option<[u8; 32]> {
     let letters: String = typed.chars().filter(|letter| !matches!(letter, '-' | ' ')).collect();
     let (first, second) = letters.split_at_checked(HALF)?;

@@ -1,5 +1,3 @@
-//! The rooms of other nodes, in an arcade of several hubs.
-
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError, Weak},
@@ -23,23 +21,21 @@ use crate::{
     room::{Room, info::Info},
 };
 
-/// How many players a row names if it would be too long with all of them.
+/// How many players a row names if it is too long with all of them.
 const NAMED: usize = 8;
 
-/// The row of a room in the directory of all nodes.
+/// A room in the directory of all nodes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) game: Game,
     /// Free seats that are not reserved; 0 if no player may join.
     pub(crate) free: usize,
-    /// The number of connected people.
     pub(crate) people: usize,
-    /// The public state; `None` for an unlisted room.
+    /// `None` for an unlisted room.
     pub(crate) info: Option<Box<RawValue>>,
 }
 
 impl Row {
-    /// Creates the row of a room, as text.
     pub(super) fn of(room: &Room, info: &Info) -> serde_json::Result<String> {
         let row = |shown: &Info| {
             let info = room.access.is_listed().then(|| serde_json::value::to_raw_value(shown)).transpose()?;
@@ -56,13 +52,11 @@ impl Row {
     }
 }
 
-/// A room of another node.
 #[derive(Debug)]
 pub(crate) struct Far {
     pub(crate) id: String,
     pub(crate) node: Name,
     pub(crate) row: Row,
-    /// Whether all users may enter.
     pub(crate) is_public: bool,
     text: Arc<str>,
 }
@@ -70,11 +64,9 @@ pub(crate) struct Far {
 /// The rooms of other nodes, by name.
 pub(crate) type FarRooms = BTreeMap<String, Arc<Far>>;
 
-/// The other nodes.
 #[derive(Debug)]
 pub(crate) struct Elsewhere {
     pub(crate) fleet: Arc<Fleet>,
-    /// Rooms of this node that are published.
     pub(crate) feeding: Arc<Feeding>,
     /// Rooms of other nodes that are watched here.
     pub(crate) following: Following,
@@ -87,7 +79,7 @@ impl Elsewhere {
         Self { fleet, feeding: Arc::default(), following: Following::default(), known: Mutex::default() }
     }
 
-    /// Returns the rooms of other nodes. An unchanged room keeps its `Arc`.
+    /// An unchanged room keeps its `Arc`.
     pub(crate) fn rooms(&self) -> Arc<FarRooms> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.fleet.version();
@@ -104,7 +96,6 @@ impl Elsewhere {
         Arc::clone(&known.1)
     }
 
-    /// Whether this is an unlisted room of another node.
     pub(super) fn hides(&self, id: &str) -> bool {
         self.rooms().get(id).is_some_and(|far| far.row.info.is_none())
     }
@@ -115,7 +106,6 @@ impl Elsewhere {
         others.into_iter().find(|node| is_of(game, node.name.as_str(), journal))
     }
 
-    /// The nodes and the number of rooms and people of each, for the operator.
     pub(super) fn status(&self, own: &Rooms) -> Value {
         let shown = |(NodeShown { name, address, draining }, Load { rooms, people })| json!({ "name": name, "address": address, "draining": draining, "rooms": rooms, "people": people });
         let copies = self.fleet.copies.shown();
@@ -149,8 +139,8 @@ impl Elsewhere {
         self.fleet.nodes().into_iter().map(load).collect()
     }
 
-    /// The best other node for a client that wants to play: the node of the room with the most people and a free seat
-    /// or, if all rooms are empty, the node with the fewest people.
+    /// The other node whose room with a free seat has the most people or, if all rooms are empty, the one with the
+    /// fewest people.
     pub(super) fn leads(&self, game: Game, most_here: usize, own: &Rooms) -> Option<NodeShown> {
         let loads = self.loads(own);
         let takes = |name: &Name| loads.iter().find(|(node, _)| node.name == *name && !node.draining);
@@ -162,7 +152,7 @@ impl Elsewhere {
             None if most_here > 0 => None,
             None => {
                 let serving = loads.iter().filter(|(node, _)| !node.draining);
-                // If several nodes are equally empty, this node is preferred, because it need not forward requests.
+                // Of equally empty nodes this one is preferred, because it need not forward requests.
                 let emptiest = serving
                     .min_by_key(|(node, load)| (load.people, load.rooms, node.name.as_str() != self.fleet.name()));
                 emptiest.map(|(node, _)| node.clone()).filter(|node| node.name.as_str() != self.fleet.name())
@@ -171,14 +161,13 @@ impl Elsewhere {
     }
 }
 
-// Whether `journal` is the name of a journal of `node`, as in `nuggets-ann-2026-11-22T06-37-51Z.journal`.
+// Recognizes names such as `nuggets-ann-2026-11-22T06-37-51Z.journal`.
 fn is_of(game: &str, node: &str, journal: &str) -> bool {
     let rest = journal.strip_prefix(game).and_then(|rest| rest.strip_prefix('-'));
     let began = rest.and_then(|rest| rest.strip_prefix(node)).and_then(|rest| rest.strip_prefix('-'));
     began.map(str::as_bytes).is_some_and(|began| began.get(10) == Some(&b'T') && began.get(19) == Some(&b'Z'))
 }
 
-/// The load of a node.
 #[derive(Debug, Clone, Copy, Default)]
 struct Load {
     rooms: usize,
@@ -188,12 +177,12 @@ struct Load {
 impl Load {
     const fn count(&mut self, people: usize) {
         self.rooms += 1;
-        // The numbers come from other nodes and may be arbitrary, so the sum saturates.
+        // Numbers of other nodes may be arbitrary.
         self.people = self.people.saturating_add(people);
     }
 }
 
-/// The part of a room's state that decides how it is watched.
+/// What decides how a room is watched.
 #[derive(Deserialize)]
 struct WatchRules {
     visibility: String,
@@ -214,11 +203,9 @@ fn read(remote: Remote) -> Option<Arc<Far>> {
     }
 }
 
-/// The shortest time between two updates of a room. The directory is updated less often, so this only limits the work
-/// of this hub.
+/// Between two updates of a room, to limit the work of this hub: the directory is updated less often.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Publishes a room to other nodes until it is closed.
 pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Room>) {
     let id = room.file().id.clone();
     if let Some(code) = room.access.code()
@@ -240,7 +227,7 @@ pub(super) async fn announce(fleet: Arc<Fleet>, rooms: Weak<Rooms>, room: Arc<Ro
                 break;
             }
         }
-        // If the room resumes here after all, it is announced again.
+        // A room that resumes here is announced again.
         if room.is_suspended() {
             return;
         }

@@ -1,7 +1,5 @@
-//! The files of rooms. A starting hub restores the rooms from them.
-//!
-//! Each open room has its own file, which is replaced as a whole. An unreadable file stays in place, and its name is
-//! logged: one damaged room must not prevent the restoration of the other rooms.
+//! The files of rooms, which are replaced as a whole. An unreadable file stays in place and is logged: one damaged
+//! room must not prevent the restoration of the others.
 
 use std::{
     collections::HashSet,
@@ -22,29 +20,26 @@ use crate::{
     room::{Room, file::RoomFile},
 };
 
-/// The largest file of a room, in bytes.
+/// In bytes.
 const MAX_FILE: usize = 64 << 10;
 /// The file with the number of the next room.
 const NEXT: &str = "next";
 const EXTENSION: &str = "json";
 
-/// The directory with the files of all rooms.
 #[derive(Debug)]
 pub(crate) struct RoomFiles {
     directory: PathBuf,
     next: AtomicU32,
     // Locked while a room is written.
     order: Mutex<()>,
-    // The copies of the files for other hubs.
     copies: Option<Arc<Copies>>,
 }
 
 impl RoomFiles {
-    /// Opens the directory, and reads the rooms in it.
     pub(crate) fn open(directory: PathBuf) -> anyhow::Result<(Self, Vec<RoomFile>)> {
         make_private(&directory)?;
         let mut rooms = vec![];
-        // Numbers of rooms with damaged files are not assigned again either.
+        // Includes the numbers of damaged files.
         let mut next = number(&directory.join(NEXT));
         let entries = fs::read_dir(&directory).with_context(|| format!("cannot read '{}'", directory.display()))?;
         for entry in entries {
@@ -62,40 +57,37 @@ impl RoomFiles {
         Ok((Self { directory, next: AtomicU32::new(next.max(1)), order: Mutex::default(), copies: None }, rooms))
     }
 
-    /// Like `name`, with a number above those of other nodes.
+    /// The number is above those of other nodes.
     pub(crate) fn name_above(&self, game: &str, highest: u32) -> anyhow::Result<String> {
         self.next.fetch_max(highest.saturating_add(1), Ordering::Relaxed);
         self.name(game)
     }
 
-    /// Returns a name for a new room. No name is assigned twice, not even after a restart.
+    /// No name is assigned twice, even after a restart.
     pub(crate) fn name(&self, game: &str) -> anyhow::Result<String> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.directory.join(NEXT);
-        // If two rooms are opened at the same time, the later number may be written first, so the files of rooms count
-        // as well.
+        // Two openings may write their numbers in reverse order, so the files of rooms count as well.
         replace_file(&path, number.saturating_add(1).to_string().as_bytes())
             .with_context(|| format!("cannot write '{}'", path.display()))?;
         Ok(format!("{game}-{number}"))
     }
 
-    /// Stores the current record of a room. Waits for the disk.
+    /// Waits for the disk.
     pub(crate) fn save(&self, room: &Room) -> anyhow::Result<()> {
-        // If there are two changes, the later one is written last.
+        // The later of two changes is written last.
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let file = room.file().clone();
         self.write(&file)?;
         self.copy(&file)
     }
 
-    /// Publishes all later changes for other hubs.
     #[must_use]
     pub(super) fn with_copies(mut self, copies: Option<Arc<Copies>>) -> Self {
         self.copies = copies;
         self
     }
 
-    /// Publishes the record of a room to its copy.
     pub(super) fn copy(&self, file: &RoomFile) -> anyhow::Result<()> {
         // A ladder match is not restored, here or elsewhere.
         if let Some(copies) = self.copies.as_ref().filter(|_| !file.ladder) {
@@ -110,7 +102,6 @@ impl RoomFiles {
         replace_file(&path, &bytes).with_context(|| format!("cannot write '{}'", path.display()))
     }
 
-    /// The journals of all stored rooms.
     pub(crate) fn journals(&self) -> io::Result<Mentioned> {
         let mut mentioned = Mentioned::default();
         for entry in fs::read_dir(&self.directory)? {
@@ -131,7 +122,6 @@ impl RoomFiles {
         Ok(mentioned)
     }
 
-    /// Removes the file of a closed room.
     pub(crate) fn remove(&self, id: &str) {
         let path = self.path(id);
         if let Err(error) = remove_if_there(&path) {
@@ -145,22 +135,19 @@ impl RoomFiles {
     }
 }
 
-/// The journals of rooms.
 #[derive(Debug, Default)]
 pub(crate) struct Mentioned {
     names: HashSet<String>,
-    // The texts of damaged files, which the operator may want to repair.
+    // Texts of files that the operator may want to repair.
     damaged: Vec<String>,
 }
 
 impl Mentioned {
-    /// Whether a room continues from the journal in this file.
     pub(crate) fn has(&self, file: &str) -> bool {
         self.names.contains(file) || self.damaged.iter().any(|text| text.contains(file))
     }
 }
 
-/// Creates a directory that only its owner can read, unless it exists.
 pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -169,7 +156,6 @@ pub(crate) fn make_private(directory: &Path) -> anyhow::Result<()> {
     builder.create(directory).with_context(|| format!("cannot create the directory '{}'", directory.display()))
 }
 
-/// Removes a file if it exists.
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -189,7 +175,6 @@ fn read(path: &Path, id: &str) -> anyhow::Result<RoomFile> {
     parse(&bytes, id)
 }
 
-/// Parses the record of the room with this name.
 pub(super) fn parse(bytes: &[u8], id: &str) -> anyhow::Result<RoomFile> {
     let file: RoomFile = serde_json::from_slice(bytes)?;
     let named = file.id == id && number_of(id).is_some() && id.starts_with(file.options.game().name());
@@ -201,7 +186,7 @@ pub(super) fn parse(bytes: &[u8], id: &str) -> anyhow::Result<RoomFile> {
     Ok(file)
 }
 
-// The number in the name of a room, as in `nuggets-7`.
+// As in `nuggets-7`.
 fn number_of(id: &str) -> Option<u32> {
     let (_, number) = id.rsplit_once('-')?;
     number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?

@@ -1,13 +1,5 @@
-//! The ladder: programs connect to one port for each game, wait there, and play matches in rooms of the hub.
-//!
-//! - `program.rs` listens, reads the first message, checks the name and its key, and forwards data between a program
-//!   and its room.
-//! - `keeper.rs` owns the [`ladder::Ladder`] of a game, which pairs programs. For each match it opens a room for this
-//!   machine only.
-//! - `link.rs` has the two ends of a forwarded connection: the program, and its room.
-//! - `board.rs` has the state of ladders that is visible outside of their tasks.
-//!
-//! To its room a program is an ordinary client, so results, journals and watchers work as in all rooms.
+//! The ladder: programs connect to one port for each game, wait, and play matches in rooms. To its room a program is
+//! an ordinary client, so results, journals and watchers work as usual.
 
 pub(crate) mod board;
 mod keeper;
@@ -34,16 +26,13 @@ pub(crate) const MAX_PROGRAMS: usize = 64;
 pub(crate) const MAX_HOST_PROGRAMS: usize = 40;
 /// The maximum number of concurrent matches of a ladder.
 pub(crate) const MAX_LADDER_MATCHES: usize = 8;
-/// Messages that are queued for a keeper. If the queue is full, programs are read later.
+/// Messages to a keeper. While the queue is full, programs are not read.
 const QUEUE: usize = 1_024;
 /// Programs over `WebSockets` that wait to be accepted.
 const TUNNELS: usize = 16;
 
 impl Hub {
-    /// Opens the ladders of these games, each at its port; 0 means any free port. Called once, on a runtime.
-    ///
-    /// # Errors
-    /// If a port is not available.
+    /// Opens each ladder at its port; 0 means any free port. Called once, on a runtime.
     pub(crate) fn open_ladders(self: &Arc<Self>, games: &[(Game, u16)]) -> anyhow::Result<()> {
         let mut boards = vec![];
         for &(game, port) in games {
@@ -66,20 +55,18 @@ impl Hub {
             tokio::spawn(remember(Arc::clone(self.results()), Arc::clone(&board)));
             boards.push(board);
         }
-        // The ladders are set once.
         let _ = self.ladders.set(Ladders::of(boards));
         Ok(())
     }
 
-    /// The ladders, if there are any.
     pub(crate) fn ladders(&self) -> Option<&Ladders> {
         self.ladders.get()
     }
 }
 
-// Lists the matches before the start of the hub. The ladder works without them.
+// Lists earlier matches. The ladder works without them.
 async fn remember(results: Arc<Results>, board: Arc<Board>) {
-    // After a crash the last results are read from journals.
+    // After a crash, journals have the last results.
     results.caught_up().await;
     match results.store.newest_of_class(board.game.name(), LADDER, board::RECENT).await {
         Ok(before) => board.view().remember(before),

@@ -1,7 +1,5 @@
-//! The lobby: the lists of rooms, matches and leaders, and their updates for pages.
-//!
-//! A page selects a view. It receives that view once, and then the changes in it. Updates are created once for all
-//! pages with the same view.
+//! The lists of rooms, matches and leaders for pages. A page selects a view, receives it once, and then its changes.
+//! Pages with the same view share the updates.
 
 mod views;
 pub(crate) use self::views::{Lists, Look, Looking, MAX_VIEWS_OF_HOST};
@@ -30,34 +28,30 @@ use crate::{
     room::{Room, info::Info},
 };
 
-/// The shortest time between two updates for pages.
+/// The shortest time between two updates.
 pub(crate) const PAUSE: Duration = Duration::from_millis(250);
-/// The shortest time between two updates of matches and leaders, which change with every match that ends.
+/// The same for matches and leaders, which change with every match that ends.
 const BOARDS_PAUSE: Duration = Duration::from_secs(2);
 
-/// The listed rooms, the newest matches and the leaders, for programs.
+/// The lobby for programs.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Lobby {
     pub(crate) rooms: Vec<Open>,
     /// Whether the rooms of other hubs may be out of date.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unsure: bool,
-    /// The newest matches and the leaders.
     #[serde(flatten)]
     pub(crate) boards: Boards,
 }
 
-/// An open room.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Open {
     Here(Box<Info>),
-    /// The room is at another hub.
     Elsewhere(Box<RawValue>),
 }
 
 impl Lobby {
-    /// Creates the current lobby.
     pub(crate) fn of(rooms: &Rooms, results: &Results, elsewhere: Option<&Elsewhere>, all: bool) -> Self {
         let mut boards = results.boards().as_ref().clone();
         let shown = |room: &Room| {
@@ -78,7 +72,7 @@ impl Lobby {
     }
 }
 
-// The rooms of this node and of other nodes by name. If both have a room, the row of this node is listed.
+// If both nodes have a room, the row of this node is listed.
 fn with_far(here: impl Iterator<Item = Box<Info>>, far: &FarRooms) -> Vec<Open> {
     let far = far.iter().filter_map(|(id, far)| Some((id.clone(), Open::Elsewhere(far.row.info.clone()?))));
     let mut open: BTreeMap<String, Open> = far.collect();
@@ -86,14 +80,12 @@ fn with_far(here: impl Iterator<Item = Box<Info>>, far: &FarRooms) -> Vec<Open> 
     open.into_values().collect()
 }
 
-/// Keeps the lobby of a hub up to date for all pages that show it.
 #[derive(Debug)]
 pub(crate) struct Publisher {
     open: Arc<Rooms>,
     results: Arc<Results>,
     lists: Arc<Lists>,
     rooms: BTreeMap<Key, PublishedRoom>,
-    // The rooms of other nodes.
     elsewhere: Option<Arc<Elsewhere>>,
     far: BTreeMap<Key, (Arc<Far>, Arc<Listed>)>,
     far_rooms: Arc<FarRooms>,
@@ -102,7 +94,6 @@ pub(crate) struct Publisher {
     told_at: Instant,
 }
 
-/// The last published state of a room.
 #[derive(Debug)]
 struct PublishedRoom {
     info: watch::Receiver<Info>,
@@ -110,7 +101,6 @@ struct PublishedRoom {
 }
 
 impl Publisher {
-    /// Publishes the lobby once.
     pub(crate) fn new(
         open: Arc<Rooms>,
         results: Arc<Results>,
@@ -128,7 +118,6 @@ impl Publisher {
         Ok(publisher)
     }
 
-    /// Publishes all changes, forever.
     pub(crate) async fn run(mut self) -> serde_json::Result<()> {
         loop {
             sleep(PAUSE).await;
@@ -141,14 +130,13 @@ impl Publisher {
 
     fn publish(&self) {
         let here = self.rooms.iter().map(|(key, shown)| (key, &shown.row));
-        // A room that has moved to this node is listed with the row of this node.
+        // A room that moved to this node is listed with the row of this node.
         let far = self.far.iter().filter(|(key, _)| !self.rooms.contains_key(key)).map(|(key, (_, row))| (key, row));
         let mut rooms: Vec<(&Key, &Arc<Listed>)> = here.chain(far).collect();
         rooms.sort_by_key(|(key, _)| *key);
         self.lists.publish(rooms.into_iter().map(|(_, row)| Arc::clone(row)).collect(), self.highlights.clone());
     }
 
-    // Collects the changes. Returns whether there are any.
     fn collect(&mut self) -> serde_json::Result<bool> {
         let mut changed = false;
         let boards = self.results.boards();
@@ -177,7 +165,6 @@ impl Publisher {
         Ok(self.collect_far() | changed)
     }
 
-    // Collects the changes of other nodes.
     fn collect_far(&mut self) -> bool {
         let Some(elsewhere) = &self.elsewhere else { return false };
         let rooms = elsewhere.rooms();
@@ -199,7 +186,7 @@ impl Publisher {
                             continue;
                         }
                     };
-                    // An unchanged row keeps its allocation, so that a comparison of pointers finds it equal.
+                    // Equal rows share an allocation, so that pointer comparison suffices.
                     let same = known.map(|(_, known)| known).filter(|known| **known == row);
                     changed |= same.is_none();
                     same.unwrap_or_else(|| Arc::new(row))
@@ -212,7 +199,6 @@ impl Publisher {
     }
 }
 
-/// Whether this is an open unlisted room.
 pub(super) fn hides(rooms: &Rooms, elsewhere: Option<&Elsewhere>, id: &str) -> bool {
     rooms.hides(id) || elsewhere.is_some_and(|elsewhere| elsewhere.hides(id))
 }
@@ -224,16 +210,14 @@ impl PublishedRoom {
         Ok(Self { info, row })
     }
 
-    // Updates the row. Returns whether it has changed.
     fn update(&mut self, room: &Room) -> serde_json::Result<bool> {
-        // A restarted room has another channel. The channel of an ended room is closed, so `has_changed` returns an
-        // error.
+        // A restarted room has another channel; that of an ended room is closed, so `has_changed` fails.
         if self.info.same_channel(&room.info) && self.info.has_changed().is_ok_and(|changed| !changed) {
             return Ok(false);
         }
         let now = Self::new(room)?;
         self.info = now.info;
-        // An unchanged row keeps its allocation, so that a comparison of pointers finds it equal.
+        // Equal rows share an allocation, so that pointer comparison suffices.
         let changed = now.row != self.row;
         if changed {
             self.row = now.row;
@@ -242,9 +226,9 @@ impl PublishedRoom {
     }
 }
 
-/// How many players of a room, and winners of a match, are named.
+/// Named players of a room, and named winners of a match.
 const NAMED: usize = 8;
-/// How many leaders of a game are listed.
+/// Listed leaders of a game.
 const LEADERS: usize = 3;
 
 /// The order of rooms: by game, then by age.
@@ -262,13 +246,12 @@ impl Key {
     }
 }
 
-/// A room in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listed {
     id: String,
     game: Game,
     json: String,
-    // The searchable text, in lower case.
+    // Searchable text in lower case.
     words: String,
 }
 
@@ -297,19 +280,17 @@ struct Row<'a, P> {
     rated: bool,
 }
 
-/// The only option in the row of a room. It determines how lists show the room.
+/// Determines how lists show the room.
 #[derive(Serialize)]
 struct Mode {
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<Value>,
 }
 
-// The default visibility is not sent.
 fn is_public(visibility: &&str) -> bool {
     *visibility == "public"
 }
 
-/// The parts of another node's room that lists show.
 #[derive(Deserialize)]
 struct FarInfo {
     id: String,
@@ -328,7 +309,6 @@ struct FarInfo {
 }
 
 impl Listed {
-    /// The row of a room.
     fn of(info: &Info) -> serde_json::Result<Self> {
         let info = &info.for_everybody();
         let row = Row {
@@ -351,7 +331,6 @@ impl Listed {
         Self::shown(row, |player| player.name.as_str())
     }
 
-    /// The row of a room of another node.
     fn of_far(game: Game, info: &str) -> serde_json::Result<Self> {
         let info: FarInfo = serde_json::from_str(info)?;
         let row = Row {
@@ -374,7 +353,6 @@ impl Listed {
         Self::shown(row, |player| player["name"].as_str().unwrap_or_default())
     }
 
-    // Creates the row. `name` returns the name of a player.
     fn shown<P: Serialize>(mut row: Row<'_, P>, name: impl Fn(&P) -> &str) -> serde_json::Result<Self> {
         let mut words = format!("{}\n{}\n{}", row.id, row.title, row.name.unwrap_or_default()).to_lowercase();
         for player in row.players {
@@ -388,23 +366,21 @@ impl Listed {
         Ok(Self { id: row.id.to_owned(), game: row.game, json: serde_json::to_string(&row)?, words })
     }
 
-    /// Whether the id, the title or a name contains `text`, which is in lower case.
+    /// `text` is in lower case and searched in the id, the title and the names.
     fn has(&self, text: &str) -> bool {
         self.words.contains(text)
     }
 }
 
-/// The newest matches and the leaders, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Highlights {
     recent: Arc<str>,
     leaders: Arc<str>,
-    /// Whether the rooms of other hubs may be out of date.
     unsure: bool,
 }
 
 impl Highlights {
-    /// Serializes the boards without the matches of rooms that `hides` selects.
+    /// Omits the matches of rooms that `hides` selects.
     fn of(Boards { recent, leaders }: &Boards, hides: impl Fn(&str) -> bool) -> serde_json::Result<Self> {
         let recent: Vec<Value> = recent.iter().filter(|ended| !hides(&ended.room)).map(ended_json).collect();
         let leaders: BTreeMap<&str, &[LeaderView]> =
@@ -414,7 +390,7 @@ impl Highlights {
     }
 }
 
-// A match in the list of the newest, with the players who share the first place and the number of all players.
+// Names only players who share the first place.
 fn ended_json(ended: &Match) -> Value {
     let first = ended.players.iter().filter(|player| player.rank == 1).take(NAMED);
     json!({

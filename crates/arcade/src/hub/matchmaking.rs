@@ -1,5 +1,3 @@
-//! *Play now*: finds a room, reserves a seat in it for a moment, and estimates the wait.
-
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, PoisonError, Weak},
@@ -20,37 +18,34 @@ pub(crate) const MAX_RATED: usize = 16;
 /// How far ratings may differ at first, and how much more after each second of waiting.
 const NEAR: (u64, u64) = (100, 10);
 
-/// A client that wants to play.
 #[derive(Debug, Default)]
 pub(crate) struct Seeker {
     /// Distinguishes the browsers of a host.
     pub(crate) browser: u64,
-    /// The level of bots that join if no other players do; `None` if no bots are wanted.
+    /// The level of bots that join if no players do.
     pub(crate) company: Option<Level>,
-    /// Its rating in the game, if it has one.
+    /// Its rating in the game.
     pub(crate) rating: Option<i64>,
-    /// The ratings of other players, by their names.
+    /// The ratings of other players, by name.
     pub(crate) ratings: BTreeMap<String, i64>,
 }
 
-/// The room for a client.
 #[derive(Debug)]
 pub(crate) struct Led {
     pub(crate) room: Arc<Room>,
-    /// Whether the seat is reserved.
     pub(crate) kept: bool,
-    /// The expected number of seconds until the match starts, if there is an estimate.
+    /// The estimated number of seconds until the match starts.
     pub(crate) wait: Option<u64>,
 }
 
-/// Whether a rating differs too much from those of a room where people have waited for this time.
+/// Whether a rating differs too much from those in a room where people have waited for this time.
 fn is_far(own: Option<i64>, others: &[i64], waited: Duration) -> bool {
     let Some(own) = own.filter(|_| !others.is_empty()) else { return false };
     let mean = others.iter().sum::<i64>() / i64::try_from(others.len()).unwrap_or(i64::MAX);
     mean.abs_diff(own) > NEAR.0 + NEAR.1 * waited.as_secs()
 }
 
-// How many players a match in the room still lacks after one more has joined.
+// How many players a match still lacks after one more has joined.
 fn missing(room: &Room, holder: Holder) -> u32 {
     let info = room.info.borrow();
     if info.options.starts_at_once() || info.phase == "playing" {
@@ -62,7 +57,6 @@ fn missing(room: &Room, holder: Holder) -> u32 {
 }
 
 impl Hub {
-    // Rooms of a game with a free seat for a client at `host`.
     fn open_to(&self, game: Game, host: HostId, browser: u64) -> impl Iterator<Item = Arc<Room>> {
         self.rooms.all().into_iter().filter(move |room| {
             let shown = room.roster.mask.host(host);
@@ -72,7 +66,6 @@ impl Hub {
         })
     }
 
-    /// The best other node for a client that wants to play.
     pub(crate) fn leads(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeShown> {
         let elsewhere = self.elsewhere()?;
         let most_here = self.open_to(game, host, seeker.browser).map(|room| room.info.borrow().people).max();
@@ -90,11 +83,8 @@ impl Hub {
         names
     }
 
-    /// Finds a room with a free seat for a client at `host`. Rooms with a similar rating are preferred, then rooms with
-    /// more people. If no room is suitable, a new one without an owner is opened.
-    ///
-    /// # Errors
-    /// If a new room is needed and cannot be opened.
+    /// Prefers rooms with similar ratings, then rooms with more people. If no room is suitable, a new one without an
+    /// owner is opened.
     pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<Led, OpenError> {
         let holder = |room: &Arc<Room>| Holder::Host(room.roster.mask.host(host), seeker.browser);
         // In a room with an owner, only the owner adds bots.
@@ -105,7 +95,6 @@ impl Hub {
             let others: Vec<i64> = proven.filter_map(|player| seeker.ratings.get(&player.name).copied()).collect();
             (!is_far(seeker.rating, &others, room.roster.occupied()), info.people)
         };
-        // If several rooms are equal, the first is chosen.
         let best = self.open_to(game, host, seeker.browser).filter(suits).map(|room| (rank(&room), room));
         let best = best.reduce(|best, other| if other.0 > best.0 { other } else { best });
         let room = match best {
@@ -132,23 +121,21 @@ pub(crate) const MAX_RESERVATION: Duration = Duration::from_secs(10);
 pub(crate) const MAX_RESERVED: usize = 4_096;
 /// The maximum number of reserved seats of one host.
 pub(crate) const MAX_RESERVED_OF_HOST: usize = 64;
-/// The maximum number of remembered arrivals of a game, and for how long.
+/// Arrivals of a game that are remembered, and for how long.
 const ARRIVALS: (usize, Duration) = (64, Duration::from_mins(10));
-/// The number of arrivals below which there is no estimate.
+/// Below this number of arrivals there is no estimate.
 const FEW: usize = 3;
 
 type Reserved = (Weak<Room>, Instant);
 
-/// The arrivals and the reserved seats of players who were led to a room.
 #[derive(Debug, Default)]
 pub(crate) struct Players {
-    // The reserved room and the end of the reservation, by host and browser.
     reserved: Mutex<BTreeMap<(HostId, u64), Reserved>>,
     arrivals: Mutex<BTreeMap<Game, VecDeque<Instant>>>,
 }
 
 impl Players {
-    /// Records an arrival. Returns the mean time between the earlier arrivals, if there were enough.
+    /// Returns the mean time between the earlier arrivals, if there were enough.
     pub(super) fn arrive(&self, game: Game, now: Instant) -> Option<Duration> {
         let mut all = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         let arrivals = all.entry(game).or_default();
@@ -164,8 +151,7 @@ impl Players {
         between
     }
 
-    /// Reserves a seat for a browser in this room, and ends its reservation in another one. Returns whether a seat is
-    /// reserved.
+    /// Reserves a seat, and ends the browser's reservation in another room. Returns whether a seat is reserved.
     pub(super) fn reserve(&self, host: HostId, browser: u64, room: &Arc<Room>) -> bool {
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -209,7 +195,6 @@ mod tests {
         let waits = [0, 10, 20, 30].map(|seconds| players.arrive(Game::Robots, at(seconds)));
         assert_eq!(waits, [None, None, None, Some(Duration::from_secs(10))]);
         assert_eq!(players.arrive(Game::Nuggets, at(30)), None);
-        // Old arrivals do not count.
         assert_eq!(players.arrive(Game::Robots, at(2_000)), None);
         for second in 0..1_000 {
             players.arrive(Game::Robots, at(3_000 + second));

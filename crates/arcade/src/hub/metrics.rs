@@ -1,6 +1,4 @@
-//! The metrics at `/metrics`, for Prometheus.
-//!
-//! Labels have few values: games, phases and routes, but never a name of a player or a room.
+//! The metrics at `/metrics`, for Prometheus. Labels have few values: never the name of a player or a room.
 
 use std::{
     collections::HashMap,
@@ -24,12 +22,11 @@ use prometheus_client::{
 use super::{elsewhere::Elsewhere, ladders::board::Ladders, resources::Resources, rooms::Rooms};
 use crate::{games::Game, results::Health, room::hub_room::Counters};
 
-/// Upper bounds of the lateness of deadlines, in seconds.
+/// Upper bounds in seconds.
 const LATENESS: [f64; 11] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 10.0];
-/// Upper bounds of the time to answer a request, in seconds.
+/// Upper bounds in seconds.
 const ANSWERS: [f64; 9] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
 
-/// Names of labels, and their values.
 type Labels<const COUNT: usize> = [(&'static str, &'static str); COUNT];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -48,14 +45,12 @@ impl MetricConstructor<Histogram> for Bounds {
     }
 }
 
-/// Declares the metrics. Each has a type, a constructor if there is no default, a name, a unit if it has one, and a
-/// help text.
+/// Type, constructor if there is no default, name, unit if it has one, and help text.
 macro_rules! metrics {
     ($($field:ident: $type:ty $(= $metric:expr)?, $name:literal $(in $unit:ident)?, $help:literal;)*) => {
-        /// All metrics.
         #[derive(Debug)]
         pub(crate) struct Metrics {
-            // A scrape sets some of the metrics, so scrapes are serialized.
+            // A scrape sets some metrics, so scrapes are serialized.
             registry: Mutex<Registry>,
             $($field: $type,)*
         }
@@ -150,7 +145,6 @@ impl Metrics {
         Arc::new(metrics)
     }
 
-    /// The counters of the rooms of a game.
     pub(crate) fn game(&self, game: &'static str) -> Counters {
         let of = [("game", game)];
         Counters {
@@ -162,7 +156,7 @@ impl Metrics {
         }
     }
 
-    /// Returns all metrics in OpenMetrics format, with the present values of a hub.
+    /// Returns all metrics in OpenMetrics format.
     pub(crate) fn scrape(
         &self,
         rooms: &Rooms,
@@ -216,18 +210,15 @@ impl Metrics {
         text
     }
 
-    /// Counts a response.
     pub(crate) fn answered(&self, method: &'static str, route: String, status: u16, took: Duration) {
         self.answers.observe(took.as_secs_f64());
         self.requests.get_or_create(&OfRequest { method, route, status }).inc();
     }
 
-    /// The counters of each game, by its name.
     pub(crate) fn counters(&self) -> HashMap<&'static str, Counters> {
         Game::ALL.map(|game| (game.name(), self.game(game.name()))).into()
     }
 
-    // Games without a ladder have zeros.
     fn count_ladders(&self, ladders: Option<&Ladders>) {
         for game in Game::ALL {
             let of = [("game", game.name())];
@@ -277,9 +268,8 @@ impl Metrics {
     }
 }
 
-/// The process metrics that the system provides.
 mod process {
-    /// Memory in bytes, processor time in seconds, and open files; zero where the value is unknown.
+    /// Memory in bytes, processor time in seconds, and open files; zero if unknown.
     #[cfg(target_os = "linux")]
     pub(super) fn now() -> (i64, f64, i64) {
         use std::fs;

@@ -1,8 +1,5 @@
-//! Live migration of rooms to other hubs, so that this hub can be replaced by a later version.
-//!
-//! The hub suspends a room: the room stops processing input and sending output, its sockets are closed, and the rest of
-//! its journal is copied. Then the directory releases the room, and the next owner resumes it from the copy. If any
-//! step fails, the room resumes here.
+//! Live migration of rooms to other hubs, for an upgrade. The hub suspends a room and copies the rest of its journal;
+//! then the directory releases it, and the next owner resumes it. If any step fails, the room resumes here.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,42 +35,37 @@ use crate::{
     room::Room,
 };
 
-/// Rooms that are handed over at the same time. A room is suspended during its hand-over, so few rooms at a time keep
-/// the pauses short.
+/// Concurrent hand-overs. Few at a time keep the pauses short.
 const AT_ONCE: usize = 4;
 /// How far its copy may lag behind a room when the room is suspended.
 const LATE: Duration = Duration::from_millis(100);
 /// How long a copy may take to catch up before the room is suspended, and after that.
 const COPYING: Duration = Duration::from_secs(3);
-/// How long a journal may take to be closed on disk before its room resumes here, and how long the other parts of the
-/// hub may take to drop the old room.
+/// How long a journal may take to be closed on disk, and the other parts of the hub to drop the old room.
 const CLOSING: Duration = Duration::from_secs(5);
-/// The interval of the checks for that.
+/// The interval of checks for that.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long to wait until a room that was handed over resumes. A dead node is detected in less time.
 const SETTLING: Duration = Duration::from_secs(40);
 
-/// The state of the hand-over of rooms.
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
     pub(super) begun: AtomicBool,
-    // The reason why all remaining rooms stay, if one room could not move for a reason that applies to all of them.
+    // Why all remaining rooms stay, if the reason applies to all of them.
     pub(super) stopped: OnceLock<StayReason>,
-    // The tasks that wait for the end of a room, by its id.
+    // Tasks that wait for the end of a room, by its id.
     ends: Mutex<BTreeMap<String, oneshot::Sender<JournalEnd>>>,
-    // Rooms that were suspended, and not closed since.
+    // Rooms that were suspended and not closed since.
     handed: Mutex<BTreeSet<String>>,
 }
 
 impl Moves {
-    // Registers a task that waits for the end of a room.
     pub(super) fn expect(&self, id: &str) -> oneshot::Receiver<JournalEnd> {
         let (ended, end) = oneshot::channel();
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), ended);
         end
     }
 
-    /// Removes and returns the waiting task of this room.
     pub(super) fn take(&self, room: &Room) -> Option<oneshot::Sender<JournalEnd>> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).remove(&room.file().id)
     }
@@ -86,36 +78,27 @@ impl Moves {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 
-    /// Whether a room was handed over, or is about to be.
     pub(super) fn has_handed(&self, id: &str) -> bool {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
     }
 }
 
-/// The reason why a room stays at this hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum StayReason {
-    /// No other hub takes rooms.
     NoHub,
-    /// No other hub has its version of the rules.
     NoRules,
-    /// It is a ladder match.
     Ladder,
-    /// Its journal was given up.
     NoJournal,
-    /// Its copy is not available to other hubs.
     NoCopy,
-    /// The directory does not answer.
     Away,
-    /// No other hub took a room that was offered.
     NotTaken,
-    /// No hub has reported yet that the room has resumed.
+    /// No hub has reported that the room has resumed.
     Unheard,
 }
 
 impl StayReason {
-    /// The end of a sentence about some rooms.
+    /// The end of a sentence about rooms.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::NoHub => "there is no other hub that takes rooms",
@@ -130,28 +113,24 @@ impl StayReason {
     }
 }
 
-/// The outcome of moving all rooms.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Moved {
-    /// The pause of each moved room, in milliseconds.
+    /// The pause of each moved room.
     pub(crate) pauses_ms: Vec<u64>,
-    /// The number of rooms that stay, by reason.
+    /// The number of rooms by reason.
     pub(crate) stays: BTreeMap<StayReason, usize>,
 }
 
-/// The outcome for one room.
 enum Outcome {
     Moved(Duration),
     Stays(StayReason),
-    /// The room was closed meanwhile, or another hub has it.
+    /// The room was closed, or another hub has it.
     Gone,
 }
 
 impl Hub {
-    /// Stops accepting rooms, and hands the open ones over to other hubs. Rooms that cannot move keep running here.
-    ///
-    /// # Errors
-    /// If the hub was started without `--nats`, and while rooms are moved already.
+    /// Hands the open rooms over and accepts no more. Rooms that cannot move keep running here. Fails without
+    /// `--nats`, and while rooms are already being moved.
     pub(crate) async fn move_rooms(self: &Arc<Self>) -> anyhow::Result<Moved> {
         let Some(elsewhere) = self.elsewhere() else {
             bail!(
@@ -218,13 +197,12 @@ impl Hub {
         }
         let (began, ended) = (Instant::now(), self.moves.expect(&id));
         if !room.suspend() {
-            // The room is being closed, or restarts.
             drop(self.moves.take(&room));
             fleet.stay(&id).await;
             return Outcome::Gone;
         }
         self.moves.hand(&id);
-        // With cluster durability, the room ends only after everything that its last outputs depend on is copied.
+        // With cluster durability, everything that its last outputs depend on is copied before the room ends.
         let Ok(end) = ended.await else {
             self.moves.keep(&id);
             fleet.stay(&id).await;
@@ -263,15 +241,13 @@ impl Hub {
     }
 
     fn stop_moving(&self, why: StayReason) -> Outcome {
-        // The first reason is kept.
         let _ = self.moves.stopped.set(why);
         Outcome::Stays(why)
     }
 
-    // Forgets a room that was handed over.
     async fn let_go(self: &Arc<Self>, room: Arc<Room>) {
         let hub = Arc::clone(self);
-        // This writes to the disk.
+        // Writes to the disk.
         let _ = spawn_blocking(move || {
             // The room may be back already.
             let _opening = hub.rooms.opening();
@@ -282,7 +258,7 @@ impl Hub {
         .await;
     }
 
-    // Reopens a suspended room. Its journal is free once no part of the hub holds the room.
+    // The journal is free once no part of the hub holds the room.
     async fn go_on_here(self: &Arc<Self>, room: Arc<Room>, end: JournalEnd) {
         let file = room.file().clone();
         let is_closed = spawn_blocking(move || end.finish(CLOSING)).await.unwrap_or_default();
@@ -309,7 +285,7 @@ impl Hub {
         .await;
     }
 
-    /// Whether a room is being moved between two hubs, so that clients have to retry.
+    /// Whether clients have to retry, because a room moves between hubs.
     pub(crate) fn is_moving(&self, id: &str) -> bool {
         let Some(elsewhere) = self.elsewhere() else { return false };
         match self.rooms.get(id) {
@@ -332,11 +308,11 @@ impl From<HandoverError> for Outcome {
     }
 }
 
-/// Rooms that are taken over at the same time. The limit lets the first of hundreds of rooms resume early.
+/// The limit lets the first of hundreds of rooms resume early.
 const RESTORES_AT_ONCE: usize = 16;
 
 impl Hub {
-    /// Applies the directory's decisions about rooms of this node, until the hub ends.
+    /// Applies the decisions of the directory about rooms of this node.
     pub(crate) async fn obey(self: Arc<Self>, mut events: Receiver<Event>) {
         let turns = Arc::new(Semaphore::new(RESTORES_AT_ONCE));
         while let Some(event) = events.recv().await {
@@ -346,7 +322,7 @@ impl Hub {
                     if rooms.get(room.as_str()).is_some() {
                         warn!(room = %room, "the room has moved to another hub and ends here");
                     }
-                    // This writes to the disk.
+                    // Writes to the disk.
                     let _ = spawn_blocking(move || rooms.give_up(room.as_str())).await;
                 }
                 Event::TakenOver(room) => {
@@ -382,10 +358,10 @@ impl Hub {
         let (hub, room) = (Arc::clone(self), id.to_owned());
         match spawn_blocking(move || hub.go_on(&room, &read)).await.map_err(Into::into).flatten() {
             Ok(room) => {
-                // This precedes the notice that the room has resumed, so that the directory has its address.
+                // The directory needs the address first.
                 self.show(fleet, &room).await;
                 fleet.restored(id).await;
-                // A room that no other hub took has not changed hubs.
+                // A room that no other hub took has not moved.
                 if !self.moves.has_handed(id) {
                     fleet.copies.count_moved();
                 }
@@ -398,7 +374,7 @@ impl Hub {
         }
     }
 
-    // Resumes a room from another hub's copy. Waits for the disk.
+    // Resumes a room from the copy of another hub. Waits for the disk.
     fn go_on(self: &Arc<Self>, id: &str, read: &Read) -> anyhow::Result<Arc<Room>> {
         let mut file = parse(&read.room, id).context("its description is damaged")?;
         let _opening = self.rooms.opening();

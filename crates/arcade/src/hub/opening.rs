@@ -1,5 +1,3 @@
-//! The opening of rooms.
-
 use std::sync::Arc;
 
 use netcore::HostId;
@@ -20,7 +18,7 @@ use crate::{
 const ATTEMPTS: usize = 16;
 
 impl Hub {
-    /// Opens a room for a host, or for the hub itself. Fails if there are too many rooms, or the room cannot be opened.
+    /// Opens a room for a host, or for the hub itself.
     pub(crate) fn open(
         self: &Arc<Self>,
         options: &Options,
@@ -33,7 +31,7 @@ impl Hub {
         })
     }
 
-    // Like `open`; `set` completes the file of the room.
+    // `set` completes the file of the room.
     pub(super) fn open_with(
         self: &Arc<Self>,
         options: &Options,
@@ -57,8 +55,7 @@ impl Hub {
             self.has_place(options, maker)?;
             return Ok(self.run(begin(self.rooms.files.name(options.game().name())?)?)?);
         };
-        // Limits are checked before a name is claimed. The opening lock is not held during the claim, since the
-        // directory may take seconds.
+        // Claims may take seconds, so the limits are checked before and the opening lock is not held.
         self.has_place(options, maker)?;
         let id = self.claim_name(&elsewhere.fleet, options)?;
         let opened = begin(id.clone()).map_err(OpenError::from).and_then(|file| {
@@ -73,7 +70,6 @@ impl Hub {
         opened
     }
 
-    // Checks whether the hub and the host may have one more room.
     fn has_place(&self, options: &Options, maker: Option<HostId>) -> Result<(), OpenError> {
         let makers: Vec<_> = self.rooms.all().iter().map(|room| room.file().maker).collect();
         self.resources.room(makers.into_iter(), maker).map_err(OpenError::TooMany)?;
@@ -86,7 +82,7 @@ impl Hub {
         Ok(())
     }
 
-    // Claims a name that no room of any node has. May block the thread.
+    // May block the thread.
     fn claim_name(&self, fleet: &Fleet, options: &Options) -> Result<String, OpenError> {
         let needs = options.game().rules();
         for _ in 0..ATTEMPTS {
@@ -100,7 +96,7 @@ impl Hub {
         Err(OpenError::Unclaimed(ClaimError::Taken))
     }
 
-    /// Claims a code for a room, so that no other node assigns the same code. May block the thread.
+    /// May block the thread.
     pub(super) fn claim_code(&self, code: &str, room: &str) -> Result<(), ClaimError> {
         match &self.elsewhere {
             Some(elsewhere) => Handle::current().block_on(elsewhere.fleet.claim_code(code, room)),
@@ -108,7 +104,6 @@ impl Hub {
         }
     }
 
-    /// Opens the rooms that every hub has, unless they are open.
     pub(crate) fn open_usual(self: &Arc<Self>) -> anyhow::Result<()> {
         for options in Options::permanent(self.examples) {
             if !self.has_permanent(&options) {
@@ -118,8 +113,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Whether the hub has a permanent room of the same game, with the daily puzzle if and only if these options have
-    /// it.
+    /// A permanent room of the same game counts, if both or neither have the daily puzzle.
     pub(super) fn has_permanent(&self, options: &Options) -> bool {
         let same = |other: &Options| other.game() == options.game() && other.is_daily() == options.is_daily();
         self.rooms.all().iter().map(|room| room.file()).any(|room| room.permanent && same(&room.options))
@@ -129,7 +123,6 @@ impl Hub {
 /// The maximum length of a room's word, in bytes.
 pub(crate) const MAX_WORD: usize = 64;
 
-/// The admission rule of a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Visibility {
@@ -139,7 +132,6 @@ pub(crate) enum Visibility {
     Word,
 }
 
-/// The properties of a new room in addition to its options.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RoomProperties {
@@ -149,10 +141,7 @@ pub(crate) struct RoomProperties {
 }
 
 impl Hub {
-    /// Opens a room with an owner at `host`. Also returns the token of the owner.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open), and if the requested properties are not possible.
+    /// Also returns the token of the owner.
     pub(crate) fn open_owned(
         self: &Arc<Self>,
         options: &Options,

@@ -1,8 +1,5 @@
-//! Small pictures of rooms for the lobby, made from a watcher's messages once for all pages that show a room.
-//!
-//! The hub has one watcher in each room whose picture a page shows. It is not counted: it keeps no room open, and pages
-//! do not show it. The watcher applies the messages of the room and publishes the changes of the picture, at most four
-//! times a second.
+//! Small pictures of rooms for the lobby. One watcher in each room that a page shows publishes its changes. It is not
+//! counted and keeps no room open.
 
 use std::{
     collections::BTreeMap,
@@ -29,28 +26,25 @@ use crate::{
     },
 };
 
-/// Rooms that are watched for pictures at the same time. Each counts for the host whose page has requested it first.
+/// Watched rooms. Each counts for the host whose page requested it first.
 const MAX_ROOMS: usize = 256;
 /// How long a room is watched after the last page has stopped showing it.
 const LINGER: Duration = Duration::from_secs(5);
-/// The pause before the hub reconnects to a room that has closed the connection, which it does after each game.
+/// The pause before a reconnection; a room closes the connection after each game.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Frames of a history that are applied in one batch.
 const AT_ONCE: usize = 64;
 
-/// A picture at one moment, as JSON.
 #[derive(Debug, Default)]
 pub(crate) struct Shot {
-    /// The sequence number of the picture in its room; 0 means none yet.
+    /// The sequence number in its room; 0 means none yet.
     pub(crate) number: u64,
-    /// The whole picture.
     pub(crate) whole: String,
     /// The changes since the previous picture; removed parts are null.
     pub(crate) change: String,
 }
 
 impl Shot {
-    // Returns the next shot, if the picture has changed.
     fn next(&self, before: &Picture, now: &Picture) -> Option<Self> {
         let mut change = BTreeMap::new();
         for (name, part) in now {
@@ -72,12 +66,11 @@ impl Shot {
     }
 }
 
-// Serializes names and values, which always have a JSON form.
+// Names and values always have a JSON form.
 fn json(parts: &impl serde::Serialize) -> String {
     serde_json::to_string(parts).unwrap_or_default()
 }
 
-/// The rooms that are watched for pictures.
 #[derive(Debug)]
 pub(crate) struct Pictures {
     open: Arc<Rooms>,
@@ -101,7 +94,7 @@ impl PictureState {
 #[derive(Debug)]
 struct WatchedRoom {
     shots: watch::Sender<Arc<Shot>>,
-    // The host that has requested it first.
+    // The host that requested it first.
     host: HostId,
 }
 
@@ -115,9 +108,9 @@ impl Pictures {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Subscribes to the pictures of a room. Returns `None` if there is no such room, or if too many are watched.
+    /// Returns `None` if there is no such room, or if too many are watched.
     pub(crate) fn of(self: &Arc<Self>, id: &str, host: HostId) -> Option<watch::Receiver<Arc<Shot>>> {
-        // Rooms that are not public show their content only to clients that may enter, so they have no pictures.
+        // Only clients that may enter see the content of other rooms, so these have no pictures.
         if !self.open.get(id).is_some_and(|room| room.access.is_public()) {
             return None;
         }
@@ -134,13 +127,12 @@ impl Pictures {
         Some(receiver)
     }
 
-    /// The number of watched rooms.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.state().watched.len()
     }
 
-    // Forgets a room if no page shows it. Returns whether it was forgotten.
+    // Forgets a room that no page shows. Returns whether it was forgotten.
     fn leave(&self, id: &str) -> bool {
         let mut state = self.state();
         let unseen = state.watched.get(id).is_none_or(|watched| watched.shots.receiver_count() == 0);
@@ -151,7 +143,6 @@ impl Pictures {
     }
 }
 
-// Watches a room until it is closed or no page shows it.
 async fn watch(pictures: Weak<Pictures>, id: String, shots: watch::Sender<Arc<Shot>>) {
     let mut before = Picture::new();
     loop {
@@ -183,7 +174,7 @@ async fn unseen(shots: &watch::Sender<Arc<Shot>>) {
     }
 }
 
-// Makes pictures of a room until it closes the connection.
+// Returns when the room closes the connection.
 async fn follow(room: &Arc<Room>, before: &mut Picture, shots: &watch::Sender<Arc<Shot>>) {
     let address = own_watcher();
     let Some(mailbox) = room.gate.enter(Role::Watcher, address.into(), address, false).await else { return };
@@ -248,7 +239,7 @@ mod tests {
         let second = first.next(&one, &two).unwrap();
         assert_eq!((second.number, second.change.as_str()), (2, r#"{"change":{"0":null,"1":"|A|"}}"#));
         assert_eq!(second.whole, r#"{"whole":{"1":"|A|","size":[2,3]}}"#);
-        // A room whose picture is still empty has one, too.
+        // An empty picture counts as well.
         assert_eq!(Shot::default().next(&empty, &empty).unwrap().whole, r#"{"whole":{}}"#);
     }
 }

@@ -16,13 +16,11 @@ use tracing::warn;
 
 /// How long a restored room waits for its port, which the previous process may still be releasing.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The pause between two attempts.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// How many free ports to request before giving up.
+/// Free ports that are requested before giving up.
 const ATTEMPTS: u32 = 100;
 
-/// The addresses and the ports of rooms.
 #[derive(Debug)]
 pub(crate) struct Ports {
     bind: Vec<IpAddr>,
@@ -30,7 +28,7 @@ pub(crate) struct Ports {
     used: Arc<Mutex<BTreeSet<u16>>>,
 }
 
-/// The port of a room. No other room gets it before this value is dropped.
+/// No other room gets the port before this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Lease {
     pub(crate) port: u16,
@@ -48,17 +46,16 @@ fn lock(used: &Mutex<BTreeSet<u16>>) -> MutexGuard<'_, BTreeSet<u16>> {
 }
 
 impl Ports {
-    /// Rooms listen on these addresses, at ports of this range, or without a range at any free ports.
+    /// Without a range, rooms listen at any free ports.
     pub(crate) fn new(bind: Vec<IpAddr>, range: Option<RangeInclusive<u16>>) -> Self {
         Self { bind, range, used: Arc::default() }
     }
 
-    /// Whether only this machine reaches the rooms.
     pub(crate) fn are_here(&self) -> bool {
         !self.bind.is_empty() && self.bind.iter().all(IpAddr::is_loopback)
     }
 
-    /// Opens the sockets of a room. `before` is the port that it had before a restart, or 0.
+    /// `before` is the port before a restart, or 0.
     pub(crate) fn open(&self, wire: Wire, before: u16) -> anyhow::Result<(Sockets, Lease)> {
         if before != 0 && self.range.as_ref().is_none_or(|range| range.contains(&before)) {
             match self.again(wire, before) {
@@ -78,11 +75,10 @@ impl Ports {
             bail!("the system offers only ports of other rooms");
         };
         for port in range.clone() {
-            // Taken before it is tried, so that two rooms do not try the same port.
+            // Two rooms must not try the same port.
             let Some(lease) = self.take(port) else { continue };
             match Sockets::bind(wire, &self.bind, port) {
                 Ok(sockets) => return Ok((sockets, lease)),
-                // Another program has it.
                 Err(error) if error.source.kind() == ErrorKind::AddrInUse => {}
                 Err(error) => return Err(error.into()),
             }
@@ -94,7 +90,7 @@ impl Ports {
         )
     }
 
-    /// Opens sockets for a wire at this port, or at any free port if it is 0.
+    /// At any free port if `port` is 0.
     pub(super) fn open_at(&self, wire: Wire, port: u16) -> anyhow::Result<(Sockets, Lease)> {
         if port == 0 { self.open(wire, 0) } else { self.again(wire, port) }
     }
@@ -124,7 +120,7 @@ impl Ports {
     }
 }
 
-/// Parses a range of ports, as in `2100-2199`.
+/// As in `2100-2199`.
 pub(crate) fn port_range(typed: &str) -> Result<RangeInclusive<u16>, String> {
     let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u16>().ok())?;
     let range = typed.split_once('-').and_then(|(first, last)| Some(number(first)?..=number(last)?));
@@ -156,7 +152,7 @@ mod tests {
 
     #[test]
     fn rooms_get_ports_of_the_range_until_none_is_left() {
-        // Held by a socket while the range of this one port is tried.
+        // The socket occupies the one port of the range.
         let taken = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
         let ports = Ports::new(vec![Ipv4Addr::LOCALHOST.into()], Some(port..=port));
@@ -171,7 +167,6 @@ mod tests {
         drop(taken);
         let ports = Ports::new(vec![Ipv4Addr::LOCALHOST.into()], Some(20_000..=32_000));
         let (_sockets, lease) = ports.open(Wire::Udp, 0).unwrap();
-        // A port belongs to one room, though UDP and TCP ports do not collide.
         let (_others, other) = ports.open(Wire::Tcp(netcore::Rate { per_second: 1, burst: 1 }), lease.port).unwrap();
         assert!((20_000..=32_000).contains(&lease.port) && (20_000..=32_000).contains(&other.port));
         assert_ne!(lease.port, other.port);

@@ -1,4 +1,4 @@
-//! Removal of old journals, release of unused names, and names that lost a key.
+//! Removes old journals, and releases or revokes names.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,13 +10,11 @@ use tracing::{debug, warn};
 use super::{Hub, ladders::board::Ladders};
 use store::unix_now;
 
-/// The interval of the search for old journals and names.
 const PRUNING: Duration = Duration::from_hours(1);
-/// The interval at which the changes of names by other hubs are read.
 const FOLLOWING: Duration = Duration::from_secs(2);
 
 impl Hub {
-    /// Removes journals above the limits of number, size and age, for as long as the hub runs.
+    /// Runs as long as the hub, as do the other two loops.
     pub(crate) async fn prune(self: Arc<Self>, retention: Retention) {
         self.results().caught_up().await;
         loop {
@@ -30,7 +28,6 @@ impl Hub {
         }
     }
 
-    /// Releases unused names every hour, for as long as the hub runs.
     pub(crate) async fn release_unused_names(self: Arc<Self>) {
         self.results().caught_up().await;
         loop {
@@ -39,7 +36,7 @@ impl Hub {
         }
     }
 
-    /// Follows which names lost a key at other hubs of the arcade, for as long as the hub runs.
+    /// Follows which names lost a key at other hubs of the arcade.
     pub(crate) async fn follow_name_changes(self: Arc<Self>) {
         self.results().prepared().await;
         let mut changes = NameChanges::default();
@@ -52,7 +49,7 @@ impl Hub {
         }
     }
 
-    /// Revokes the proofs of seats and ladder programs that used keys which lost these names.
+    /// Seats and ladder programs may have used keys that lost these names.
     pub(crate) fn forget_names(&self, names: &[String]) {
         if !names.is_empty() {
             self.rooms.all().iter().for_each(|room| room.revoke_names(names));

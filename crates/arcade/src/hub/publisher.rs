@@ -1,8 +1,6 @@
-//! Publishes rooms of this node for watchers at other nodes: each room once, however many clients watch it there.
-//!
-//! A node with watchers of a room keeps one socket to the node of the room, a *feed*; see `web/feed.rs`. While a room
-//! has a feed, a watcher of the hub, which is not counted, receives its messages, and these are published. Nodes follow
-//! them and forward them to their watchers.
+//! Publishes rooms for watchers at other nodes: each room once, however many clients watch it there. A node with
+//! watchers keeps one socket to the node of the room, a *feed*; see `web/feed.rs`. While there is a feed, a watcher
+//! that is not counted receives the messages to publish.
 
 use std::{
     collections::BTreeMap,
@@ -32,10 +30,8 @@ use crate::{
     },
 };
 
-// Rooms by id, with the step of their publication.
 type ById = BTreeMap<String, (Arc<Room>, watch::Sender<PublicationState>)>;
 
-/// The rooms that are published.
 #[derive(Debug, Default)]
 pub(crate) struct Feeding {
     rooms: Mutex<ById>,
@@ -46,7 +42,7 @@ impl Feeding {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Removes a room that has no feeds or whose publication is over. Returns whether that is the case.
+    // Removes a room without feeds or whose publication is over. Returns whether that is the case.
     fn leave(&self, id: &str, steps: &watch::Sender<PublicationState>) -> bool {
         let mut rooms = self.rooms();
         if steps.receiver_count() > 0 && !steps.borrow().is_last() {
@@ -58,8 +54,7 @@ impl Feeding {
         true
     }
 
-    /// Publishes a room of this node until the returned value is dropped. Returns `None` if the directory assigns the
-    /// room to another node.
+    /// Publishes a room until the returned value is dropped. Returns `None` if another node owns the room.
     pub(crate) fn feed(
         self: &Arc<Self>,
         fleet: &Arc<Fleet>,
@@ -98,23 +93,20 @@ impl Feeding {
     }
 }
 
-/// Bytes of one event before the next one begins; a single message may be longer.
+/// Bytes after which an event ends; a single message may be longer.
 const GATHERED: usize = 256 << 10;
 /// How long the brokers may be away before the publication ends and watchers at other nodes get their own sockets.
 const PATIENCE: Duration = Duration::from_secs(12);
-/// The pause before a retry.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The step of a publication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PublicationState {
-    /// The publication has not started. A follower may start at an old one.
+    /// A follower may start at an old publication.
     Beginning,
-    /// The publication has started.
     Going,
-    /// The publication is over: the room has closed the connection.
+    /// The room has closed the connection.
     Over,
-    /// The publication has failed: the brokers are away, or another node has the room.
+    /// The brokers are away, or another node has the room.
     Failed,
 }
 
@@ -124,7 +116,6 @@ impl PublicationState {
     }
 }
 
-/// A room that is published.
 #[derive(Clone, Copy)]
 pub(super) struct Published<'a> {
     pub(super) room: &'a Arc<Room>,
@@ -132,18 +123,17 @@ pub(super) struct Published<'a> {
     pub(super) feeds: &'a Feeds,
 }
 
-/// Why a publication ends.
 enum Over {
     /// The connection or the room was closed.
     Closed,
-    /// The brokers are unavailable, or another node has the room.
+    /// The brokers are away, or another node has the room.
     Broken,
 }
 
-/// Publishes a room until it closes the connection, or the brokers are away for too long. Returns which of the two.
+/// Ends when the room closes the connection, or the brokers are away for too long. Returns which of the two.
 pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<PublicationState>) -> PublicationState {
     let mut last = None;
-    // A run ends when a new watcher would receive too much. The next run starts as for a new watcher.
+    // A run ends when a new watcher would receive too much; the next run starts as for a new watcher.
     loop {
         match run(published, &mut last, steps).await {
             Ok(()) => {}
@@ -153,7 +143,7 @@ pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<Publ
     }
 }
 
-// One run: the messages to one watcher. Returns normally if another run follows.
+// The messages to one watcher. Returns normally if another run follows.
 async fn run(
     Published { room, owned, feeds }: Published<'_>,
     last: &mut Option<Sequence>,
@@ -184,7 +174,7 @@ async fn run(
     }
 }
 
-// Waits for a message, and then takes queued ones up to `GATHERED` bytes. Also returns whether the stream has ended.
+// Waits for a message, then takes queued ones up to `GATHERED` bytes. Also returns whether the stream has ended.
 async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiver<Arc<str>>) -> (Vec<Item>, bool) {
     let text = |text: &str| Bytes::copy_from_slice(text.as_bytes());
     let (mut items, mut bytes) = (vec![], 0);
@@ -196,7 +186,6 @@ async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiv
         },
         changed = news.changed() => {
             if changed.is_err() {
-                // The queue is emptied first.
                 while let Some(next) = mailbox.next().now_or_never() {
                     if take(next, news, &mut items, &mut bytes) {
                         break;
@@ -217,7 +206,7 @@ async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiv
     (items, false)
 }
 
-// Takes the next item of a mailbox. Returns whether the mailbox has ended.
+// Returns whether the mailbox has ended.
 fn take(next: Next, news: &PageNews, items: &mut Vec<Item>, bytes: &mut usize) -> bool {
     let mut push = |frame: Bytes| {
         *bytes += frame.len();
@@ -235,16 +224,14 @@ fn take(next: Next, news: &PageNews, items: &mut Vec<Item>, bytes: &mut usize) -
     false
 }
 
-// The events of one run.
 struct Log<'a> {
     owned: &'a Owned,
     feeds: &'a Feeds,
     last: &'a mut Option<Sequence>,
     run: u64,
-    // The number of the next message.
     number: u64,
     backlog: Backlog,
-    // Whether the run has a snapshot for followers.
+    // Whether followers have a snapshot.
     begun: bool,
 }
 
@@ -256,7 +243,7 @@ impl Log<'_> {
         let changes = Event { kind: Kind::Change, run: self.run, number: self.number, items };
         for body in changes.write() {
             if !self.append(false, &body).await? {
-                // The snapshot does not contain the message, because followers apply the message after it.
+                // The snapshot lacks this message, because followers apply it after the snapshot.
                 self.snapshot().await?;
                 if !self.append(false, &body).await? {
                     debug!("a snapshot is requested again immediately");
@@ -284,7 +271,7 @@ impl Log<'_> {
         Ok(())
     }
 
-    // Returns whether the event is stored. Otherwise a snapshot has to precede it.
+    // Returns whether the event is stored. Otherwise a snapshot must precede it.
     async fn append(&mut self, is_anchor: bool, body: &Bytes) -> Result<bool, Over> {
         let Owned { name, fence } = self.owned;
         let mut append = Append { fence: *fence, after: *self.last, is_anchor, body: body.clone() };
@@ -295,7 +282,7 @@ impl Log<'_> {
                     *self.last = Some(sequence);
                     return Ok(true);
                 }
-                // An earlier publication has ended here, or an attempt was stored but its response was lost.
+                // An earlier publication ended here, or an attempt was stored but its response was lost.
                 Ok(Appended::Misplaced(_)) if is_anchor && append.after.is_some() => append.after = None,
                 Ok(Appended::Misplaced(_) | Appended::AnchorDue) => return Ok(false),
                 Ok(Appended::Fenced(_)) => {

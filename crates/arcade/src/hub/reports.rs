@@ -1,5 +1,3 @@
-//! Reports of players about other players, for the operator.
-
 use std::{
     collections::BTreeMap,
     io,
@@ -18,10 +16,9 @@ pub(crate) const MAX_REPORTS: usize = 1_000;
 pub(crate) const MAX_REPORTS_OF_HOST: usize = 20;
 /// The longest text of a report, in bytes.
 pub(crate) const MAX_REPORT_TEXT: usize = 500;
-/// The largest file of reports, in bytes. Each of the bytes of a text may take six in JSON.
+/// Each byte of a text may take six in JSON.
 const MAX_FILE: usize = MAX_REPORTS * 8 * MAX_REPORT_TEXT;
 
-/// The reason of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Reason {
@@ -32,13 +29,12 @@ pub(crate) enum Reason {
     Other,
 }
 
-/// A report about a player.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
-    /// Its number, once it is stored.
+    /// Assigned when stored.
     #[serde(default)]
     pub(crate) id: u64,
-    /// The time in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     pub(crate) at: u64,
     pub(crate) r#match: String,
     pub(crate) room: String,
@@ -46,18 +42,16 @@ pub(crate) struct Report {
     pub(crate) name: String,
     pub(crate) reason: Reason,
     pub(crate) text: String,
-    /// The host that has sent the report.
+    /// The host of the author.
     pub(crate) host: HostId,
 }
 
-/// The reports of a hub, which are stored in a file.
 #[derive(Debug)]
 pub(crate) struct Reports {
     path: PathBuf,
     kept: Mutex<BTreeMap<u64, Report>>,
 }
 
-/// Why a report is not stored.
 #[derive(Debug)]
 pub(crate) enum NotKept {
     /// The host, or all hosts together, have reached the limit.
@@ -66,10 +60,7 @@ pub(crate) enum NotKept {
 }
 
 impl Reports {
-    /// Reads the reports in the file at `path`. A missing file contains no reports.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is damaged.
+    /// A missing file contains no reports.
     pub(crate) fn open(path: PathBuf) -> anyhow::Result<Self> {
         let kept = match read_file(&path, MAX_FILE) {
             Ok(bytes) if bytes.len() > MAX_FILE => bail!("'{}' is larger than {MAX_FILE} bytes", path.display()),
@@ -85,15 +76,11 @@ impl Reports {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns all reports, oldest first.
     pub(crate) fn list(&self) -> Vec<Report> {
         self.kept().values().cloned().collect()
     }
 
-    /// Stores a report. A later report of the same host about the same seat of a match replaces the earlier one.
-    ///
-    /// # Errors
-    /// [`NotKept`].
+    /// A later report of the same host about the same seat of a match replaces the earlier one.
     pub(crate) fn add(&self, mut report: Report) -> Result<(), NotKept> {
         let mut kept = self.kept();
         let mut after = kept.clone();
@@ -111,10 +98,6 @@ impl Reports {
         Ok(())
     }
 
-    /// Removes a report.
-    ///
-    /// # Errors
-    /// If there is no report with this number, or the change cannot be stored.
     pub(crate) fn clear(&self, id: u64) -> anyhow::Result<()> {
         let mut kept = self.kept();
         let mut after = kept.clone();

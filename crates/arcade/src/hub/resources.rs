@@ -1,5 +1,3 @@
-//! The limited resources of the process, and the share of each host.
-
 use std::{net::SocketAddr, sync::Arc};
 
 use netcore::{Full, HostId};
@@ -15,37 +13,35 @@ use crate::room::bots::MAX_BOTS;
 pub(crate) const MAX_ROOMS: usize = 3_000;
 /// The maximum number of open rooms with a map drawn by a user.
 pub(crate) const MAX_OWN_MAPS: usize = 256;
-/// The maximum number of connections that carry requests. A browser opens six. A connection that becomes a socket is
-/// counted as a socket.
+/// The maximum number of connections that carry requests. A browser opens six. A connection that becomes a socket
+/// counts as a socket.
 pub(crate) const MAX_CONNECTIONS: usize = 4_096;
 /// The maximum number of concurrent TLS handshakes, from the first byte to the last.
 pub(crate) const MAX_HANDSHAKES: usize = 1_024;
 /// The maximum number of open browser sockets.
 pub(crate) const MAX_SOCKETS: usize = 10_000;
-/// The maximum number of requests whose body is being received or processed; each body has at most [`MAX_BODY`] bytes.
+/// Requests whose body is being received or processed; each body has at most [`MAX_BODY`] bytes.
 const MAX_BODIES: usize = 1_024;
 /// The longest body of a request, in bytes.
 pub(crate) const MAX_BODY: usize = 16 << 10;
-/// The maximum number of bytes of responses that are not sent yet.
+/// Bytes of responses that are not sent yet.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
-/// The maximum number of concurrent replays.
 const MAX_REPLAYS: usize = 2;
-/// The maximum number of watched learners. They learn in turns, so a class with one address can watch.
+/// Learners take turns, so a class with one address can watch.
 const MAX_LEARNERS: usize = 128;
 /// The maximum number of concurrent code look-ups for hosts with too many wrong codes.
 pub(crate) const MAX_LOOKUPS: usize = 4;
-/// Open files for other purposes than connections and rooms: the database, listeners and the runtime.
+/// Open files besides connections and rooms: the database, listeners and the runtime.
 const RESERVED_FILES: usize = 128;
-/// Open files of a room: its port and its journal, which may have two files temporarily.
+/// A room has a port and a journal, which may have two files temporarily.
 const FILES_OF_ROOM: usize = 3;
 
 /// The limits that the operator sets.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// The maximum number of sockets of one host, and of rooms that it has opened.
     pub(crate) sockets_per_host: usize,
     pub(crate) rooms_per_host: usize,
-    /// The limit of the system on open files, if there is one.
+    /// The limit of the system on open files.
     pub(crate) open_files: Option<u64>,
 }
 
@@ -59,21 +55,18 @@ const fn no_file(full: Full) -> Refusal {
     Refusal { kind: Kind::Files, full }
 }
 
-/// The shared resources of the hub.
 #[derive(Debug)]
 pub(crate) struct Resources {
-    /// The clients that make requests.
     pub(crate) callers: Callers,
     pub(crate) bodies: Arc<Shares>,
     pub(crate) answers: Arc<Shares>,
     pub(crate) queries: Arc<Shares>,
     pub(crate) replays: Arc<Shares>,
     pub(crate) learners: Arc<Shares>,
-    /// Look-ups of codes for hosts with too many wrong ones.
+    /// Code look-ups of hosts with too many wrong codes.
     pub(crate) lookups: Arc<Shares>,
-    /// Processors that learners and pictures of results may use.
+    /// Processors for learners and pictures of results.
     pub(crate) slices: Arc<Shares>,
-    /// The numbers of refusals.
     pub(crate) refusals: Refusals,
     connections: Arc<Shares>,
     handshakes: Arc<Shares>,
@@ -84,7 +77,6 @@ pub(crate) struct Resources {
     rooms_per_host: usize,
 }
 
-/// The place of a connection or a socket.
 #[derive(Debug)]
 pub(crate) struct Slot {
     _one: Share,
@@ -120,8 +112,7 @@ impl Resources {
         })
     }
 
-    /// Takes a place for one more connection. A reverse proxy that the operator trusts has no share, because its
-    /// connections carry the requests of other hosts.
+    /// A trusted reverse proxy has no share, because its connections carry the requests of other hosts.
     pub(crate) fn connection(&self, peer: SocketAddr) -> Result<Slot, Refusal> {
         let (one, file) = if self.callers.is_proxy(peer) {
             (self.connections.take_unshared()?, self.files.open_unshared())
@@ -131,8 +122,7 @@ impl Resources {
         Ok(Slot { _one: one, _file: file.map_err(no_file)? })
     }
 
-    /// Takes a place for one more TLS handshake, which costs its host as much as a request. A trusted reverse proxy has
-    /// no share here either.
+    /// A handshake costs as much as a request. A trusted reverse proxy has no share here either.
     pub(crate) fn handshake(&self, peer: SocketAddr) -> Result<Share, Kind> {
         let taken = if self.callers.is_proxy(peer) {
             self.handshakes.take_unshared()
@@ -144,23 +134,21 @@ impl Resources {
         taken.map_err(|refusal| refusal.kind)
     }
 
-    /// Takes a place for one more socket of a host.
     pub(crate) fn socket(&self, host: HostId) -> Result<Slot, Refusal> {
         Ok(Slot { _one: self.sockets.take(host, 1)?, _file: self.files.open(host).map_err(no_file)? })
     }
 
-    /// The number of open sockets.
     pub(crate) fn sockets(&self) -> usize {
         self.sockets.taken()
     }
 
-    /// Whether a host may open one more room with its own map; `makers` are those of the open rooms.
+    /// `makers` are those of the open rooms.
     pub(crate) fn own_map(makers: impl Iterator<Item = Option<HostId>>, maker: Option<HostId>) -> Result<(), Refusal> {
         let maps = netcore::Shares::new(MAX_OWN_MAPS);
         Self::one_more(maps, makers, maker).map_err(|full| Refusal { kind: Kind::Maps, full })
     }
 
-    /// Whether a host, or the hub itself, may open one more room; `makers` are those of the open rooms.
+    /// For a host, or the hub itself; `makers` are those of the open rooms.
     pub(crate) fn room(
         &self,
         makers: impl Iterator<Item = Option<HostId>>,
@@ -170,13 +158,13 @@ impl Resources {
         Self::one_more(rooms, makers, maker).map_err(|full| Refusal { kind: Kind::Rooms, full })
     }
 
-    /// Whether a host, or the hub itself, may have one more bot; `owners` are those of the present bots.
+    /// For a host, or the hub itself; `owners` are those of the present bots.
     pub(crate) fn bot(owners: impl Iterator<Item = Option<HostId>>, owner: Option<HostId>) -> Result<(), Refusal> {
         let bots = netcore::Shares::new(MAX_BOTS);
         Self::one_more(bots, owners, owner).map_err(|full| Refusal { kind: Kind::Bots, full })
     }
 
-    // Takes one more for its owner. Without a host it has no share.
+    // Without a host there is no share.
     fn one_more(
         mut shares: netcore::Shares,
         owners: impl Iterator<Item = Option<HostId>>,
@@ -186,11 +174,10 @@ impl Resources {
             (Some(host), Some(other)) => host.networks().any(|network| other.networks().any(|its| its == network)),
             _ => false,
         };
-        // The items of this host and its networks are taken first, as if they were older than those of other hosts.
+        // Items of this host and its networks are taken first, as if they were older.
         let (near, far): (Vec<_>, Vec<_>) = owners.partition(is_near);
         for other in near.into_iter().flatten() {
-            // Items that were taken when the share was larger still count, for example after a restart with other
-            // options.
+            // Items above the share still count, for example after a restart with other options.
             shares.take(other).or_else(|_| shares.take_unshared()).ok();
         }
         for _ in far {

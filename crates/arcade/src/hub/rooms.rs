@@ -1,5 +1,3 @@
-//! The rooms that are open, and operations on one of them.
-
 use std::{
     collections::{BTreeMap, HashMap},
     pin::pin,
@@ -21,7 +19,7 @@ use crate::{
     room::{Room, info::Info, reservations::Holder},
 };
 
-/// The number of bots that fill a room whose people have requested company.
+/// Bots that fill a room whose people have requested company.
 pub(super) fn missing(room: &Room) -> usize {
     let info = room.info.borrow();
     let people = info.players.iter().filter(|player| !player.bot).count().max(1);
@@ -41,27 +39,24 @@ pub(super) fn free(room: &Room, info: &Info) -> usize {
     usize::try_from(info.seats).unwrap_or(usize::MAX).saturating_sub(seated)
 }
 
-/// Free seats of a room that are not reserved.
+/// Free seats that are not reserved.
 pub(super) fn leads(room: &Room, info: &Info) -> usize {
     free(room, info).saturating_sub(room.roster.reserved_besides(Holder::Host(HostId::Other, 0)))
 }
 
-/// The rooms of a hub.
 #[derive(Debug)]
 pub(crate) struct Rooms {
     pub(super) files: RoomFiles,
-    /// How long an empty user-created room stays open.
     pub(super) empty_for: Duration,
     open: Mutex<BTreeMap<String, Arc<Room>>>,
-    // Locked from the check of the limits until the new room counts, and while a room is closed or restarted.
+    // Held from the check of the limits until the new room counts, and while a room is closed or restarted.
     opening: Mutex<()>,
     draining: AtomicBool,
-    /// Notified when a room is replaced by one with another journal, and when one is closed.
+    /// Notified when a room is closed, or replaced by one with another journal.
     pub(super) replaced: Notify,
 }
 
 impl Rooms {
-    /// Creates an empty list of rooms.
     pub(super) fn new(files: RoomFiles, empty_for: Duration) -> Self {
         Self {
             files,
@@ -86,29 +81,25 @@ impl Rooms {
         self.open().insert(id, room);
     }
 
-    /// All rooms with their names.
     pub(crate) fn by_name(&self) -> BTreeMap<String, Arc<Room>> {
         self.open().clone()
     }
 
-    /// All rooms, by name.
     pub(crate) fn all(&self) -> Vec<Arc<Room>> {
         self.open().values().cloned().collect()
     }
 
-    /// Whether this is an open unlisted room.
     pub(crate) fn hides(&self, id: &str) -> bool {
         self.open().get(id).is_some_and(|room| !room.access.is_listed())
     }
 
-    /// The room with this name.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<Room>> {
         self.open().get(id).cloned()
     }
 
-    /// Closes a room permanently; its pages receive the reason. It is not restored, even if the hub is killed now.
+    /// Pages receive the reason. The room is not restored, even if the hub is killed now.
     pub(crate) fn close(&self, room: &Room, why: &str) {
-        // It may just be restarting.
+        // It may be restarting.
         let _opening = self.opening();
         let id = room.file().id.clone();
         if let Some(now) = self.get(&id) {
@@ -117,9 +108,9 @@ impl Rooms {
         self.files.remove(&id);
     }
 
-    /// Ends a room that another hub has taken. Its file is removed, also if the room does not run.
+    /// The file of the room is removed even if the room does not run.
     pub(crate) fn give_up(&self, id: &str) {
-        // It may just be restarting.
+        // It may be restarting.
         let _opening = self.opening();
         if let Some(room) = self.get(id) {
             room.give_up();
@@ -134,7 +125,6 @@ impl Rooms {
         }
     }
 
-    /// Forgets a finished room.
     pub(super) fn forget(&self, room: &Room) {
         room.bots.dismiss();
         let id = room.file().id.clone();
@@ -148,7 +138,7 @@ impl Rooms {
         let id = room.file().id.clone();
         loop {
             let mut replaced = pin!(self.replaced.notified());
-            // Enabled first, so that a replacement after the look-up below is not missed.
+            // Enabled first, so that a replacement after the look-up is not missed.
             replaced.as_mut().enable();
             match self.get(&id) {
                 Some(now) if Arc::ptr_eq(&now, room) => replaced.await,
@@ -157,12 +147,11 @@ impl Rooms {
         }
     }
 
-    // Whether the room is the current one of its name, and was not replaced.
     pub(super) fn is_current(&self, room: &Room) -> bool {
         self.open().get(&room.file().id).is_some_and(|now| std::ptr::eq(Arc::as_ptr(now), room))
     }
 
-    /// Stores a room, and waits for the disk. If that fails, the room is restored in its previous state.
+    /// Waits for the disk. If that fails, a restart restores the previous state.
     pub(crate) fn save(&self, room: &Room) {
         // The lock prevents a replacement before the room is written.
         let _opening = self.opening();
@@ -175,10 +164,8 @@ impl Rooms {
         }
     }
 
-    /// Seats one more bot in a room, on behalf of a host or of the hub itself. Fails if there is no seat for it, and
-    /// with [`Refusal`] if there are too many bots.
-    ///
-    /// [`Refusal`]: super::shares::Refusal
+    /// Seats a bot for a host or for the hub itself. Fails without a free seat, and with
+    /// [`Refusal`](super::shares::Refusal) if there are too many bots.
     pub(crate) fn seat_bot(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         if self.is_draining() {
             bail!(message!("draining", "the hub is shutting down"));
@@ -192,20 +179,14 @@ impl Rooms {
         Ok(())
     }
 
-    /// Fills a room with bots up to the usual number of players of its game.
-    ///
-    /// # Errors
-    /// As [`seat_bot`](Self::seat_bot).
+    /// Adds bots up to the usual number of players of the game.
     pub(crate) fn fill(&self, room: &Room, host: Option<HostId>) -> anyhow::Result<()> {
         let missing = missing(room);
         room.announce_bots(None);
         (0..missing).try_for_each(|_| self.seat_bot(room, room.roster.company_level(), host))
     }
 
-    /// Sets the number of bots in a room. New ones play at this level, and the newest ones leave first.
-    ///
-    /// # Errors
-    /// As [`seat_bot`](Self::seat_bot). Bots that have joined before the error stay.
+    /// New bots play at this level, and the newest ones leave first. Bots that joined before an error stay.
     pub(crate) fn set_bots(
         &self,
         room: &Room,
@@ -231,10 +212,7 @@ impl Rooms {
         (0..missing).try_for_each(|_| self.seat_bot(room, level, host))
     }
 
-    /// Fills free seats with bots and starts the match.
-    ///
-    /// # Errors
-    /// If no player has a seat, a match is played or begins by itself, or the bots are refused.
+    /// Fails if no player has a seat, or a match is played or begins by itself.
     pub(crate) fn start_now(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         {
             let info = room.info.borrow();
@@ -255,7 +233,6 @@ impl Rooms {
         (0..missing(room)).try_for_each(|_| self.seat_bot(room, level, host))
     }
 
-    /// Removes all bots from a room.
     pub(crate) fn dismiss_bots(&self, room: &Room) {
         if room.bots.dismiss() {
             room.file().bots.clear();
@@ -263,17 +240,15 @@ impl Rooms {
         }
     }
 
-    /// Whether the hub is about to end and rejects new rooms.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Acquire)
     }
 
-    /// Stops the opening of rooms.
     pub(super) fn drain(&self) {
         self.draining.store(true, Ordering::Release);
     }
 
-    /// Whether players of a room have been waiting for long, because the disk of its journal does not respond.
+    /// Whether players have been waiting for long, because the disk of the journal does not respond.
     pub(crate) fn is_stalled(&self) -> bool {
         self.open().values().any(|room| room.journal.is_stalled())
     }
@@ -287,7 +262,6 @@ impl Rooms {
         self.open().values().filter(plays).count()
     }
 
-    /// The number of rooms of each game.
     pub(crate) fn counts(&self) -> HashMap<&'static str, usize> {
         let mut counts = HashMap::new();
         for room in self.open().values() {

@@ -1,8 +1,6 @@
-//! Tokens by which a browser returns to its seat.
-//!
-//! A token contains the journal of the match and the address of the seat, which is random, and a message authentication
-//! code over both and the room. The hub therefore needs no storage per seat. Tokens stay valid if the hub restarts with
-//! the same secret and resumes the journal. The host that the seat counts for is part of its address; see [`Mask`].
+//! Tokens by which a browser returns to its seat: journal, random address of the seat, and a message authentication
+//! code over both and the room. So the hub needs no storage per seat, and tokens survive a restart that resumes the
+//! journal. The address contains the host that the seat counts for; see [`Mask`].
 
 use std::{
     io::Write as _,
@@ -18,15 +16,13 @@ use sha2::Sha256;
 
 use crate::room::pseudonyms::{HostCodes, Keys, Mask};
 
-/// The file of the key, in the directory of the hub.
 const FILE: &str = "secret";
 
-/// The key of all tokens.
 #[derive(Clone)]
 pub(crate) struct Secret {
     key: [u8; 32],
-    // Earlier keys, so that their tokens and words stay valid: the key of this hub from before it joined an arcade, and
-    // earlier keys of an arcade.
+    // Earlier keys, whose tokens and words stay valid: that of this hub before it joined an arcade, and those of an
+    // arcade.
     before: Vec<[u8; 32]>,
 }
 
@@ -37,7 +33,7 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Opens the secret of the hub with this directory. It is created when it is first needed.
+    /// The file is created when it is first needed.
     pub(crate) fn open(directory: &Path) -> anyhow::Result<Self> {
         let path = &directory.join(FILE);
         match std::fs::read(path) {
@@ -49,7 +45,7 @@ impl Secret {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let mut key = [0; 32];
                 SysRng.try_fill_bytes(&mut key)?;
-                // Only its owner can read it.
+                // Readable by its owner only.
                 let written = cmdkit::NewFile::create(path).and_then(|mut file| {
                     file.write_all(&key)?;
                     file.finish()
@@ -61,12 +57,12 @@ impl Secret {
         }
     }
 
-    /// The text that is sent to other hubs of the same arcade.
+    /// The text for other hubs of the same arcade.
     pub(crate) fn to_text(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.key)
     }
 
-    /// Returns the common secret of all hubs of an arcade. Tokens of earlier secrets stay valid. An invalid text has no
+    /// The common secret of all hubs of an arcade. Tokens of earlier secrets stay valid. An invalid text has no
     /// effect.
     #[must_use]
     pub(crate) fn shared(self, text: &str, former: &[String]) -> Self {
@@ -82,7 +78,6 @@ impl Secret {
         [&self.key].into_iter().chain(&self.before)
     }
 
-    /// The keys of `room`.
     pub(crate) fn keys(&self, room: &str) -> Keys {
         let key = |text: &str| mac(&self.key, text.as_bytes()).finalize().into_bytes().into();
         // The name of a room is not empty.
@@ -93,14 +88,12 @@ impl Secret {
         }
     }
 
-    /// Returns the token for a seat in `room`.
     pub(crate) fn token(&self, room: &str, ticket: Ticket) -> String {
         let ticket = ticket.to_bytes();
         let code = ticket_mac(&self.key, room, &ticket).finalize().into_bytes();
         format!("{}.{}", URL_SAFE_NO_PAD.encode(ticket), URL_SAFE_NO_PAD.encode(code))
     }
 
-    /// Returns the seat in `room` that `token` is for, if the token is genuine.
     pub(crate) fn verify(&self, room: &str, token: &str) -> Option<Ticket> {
         let (ticket, code) = token.split_once('.')?;
         let ticket: [u8; TICKET] = URL_SAFE_NO_PAD.decode(ticket).ok()?.try_into().ok()?;
@@ -110,12 +103,12 @@ impl Secret {
         is_genuine.then(|| Ticket::from_bytes(&ticket))
     }
 
-    /// Returns the hash of a room's word for storage.
+    /// The hash of a word for storage.
     pub(crate) fn word(&self, room: &str, word: &str) -> String {
         URL_SAFE_NO_PAD.encode(word_mac(&self.key, room, word).finalize().into_bytes())
     }
 
-    /// Whether `kept` is the stored hash of this word. The duration does not depend on where they differ.
+    /// In constant time. `kept` is the stored hash.
     pub(crate) fn verify_word(&self, room: &str, word: &str, kept: &str) -> bool {
         let is_it = |key, kept: &[u8]| word_mac(key, room, word).verify_slice(kept).is_ok();
         URL_SAFE_NO_PAD.decode(kept).is_ok_and(|kept| self.keys_of_all_times().any(|key| is_it(key, &kept)))
@@ -138,15 +131,14 @@ fn mac(key: &[u8; 32], text: &[u8]) -> Hmac<Sha256> {
     mac
 }
 
-/// The length of a ticket, in bytes.
+/// In bytes.
 const TICKET: usize = 26;
 
-/// The seat that a token proves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
-    /// The number of the journal that contains the seat.
+    /// The number of the journal with the seat.
     pub(crate) journal: u64,
-    /// The address of the seat. It is never assigned to another seat.
+    /// Never assigned to another seat.
     pub(crate) seat: SocketAddr,
 }
 
@@ -191,7 +183,6 @@ mod tests {
         assert_eq!(bob.verify("nuggets-1", &before), Some(ticket));
         assert!(bob.verify_word("nuggets-1", "owl", &word) && !bob.verify_word("nuggets-1", "cat", &word));
         assert_eq!(ann.verify("nuggets-1", &before), None);
-        // The hub joins another arcade.
         let moved = secret_of(2).shared(&secret_of(5).to_text(), &[ann.to_text()]);
         for token in [&before, &ann.token("nuggets-1", ticket), &secret_of(5).token("nuggets-1", ticket)] {
             assert_eq!(moved.verify("nuggets-1", token), Some(ticket));

@@ -1,7 +1,5 @@
-//! Limited resources of the hub, shared among hosts.
-//!
-//! [`netcore::Shares`] has the amounts, and a [`HostQueue`] has the waiting requests. A refusal has a [`Kind`] and a
-//! message.
+//! Limited resources of the hub, shared among hosts: [`netcore::Shares`] has the amounts, and a [`HostQueue`] the
+//! waiting requests.
 
 use std::{
     fmt,
@@ -17,12 +15,10 @@ use tokio::{sync::oneshot, time::timeout};
 
 use crate::message::{Message, message};
 
-/// Requests of all hosts that wait for one resource.
+/// Waiting requests of all hosts for one resource.
 const MAX_WAITING: usize = 256;
-/// The maximum waiting time of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A limited resource, with the amount that each host has taken.
 #[derive(Debug)]
 pub(crate) struct Shares {
     kind: Kind,
@@ -33,17 +29,16 @@ pub(crate) struct Shares {
 struct ShareState {
     given: netcore::Shares,
     waiting: netcore::Shares,
-    // Requests of hosts that cannot be granted more at the moment.
     queue: HostQueue<oneshot::Sender<Share>, 0>,
 }
 
 impl Shares {
-    /// Creates a resource of `size`. One host may have half of it.
+    /// One host may have half.
     pub(crate) fn new(kind: Kind, size: usize) -> Arc<Self> {
         Self::with_cap(kind, size, usize::MAX)
     }
 
-    /// Creates a resource of `size`. One host may have half of it, but at most `cap`.
+    /// One host may have half, but at most `cap`.
     pub(crate) fn with_cap(kind: Kind, size: usize, cap: usize) -> Arc<Self> {
         let state = ShareState {
             given: netcore::Shares::new(size).with_cap(cap),
@@ -53,28 +48,19 @@ impl Shares {
         Arc::new(Self { kind, state: Mutex::new(state) })
     }
 
-    /// Takes `amount` for a host.
-    ///
-    /// # Errors
-    /// If too little is left, or the host has reached its share.
+    /// Fails if too little is left, or the host has reached its share.
     pub(crate) fn take(self: &Arc<Self>, host: HostId, amount: usize) -> Result<Share, Refusal> {
         let taken = self.state().given.take_many(host, amount);
         taken.map(|()| self.share(Some(host), amount)).map_err(|full| self.refusal(full))
     }
 
     /// Takes one that is charged to no host, such as for a connection of a reverse proxy.
-    ///
-    /// # Errors
-    /// If none is left.
     pub(crate) fn take_unshared(self: &Arc<Self>) -> Result<Share, Refusal> {
         let taken = self.state().given.take_unshared();
         taken.map(|()| self.share(None, 1)).map_err(|full| self.refusal(full))
     }
 
-    /// Waits for the turn of a host, and takes one for it.
-    ///
-    /// # Errors
-    /// If too many requests wait, or it takes too long.
+    /// Waits for the turn of a host. Fails if too many requests wait, or it takes too long.
     pub(crate) async fn wait(self: &Arc<Self>, host: HostId) -> Result<Share, Refusal> {
         let mut request = {
             let mut state = self.state();
@@ -93,7 +79,6 @@ impl Shares {
         }
     }
 
-    /// The amount that is taken.
     pub(crate) fn taken(&self) -> usize {
         self.state().given.taken()
     }
@@ -130,7 +115,6 @@ impl Shares {
     }
 }
 
-/// The share of a host. It is returned when dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     shares: Arc<Shares>,
@@ -144,7 +128,6 @@ impl Drop for Share {
     }
 }
 
-/// A request that waits until it is dropped.
 struct WaitingRequest {
     shares: Arc<Shares>,
     host: HostId,
@@ -160,10 +143,9 @@ impl Drop for WaitingRequest {
     }
 }
 
-/// Declares the kinds of refusals, and their names in the metrics.
+/// A kind and its name in the metrics.
 macro_rules! kinds {
     ($($kind:ident: $name:literal,)*) => {
-        /// The limit that refused a request.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Kind {
             $($kind,)*
@@ -172,7 +154,6 @@ macro_rules! kinds {
         impl Kind {
             pub(crate) const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
-            /// Its name in the metrics.
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)*
@@ -206,7 +187,7 @@ kinds! {
 }
 
 impl Kind {
-    /// The message to a caller that is refused for a reason that does not depend on other hosts.
+    /// The message of a refusal that does not depend on other hosts.
     pub(crate) fn message(self) -> Message {
         match self {
             Self::Requests => message!("too_many_requests", "too many requests; wait a moment"),
@@ -225,7 +206,6 @@ impl Kind {
     }
 }
 
-/// Why a share is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) kind: Kind,
@@ -233,12 +213,11 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the host of the caller has reached its share. Otherwise the hub is busy.
+    /// Whether the host has reached its share. Otherwise the hub is busy.
     pub(crate) fn is_of_host(self) -> bool {
         matches!(self.full, Full::Share(_))
     }
 
-    /// The message to the caller.
     pub(crate) fn message(self) -> Message {
         let (count, is_of_host) = match self.full {
             Full::Share(count) => (count, true),
@@ -300,7 +279,6 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The numbers of refusals by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals([AtomicU64; Kind::ALL.len()]);
 
@@ -309,7 +287,6 @@ impl Refusals {
         self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The name of each kind and its number of refusals.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
         Kind::ALL.iter().map(|&kind| (kind.name(), self.0[kind as usize].load(Ordering::Relaxed)))
     }
@@ -327,7 +304,6 @@ mod tests {
         HostId::V4([10, 0, 0, number])
     }
 
-    /// Starts to wait.
     fn queue<'a>(
         shares: &'a Arc<Shares>,
         host: HostId,
@@ -353,7 +329,7 @@ mod tests {
     async fn waiting_requests_are_served_host_by_host() {
         let shares = Shares::new(Kind::Replays, 2);
         let held = shares.wait(host(1)).await.unwrap();
-        // One host may have half, although the rest is free.
+        // One host may have half, even if the rest is free.
         let mut greedy: Vec<_> = (0..50).map(|_| queue(&shares, host(1))).collect();
         let other = shares.wait(host(2)).now_or_never().expect("another host may have the rest").unwrap();
         let mut second = queue(&shares, host(2));
@@ -388,7 +364,6 @@ mod tests {
         assert_eq!(patient.await.unwrap_err().full, Full::All(1), "after a while");
         drop(greedy);
         assert!(shares.state().queue.is_empty());
-        // A request that is dropped while it is served returns its share.
         let dropped = queue(&shares, host(3));
         drop((held, dropped));
         assert_eq!(shares.taken(), 0);

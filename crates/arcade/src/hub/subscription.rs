@@ -1,8 +1,6 @@
-//! Rooms of other nodes that are watched here. The node follows the publication of each room, and forwards it to all of
-//! its watchers.
-//!
-//! Watchers have bounded queues. A message that does not fit is dropped, and so are all later messages until the
-//! watcher has emptied its queue; then it receives a snapshot, as from a room of this node.
+//! Rooms of other nodes that are watched here: this node follows the publication of each and forwards it to all
+//! watchers. If a message does not fit into the queue of a watcher, it and all later ones are dropped until the queue
+//! is empty; then a snapshot follows, as in a room of this node.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -26,10 +24,9 @@ use crate::{
     },
 };
 
-/// How long watchers of a room get their own sockets after following the room has failed.
+/// How long watchers get their own sockets after following a room has failed.
 const BARRED: Duration = Duration::from_secs(30);
 
-/// The rooms that are followed.
 #[derive(Debug, Default)]
 pub(crate) struct Following {
     state: Mutex<Channels>,
@@ -47,8 +44,8 @@ impl Following {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The channel of a public room of another node, unless following it has failed recently. If no task follows the
-    /// room yet, also returns the requests of the channel, and the caller has to start a task.
+    /// `None` if following the room has failed recently. If no task follows the room yet, also returns the requests
+    /// of the channel, for a task that the caller starts.
     pub(crate) fn channel(
         &self,
         id: &str,
@@ -69,7 +66,7 @@ impl Following {
         Some((channel, Some(requests)))
     }
 
-    /// Stops following a room. If following has failed, its watchers get their own sockets for a while.
+    /// If following has failed, watchers get their own sockets for a while.
     pub(crate) fn unfollow(&self, id: &str, channel: &Arc<Channel>, failed: bool) {
         channel.end(None);
         let mut state = self.state();
@@ -77,7 +74,7 @@ impl Following {
             state.channels.remove(id);
         }
         if failed {
-            // This also removes the entries of finished rooms.
+            // Also removes the entries of finished rooms.
             let now = Instant::now();
             state.barred.retain(|_, until| *until > now);
             state.barred.insert(id.to_owned(), now + BARRED);
@@ -85,12 +82,11 @@ impl Following {
     }
 }
 
-/// The memory of a queued message in addition to its bytes.
+/// The memory of a queued message besides its bytes.
 const OVERHEAD: usize = 64;
-/// The maximum number of messages in a snapshot: those of the longest backlog.
+/// The messages of the longest backlog.
 const MAX_SNAPSHOT: usize = MAX_BACKLOG / OVERHEAD + 2;
 
-/// A request of a channel to the node of its room.
 #[derive(Debug)]
 pub(crate) enum ChannelRequest {
     /// Whether a client at this address may watch.
@@ -99,15 +95,13 @@ pub(crate) enum ChannelRequest {
     Gone(u64),
 }
 
-/// The next message to a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NextMessage {
     Item(Item),
-    /// The end; without a reason the page reconnects.
+    /// Without a reason the page reconnects.
     End(Option<CloseReason>),
 }
 
-/// A room of another node.
 #[derive(Debug)]
 pub(crate) struct Channel {
     game: Game,
@@ -120,16 +114,15 @@ pub(crate) struct Channel {
 #[derive(Debug)]
 struct ChannelState {
     backlog: Backlog,
-    // The current run, and the number of its messages so far; `None` before the first snapshot.
+    // The current run and its messages so far; `None` before the first snapshot.
     at: Option<(u64, u64)>,
-    // The parts of a snapshot that have arrived.
+    // Parts of a snapshot that have arrived.
     coming: Option<(u64, u64, Vec<Item>)>,
     guests: BTreeMap<u64, Arc<Queue>>,
     next: u64,
     over: bool,
 }
 
-/// The messages that one watcher has not taken yet.
 #[derive(Debug, Default)]
 struct Queue {
     state: Mutex<Waiting>,
@@ -142,7 +135,7 @@ struct End(Option<CloseReason>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    // The snapshot, which watchers share, and how many of its items were taken.
+    // The shared snapshot, and the number of its items that were taken.
     all: Option<(Arc<[Item]>, usize)>,
     items: VecDeque<Item>,
     bytes: usize,
@@ -187,9 +180,8 @@ impl Queue {
 }
 
 impl Channel {
-    /// A channel without a snapshot, and its requests.
     pub(super) fn new(game: Game) -> (Arc<Self>, mpsc::UnboundedReceiver<ChannelRequest>) {
-        // The queue is bounded by the number of sockets.
+        // Bounded by the number of sockets.
         let (requests, receiver) = mpsc::unbounded_channel();
         let state = ChannelState {
             backlog: Backlog::new(game),
@@ -206,17 +198,14 @@ impl Channel {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The game of the room.
     pub(crate) const fn game(&self) -> Game {
         self.game
     }
 
-    /// Whether it has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.state().over
     }
 
-    /// Whether it has no watchers.
     pub(crate) fn is_empty(&self) -> bool {
         self.state().guests.is_empty()
     }
@@ -227,10 +216,7 @@ impl Channel {
         ready.wait_for(Option::is_some).await.is_ok_and(|ready| *ready == Some(true))
     }
 
-    /// Adds a watcher, if the node of the room permits it.
-    ///
-    /// # Errors
-    /// With the reason of the refusal; without a reason if the room is not followed any more.
+    /// Adds a watcher, if the node of the room permits it. Without a reason, the room is no longer followed.
     pub(crate) async fn come(self: &Arc<Self>, address: SocketAddr) -> Result<Guest, Option<CloseReason>> {
         let (answer, answered) = oneshot::channel();
         let number = {
@@ -239,7 +225,7 @@ impl Channel {
             state.next
         };
         self.requests.send(ChannelRequest::Come { number, address, answer }).map_err(|_| None)?;
-        // From now on the node is notified when the guest has disconnected, also if no task waits for the answer.
+        // From now on the drop of the guest notifies the node, even if no task waits for the answer.
         let queue = Arc::<Queue>::default();
         queue.state().behind = true;
         let guest = Guest { channel: Arc::clone(self), number, queue: Arc::clone(&queue) };
@@ -253,7 +239,7 @@ impl Channel {
         Ok(guest)
     }
 
-    /// Processes an event. Returns whether more can follow.
+    /// Returns whether more can follow.
     pub(crate) fn take(&self, is_anchor: bool, body: Bytes) -> bool {
         let Some(Event { kind, run, number, items }) = Event::read(body) else {
             debug!("ignored an event of another version");
@@ -284,7 +270,7 @@ impl Channel {
 
     fn begin(&self, run: u64, number: u64, all: &[Item]) {
         let mut state = self.state();
-        // Watchers that received all messages before the snapshot do not need it.
+        // Watchers with all messages before the snapshot do not need it.
         if state.at != Some((run, number)) {
             state.backlog.clear();
             for item in all {
@@ -301,7 +287,7 @@ impl Channel {
         let mut state = self.state();
         match state.at {
             Some((of, at)) if of == run && at == number => {}
-            // Part of a run whose snapshot was not received.
+            // The snapshot of this run was not received.
             _ => return false,
         }
         state.at = Some((run, number + items.len() as u64));
@@ -317,7 +303,6 @@ impl Channel {
         true
     }
 
-    /// Ends one watcher.
     pub(crate) fn remove(&self, number: u64, why: CloseReason) {
         if let Some(queue) = self.state().guests.get(&number) {
             queue.end(Some(why));
@@ -345,7 +330,6 @@ impl Channel {
     }
 }
 
-/// A watcher, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Guest {
     channel: Arc<Channel>,
@@ -354,7 +338,7 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Waits for the next message. Cancel safe.
+    /// Cancel safe.
     pub(crate) async fn next(&self) -> NextMessage {
         loop {
             let is_behind = {
@@ -408,7 +392,6 @@ mod tests {
         Event { kind, run, number, items }.write()
     }
 
-    /// Publishes a snapshot, or a change.
     fn publish(channel: &Channel, kind: Kind, (run, number): (u64, u64), items: Vec<Item>) -> bool {
         let bodies = bodies(kind, run, number, items).into_iter().enumerate();
         bodies.fold(true, |goes_on, (at, body)| goes_on && channel.take(kind != Kind::Change && at == 0, body))
@@ -416,7 +399,6 @@ mod tests {
 
     const SNAPSHOT: Kind = Kind::Snapshot { complete: true };
 
-    /// A channel whose room permits all watchers.
     fn open(game: Game) -> Arc<Channel> {
         let (channel, mut requests) = Channel::new(game);
         tokio::spawn(async move {
@@ -433,7 +415,6 @@ mod tests {
         channel.come("127.0.0.1:9".parse().unwrap()).await.unwrap()
     }
 
-    /// What a guest can take now.
     async fn taken(guest: &Guest) -> Vec<NextMessage> {
         let mut messages = vec![];
         while let Ok(next) = timeout(Duration::from_millis(1), guest.next()).await {
@@ -508,7 +489,7 @@ mod tests {
             assert_eq!(taken(&quick).await, items(&[picture(number)]));
         }
         let messages = taken(&slow).await;
-        // The queued messages, and then the snapshot.
+        // Queued messages precede the snapshot.
         assert!((10..25).contains(&messages.len()), "{}", messages.len());
         assert_eq!(messages[..2], items(&[picture(0), picture(1)]));
         assert_eq!(messages[messages.len() - 2..], items(&[frame("GRID 1 1"), picture(99)]));

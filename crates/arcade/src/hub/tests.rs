@@ -18,12 +18,11 @@ use crate::{
     room::fixtures::CULPRIT,
 };
 
-/// A hub with two rooms of nuggets.
 pub(crate) fn hub(data: &TempDir) -> (Arc<Hub>, [Arc<Room>; 2]) {
     hub_with(data, Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap())
 }
 
-/// A hub whose journals are written in this way, with two rooms of nuggets.
+/// The hub has two rooms of nuggets.
 pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room>; 2]) {
     let journals = data.path().join("journals");
     fs::create_dir(&journals).unwrap();
@@ -62,12 +61,10 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
     (hub, rooms)
 }
 
-/// Waits until `found` returns a value.
 async fn wait<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
     testkit::found(what, async || found()).await
 }
 
-/// Waits for the room that replaces a finished one of the same name.
 async fn after(hub: &Hub, before: &Arc<Room>) -> Arc<Room> {
     let id = before.file().id.clone();
     let other = || hub.rooms.get(&id).filter(|room| !Arc::ptr_eq(room, before));
@@ -86,10 +83,8 @@ async fn panic_of_an_engine_ends_only_its_match() {
     for player in [&ann, &bob, &culprit] {
         assert!(player.expect("QUIT").contains("A fault of the hub has ended this game"));
     }
-    // The other room is not affected.
     cid.send("KEY nonsense");
     cid.expect("ERROR");
-    // The room is back at its port, with another match.
     let back = after(&hub, &broken).await;
     assert_eq!((back.address, back.file().permanent), (broken.address, true));
     assert_ne!(back.file().journal, broken.file().journal);
@@ -112,10 +107,8 @@ async fn restarting_room_can_be_closed() {
     tokio::task::block_in_place(|| hub.rooms.close(&room, "enough"));
     let id = room.file().id.clone();
     wait("the room stays open", || hub.rooms.get(&id).is_none().then_some(())).await;
-    // Its file is removed, too.
     let (_, before) = RoomFiles::open(data.path().join("rooms")).unwrap();
     assert_eq!(before.iter().map(|file| file.id.clone()).collect::<Vec<_>>(), [other.file().id.clone()]);
-    // A room whose engine has panicked can be closed before it restarts.
     Peer::new(other.address).send(format!("PLAY {CULPRIT}"));
     let mut info = other.info.clone();
     timeout(PATIENCE, info.wait_for(|info| info.phase == "over")).await.unwrap().unwrap();
@@ -153,11 +146,9 @@ async fn room_is_watched_once_for_pictures() {
     player.send("PLAY Ann");
     let has_ann = |shot: &Arc<pictures::Shot>| shot.whole.contains('A');
     timeout(PATIENCE, one.wait_for(has_ann)).await.unwrap().unwrap();
-    // A restarted room is watched again.
     room.stop(Leave::Over, RoomOutcome::Renewed);
     after(&hub, &room).await;
     timeout(PATIENCE, one.wait_for(|shot| !has_ann(shot))).await.unwrap().unwrap();
-    // A closed room has no pictures.
     let mut gone = hub.pictures().of(&other.file().id, host).unwrap();
     tokio::task::block_in_place(|| hub.rooms.close(&other, "enough"));
     let end = async { while gone.changed().await.is_ok() {} };

@@ -1,4 +1,4 @@
-//! The task of one ladder. It owns the state machine and carries out its decisions.
+//! The task of one ladder: it owns the state machine and carries out its decisions.
 
 use std::{
     collections::BTreeMap,
@@ -30,15 +30,14 @@ use crate::{
     room::{Room, file::RoomFile, info::Info, register::level_name},
 };
 
-/// How often all programs are compared with the bans and with names that lost their key.
+/// How often bans and revoked names are checked.
 const CHECKS: Duration = Duration::from_secs(1);
 
-/// A running match.
 #[derive(Debug)]
 struct Running {
     seats: [Seat; 2],
     stop: watch::Sender<bool>,
-    // Set when the match has a room.
+    // Set once the match has a room.
     room: Arc<OnceLock<String>>,
 }
 
@@ -49,7 +48,6 @@ pub(super) struct Keeper {
     start: Instant,
     programs: BTreeMap<ProgramId, Newcomer>,
     running: BTreeMap<MatchId, Running>,
-    // Cloned for the tasks that send messages to the keeper.
     sender: mpsc::Sender<KeeperMessage>,
 }
 
@@ -64,7 +62,6 @@ impl Keeper {
         Self { hub, board, ladder: Ladder::new(settings), start: Instant::now(), programs, running, sender }
     }
 
-    /// Runs the ladder until the hub is dropped.
     pub(super) async fn run(mut self, mut messages: mpsc::Receiver<KeeperMessage>) {
         let mut checks = interval(CHECKS);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -86,7 +83,7 @@ impl Keeper {
                 _ = checks.tick() => self.dismissed(),
             };
             if self.hub.upgrade().is_none_or(|hub| hub.rooms.is_draining()) {
-                // Rooms are suspended now, and those of the ladder are not restored.
+                // Rooms are suspended now, and ladder rooms are not restored.
                 return;
             }
             for input in inputs {
@@ -108,8 +105,7 @@ impl Keeper {
         }
     }
 
-    // Disconnects programs of banned hosts, and programs whose key does not prove their name any longer. A playing
-    // program thereby leaves its match.
+    // Disconnects banned programs, and those whose key no longer proves their name. They thereby leave their matches.
     fn dismissed(&self) -> Vec<Input> {
         let Some(hub) = self.hub.upgrade() else { return vec![] };
         let revoked = self.board.take_revoked();
@@ -184,7 +180,7 @@ impl Keeper {
         let Some(hub) = self.hub.upgrade() else { return };
         let (fixture, sender) = (Fixture { game: self.board.game, players, room }, self.sender.clone());
         tokio::spawn(async move {
-            // If the keeper has ended, the hub is ending as well.
+            // If the keeper has ended, the hub is ending.
             let settled = async { drop(sender.send(KeeperMessage::Settled(number)).await) };
             let ended = play(&hub, fixture, stopped, settled).await;
             let _ = sender.send(KeeperMessage::Ended(number, ended)).await;
@@ -206,7 +202,6 @@ impl Keeper {
         Input::MatchEnded(number)
     }
 
-    // Publishes the state of the ladder on the board.
     fn show(&self) {
         let now = Time::ZERO.plus(self.start.elapsed());
         let waiting = self.ladder.waiting().values();
@@ -224,24 +219,21 @@ impl Keeper {
     }
 }
 
-// If the queue is full, the order is dropped: a program that has not taken its last orders is disconnected soon.
+// A dropped order is harmless: a program that does not take its orders is disconnected soon.
 fn order(newcomer: &Newcomer, order: Order) {
     let _ = newcomer.orders.try_send(order);
 }
 
-/// How long a room may take to notice which players have left.
+/// The time for a room to notice which players have left.
 const NOTICE: Duration = Duration::from_secs(2);
-/// The local address of a connection to a room.
 const HERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// A player of a match.
 #[derive(Debug)]
 pub(super) enum Player {
     Program { name: String, orders: mpsc::Sender<Order> },
     Bot(Level),
 }
 
-/// A match that is about to be played.
 #[derive(Debug)]
 pub(super) struct Fixture {
     pub(super) game: Game,
@@ -250,8 +242,8 @@ pub(super) struct Fixture {
     pub(super) room: Arc<OnceLock<String>>,
 }
 
-/// Plays a match until it is over or stopped. Returns `None` if it could not be played to a result. `settled` is
-/// awaited before connections are closed, as soon as no program can lose any more.
+/// Returns `None` without a result. `settled` is awaited before connections are closed, once no program can lose any
+/// more.
 pub(super) async fn play(
     hub: &Arc<Hub>,
     fixture: Fixture,
@@ -273,7 +265,6 @@ pub(super) async fn play(
             return None;
         }
     };
-    // The name is set once.
     let _ = named.set(room.file().id.clone());
     let ended = match gather(hub, &room, &fixture).await {
         Ok(()) => watch_over(&room, stop, players).await,
@@ -285,18 +276,17 @@ pub(super) async fn play(
     settled.await;
     block_in_place(|| hub.rooms.close(&room, "the match is over"));
     let mut info = room.info.clone();
-    // The room may have output left to send.
+    // The room may have output left.
     let _ = timeout(PATIENCE, info.wait_for(|info| info.phase == "over")).await;
     ended
 }
 
-// Gives each program its seat, and seats the bot.
 async fn gather(hub: &Arc<Hub>, room: &Arc<Room>, Fixture { game, players, .. }: &Fixture) -> anyhow::Result<()> {
     let greeting = game.greeting()?;
     for player in players {
         let Player::Program { name, orders } = player else { continue };
         let table = sit(room, *game, name, greeting.clone()).await.with_context(|| format!("{name} has no seat"))?;
-        // A program that has disconnected meanwhile leaves its seat empty.
+        // A disconnected program leaves its seat empty.
         let _ = orders.try_send(Order::Play(Box::new(table)));
     }
     for player in players {
@@ -306,10 +296,9 @@ async fn gather(hub: &Arc<Hub>, room: &Arc<Room>, Fixture { game, players, .. }:
     Ok(())
 }
 
-// Connects to a room under a proven name, and takes a seat.
 async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Result<Table> {
     let known = |own: SocketAddr, link: Link| {
-        // The address in the form that the room uses. The room admits no other client.
+        // The address as the room sees it. The room admits no other client.
         let shown = room.roster.mask.shown(link, own);
         room.roster.open_seat(shown);
         room.roster.set_names(shown, &[name.to_owned()]);
@@ -342,7 +331,7 @@ async fn watch_over(room: &Arc<Room>, mut stop: watch::Receiver<bool>, players: 
     let is_over = |info: &Info| info.result.is_some() || info.phase == "over";
     let is_stopped = tokio::select! {
         () = async { drop(info.wait_for(is_over).await) } => false,
-        // If the keeper has ended, the hub is ending as well.
+        // If the keeper has ended, the hub is ending.
         () = async { drop(stop.wait_for(|stop| *stop).await) } => true,
     };
     if is_stopped {

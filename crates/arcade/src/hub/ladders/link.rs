@@ -1,5 +1,3 @@
-//! The two ends of a forwarded connection: the program, and its room.
-
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
@@ -10,29 +8,25 @@ use tokio::{
     time::timeout,
 };
 
-/// The timeout of everything but a program's turn: a first message, a database query, the end of a room.
+/// The timeout of everything but a program's turn: a first message, a query, the end of a room.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest datagram of either side.
 const DATAGRAM: usize = 1 << 16;
-/// The read buffer of a stream, in bytes.
 const READ: usize = 4 << 10;
 
-/// A connection to a program or to a room.
 #[derive(Debug)]
 pub(super) enum ProgramLink {
     /// A stream connection.
     Stream(TcpStream),
-    /// A program behind the shared UDP socket, which forwards the datagrams from its address.
+    /// Shares a UDP socket, whose reader forwards the datagrams of this address.
     Shared { socket: Arc<UdpSocket>, peer: SocketAddr, inbox: mpsc::Receiver<Bytes> },
-    /// A program behind a WebSocket: each frame is a datagram, or any piece of the stream.
+    /// Over a WebSocket. A frame is a datagram, or any piece of the stream.
     Tunnel { inbox: mpsc::Receiver<Bytes>, outbox: mpsc::Sender<Bytes>, datagrams: bool },
     /// A socket that is connected to a room.
     Own(UdpSocket),
 }
 
 impl ProgramLink {
-    /// Waits for bytes, and appends them; with datagrams it appends one. Returns `false` at the end of a connection.
-    /// Cancellation safe.
+    /// Appends bytes, or one datagram. Returns `false` at the end of a connection. Cancellation safe.
     pub(super) async fn read(&mut self, into: &mut BytesMut) -> io::Result<bool> {
         match self {
             Self::Stream(stream) => {
@@ -53,13 +47,12 @@ impl ProgramLink {
         }
     }
 
-    /// Sends bytes, as one datagram if the protocol has datagrams. Fails if a stream does not accept them in time.
+    /// Sends one datagram, if the protocol has datagrams. Fails if a stream does not accept the bytes in time.
     pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Stream(stream) => {
                 timeout(PATIENCE, stream.write_all(bytes)).await.map_err(|_| io::ErrorKind::TimedOut)?
             }
-            // A lost datagram is not sent again.
             Self::Shared { socket, peer, .. } => socket.send_to(bytes, *peer).await.map(drop),
             Self::Tunnel { outbox, .. } => {
                 let sent = timeout(PATIENCE, outbox.send(Bytes::copy_from_slice(bytes))).await;
@@ -72,7 +65,6 @@ impl ProgramLink {
     /// Closes a stream after the written data.
     pub(super) async fn end(mut self) {
         if let Self::Stream(stream) = &mut self {
-            // The other end may have disconnected already.
             let _ = timeout(PATIENCE, stream.shutdown()).await;
         }
     }
@@ -80,12 +72,12 @@ impl ProgramLink {
     /// Aborts a connection, so that the room notices immediately that its messages are not read.
     pub(super) fn cut(self) {
         if let Self::Stream(stream) = self {
-            // A plain close may leave the connection half closed, and the room would assume a player who still reads.
+            // A plain close may leave the connection half closed, and the room would assume that the player still
+            // reads.
             let _ = stream.set_zero_linger();
         }
     }
 
-    /// Whether each read is one message.
     pub(super) const fn is_datagrams(&self) -> bool {
         match self {
             Self::Stream(_) => false,

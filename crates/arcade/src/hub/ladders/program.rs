@@ -1,4 +1,4 @@
-//! The port of a ladder. A program that connects sends its name and its key first.
+//! The port of a ladder. A program first sends its name and its key.
 
 use std::{
     collections::HashMap,
@@ -36,14 +36,12 @@ use crate::{
 
 /// Programs of one ladder whose first message is awaited or checked.
 const MAX_ENTERING: usize = 64;
-/// Datagrams that are queued for a program.
 const INBOX: usize = 64;
-/// Orders that are queued for a program. There are at most two: to play, and the end of the match.
+/// There are at most two: to play, and the end of the match.
 const ORDERS: usize = 4;
 /// The pause after the system has refused a connection.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The shared parts of all entering programs.
 #[derive(Debug, Clone)]
 struct Door {
     hub: Weak<Hub>,
@@ -53,10 +51,7 @@ struct Door {
     entering: Arc<Semaphore>,
 }
 
-/// Listens until the hub is dropped, and then drops `held`.
-///
-/// # Errors
-/// If the runtime does not accept a socket.
+/// Listens until the hub is dropped, then drops `held`.
 pub(super) fn open(
     hub: &Arc<Hub>,
     (game, greeting): (Game, Bytes),
@@ -104,7 +99,7 @@ impl Door {
             };
             let Some(hub) = self.hub.upgrade() else { return };
             let host = HostId::from(address);
-            // It uses a file like a connection to a room. Above the limit the connection is closed immediately.
+            // A program uses a file, like a connection to a room.
             let Ok(permit) = hub.resources().files.open(host) else { continue };
             let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
             if hub.bans().has(host) {
@@ -119,11 +114,9 @@ impl Door {
         }
     }
 
-    // Accepts programs that connect over a WebSocket.
     async fn connect(self, mut tunnels: mpsc::Receiver<Tunnel>) {
         let datagrams = self.game.link() == Link::Datagram;
         while let Some(Tunnel { host, inbox, outbox }) = tunnels.recv().await {
-            // Above the limit it is closed immediately.
             let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
             let (door, line) = (self.clone(), ProgramLink::Tunnel { inbox, outbox, datagrams });
             tokio::spawn(async move { door.attend(line, host, enters).await });
@@ -139,7 +132,7 @@ impl Door {
         }
     }
 
-    // Reads the first message of a program, or returns why it contains no valid name.
+    // An error explains why the message has no valid name.
     async fn first(&self, line: &mut ProgramLink) -> Option<Result<String, String>> {
         if !self.greeting.is_empty() {
             line.write(&self.greeting).await.ok()?;
@@ -168,11 +161,10 @@ impl Door {
             buffer.clear();
             let received = socket.recv_buf_from(&mut buffer).await;
             let Some(hub) = self.hub.upgrade() else { return };
-            // An error about one program does not affect the other programs.
+            // An error may concern another program.
             let Ok((_, peer)) = received else { continue };
             let datagram = Bytes::copy_from_slice(&buffer);
             if let Some(inbox) = programs.get(&peer).filter(|inbox| !inbox.is_closed()) {
-                // A lost datagram is not sent again.
                 let _ = inbox.try_send(datagram);
                 continue;
             }
@@ -180,7 +172,7 @@ impl Door {
             if hub.bans().has(host) || datagram.len() > MAX_FIRST {
                 continue;
             }
-            // Other datagrams get no response, since the address may be forged.
+            // The address may be forged, so other datagrams get no response.
             let First::Join(name, _) = self.game.first(&datagram) else { continue };
             let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
             programs.retain(|_, inbox| !inbox.is_closed());
@@ -197,10 +189,9 @@ impl Door {
         }
     }
 
-    // Admits a program with this first message, or sends it the reason why not.
     async fn enter(&self, line: ProgramLink, host: HostId, login: Result<String, String>) -> Option<Program> {
         let hub = self.hub.upgrade()?;
-        // The source of a first datagram may be forged, so a failed try is not charged to the owner of that address.
+        // The source may be forged, so a failed try is not charged to that address.
         let is_charged = !matches!(line, ProgramLink::Shared { .. });
         match self.prove(&hub, host, login, is_charged).await {
             Ok((name, rating)) => {
@@ -223,8 +214,7 @@ impl Door {
         }
     }
 
-    // Returns the name and the rating of a program, or why it is rejected.
-    // A wrong key that is not charged does not help to guess the right one: a key has 80 bits.
+    // An uncharged wrong key does not help to guess the right one: a key has 80 bits.
     async fn prove(
         &self,
         hub: &Arc<Hub>,
@@ -259,15 +249,13 @@ impl Door {
     }
 }
 
-/// The maximum number of bytes that a program may send before its match starts. They are discarded: no match runs yet,
-/// and the program may repeat its key.
+/// Bytes that a program may send before its match. They are discarded: the program may repeat its key.
 const MAX_EARLY: usize = 1 << 20;
 /// The shortest time between two notices to the keeper that a program has sent data, in games that request no moves.
 const PULSE: Duration = Duration::from_millis(500);
 /// How long after the end of a room its last datagrams may arrive.
 const LINGER: Duration = Duration::from_millis(300);
 
-/// A program that waits or plays.
 pub(super) struct Program {
     pub(super) id: ProgramId,
     pub(super) game: Game,
@@ -277,7 +265,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Waits and plays. Returns when the program has disconnected or its match is over.
+    /// Returns when the program has disconnected or its match is over.
     pub(super) async fn stay(mut self) {
         let (mut early, mut discarded) = (BytesMut::new(), 0);
         let table = loop {
@@ -299,20 +287,19 @@ impl Program {
         self.play(*table).await;
     }
 
-    // Forwards data between the program and its room.
     async fn play(mut self, Table { mut room, join, greeting }: Table) {
         let (mut received, mut output) = (BytesMut::new(), BytesMut::new());
         let (mut parser, mut skip) = (MessageParser::default(), greeting);
         let mut pulse = Instant::now();
         let mut finished = false;
-        // The program receives the remaining data of its room before the end.
+        // When to stop forwarding the remaining data of the room.
         let mut ends: Option<Instant> = None;
         loop {
             if !received.is_empty() {
-                // A repeated join datagram contains the key, so the stored one is sent in its place.
+                // A repeated join contains the key, so the stored one replaces it.
                 let is_join = self.line.is_datagrams() && matches!(self.game.first(&received), First::Join(..));
                 let message = if is_join { &join[..] } else { &received[..] };
-                // After the program has finished, nothing is sent to the room, which would interpret it as leaving.
+                // Once the program has finished, nothing is sent: the room would interpret it as leaving.
                 if !finished && room.write(message).await.is_err() {
                     finished = true;
                 }
@@ -362,13 +349,12 @@ impl Program {
                         if !finished {
                             return leave(self.game, room).await;
                         }
-                        // The seat of the program remains until the other players have finished.
+                        // The seat remains until the other players have finished.
                         return outlast(room, &mut self.orders).await;
                     }
                 }
             }
         }
-        // The match may have broken off for any reason.
         self.report(Input::Disconnected(self.id)).await;
         self.line.end().await;
     }
@@ -381,12 +367,12 @@ impl Program {
     }
 
     async fn report(&self, input: Input) {
-        // If the keeper has ended, the hub is ending as well.
+        // If the keeper has ended, the hub is ending.
         let _ = self.keeper.send(KeeperMessage::Input(input)).await;
     }
 }
 
-// Returns how many of these bytes the program has already received.
+// Returns the number of bytes that the program already has.
 fn skipped(output: &[u8], skip: &mut Bytes) -> usize {
     if skip.is_empty() {
         return 0;
@@ -396,16 +382,14 @@ fn skipped(output: &[u8], skip: &mut Bytes) -> usize {
     if output.starts_with(&greeting) { greeting.len() } else { 0 }
 }
 
-// Notifies the room that the player has left.
 async fn leave(game: Game, mut room: ProgramLink) {
     if let Some(goodbye) = game.leave() {
-        // On one machine no datagram is lost.
+        // Local datagrams are not lost.
         let _ = room.write(&goodbye).await;
     }
     room.cut();
 }
 
-// Keeps a connection to a room open until the match is over.
 async fn outlast(mut room: ProgramLink, orders: &mut mpsc::Receiver<Order>) {
     let mut output = BytesMut::new();
     loop {
@@ -425,32 +409,22 @@ async fn outlast(mut room: ProgramLink, orders: &mut mpsc::Receiver<Order>) {
 
 /// The longest name of a program, in bytes.
 pub(crate) const MAX_PROGRAM_NAME: usize = 24;
-/// The separator between a name and its key.
 pub(crate) const MARK: char = '#';
-/// The letters and digits of keys, without those that resemble others.
+/// Letters and digits without those that resemble others.
 const DIGITS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz123456789";
-/// The number of characters in a key.
 const LENGTH: usize = 16;
 
-/// Generates a key.
-///
-/// # Errors
-/// If the system has no random numbers.
 pub(crate) fn draw() -> anyhow::Result<String> {
     let mut drawn = [0_u8; LENGTH];
     SysRng.try_fill_bytes(&mut drawn)?;
     Ok(drawn.iter().map(|byte| char::from(DIGITS[usize::from(byte % 32)])).collect())
 }
 
-/// The stored hash of a key.
 pub(crate) fn hash(key: &str) -> [u8; KEY_HASH_LENGTH] {
     Sha256::digest(format!("ladder\n{key}")).into()
 }
 
-/// Checks a program's name: it may contain only characters that all protocols have.
-///
-/// # Errors
-/// With the rules for names.
+/// A name may contain only characters that all protocols have.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     let is_known = |letter: u8| letter.is_ascii_alphanumeric() || b"._-".contains(&letter);
     if (1..=MAX_PROGRAM_NAME).contains(&name.len()) && name.bytes().all(is_known) {
@@ -459,10 +433,6 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
     Err(format!("the name of a program has 1 to {MAX_PROGRAM_NAME} letters, digits, '.', '_' or '-'"))
 }
 
-/// Splits the first message of a program into the name and the key.
-///
-/// # Errors
-/// With the expected format.
 pub(crate) fn split(login: &str) -> Result<(String, String), String> {
     let Some((name, key)) = login.trim_end().split_once(MARK) else {
         return Err("say your name as NAME#KEY; `arcade ladder join NAME` gives a key".into());

@@ -1,4 +1,4 @@
-//! Views of the list of rooms, as selected by pages. Pages with the same view share it.
+//! Views of the list of rooms. Pages with the same selection share a view.
 
 use std::{
     cmp::Reverse,
@@ -14,30 +14,27 @@ use tokio::sync::watch;
 use super::{Highlights, Listed};
 use crate::games::Game;
 
-/// The maximum number of rooms in a view.
+/// Rooms in a view.
 const MAX_COUNT: usize = 60;
-/// The maximum length of a search text, in characters.
+/// Characters of a search text.
 const MAX_TEXT: usize = 40;
-/// The maximum number of bytes of rooms in one update of a view. The remaining rooms follow in the next update, so a
-/// page receives at most some kilobytes a second, even if many rooms change.
+/// Bytes of rooms in one update of a view. The rest follows in the next update, so a page receives at most some
+/// kilobytes a second.
 const MAX_CHANGE: usize = 1_400;
-/// The maximum number of views that are updated each time. The other views follow next time.
+/// Views that are updated each time.
 const MAX_TURNS: usize = 128;
 /// The maximum number of distinct views of one host. Above the limit, its pages get a plain view, which does not count:
 /// the first rooms of the selected game.
 pub(crate) const MAX_VIEWS_OF_HOST: usize = 64;
 
-/// The selection of a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Look {
-    /// The rooms of this game only.
     game: Option<Game>,
-    /// Only rooms with this text in their name, their title or the name of a player.
+    /// Searched in the name, the title and the names of players.
     text: String,
-    /// The number of matching rooms to skip.
+    /// Matching rooms to skip.
     from: usize,
-    /// The number of rooms to list.
     count: usize,
 }
 
@@ -48,13 +45,12 @@ impl Default for Look {
 }
 
 impl Look {
-    // The same selection within the limits and in lower case.
     fn bounded(self) -> Self {
         let text = self.text.trim().to_lowercase().chars().take(MAX_TEXT).collect();
         Self { text, count: self.count.min(MAX_COUNT), ..self }
     }
 
-    // The first rooms of the same game. There is one such view for each game and one for all games.
+    // One such view exists for each game and one for all games.
     fn plain(&self) -> Self {
         Self { game: self.game, ..Self::default() }
     }
@@ -64,10 +60,9 @@ impl Look {
     }
 }
 
-/// A view at one moment, and the changes since the previous frame.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// The sequence number of the frame in its view.
+    /// The sequence number in its view.
     pub(crate) number: u64,
     look: Look,
     rooms: Vec<Arc<Listed>>,
@@ -79,10 +74,9 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The whole view, as a message.
     pub(crate) fn whole(&self) -> Bytes {
         let whole = self.whole.get_or_init(|| {
-            // A look consists of numbers and strings, which can be serialized.
+            // Numbers and strings can be serialized.
             let look = serde_json::to_string(&self.look).unwrap_or_default();
             let (ids, rooms, Highlights { recent, leaders, unsure }) =
                 (ids(&self.rooms), rows(&self.rooms), &self.highlights);
@@ -101,15 +95,12 @@ fn rows(rooms: &[Arc<Listed>]) -> String {
 
 fn ids(rooms: &[Arc<Listed>]) -> String {
     let ids: Vec<&str> = rooms.iter().map(|room| room.id.as_str()).collect();
-    // A list of strings can be serialized.
     format!(r#""ids":{}"#, serde_json::to_string(&ids).unwrap_or_default())
 }
 
-/// The list of rooms, and all views of it.
 #[derive(Debug)]
 pub(crate) struct Lists {
     state: Mutex<ViewsState>,
-    // Notified of every publication.
     changed: watch::Sender<u64>,
 }
 
@@ -117,21 +108,20 @@ pub(crate) struct Lists {
 struct ViewsState {
     rooms: Vec<Arc<Listed>>,
     highlights: Highlights,
-    // The number of publications.
     version: u64,
     views: BTreeMap<Look, View>,
-    // The number of distinct views of each host that are not plain.
+    // The number of views of each host that are not plain.
     distinct: BTreeMap<HostId, usize>,
 }
 
 #[derive(Debug)]
 struct View {
     frames: watch::Sender<Arc<Frame>>,
-    // The number of pages with this view, by host.
+    // The number of pages by host.
     pages: BTreeMap<HostId, usize>,
-    // The publication that the view has caught up with, if it is complete.
+    // The publication that the view has caught up with completely.
     version: Option<u64>,
-    // How often the view was due and had no turn since its last update.
+    // How often the view was due without a turn since its last update.
     passed: usize,
     // The room at which the next update begins, so that no room waits forever.
     start: usize,
@@ -146,7 +136,6 @@ impl Default for Lists {
     }
 }
 
-/// The subscription of a page to a view.
 #[derive(Debug)]
 pub(crate) struct Looking {
     lists: Arc<Lists>,
@@ -156,7 +145,7 @@ pub(crate) struct Looking {
 }
 
 impl Looking {
-    /// Whether this is the view that the page has requested, and not a plain one in its place.
+    /// The view may be a plain one instead.
     pub(crate) fn is_of(&self, look: Look) -> bool {
         self.look == look.bounded()
     }
@@ -179,7 +168,7 @@ impl Drop for Looking {
     }
 }
 
-// Returns whether the count is zero now.
+// Returns whether the count is now zero.
 fn count_down(counts: &mut BTreeMap<HostId, usize>, host: HostId) -> bool {
     let Some(count) = counts.get_mut(&host) else { return false };
     *count -= 1;
@@ -195,8 +184,7 @@ impl Lists {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Subscribes a page of this host to a view, with all changes after the current frame. A host with too many views
-    /// gets a plain one.
+    /// All changes after the current frame follow. A host with too many views gets a plain one.
     pub(crate) fn look(self: &Arc<Self>, host: HostId, look: Look) -> Looking {
         let mut look = look.bounded();
         let mut state = self.state();
@@ -219,12 +207,11 @@ impl Lists {
         Looking { lists: Arc::clone(self), host, look, frames }
     }
 
-    /// Returns a receiver that is notified of each publication.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
-    /// Replaces the list; views follow in `advance`.
+    /// Views follow in `advance`.
     pub(super) fn publish(&self, rooms: Vec<Arc<Listed>>, highlights: Highlights) {
         let mut state = self.state();
         (state.rooms, state.highlights) = (rooms, highlights);
@@ -232,7 +219,6 @@ impl Lists {
         self.changed.send_replace(state.version);
     }
 
-    /// Brings views up to date.
     pub(super) fn advance(&self) {
         let mut state = self.state();
         let ViewsState { rooms, highlights, version, views, .. } = &mut *state;
@@ -245,8 +231,8 @@ impl Lists {
     }
 }
 
-// The views whose turn it is: those with many pages and those that have waited for long come first. No host has a
-// second turn before every host with a waiting view has had one.
+// Views with many pages and long waits come first. No host has a second turn before every host with a waiting view
+// has had one.
 fn turns(views: &mut BTreeMap<Look, View>, version: u64) -> Vec<Look> {
     let mut due: Vec<(&Look, &mut View)> = views.iter_mut().filter(|(_, view)| view.version != Some(version)).collect();
     if due.len() <= MAX_TURNS {
@@ -271,7 +257,6 @@ fn turns(views: &mut BTreeMap<Look, View>, version: u64) -> Vec<Look> {
     rounds.into_iter().map(|(_, look)| look.clone()).take(MAX_TURNS).collect()
 }
 
-// The rooms of a view, and the total number of matching rooms.
 fn matching(look: &Look, rooms: &[Arc<Listed>]) -> (Vec<Arc<Listed>>, usize) {
     let mut total = 0;
     let mut found = vec![];
@@ -301,7 +286,7 @@ impl View {
         let mut room_left = MAX_CHANGE;
         let mut changed = vec![];
         let mut all = true;
-        // The rooms as the page has them, in the order of `wanted`; `None` if the page does not have the room yet.
+        // The rooms as the page has them, in the order of `wanted`; `None` if the page lacks the room.
         let mut shown: Vec<Option<Arc<Listed>>> =
             wanted.iter().map(|room| known.get(room.id.as_str()).map(|room| Arc::clone(room))).collect();
         for step in 0..wanted.len() {
@@ -388,7 +373,6 @@ mod tests {
         Arc::new(Listed::of(info).unwrap())
     }
 
-    // Publishes these rooms, and updates the views.
     fn publish(lists: &Lists, infos: &[Info]) {
         lists.publish(infos.iter().map(row).collect(), highlights());
         lists.advance();
@@ -406,12 +390,10 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    // Subscribes a page of the host with this number to this view.
     fn looking(lists: &Arc<Lists>, host: u8, value: Value) -> Looking {
         lists.look(HostId::V4([10, 0, 0, host]), look(value))
     }
 
-    /// The state of a page that follows a view.
     #[derive(Default)]
     struct Page {
         number: Option<u64>,
@@ -421,7 +403,7 @@ mod tests {
     }
 
     impl Page {
-        // Takes the newest frame; returns the number of bytes that it was sent.
+        // Returns the number of bytes that the page was sent.
         fn follow(&mut self, Looking { frames, .. }: &Looking) -> usize {
             let frame = Arc::clone(&frames.borrow());
             if self.number == Some(frame.number) {
@@ -480,7 +462,7 @@ mod tests {
         let frames = looking(&lists, 1, json!({ "count": 20 }));
         let mut page = Page::default();
         let whole = page.follow(&frames);
-        // One room changes, one is removed so that another moves into the view, and one moves out of the view.
+        // Also moves one room into the view and one out of it.
         infos[4].taken = 9;
         publish(&lists, &infos);
         let change = page.follow(&frames);
@@ -532,7 +514,6 @@ mod tests {
             for info in &mut infos {
                 info.taken = time % 26;
             }
-            // Some rooms are added and removed.
             infos.rotate_left(3);
             publish(&lists, &infos);
             bytes += page.follow(&frames);
@@ -541,7 +522,7 @@ mod tests {
         #[expect(clippy::cast_precision_loss, reason = "some kilobytes")]
         let rate = bytes as f64 / seconds;
         assert!(rate < 12_000.0, "{rate:.0} bytes a second");
-        // No room is forgotten: the remaining changes arrive when less happens.
+        // Remaining changes arrive when less happens.
         for _ in 0..60 {
             lists.advance();
             page.follow(&frames);
@@ -585,7 +566,7 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let mut infos: Vec<_> = (0..3_000).map(|number| info(number, Game::Nuggets, &[])).collect();
         publish(&lists, &infos);
-        // No two pages of the crowd look at the same rooms, and the crowd has several hosts.
+        // All views of the crowd differ.
         let crowd: Vec<_> = (0..2_000)
             .zip((10..15).cycle())
             .map(|(from, host)| looking(&lists, host, json!({ "from": from })))
