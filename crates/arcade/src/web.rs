@@ -1,8 +1,5 @@
-//! The web server: the page, its sockets, and the interface for programs.
-//!
-//! A request passes four layers: [`observe`] counts it and sets headers of its response, [`admit`] checks its caller,
-//! [`limits::account`] bounds its time and memory, and in an arcade of several hubs [`relay`] forwards it to the hub of
-//! its room.
+//! The web server. A request passes four layers: [`observe`] counts it and sets headers, [`admit`] checks its caller,
+//! [`limits::account`] bounds its time and memory, and [`relay`] forwards it to the hub of its room.
 
 mod api;
 mod caller;
@@ -41,11 +38,10 @@ use axum::{
 use self::{page::Page, response::missing};
 use crate::hub::{Hub, resources::MAX_BODY};
 
-/// What pages may load and do: only resources of this hub, and no script in the page itself.
+/// Pages load only resources of this hub, and have no inline scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The routes.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let settings = page::Settings { rooms_are_here: hub.rooms_are_here(), examples: hub.examples };
     let page = Page::of(hub.lists(), settings);
@@ -93,7 +89,6 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .with_state(hub)
 }
 
-// Counts requests.
 async fn observe(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = match request.method().as_str() {
@@ -111,7 +106,6 @@ async fn observe(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> R
     headers(response).await
 }
 
-// Sets the headers that all responses have.
 async fn headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let set: [(_, &'static str); 4] = [
@@ -126,8 +120,7 @@ async fn headers(mut response: Response) -> Response {
     response
 }
 
-// Rejects requests with a foreign host name, requests from banned hosts, requests above the rate, and requests that
-// should have used TLS.
+// Rejects foreign host names, banned hosts, requests above the rate, and requests that should have used TLS.
 async fn admit(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) -> Response {
     relay::recognize(&hub, &mut request);
     let refusal = caller::check_name(hub.resources(), &request)
@@ -139,7 +132,7 @@ async fn admit(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) ->
     }
 }
 
-/// An unknown address: browsers get the page, which shows an error, and programs a line of text.
+/// Browsers get the page, which shows an error, and programs a line of text.
 async fn not_found(page: Extension<Arc<Page>>, headers: HeaderMap) -> Response {
     let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok()).unwrap_or_default();
     if accepts.contains("text/html") {
@@ -152,7 +145,6 @@ async fn asset(uri: Uri, headers: HeaderMap) -> Response {
     page::file(uri.path().trim_start_matches('/'), &headers)
 }
 
-/// The one page of the hub.
 async fn shown(Extension(page): Extension<Arc<Page>>, headers: HeaderMap) -> Response {
     page.answer(&headers).unwrap_or_else(missing)
 }

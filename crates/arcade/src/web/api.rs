@@ -1,6 +1,5 @@
-//! The interface for programs and for the page: results, players, replays and names as JSON.
-//!
-//! `openapi.json` describes it, and a test compares the two.
+//! The interface for programs and for the page: results, players, replays and names as JSON. A test compares it with
+//! `openapi.json`.
 
 pub(super) mod failure;
 
@@ -38,18 +37,16 @@ use crate::{
     results::views::{ScoreView, match_json},
 };
 
-/// Default number of matches in a response.
+/// Matches in a response, by default.
 const PAGE: u32 = 20;
 /// The longest text in a query: a name of robots.
 const MAX_TEXT: usize = 255;
-/// How often a journal is read again until it contains the end of a match, and the time between.
+/// How often a journal is read until it contains the end of a match.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(150);
 
-/// The description of all routes under `/api`.
 const OPENAPI: &str = include_str!("../../openapi.json");
 
-/// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new()
         .route("/api/openapi.json", get(openapi))
@@ -87,7 +84,6 @@ async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], OPENAPI).into_response()
 }
 
-/// A text from a query or an address.
 pub(super) fn text(what: &str, text: Option<String>) -> Answer<String> {
     let text = text.unwrap_or_default();
     // PostgreSQL has no zero bytes in texts.
@@ -135,7 +131,7 @@ async fn matches(State(hub): State<Arc<Hub>>, caller: Caller, Params(query): Par
     Ok(Json(json!({ "matches": views(&hub, &found) })).into_response())
 }
 
-// Matches of unlisted rooms are not listed while these rooms are open.
+// Omits matches of open unlisted rooms.
 fn views(hub: &Hub, found: &[Match]) -> Vec<Value> {
     found.iter().filter(|found| !hub.hides(&found.room)).map(match_json).collect()
 }
@@ -154,12 +150,11 @@ async fn one_match(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<S
     Ok(Json(view).into_response())
 }
 
-// The other node that has the journal of a match.
 fn keeper(hub: &Hub, found: &Match) -> Option<NodeShown> {
     hub.elsewhere()?.keeper_of(&found.game, &found.journal)
 }
 
-// The response of the other node that has the journal of a match, if this node has no journal of it.
+// `None` if this node has a journal of the match.
 async fn replayed_elsewhere(hub: &Hub, request: &ForwardableRequest, found: &Match) -> Option<Response> {
     let node = keeper(hub, found).filter(|_| !request.is_relayed() && !hub.replays().has(found))?;
     Some(relay::pass(hub, &node, request.with(Body::empty())).await)
@@ -235,7 +230,7 @@ async fn frames(
     Ok(block_in_place(|| Json(frames).into_response()))
 }
 
-/// A season from a query; all time without one.
+/// Without a season, the query is about all time.
 pub(super) fn season(season: Option<String>) -> Answer<String> {
     let season = season.unwrap_or_default();
     if season != ALL_TIME && !is_season(&season) {
@@ -247,12 +242,11 @@ pub(super) fn season(season: Option<String>) -> Answer<String> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlayerQuery {
-    /// The kind of the name; by default the most trusted one that has played.
+    /// By default the most trusted kind that has played.
     kind: Option<Kind>,
     season: Option<String>,
 }
 
-// The person of this name.
 async fn person(store: &Store, name: String, kind: Option<Kind>) -> Answer<(String, Kind)> {
     let kinds = store.kinds(&name).await?;
     let wanted = match kind {

@@ -1,5 +1,3 @@
-//! The client that makes a request, and the checks that admit it.
-
 use std::{
     convert::Infallible,
     net::{IpAddr, SocketAddr},
@@ -26,15 +24,13 @@ use crate::hub::{
 };
 use crate::{fleet::seal::Relayed, message::message};
 
-/// The longest name of a hub in an error or a log line, in characters.
+/// Characters of a hub's name in an error or a log line.
 const MAX_SHOWN: usize = 80;
 
-/// The client that makes a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caller(pub(crate) SocketAddr);
 
 impl Caller {
-    /// Its host.
     pub(crate) fn host(self) -> HostId {
         self.0.into()
     }
@@ -52,22 +48,18 @@ impl FromRequestParts<Arc<Hub>> for Caller {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrived(pub(crate) IpAddr);
 
-/// How a request arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// Without TLS, at a port that has none.
     Open,
-    /// With TLS.
     Secure,
-    /// Without TLS, at a port that has it.
+    /// Without TLS, at a port with TLS.
     Stray,
 }
 
-/// Permission to open a socket: the request comes from a page of this hub, and its host may have one more socket.
+/// The request comes from a page of this hub, and its host may have one more socket.
 #[derive(Debug)]
 pub(crate) struct SocketPermit {
     pub(crate) caller: Caller,
-    /// Held as long as the socket is open.
     pub(crate) place: Slot,
 }
 
@@ -83,13 +75,12 @@ impl FromRequestParts<Arc<Hub>> for SocketPermit {
     }
 }
 
-/// Returns the client that makes a request.
 pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Caller {
     if let Some(relayed) = extensions.get::<Relayed>() {
         return Caller(relayed.client);
     }
     let peer = peer(extensions);
-    // A proxy may append its own line, and a client may send bytes that are not ASCII; both must not hide the last
+    // A proxy may append its own line, and a client may send other bytes than ASCII; both must not hide the last
     // entry.
     let lines = headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
     let forwarded = lines.collect::<Vec<_>>().join(",");
@@ -110,15 +101,15 @@ pub(super) fn is_secure(extensions: &Extensions, headers: &HeaderMap, callers: &
     extensions.get() == Some(&Link::Secure) || callers.is_proxy(peer(extensions)) && proto == Some("https")
 }
 
-/// The address of a page of the hub for other people.
+/// The address of a page for other people.
 pub(super) fn public_url(hub: &Hub, extensions: &Extensions, headers: &HeaderMap, path: &str) -> Option<String> {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let secure = is_secure(extensions, headers, &hub.resources().callers);
     Some(hub.address()?.for_friends(host, secure, path))
 }
 
-/// Rejects a request that addresses the hub by a foreign name: see [`HostNames`](crate::hub::callers::HostNames). A
-/// program that sends no name is accepted, because browsers always do.
+/// Rejects a foreign name of the hub: see [`HostNames`](crate::hub::callers::HostNames). Programs may send no name;
+/// browsers always do.
 pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(), Box<Response>> {
     // The forwarding node has checked the name.
     if request.extensions().get::<Relayed>().is_some() {
@@ -126,7 +117,7 @@ pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(),
     }
     let arrived = request.extensions().get::<Arrived>().map(|arrived| arrived.0);
     let names = &resources.callers.names;
-    // The first line of a request may also contain the name of the hub.
+    // The request line may also contain the name of the hub.
     let called = request.headers().get_all(header::HOST).iter().map(header::HeaderValue::as_bytes);
     let called = called.chain(request.uri().authority().map(|authority| authority.as_str().as_bytes()));
     let strange = called.into_iter().find(|name| !str::from_utf8(name).is_ok_and(|name| names.knows(name, arrived)));
@@ -140,7 +131,7 @@ pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(),
     Err(Box::new(counted(Kind::Name, error(StatusCode::MISDIRECTED_REQUEST, &unknown))))
 }
 
-/// The only layer of read-only pages: checks the name in a request, and bounds its time.
+/// The only layer of read-only pages.
 pub(super) async fn named(State(resources): State<Arc<Resources>>, request: Request, next: Next) -> Response {
     match check_name(&resources, &request) {
         Ok(()) => in_time(next.run(request)).await,
@@ -148,7 +139,7 @@ pub(super) async fn named(State(resources): State<Arc<Resources>>, request: Requ
     }
 }
 
-/// Rejects requests of hosts that are banned or exceed their rate, and changes that pages of other sites request.
+/// Rejects banned hosts, hosts that exceed their rate, and changes that pages of other sites request.
 pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
     let callers = &hub.resources().callers;
     let caller = of(request.extensions(), request.headers(), callers);
@@ -160,16 +151,14 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
         let response = error(StatusCode::TOO_MANY_REQUESTS, &Kind::Requests.message());
         return Err(Box::new(later(counted(Kind::Requests, response), wait.as_secs().saturating_add(1))));
     }
-    // Pages of other sites must not change anything here on behalf of their visitors.
     if request.method().is_safe() {
         return Ok(());
     }
     same_origin(request.extensions(), request.headers(), callers).map_err(Box::new)
 }
 
-// Checks that a request comes from a page of this hub: its origin must match the host name in the request, and the hub
-// must know that name. Programs other than browsers send no origin. A hub with TLS rejects pages without TLS, since
-// they could be forged.
+// The origin must match the host name in the request, which the hub must know. Programs other than browsers send no
+// origin. A hub with TLS rejects pages without TLS, since they could be forged.
 #[expect(clippy::result_large_err, reason = "it is sent at once")]
 fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Result<(), Response> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
@@ -198,7 +187,7 @@ fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) 
     Err(counted(Kind::Origin, error(StatusCode::FORBIDDEN, &Kind::Origin.message())))
 }
 
-// A value sent by a client, escaped for a log or an error.
+// Escapes a sent value for a log or an error.
 fn shown(sent: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(sent).chars().take(MAX_SHOWN).collect();
     start.escape_debug().to_string()

@@ -1,7 +1,5 @@
-//! Connections to the page: their number, their time limits, and the rate at which they are read.
-//!
-//! A connection that becomes a WebSocket also has the limits of sockets from then on. Its rate here covers bytes that a
-//! limit on messages does not count: those of incomplete messages, such as fragments without content.
+//! Connections to the page: their number, time limits and read rate. For WebSockets, the rate here covers the bytes
+//! of incomplete messages, which a limit on messages does not count.
 
 use std::{
     convert::Infallible,
@@ -50,44 +48,42 @@ use crate::hub::{
     shares::{Refusal, Share},
 };
 
-/// How long a client may take to send the head of a request, and how long a connection stays open between two requests.
+/// How long a client may take for the head of a request, and between two requests.
 pub(crate) const HEAD: Duration = Duration::from_secs(30);
 /// How long a client may stop reading a response.
 pub(crate) const STALL: Duration = Duration::from_secs(30);
-/// The read buffer of a WebSocket, in bytes. The library clears it for each attempt to read, also when it wakes up to
-/// send. With its default of 128 KiB this took 40 % of the time of a hub with 1,000 watchers.
+/// The library clears this buffer for each attempt to read, also when it wakes up to send. Its default of 128 KiB
+/// took 40 % of the time of a hub with 1,000 watchers.
 const READ: usize = 4 << 10;
-/// The read buffer of a connection, in bytes; longer heads of requests are rejected.
+/// Longer heads of requests are rejected.
 const MAX_HEAD: usize = 16 << 10;
 /// Connections above the limits that receive an error at the same time; others are closed without one.
 const MAX_REFUSALS: usize = 64;
-/// How long a response may take that has begun when the hub ends.
+/// The timeout of responses that have begun when the hub ends.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
-/// Limits the messages of a browser. A frame is rejected by its header, before memory is allocated for it.
+/// A frame is rejected by its header, before memory is allocated for it.
 pub(crate) fn bounded(upgrade: WebSocketUpgrade, max_message: usize) -> WebSocketUpgrade {
     upgrade.max_message_size(max_message).max_frame_size(max_message).read_buffer_size(READ)
 }
 
-/// Serves the connections of all listeners.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     resources: Arc<Resources>,
     router: Router,
     tls: Option<Arc<Tls>>,
     refusals: Arc<Semaphore>,
-    // Every connection has a receiver, and ends when something is sent.
+    // Every connection has a receiver, and ends when a value is sent.
     ends: watch::Sender<()>,
 }
 
 impl Server {
-    /// Without `tls` it speaks plain HTTP.
+    /// Plain HTTP without `tls`.
     pub(crate) fn new(resources: Arc<Resources>, router: Router, tls: Option<Arc<Tls>>) -> Self {
         let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
         Self { resources, router, tls, refusals, ends: watch::Sender::new(()) }
     }
 
-    /// Accepts connections until the hub ends.
     pub(crate) async fn accept(self, listener: TcpListener) {
         let mut listener = listener.tap_io(|stream| tune_accepted(&*stream));
         let mut end = self.ends.subscribe();
@@ -102,7 +98,6 @@ impl Server {
         }
     }
 
-    // Serves a connection in a new task, if the limits permit.
     fn open<S>(&self, stream: S, peer: SocketAddr, arrived: Option<Arrived>)
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
@@ -141,18 +136,16 @@ impl Server {
     /// Stops accepting, closes idle connections, and waits a moment for responses that have begun.
     pub(crate) async fn finish(self) {
         self.ends.send_replace(());
-        // Connections that take longer end with the process.
         let _ = timeout(LAST_ANSWERS, self.ends.closed()).await;
     }
 }
 
-/// The TLS handshake of a connection, with its share of all handshakes.
 struct Door {
     tls: Arc<Tls>,
     share: Share,
 }
 
-// Serves one connection until either side ends it, or it becomes a WebSocket. `held` is dropped then.
+// Returns when either side ends the connection, or it becomes a WebSocket; then drops `held`.
 async fn serve<S, A>(
     stream: S,
     door: Option<Door>,
@@ -188,7 +181,7 @@ async fn serve<S, A>(
     drop(held);
 }
 
-// A stream that fails if its other end stops reading.
+// The stream fails if its other end stops reading.
 fn impatient<S: AsyncRead + AsyncWrite>(stream: S) -> Pin<Box<TimeoutWriter<S>>> {
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(STALL));
@@ -228,13 +221,12 @@ fn too_many(refusal: Refusal) -> Response {
     response
 }
 
-/// Bytes that are read from one connection: more than the messages of a browser may have.
+/// Bytes of one connection: more than the messages of a browser may have.
 pub(crate) const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 512 << 10 };
 
 /// A stream that is read at [`READ_BYTES`]. The excess stays in the buffers of the system, and then with the client.
 pub(crate) struct Paced<S> {
     stream: S,
-    // A byte that was peeked.
     first: Option<u8>,
     start: Instant,
     bucket: TokenBucket,
@@ -407,7 +399,7 @@ mod tests {
         let mut innocent = connect_from(&server, 2);
         innocent.write_all(request).await.unwrap();
         assert!(rest(&mut innocent).await.len() > LARGE);
-        // Their connections end, and the memory that they held is free.
+        // Their connections end, and the memory is free.
         tokio::time::sleep(2 * limits::PATIENCE).await;
         assert_eq!(server.resources.answers.taken(), 0);
         for stream in &mut deaf {
@@ -472,7 +464,7 @@ mod tests {
         let answer = rest(&mut refused).await;
         assert!(answer.starts_with("HTTP/1.1 429 ") && answer.contains("connection: close"), "{answer}");
         assert!(answer.contains("retry-after: 30") && answer.contains("close some pages"), "{answer}");
-        // The open connections work, and one that ends frees a place.
+        // Open connections work, and one that ends frees a place.
         held[0].write_all(request).await.unwrap();
         let mut answer = [0; 12];
         held[0].read_exact(&mut answer).await.unwrap();
@@ -493,7 +485,6 @@ mod tests {
         timeout(FOR_EVER, finish).await.unwrap().unwrap();
     }
 
-    // A server with a certificate of its own.
     fn secure_server() -> Server {
         let folder = testkit::TempDir::new();
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -514,7 +505,7 @@ mod tests {
         assert_eq!(rest(&mut half).await, "");
         let took = start.elapsed();
         assert!(took >= 2 * tls::HANDSHAKE && took < 3 * tls::HANDSHAKE, "{took:?}");
-        // Data that is no handshake is answered immediately, by an alert.
+        // Data other than a handshake is answered immediately, by an alert.
         let mut junk = connect(&server);
         junk.write_all(&[0x16, 3, 1, 0, 4, 99, 0, 0, 0]).await.unwrap();
         let mut alert = vec![];
@@ -529,7 +520,6 @@ mod tests {
         let mut silent: Vec<_> = (0..=MAX_HANDSHAKES / 2).map(|_| connect(&server)).collect();
         assert_eq!(rest(silent.last_mut().unwrap()).await, "");
         assert_eq!((refused("handshakes"), refused("requests")), (1, 0));
-        // Another host, which starts without TLS here, is served.
         let request = b"GET /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
         let mut innocent = connect_from(&server, 2);
         innocent.write_all(request).await.unwrap();

@@ -1,4 +1,4 @@
-//! Names on other devices: codes that move a name there, a new key that replaces all others, and the release of a name.
+//! Codes that move a name to another device, keys that replace all others, and the release of names.
 
 use std::sync::Arc;
 
@@ -27,7 +27,6 @@ use crate::{
     message::{Message, message},
 };
 
-/// The routes.
 pub(super) fn routes() -> Router<Arc<Hub>> {
     Router::new()
         .route("/api/names/link", post(link))
@@ -40,7 +39,6 @@ fn hash(key: &str, what: &str) -> Answer<KeyHash> {
     KeyHash::of(key).ok_or_else(|| ApiError::bad(format!("'{what}' is 32 random bytes in base64url without padding")))
 }
 
-/// A name, and the key that proves it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NameProof {
@@ -75,7 +73,6 @@ async fn link(
     Ok(Json(json!({ "code": code, "seconds": seconds, "url": url, "qr": qr })).into_response())
 }
 
-/// A code, and the key of the device that receives the name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Redeem {
@@ -117,7 +114,6 @@ async fn redeem(
     }
 }
 
-/// A name, the key that proves it, and the key that replaces all others.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Replace {

@@ -1,9 +1,6 @@
-//! Feeds: sockets by which other nodes watch a room of this one, each for all of its watchers.
-//!
-//! The messages of the room are published, see `hub/publisher.rs`. A feed only reports that the publication has
-//! started, and who may watch. The node of the room decides that, as for its own watchers. A node that follows a room
-//! does so once for all of its watchers. If it cannot, a watcher gets its own socket to the node of the room; see
-//! `relay.rs`.
+//! Feeds: sockets by which another node watches a room for all of its watchers. The messages are published, see
+//! `hub/publisher.rs`; a feed only reports that the publication has started, and who may watch. If a node cannot
+//! follow a room, each watcher gets its own socket; see `relay.rs`.
 //!
 //! ```text
 //! > {"come":7,"address":"192.0.2.1:40000"}     a client wants to watch
@@ -61,11 +58,10 @@ use crate::{
     room::{Room, mailbox::CloseReason},
 };
 
-/// The longest message of a feed, in bytes.
 pub(super) const MAX_LINE: usize = 256;
 /// How often a feed sends a message, and checks whether its watchers may still watch.
 pub(super) const PERIOD: Duration = Duration::from_secs(1);
-/// Watchers of one feed at most.
+/// Watchers of one feed.
 const MAX_WATCHERS: usize = 1 << 16;
 
 /// A message of the watching node.
@@ -76,7 +72,7 @@ pub(super) enum WatchRequest {
     Gone { gone: u64 },
 }
 
-/// A message to it.
+/// A message to the watching node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum FeedMessage {
@@ -86,7 +82,6 @@ pub(super) enum FeedMessage {
     Beat {},
 }
 
-/// Opens a feed for another node.
 pub(super) async fn feed(
     State(hub): State<Arc<Hub>>,
     Path(id): Path<String>,
@@ -109,7 +104,6 @@ pub(super) async fn feed(
     })
 }
 
-// The watchers of one feed.
 struct Feed {
     hub: Arc<Hub>,
     room: Arc<Room>,
@@ -183,7 +177,7 @@ impl Feed {
         }
     }
 
-    // Why a client may not watch, as for watchers of this node.
+    // The rules are those for watchers of this node.
     fn refusal(&self, host: HostId) -> Option<CloseReason> {
         if self.hub.bans().has(host) {
             return Some(CloseReason::Banned);
@@ -191,7 +185,7 @@ impl Feed {
         self.room.roster.is_barred(self.room.roster.mask.host(host)).then_some(CloseReason::RemovedByOwner)
     }
 
-    // Ends watchers that may not watch any longer. Returns whether the other end can be reached.
+    // Returns whether the other end can be reached.
     async fn end_barred(&mut self, socket: &mut WebSocket) -> bool {
         let barred = self.hosts.iter().filter_map(|(&number, &host)| Some((number, self.refusal(host)?)));
         for (number, why) in barred.collect::<Vec<_>>() {
@@ -215,24 +209,22 @@ impl Drop for Feed {
 }
 
 async fn send_message(socket: &mut WebSocket, answer: FeedMessage) -> bool {
-    // It can always be written as JSON.
     let text = serde_json::to_string(&answer).unwrap_or_default();
     send(socket, Message::Text(text.into())).await
 }
 
 /// How long a watcher waits until the room can be followed. After that it gets its own socket.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Periods without a message of the node of the room after which the feed has failed.
+/// Periods without a message after which the feed has failed.
 const SILENT: u32 = 10;
 /// How long a room without watchers is followed.
 const LINGER: Duration = Duration::from_secs(5);
 /// How long the brokers may be away before watchers get their own sockets.
 const AWAY: Duration = Duration::from_secs(15);
-/// The pause after an error.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves sockets whose address states that they only watch a public room of another node, if this node can follow the
-/// room. All other requests continue to the next layer.
+/// Serves sockets whose address states that they only watch a public room of another node, if this node can follow
+/// it.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let Some((id, game, query)) = watched(&hub, &request) else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();
@@ -250,7 +242,7 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
     connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
         if query.enter {
             let entry = timeout(ENTRY, first(&mut socket)).await;
-            // Its address states that it watches. The node of the room checks proofs.
+            // The node of the room checks proofs.
             if !entry.is_ok_and(|entry| entry.is_some_and(|entry| entry.only_looks_on())) {
                 return socket::end(socket, CloseReason::Unclear).await;
             }
@@ -260,7 +252,7 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
     })
 }
 
-// The room that a request only watches, if it is a public room of another node.
+// The public room of another node that the request only watches.
 fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, SocketQuery)> {
     let path = request.uri().path();
     let upgrades = request.method() == Method::GET && request.headers().contains_key(header::UPGRADE);
@@ -276,7 +268,7 @@ fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, SocketQuery)> 
     Some((id.to_owned(), far.row.game, query))
 }
 
-// The channel of a room, once the room is followed.
+// `None` if the room cannot be followed.
 async fn channel(hub: &Arc<Hub>, id: &str, game: Game) -> Option<Arc<Channel>> {
     let (channel, requests) = hub.elsewhere()?.following.channel(id, game)?;
     if let Some(requests) = requests {
@@ -299,7 +291,7 @@ async fn look_on(socket: WebSocket, hub: &Hub, channel: &Arc<Channel>, address: 
 
 type FeedSocket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// Follows a room until it has no watchers, or that fails.
+/// Ends when the room has no watchers, or following it fails.
 async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, requests: mpsc::UnboundedReceiver<ChannelRequest>) {
     let Some(elsewhere) = hub.elsewhere() else { return };
     let counted = elsewhere.fleet.feeds.following();
@@ -315,7 +307,6 @@ async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, requests: mpsc
     drop(counted);
 }
 
-// Opens a feed at the node of the room.
 async fn open(hub: &Hub, id: &str) -> anyhow::Result<FeedSocket> {
     let elsewhere = hub.elsewhere().ok_or_else(|| anyhow::anyhow!("this arcade has no other hubs"))?;
     let node = elsewhere.fleet.owner_of(id).ok_or_else(|| anyhow::anyhow!("no other node owns it"))?;
@@ -324,7 +315,7 @@ async fn open(hub: &Hub, id: &str) -> anyhow::Result<FeedSocket> {
     Ok(WebSocketStream::from_raw_socket(stream, tungstenite::protocol::Role::Client, Some(config)).await)
 }
 
-// Sends requests of watchers to the node of the room, and events to watchers. Fails if watchers need their own sockets.
+// Forwards requests of watchers and events. Fails if watchers need their own sockets.
 async fn attend(
     mut feed: FeedSocket,
     room: &Name,
@@ -346,7 +337,6 @@ async fn attend(
         tokio::select! {
             Some(request) = requests.recv() => {
                 let request = match request {
-                    // The watcher has disconnected.
                     ChannelRequest::Come { answer, .. } if answer.is_closed() => continue,
                     ChannelRequest::Come { number, address, answer } => {
                         waiting.insert(number, answer);
@@ -357,7 +347,6 @@ async fn attend(
                         WatchRequest::Gone { gone: number }
                     }
                 };
-                // They can always be written as JSON.
                 let text = serde_json::to_string(&request).unwrap_or_default();
                 let sent = timeout(connections::STALL, feed.send(tungstenite::Message::text(text))).await;
                 if !matches!(sent, Ok(Ok(()))) {
@@ -394,7 +383,6 @@ async fn attend(
     }
 }
 
-// Forwards events until the connection is closed.
 async fn take_events(room: &Name, feeds: &Feeds, channel: &Channel) -> Result<(), String> {
     let mut last = None;
     let mut away: Option<Instant> = None;

@@ -1,4 +1,4 @@
-//! The page of one journal: it replays the matches without a hub.
+//! Replays the matches of one journal without a hub.
 
 use std::{fmt::Write as _, future::Future, sync::Arc};
 
@@ -31,11 +31,10 @@ use crate::{
 /// A day after every puzzle: the owner of the journal may see everything.
 const NEVER: u32 = u32::MAX;
 
-/// The matches of a journal.
 #[derive(Debug)]
 pub(crate) struct Film {
     pub(crate) journal: String,
-    /// The matches, in the order of their start.
+    /// Matches in the order of their start.
     pub(crate) matches: Vec<Match>,
     pub(crate) replays: Replays,
     pub(crate) resources: Arc<Resources>,
@@ -48,7 +47,6 @@ impl Film {
     }
 }
 
-/// The routes.
 pub(crate) fn router(film: Arc<Film>) -> Router {
     let resources = Arc::clone(&film.resources);
     Router::new()
@@ -73,7 +71,7 @@ fn html(text: String) -> Response {
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")], text).into_response()
 }
 
-/// Lists the matches of the journal. A single match is shown immediately.
+/// A single match is shown immediately.
 async fn list(State(film): State<Arc<Film>>) -> Response {
     if let [only] = film.matches.as_slice() {
         return Redirect::temporary(&format!("/matches/{}", only.id)).into_response();
@@ -84,7 +82,6 @@ async fn list(State(film): State<Arc<Film>>) -> Response {
         let players: Vec<String> =
             found.players.iter().map(|player| format!("<bdi>{}</bdi>", escape(&player.name))).collect();
         let players = if found.complete || !players.is_empty() { players.join(", ") } else { "not over".to_owned() };
-        // Writing to a string cannot fail.
         let _ = write!(
             rows,
             r#"<li><a href="/matches/{}">{title} {}, {}</a> <span class="soft">{players}</span></li>"#,
@@ -104,12 +101,11 @@ async fn list(State(film): State<Arc<Film>>) -> Response {
 async fn page(State(film): State<Arc<Film>>) -> Response {
     let is_example = |found: &Match| Game::named(&found.game).is_some_and(Game::is_example);
     let settings = page::Settings { examples: film.matches.iter().any(is_example), ..page::Settings::default() };
-    // The rest of the page is about a hub.
+    // The navigation is about a hub.
     let whole = page::page(r#"{"rooms":[]}"#, settings).map(|page| without(&page, "<nav", "</nav>"));
     whole.map_or_else(missing, html)
 }
 
-// Removes the part from `front` to `back` from a text.
 fn without(text: &str, front: &str, back: &str) -> String {
     let cut = text.split_once(front).and_then(|(before, rest)| Some((before, rest.split_once(back)?.1)));
     cut.map_or_else(|| text.to_owned(), |(before, after)| format!("{before}{after}"))
@@ -127,7 +123,7 @@ async fn one_match(State(film): State<Arc<Film>>, Path(id): Path<String>) -> Ans
     Ok(Json(view).into_response())
 }
 
-// Replays in the turn of the caller; there is only one caller.
+// There is only one caller.
 async fn replay<T, F>(film: &Film, replay: impl FnOnce(Share) -> F) -> Answer<T>
 where
     F: Future<Output = Result<T, ReplayError>>,

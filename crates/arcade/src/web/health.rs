@@ -1,5 +1,3 @@
-//! The health of the hub, for monitoring.
-
 use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
@@ -21,18 +19,16 @@ use crate::{
     message::message,
 };
 
-/// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/healthz", get(health)).route("/readyz", get(ready)).route("/metrics", get(numbers))
 }
 
-/// Responds as long as the process works.
 async fn health() -> Response {
     Json(json!({ "status": "ok" })).into_response()
 }
 
-/// Whether the hub accepts new rooms and players. It does not if it is about to end, if its database or a journal
-/// cannot be written, or if the directory of the arcade does not answer.
+/// Not ready: the hub is about to end, its database or a journal cannot be written, or the directory of the arcade
+/// does not answer.
 async fn ready(State(hub): State<Arc<Hub>>) -> Response {
     let health = hub.results().health();
     let (status, text) = if hub.rooms.is_draining() {
@@ -58,7 +54,7 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         .into_response()
 }
 
-/// The metrics, for programs on this machine. A header reveals a proxy in between.
+/// Responds only to programs on this machine. A header reveals a proxy in between.
 async fn numbers(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -79,7 +75,6 @@ fn is_local(peer: SocketAddr, headers: &HeaderMap) -> bool {
     peer.ip().to_canonical().is_loopback() && !is_forwarded
 }
 
-/// The routes of the address for metrics only.
 pub(crate) fn only_numbers(hub: Arc<Hub>) -> Router {
     Router::new()
         .route("/metrics", get(all_numbers))
@@ -124,10 +119,9 @@ mod tests {
         answers(StatusCode::OK).await;
         let ann = Peer::new(room.address);
         ann.send("PLAY Ann");
-        // No write completes: the disk does not respond.
+        // No write completes.
         answers(StatusCode::SERVICE_UNAVAILABLE).await;
         assert!(ann.pending().is_empty());
-        // The disk responds again.
         while scribe.write() {}
         ann.expect("OK A");
         answers(StatusCode::OK).await;

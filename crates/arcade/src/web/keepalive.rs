@@ -1,4 +1,4 @@
-//! Keep-alive of sockets: messages show a client that it is connected, and pings show the hub that the client still is.
+//! Messages show a client that it is connected, and pings show the hub that the client still is.
 
 use std::{
     mem,
@@ -13,34 +13,31 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
 use super::connections::STALL;
 
-/// How often a page receives [`BEAT`] if it receives no other message, so that it notices a dead network; see link.js.
+/// A page receives at least one message per period, so that it notices a dead network; see link.js.
 const PERIOD: Duration = Duration::from_secs(1);
-/// An empty message of the hub.
 const BEAT: &str = "{}";
-/// A client receives a ping in every tenth period. All `WebSocket` libraries answer pings. `TCP_USER_TIMEOUT` does not
-/// detect a client that has vanished behind a proxy.
+/// A client receives a ping in every tenth period. All `WebSocket` libraries answer pings. `TCP_USER_TIMEOUT` does
+/// not detect a client that has vanished behind a proxy.
 const PING_EVERY: u32 = 10;
-/// Unanswered pings after which the next one fails: 20 to 30 seconds after the client has vanished.
+/// The next ping fails: 20 to 30 seconds after the client has vanished.
 const MAX_UNANSWERED: u32 = 2;
 /// Replaces the number of unanswered pings while the client is not read.
 const UNREAD: u32 = u32::MAX;
 
-/// Whether a client answers pings.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse(AtomicU32);
 
 impl Pulse {
-    /// Waits for a message of the client. Any message is an answer. Until the next call pings count as answered,
-    /// because the answers are not read.
+    /// Any message counts as an answer. Until the next call pings count as answered, because the client is not read.
     pub(crate) async fn read<T>(&self, next: impl Future<Output = T>) -> T {
-        // After a cancelled call, the value is still the number of unanswered pings.
+        // A cancelled call leaves the number of unanswered pings.
         let _ = self.0.compare_exchange(UNREAD, 0, Ordering::Relaxed, Ordering::Relaxed);
         let message = next.await;
         self.0.store(UNREAD, Ordering::Relaxed);
         message
     }
 
-    // Counts a ping that is about to be sent. Returns whether the client may still be connected.
+    // Returns whether the client may still be connected.
     fn ping(&self) -> bool {
         let count = |unanswered| (unanswered < MAX_UNANSWERED).then(|| unanswered + 1);
         let counted = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
@@ -48,17 +45,14 @@ impl Pulse {
     }
 }
 
-/// A message that keeps a connection alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beat {
-    /// An empty message.
     Idle,
     Ping,
     /// The client does not answer pings.
     Gone,
 }
 
-/// The schedule of the keep-alive messages to a client.
 pub(crate) struct Beats<'a> {
     interval: Interval,
     periods: u32,
@@ -94,8 +88,8 @@ impl<'a> Beats<'a> {
     }
 }
 
-/// Sends a due message to a client. Returns whether the client is connected and has accepted it in time. Pages do not
-/// see pings, so they receive the empty message too.
+/// Returns whether the client has accepted the message in time. Pages do not see pings, so they receive the empty
+/// message too.
 pub(crate) async fn beat(sink: &mut (impl Sink<Message> + Unpin), due: Beat) -> bool {
     let idle = Message::Text(Utf8Bytes::from_static(BEAT));
     match due {
@@ -105,7 +99,7 @@ pub(crate) async fn beat(sink: &mut (impl Sink<Message> + Unpin), due: Beat) -> 
     }
 }
 
-/// Sends a message to a client. Returns whether it has accepted it in time.
+/// Returns whether the client has accepted the message in time.
 pub(crate) async fn send(sink: &mut (impl Sink<Message> + Unpin), message: Message) -> bool {
     matches!(timeout(STALL, sink.send(message)).await, Ok(Ok(())))
 }
@@ -116,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    // Reads like a socket until the client is considered disconnected. Returns the seconds until then.
+    // Reads like a socket. Returns the seconds until the client is considered disconnected.
     async fn lives(pulse: &Pulse, read: impl AsyncFn()) -> u64 {
         let start = Instant::now();
         let mut beats = Beats::new(pulse);
@@ -147,7 +141,7 @@ mod tests {
         let pulse = Pulse::default();
         let floods = async || {
             pulse.read(ready(())).await;
-            // The queue of the room is full.
+            // As if the queue of the room were full.
             tokio::time::sleep(Duration::from_mins(2)).await;
         };
         assert_eq!(lives(&pulse, floods).await, 600);

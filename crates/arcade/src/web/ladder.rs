@@ -1,4 +1,4 @@
-//! The ladder for programs and the page: its ranking, the registration of programs, and their sockets.
+//! The ladder: its ranking, the registration of programs, and their sockets.
 
 use std::sync::Arc;
 
@@ -45,10 +45,8 @@ use crate::{
     results::views::LeaderView,
 };
 
-/// Rows of a ranking.
 const ROWS: u32 = 100;
 
-/// The routes.
 pub(super) fn routes() -> Router<Arc<Hub>> {
     Router::new()
         .route("/ladder/{game}/socket", get(socket))
@@ -64,7 +62,6 @@ fn ladders(hub: &Hub) -> Answer<&Ladders> {
     })
 }
 
-// The games with the ports for programs.
 fn games(ladders: &Ladders) -> Vec<Value> {
     let one = |board: &Arc<Board>| {
         let transport = if matches!(board.game.wire(), Wire::Udp) { "udp" } else { "tcp" };
@@ -134,7 +131,7 @@ async fn join(
         }
         let mut claimed = store.claim(&of, &hash, now).await;
         if matches!(claimed, Ok(Claim::Own)) {
-            // The program may play its first match much later, so its name must not be released as unused.
+            // The first match may be much later, so the name must not be released as unused.
             claimed = store.mark_name_used(&of).await.map(|()| Claim::Own);
         }
         if !matches!(claimed, Ok(Claim::Own)) {
@@ -153,7 +150,7 @@ async fn join(
     }
 }
 
-// The host name under which the caller has reached the hub. Programs connect to the same host.
+// Programs connect to the host under which the caller has reached the hub.
 fn host_of(headers: &HeaderMap) -> Option<String> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
     let end = host.rfind(':').filter(|colon| !host[*colon..].contains(']'));
@@ -167,7 +164,7 @@ struct LeaveRequest {
     key: String,
 }
 
-// The name becomes available, and its results remain.
+// The results of the name remain.
 async fn leave(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
@@ -175,7 +172,7 @@ async fn leave(
 ) -> Answer<Response> {
     ladders(&hub)?;
     let wrong = || not_owner();
-    // No program has an invalid name. The check also bounds the length of the names of counters.
+    // Also bounds the length of the names of counters.
     if program::check(&name).is_err() {
         return Err(wrong());
     }
@@ -194,9 +191,9 @@ async fn leave(
     Err(wrong())
 }
 
-/// The longest frame of a program, in bytes.
+/// In bytes.
 const MAX_FRAME: usize = 4 << 10;
-/// Frames that are queued in each direction.
+/// Frames queued in each direction.
 const QUEUE: usize = 64;
 
 async fn socket(
@@ -216,7 +213,7 @@ async fn socket(
     })
 }
 
-// Forwards frames until the ladder has finished with the program. The ladder is notified when the socket is closed.
+// Returns when the ladder has finished with the program, or the socket is closed.
 async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
     let (sender, inbox) = mpsc::channel(QUEUE);
     let (outbox, mut outgoing) = mpsc::channel::<Bytes>(QUEUE);
@@ -235,7 +232,7 @@ async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
                 break;
             }
         }
-        // Dropping the sender ends the connection for the ladder.
+        // Ends the connection for the ladder.
         drop(sender);
         std::future::pending::<()>().await;
     };
@@ -257,7 +254,6 @@ async fn tunnel(socket: WebSocket, board: &Board, host: HostId) {
                 return;
             }
         }
-        // The client may have disconnected already.
         let _ = sink.close().await;
     };
     board.attend(host, inbox, outbox).await;

@@ -1,5 +1,3 @@
-//! Leaderboards for programs and the page.
-
 use std::sync::Arc;
 
 use axum::{Json, Router, extract::State, response::IntoResponse as _, routing::get};
@@ -17,11 +15,10 @@ use crate::{
     results::views::{BoardView, LeaderView},
 };
 
-/// Rows of a leaderboard, and of each of several.
+/// Rows of a single board, and of each of several.
 const LEADERS: u32 = 100;
 const OF_SEVERAL: u32 = 20;
 
-/// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/api/leaders", get(leaders))
 }
@@ -34,7 +31,7 @@ struct LeadersQuery {
     season: Option<String>,
 }
 
-/// Returns the requested leaderboards that are not empty.
+/// Omits empty boards.
 async fn leaders(State(hub): State<Arc<Hub>>, caller: Caller, Params(query): Params<LeadersQuery>) -> Answer {
     let games = match &query.game {
         Some(name) => vec![game_of(name)?],

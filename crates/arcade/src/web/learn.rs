@@ -1,8 +1,5 @@
-//! "Watch it learn": the blackjack learner trains while a page watches.
-//!
-//! A page opens a socket and sends the settings of the learner. The hub plays rounds and sends the current table a few
-//! times a second, with its exact value beside the optimum. A few threads play rounds in slices, in turn for all
-//! sessions, so that the matches of the hub are not delayed. When the socket is closed, the session ends.
+//! "Watch it learn": the blackjack learner trains while a page watches its table. A few threads play slices of
+//! rounds, in turn for all sessions, so that matches are not delayed.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -43,14 +40,12 @@ use super::{
 };
 use crate::{hub::Hub, message::message, room::mailbox::CloseReason};
 
-/// The longest message of a page, in bytes.
+/// In bytes.
 const MAX_MESSAGE: usize = 1024;
-/// The rate at which messages of one page are read.
 const MESSAGES: Rate = Rate { per_second: 10, burst: 20 };
-/// How often one page may restart its learner. A restart costs as much as hundreds of rounds.
+/// A restart costs as much as hundreds of rounds.
 const STARTS: Rate = Rate { per_second: 2, burst: 5 };
 
-/// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/learn/socket", get(learn)).route("/api/blackjack/table", get(table))
 }
@@ -61,7 +56,7 @@ fn best() -> &'static Best {
     BEST.get_or_init(Best::new)
 }
 
-/// The best table, with the value of each action.
+/// The best table with the value of each action.
 async fn table() -> Response {
     let Ok(table) = spawn_blocking(|| best().table().to_string()).await else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
@@ -86,14 +81,14 @@ async fn learn(
     })
 }
 
-/// Runs the work of sessions on blocking threads, with turns for each host.
+/// Runs blocking work with turns for each host.
 struct Study {
     hub: Arc<Hub>,
     host: HostId,
 }
 
 impl Study {
-    /// Runs `work` with a session and creates its report. Returns `None` if that failed or took too long to start.
+    /// Returns `None` if the work failed or took too long to start.
     async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> (Session, T) + Send + 'static,
@@ -109,7 +104,7 @@ impl Study {
     }
 }
 
-// Learns until the page disconnects or its host is banned.
+// Ends when the page disconnects or its host is banned.
 async fn run(mut socket: WebSocket, study: &Study) {
     let Some((mut session, (), mut report)) = study.work(|| (Session::new(best()), ())).await else { return };
     let start = Instant::now();
@@ -196,13 +191,12 @@ async fn send_text(socket: &mut WebSocket, text: &str) -> bool {
     send(socket, Message::Text(text.into())).await
 }
 
-/// The solver, the best tables and their values.
 #[derive(Debug)]
 struct Best {
     solver: Solver,
     coarse: Policy,
     soft: Policy,
-    // The expected rewards of these two policies.
+    // Expected rewards of the two policies.
     optima: [f64; 2],
     values: Limit,
 }
@@ -216,7 +210,6 @@ impl Best {
         Self { solver, coarse, soft, optima, values }
     }
 
-    /// The best table of a space.
     const fn policy(&self, space: StateSpace) -> &Policy {
         match space {
             StateSpace::Coarse => &self.coarse,
@@ -224,7 +217,7 @@ impl Best {
         }
     }
 
-    /// The expected reward of a round played by the best table of a space.
+    /// The expected reward of a round with the best table.
     const fn optimum(&self, space: StateSpace) -> f64 {
         match space {
             StateSpace::Coarse => self.optima[0],
@@ -232,12 +225,12 @@ impl Best {
         }
     }
 
-    /// The expected reward of a round.
     fn value(&self, policy: &Policy) -> f64 {
         self.solver.value(policy)
     }
 
-    /// The best table on total, softness and upcard. Each action has its value if the table plays everything after it.
+    /// The best table on total, softness and upcard. Each action has its value if the table plays everything after
+    /// it.
     fn table(&self) -> Value {
         let state = |state: blackjack::State| {
             let values = self.values.values(state);
@@ -257,24 +250,22 @@ impl Best {
     }
 }
 
-/// The interval between two slices of rounds, and between two reports.
+/// The interval of slices of rounds and of reports.
 const TICK: Duration = Duration::from_millis(200);
 /// The time of a slice at full speed; the rest of a tick is for other work.
 const SLICE: Duration = Duration::from_millis(40);
 /// Rounds between two checks of the clock.
 const BATCH: u64 = 2_000;
-/// The number of rounds after which a learner stops, because the table does not change any more.
+/// The table no longer changes after this number.
 const MAX_ROUNDS: u64 = 2_000_000_000;
-/// The highest pace in rounds a second; above it the learner runs at full speed.
+/// Rounds a second; above it the learner runs at full speed.
 const MAX_PACE: u32 = 1_000_000;
-/// The maximum number of points of the curve. When it is reached, every other point is dropped.
+/// Points of the curve. At the maximum, every other point is dropped.
 const MAX_POINTS: usize = 512;
 
-/// A request of a page.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 enum LearnCommand {
-    /// Starts a new learner.
     Start {
         #[serde(default)]
         explore: Exploration,
@@ -286,10 +277,9 @@ enum LearnCommand {
         #[serde(default)]
         seed: u64,
     },
-    /// Continues after a pause.
     Resume,
     Pause,
-    /// Sets the pace in rounds a second; `None` means full speed.
+    /// Rounds a second; `None` is full speed.
     Pace {
         rounds: Option<u32>,
     },
@@ -299,7 +289,6 @@ const fn usual_chance() -> f64 {
     0.1
 }
 
-/// How the learner chooses its actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Exploration {
@@ -309,7 +298,6 @@ enum Exploration {
     Confident,
 }
 
-/// The facts in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Space {
@@ -318,7 +306,6 @@ enum Space {
     Soft,
 }
 
-/// The amount of work that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slice {
     Rounds(u64),
@@ -326,7 +313,6 @@ enum Slice {
     Full,
 }
 
-/// A learner with its score and its curve.
 struct Session {
     best: &'static Best,
     trainer: Trainer<Pcg64Mcg>,
@@ -335,11 +321,11 @@ struct Session {
     running: bool,
     // Rounds a second; `None` is full speed.
     pace: Option<u32>,
-    // The fraction of the next round that is due already.
+    // The fraction of the next round that is already due.
     owed: f64,
     speed: f64,
     value: f64,
-    // Numbers of rounds with the exact value at each.
+    // The exact value after each number of rounds.
     curve: Vec<(u64, f64)>,
 }
 
@@ -365,10 +351,6 @@ impl Session {
         }
     }
 
-    /// Applies a request of the page.
-    ///
-    /// # Errors
-    /// With the accepted range.
     fn execute(&mut self, command: LearnCommand) -> Result<(), &'static str> {
         match command {
             LearnCommand::Start { explore, chance, space, seed } => {
@@ -392,7 +374,7 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the work that is due after this time, if any.
+    /// The work that is due after this time.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -409,7 +391,6 @@ impl Session {
         (rounds >= 1.0).then_some(Slice::Rounds(rounds as u64))
     }
 
-    /// Plays the rounds of a slice.
     fn play(&mut self, slice: Slice) {
         let begun = std::time::Instant::now();
         let before = self.score.rounds();
@@ -436,7 +417,7 @@ impl Session {
         }
     }
 
-    // The distances between points grow with the rounds, as in the drawing of the curve.
+    // The distances grow with the rounds, as in the drawing of the curve.
     fn note(&mut self) {
         let rounds = self.score.rounds();
         let far = self.curve.last().is_none_or(|(last, _)| rounds > last + last / 50);
@@ -452,7 +433,6 @@ impl Session {
         }
     }
 
-    /// The data that the page shows.
     fn report(&self) -> Value {
         let (table, best) = (self.trainer.table(), self.best.policy(self.space));
         let policy = table.policy();
@@ -489,7 +469,7 @@ impl Session {
     }
 }
 
-// In thousandths.
+// Rounded to thousandths.
 fn worth(tally: Tally) -> Option<f64> {
     tally.mean().map(|mean| (mean * 1_000.0).round() / 1_000.0)
 }

@@ -1,6 +1,4 @@
-//! The time and the memory of requests and responses.
-//!
-//! Every request with a body, and the bytes of every response, count for the host of their caller until they are
+//! The time and the memory of requests and responses, which count for the host of their caller until they are
 //! processed or sent. A client that does not read its response loses the connection.
 
 use std::{
@@ -32,15 +30,13 @@ use crate::{
     message::message,
 };
 
-/// Responses up to this length are not counted: every connection may have one.
+/// Shorter responses are not counted: every connection may have one.
 const SMALL: usize = 4 << 10;
-/// The longest response, in bytes.
+/// In bytes.
 const MAX_ANSWER: usize = 8 << 20;
-/// The largest piece of a response that a connection gets, in bytes. It is a copy, so that the rest of a response in
-/// the buffer of a connection does not keep the whole response in memory.
+/// A piece of a response is a copy, so that the buffer of a connection does not keep the whole response in memory.
 const CHUNK: usize = 16 << 10;
 
-/// Bounds the time and the memory of a request and its response.
 pub(crate) async fn account(State(resources): State<Arc<Resources>>, request: Request, next: Next) -> Response {
     let host = caller::of(request.extensions(), request.headers(), &resources.callers).host();
     let progress = request.extensions().get::<Progress>().cloned();
@@ -77,10 +73,9 @@ fn has_body(headers: &HeaderMap) -> bool {
     length.is_some_and(|length| length.as_bytes() != b"0") || headers.contains_key(header::TRANSFER_ENCODING)
 }
 
-/// The body of a response, with its share of the bytes of all responses.
 struct CountedBody {
     inner: Body,
-    // Data that was taken from it and not sent yet.
+    // Taken from `inner` and not sent yet.
     left: Bytes,
     progress: Option<Progress>,
     _share: Share,
@@ -138,22 +133,22 @@ impl Drop for CountedBody {
 /// How long a client may take for the next piece of a response.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The deadline by which a connection must accept the next piece of a response.
+/// The deadline for the next piece of a response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress(Arc<watch::Sender<Option<Instant>>>);
 
 impl Progress {
-    /// Sets the deadline: a piece of a response is being sent, and more follows.
+    /// A piece is being sent, and more follows.
     pub(crate) fn expect_progress(&self) {
         self.0.send_replace(Some(Instant::now() + PATIENCE));
     }
 
-    /// Removes the deadline: the response is complete.
+    /// The response is complete.
     pub(crate) fn rest(&self) {
         self.0.send_replace(None);
     }
 
-    /// Waits until the client has missed the deadline.
+    /// Returns when the client has missed the deadline.
     pub(crate) async fn missed(&self) {
         let mut due = self.0.subscribe();
         loop {
@@ -166,7 +161,7 @@ impl Progress {
             };
             tokio::select! {
                 () = late => return,
-                // This never fails, because `self` holds the sender.
+                // Never fails, because `self` holds the sender.
                 _ = due.changed() => {}
             }
         }

@@ -1,9 +1,6 @@
-//! The socket of a page that shows the lobby.
-//!
-//! The page selects a view: `{"look": {"game": "nuggets", "text": "ann", "from": 0, "count": 60}}`. It receives that
-//! view once, and then the changes in it. With `{"pictures": ["nuggets-1"]}` it receives small pictures of these rooms.
-//! Each message replaces the earlier selection of its kind. Views are sent at most four times a second, and so are
-//! pictures, all of them in one message.
+//! The socket of a page that shows the lobby. `{"look": {"game": "nuggets", "text": "ann", "from": 0, "count": 60}}`
+//! selects a view, and `{"pictures": ["nuggets-1"]}` small pictures of rooms, in place of earlier ones. Updates are
+//! sent at most four times a second.
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
@@ -38,14 +35,13 @@ use crate::{
     message::message,
 };
 
-/// The longest message of a page, in bytes.
+/// In bytes.
 const MAX_MESSAGE: usize = 1024;
-/// The rate at which messages of a page are read, including those without content.
+/// Messages of a page, including those without content.
 const READ_RATE: Rate = Rate { per_second: 2, burst: 24 };
-/// The maximum number of rooms whose pictures a page receives.
+/// Rooms whose pictures a page receives.
 const MAX_PICTURES: usize = 12;
-/// Bytes of pictures that a page may receive each time, and in one batch. The remaining pictures follow later, so a
-/// page receives at most 8 kB of pictures a second on average.
+/// Bytes of pictures each time, and in one batch. The rest follows later: at most 8 kB a second on average.
 const PICTURES_EACH_TIME: i64 = 2_000;
 const PICTURES_AT_ONCE: i64 = 40_000;
 
@@ -63,7 +59,6 @@ pub(crate) async fn live(
     })
 }
 
-/// A message of a page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PageMessage {
@@ -71,7 +66,7 @@ struct PageMessage {
     pictures: Option<Vec<String>>,
 }
 
-/// A page and its subscriptions. `P` returns the pictures of a room.
+/// `P` returns the pictures of a room.
 struct LivePage<'a, P> {
     host: HostId,
     lists: &'a Arc<Lists>,
@@ -80,21 +75,21 @@ struct LivePage<'a, P> {
     seen: BTreeMap<String, SentPicture>,
     // The room whose picture was sent last. The next room follows.
     last: Option<String>,
-    // Bytes of pictures that may be sent; negative after a large picture.
+    // In bytes; negative after a large picture.
     allowance: i64,
 }
 
 #[derive(Debug)]
 struct PageView {
     looking: Looking,
-    // The number of the frame that the page has.
+    // The frame that the page has.
     has: Option<u64>,
 }
 
 #[derive(Debug)]
 struct SentPicture {
     shots: watch::Receiver<Arc<Shot>>,
-    // The number of the picture that the page has; 0 means none.
+    // The picture that the page has; 0 means none.
     has: u64,
 }
 
@@ -103,7 +98,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
         Self { host, lists, pictures, view: None, seen: BTreeMap::new(), last: None, allowance: PICTURES_AT_ONCE }
     }
 
-    // Sends updates until the page disconnects, stops reading, or is not welcome.
+    // Ends when the page disconnects or stops reading, or its host is banned.
     async fn serve<E>(
         mut self,
         mut sink: impl Sink<Message> + Unpin,
@@ -136,7 +131,6 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
                     readable = bucket.ready_at(now(), 1).map_or_else(Instant::now, |at| start + at.since(Time::ZERO));
                     match message {
                         Some(Ok(Message::Text(text))) => self.apply(&text),
-                        // The library answers pings.
                         Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
                         _ => return,
                     }
@@ -151,7 +145,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
         }
     }
 
-    // Applies a message of the page. Returns an error message if it is invalid.
+    // Returns an error message if the message of the page is invalid.
     fn apply(&mut self, text: &str) -> Option<Utf8Bytes> {
         let change: PageMessage = match serde_json::from_str(text) {
             Ok(change) => change,
@@ -159,7 +153,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
         };
         let mut answer = None;
         if let Some(look) = change.look {
-            // The previous view is dropped first, so that it does not count towards the limit.
+            // Dropped first, so that it does not count towards the limit.
             self.view = None;
             let looking = self.lists.look(self.host, look.clone());
             let is_other = !looking.is_of(look);
@@ -190,7 +184,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
         answer
     }
 
-    // Waits for the next frame of the view, and returns the message for the page. Cancellation safe.
+    // Waits for the next frame of the view. Cancellation safe.
     async fn change(&mut self) -> Option<Utf8Bytes> {
         let Some(view) = &mut self.view else { return std::future::pending().await };
         if view.has.is_some() && view.looking.frames.changed().await.is_err() {
@@ -203,7 +197,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
         text(if follows { frame.change.clone() } else { frame.whole() })
     }
 
-    // Returns the pictures that have changed since they were last sent, within the allowance.
+    // The pictures that have changed since they were last sent, within the allowance.
     fn shots(&mut self) -> Option<Utf8Bytes> {
         self.allowance = (self.allowance + PICTURES_EACH_TIME).min(PICTURES_AT_ONCE);
         let mut out = String::new();
@@ -239,7 +233,6 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
     }
 }
 
-// The bytes were made from strings.
 fn text(bytes: Bytes) -> Option<Utf8Bytes> {
     Utf8Bytes::try_from(bytes).ok()
 }
@@ -265,7 +258,7 @@ mod tests {
         }))
     }
 
-    // A page that sends these messages, and then only answers pings.
+    // Sends these messages, and then only answers pings.
     fn messages(texts: &[Value]) -> impl Stream<Item = Result<Message, Infallible>> + Unpin + use<> {
         let texts: Vec<_> = texts.iter().map(|text| Ok(Message::text(text.to_string()))).collect();
         let pongs = stream::unfold((), |()| async {
@@ -347,7 +340,7 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let received = Received::default();
         let start = Instant::now();
-        // A page that keeps sending requests, and also frames without content.
+        // Also sends frames without content.
         let requests = Box::pin(stream::iter((0..).map(|number| {
             let message = if number % 2 == 0 { Message::text(r#"{"no":1}"#) } else { Message::Ping(Bytes::new()) };
             Ok::<_, Infallible>(message)
@@ -390,7 +383,7 @@ mod tests {
         let received: Vec<Value> = received.into_inner().into_iter().filter(|value| !is_beat(value)).collect();
         assert_eq!(received[0], json!({ "pictures": { "nuggets-1": { "whole": { "a": 1 } } } }));
         let rest = &received[received.len() - 3..];
-        // After a gap the picture is sent whole; the next one is a change; and then the picture is removed.
+        // A gap, a change, and the removal of the picture.
         assert_eq!(rest[0]["pictures"]["nuggets-1"], json!({ "whole": { "a": 52 } }));
         assert_eq!(rest[1]["pictures"]["nuggets-1"], json!({ "change": { "a": 53 } }));
         assert_eq!(rest[2]["pictures"], json!({ "nuggets-1": null }));

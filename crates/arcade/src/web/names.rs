@@ -1,7 +1,5 @@
-//! Names that belong to a browser.
-//!
-//! A browser generates a random key when it is first used, and claims names with it. The hub stores only a hash of the
-//! key, so a reader of the database cannot take a name.
+//! Names that belong to a browser by a random key. The hub stores only its hash, so a reader of the database cannot
+//! take a name.
 
 use std::{
     collections::HashMap,
@@ -25,29 +23,25 @@ use crate::{
     room::Room,
 };
 
-/// Bytes of a key.
+/// In bytes.
 const KEY_LENGTH: usize = 32;
-/// The longest name, in bytes: the limit of blackjack.
+/// The limit of blackjack, in bytes.
 const MAX_NAME: usize = 64;
 /// The first and the longest pause before the database is queried again for the names of a key.
 const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
 
-/// The hash of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyHash(pub(crate) [u8; KEY_HASH_LENGTH]);
 
 impl KeyHash {
-    /// Hashes the key that is encoded in this text.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let key: [u8; KEY_LENGTH] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         Some(Self(Sha256::digest(key).into()))
     }
 }
 
-/// Checks whether a name can be claimed. The error states why it can be confused with another name.
-///
-/// All its characters are visible, belong to one script (or to none, like digits), and are composed where possible. So
-/// no two names differ only in invisible characters or in letters of different scripts that look the same.
+/// All characters of a name are visible, belong to one script (or to none, like digits), and are composed where
+/// possible. So no two names differ only in invisible characters or in similar letters of different scripts.
 pub(crate) fn check_name(name: &str) -> Result<(), Message> {
     if name.is_empty() || name.len() > MAX_NAME {
         return Err(message!("name_length", "a name has 1 to {most} bytes", most = MAX_NAME));
@@ -77,13 +71,13 @@ fn is_visible(letter: char) -> bool {
     let is_other_space = letter.is_whitespace() && letter != ' ';
     let hides = matches!(
         letter.identifier_type(),
-        // Characters without known properties: unassigned, or for private use.
+        // Unassigned, or for private use.
         None | Some(IdentifierType::Not_Character | IdentifierType::Default_Ignorable | IdentifierType::Deprecated)
     );
     !(letter.is_control() || is_other_space || hides || letter == BLANK_BRAILLE)
 }
 
-/// The message about a name that looks like a name of another browser.
+/// Another browser has a name that looks the same.
 pub(crate) fn resembles(other: Option<&str>) -> Message {
     match other {
         Some(other) => {
@@ -93,7 +87,7 @@ pub(crate) fn resembles(other: Option<&str>) -> Message {
     }
 }
 
-/// The message to a host that has taken [`CLAIMS`] names today.
+/// For a host with [`CLAIMS`] names today.
 pub(crate) fn too_many_claims() -> Message {
     message!(
         "too_many_claims",
@@ -102,7 +96,6 @@ pub(crate) fn too_many_claims() -> Message {
     )
 }
 
-/// The message to a browser that would own too many names.
 pub(super) fn too_many_names() -> Message {
     message!("too_many_names", "you have {count} names already; use one of them", count = store::MAX_NAMES)
 }
@@ -111,7 +104,7 @@ pub(super) fn too_many_names() -> Message {
 pub(crate) const CLAIMS: u32 = 30;
 /// Hosts and networks whose names are counted. Above that, those with the fewest names are forgotten.
 const MAX_HOSTS: usize = 16_384;
-/// Milliseconds in a day.
+/// In milliseconds.
 const DAY: u64 = 24 * 3600 * 1000;
 
 /// How many names each host has taken today.
@@ -125,8 +118,7 @@ struct Today {
 }
 
 impl Claims {
-    /// Counts one more name of a host at `now`, in milliseconds since the Unix epoch. Returns `false` if the host has
-    /// reached its limit.
+    /// `now` is in milliseconds since the Unix epoch. Returns `false` at the limit of the host.
     pub(crate) fn take(&self, host: HostId, now: u64) -> bool {
         let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if today.day != now / DAY {
@@ -158,8 +150,7 @@ impl Claims {
     }
 }
 
-/// Looks up which names the browser at this seat may use in a room: those that its key owns. Retries until the database
-/// answers.
+/// Looks up which names the key of the browser at this seat owns. Retries until the database answers.
 pub(crate) async fn prove(results: &Results, room: &Room, seat: SocketAddr, key: KeyHash) {
     note(results, room, seat, &results.store.recent_names_of(&key.0));
     let lookup = || async {
@@ -179,7 +170,6 @@ fn note(results: &Results, room: &Room, seat: SocketAddr, names: &[String]) {
     }
 }
 
-// Queries until there is an answer.
 async fn until_known<F: Future<Output = Option<Vec<String>>>>(lookup: impl Fn() -> F) -> Vec<String> {
     let mut pause = RETRY.0;
     loop {

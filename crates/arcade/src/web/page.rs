@@ -1,5 +1,5 @@
-//! The one page of the hub. It contains the lobby, so that the browser can show it immediately. It is rendered and
-//! compressed once for all requests until the lobby changes.
+//! The one page of the hub. It contains the lobby for immediate display, and is rendered and compressed once until
+//! the lobby changes.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -23,19 +23,15 @@ use crate::{
     hub::lobby::{Lists, Look, Looking},
 };
 
-/// The page as it was last rendered.
 #[derive(Debug)]
 pub(crate) struct Page {
     settings: Settings,
     state: Mutex<PageState>,
 }
 
-/// The properties of the hub that the page depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Settings {
-    /// Whether native clients reach rooms from this machine only.
     pub(crate) rooms_are_here: bool,
-    /// Whether the example games are offered.
     pub(crate) examples: bool,
 }
 
@@ -54,18 +50,18 @@ struct Made {
 }
 
 impl Page {
-    /// Creates the page with the first rooms of this list.
+    /// Contains the first rooms of the list.
     pub(crate) fn of(lists: &Arc<Lists>, settings: Settings) -> Arc<Self> {
         let lobby = lists.look(HostId::Other, Look::default());
         Arc::new(Self { settings, state: Mutex::new(PageState { lobby, made: None }) })
     }
 
-    /// Returns a response with the page, or `None` if the program was built without it.
+    /// `None` if the program was built without the page.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Option<Response> {
         self.answer_with(request, None)
     }
 
-    /// Like `answer`, with these elements in the head of the page.
+    /// Adds these elements to the head of the page.
     pub(crate) fn answer_with(&self, request: &HeaderMap, head: Option<&str>) -> Option<Response> {
         let Made { mut plain, mut compressed, .. } = self.made()?;
         if let Some(head) = head {
@@ -86,7 +82,7 @@ impl Page {
         })
     }
 
-    // The lock is held while the page is rendered: concurrent requests would only render the same.
+    // Concurrent requests would only render the same.
     fn made(&self) -> Option<Made> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let frame = Arc::clone(&state.lobby.frames.borrow());
@@ -112,16 +108,15 @@ impl Page {
 #[exclude = "*.d.ts"]
 struct Assets;
 
-/// The pages of the example games: `NAME/page/FILE`.
+/// The pages of example games: `NAME/page/FILE`.
 #[derive(RustEmbed)]
 #[folder = "../../examples/"]
 #[include = "*/page/*"]
 struct Examples;
 
-/// The folder of the pages of games.
 const GAMES: &str = "js/games/";
 
-/// Returns a file of the page by its path. The folders of example games are beside those of the other games.
+/// The folders of example games are beside those of the other games.
 fn asset(path: &str) -> Option<EmbeddedFile> {
     Assets::get(path).or_else(|| {
         let (game, file) = path.strip_prefix(GAMES)?.split_once('/')?;
@@ -129,12 +124,11 @@ fn asset(path: &str) -> Option<EmbeddedFile> {
     })
 }
 
-/// Whether the path of a request is that of a file, and not of a page or of data.
+/// Whether the path is that of a file, and not of a page or of data.
 pub(crate) fn is_file(path: &str) -> bool {
     ["/js/", "/style/", "/text/", "/icon.svg", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
 }
 
-/// Returns a file by its path, or "not found" if it is not part of the page.
 pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     let Some(file) = asset(path) else {
         return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
@@ -160,7 +154,7 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     (cached, typed, file.data).into_response()
 }
 
-/// The page as text, with `lobby` in it. `None` if the program was built without it.
+/// `None` if the program was built without the page.
 pub(crate) fn page(lobby: &str, settings: Settings) -> Option<String> {
     let file = Assets::get("index.html")?;
     let Settings { rooms_are_here, examples } = settings;
@@ -172,16 +166,16 @@ pub(crate) fn page(lobby: &str, settings: Settings) -> Option<String> {
         .replace("{{preload}}", if examples { &PRELOAD_WITH_EXAMPLES } else { &PRELOAD })
         .replace("{{rooms}}", rooms)
         .replace("{{examples}}", &names);
-    // This is the last replacement, because the lobby contains names of players.
+    // Last, because the lobby contains names of players.
     Some(page.replace("{{lobby}}", &lobby))
 }
 
-/// Cached, because a development build would search the directories of the page for each request.
+/// A development build would search the directories of the page for each request.
 static PRELOAD: LazyLock<String> = LazyLock::new(|| preload(false));
 static PRELOAD_WITH_EXAMPLES: LazyLock<String> = LazyLock::new(|| preload(true));
 
-/// Links to all style sheets and to the modules that every page needs, so that the browser fetches them in parallel.
-/// Style sheets of games come last, since they override the general ones.
+/// Links to all style sheets and to the modules that every page needs. Style sheets of games come last, since they
+/// override the general ones.
 fn preload(examples: bool) -> String {
     let mut links = String::new();
     // In the folder of a game, `style.css` is for all pages; its modules load others.
@@ -192,7 +186,6 @@ fn preload(examples: bool) -> String {
     sheets.extend(of_examples.map(|game| format!("{}style.css", folder(game))));
     sheets.sort_by_key(|path| (path.starts_with("js/"), path.clone()));
     for path in sheets {
-        // Writing to a string cannot fail.
         let _ = write!(links, r#"<link rel="stylesheet" href="/{path}" />"#);
     }
     let games = Game::offered(examples).map(|game| format!("{}index.js", folder(game)));
@@ -203,7 +196,7 @@ fn preload(examples: bool) -> String {
     links
 }
 
-/// Returns these modules and all modules that they import, but not those that they load on demand.
+/// Includes imported modules, but not those that are loaded on demand.
 fn modules(first: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     let mut next: Vec<String> = first.into_iter().collect();
     let mut found: BTreeSet<String> = next.iter().cloned().collect();
@@ -221,7 +214,7 @@ fn modules(first: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     found
 }
 
-// The path of a module that the module at `path` imports by this name.
+// Resolves an import of the module at `path`.
 fn beside(path: &str, name: &str) -> String {
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.pop();
@@ -235,21 +228,18 @@ fn beside(path: &str, name: &str) -> String {
     parts.join("/")
 }
 
-/// Whether the client accepts a compressed response.
 pub(crate) fn takes_gzip(request: &HeaderMap) -> bool {
     let codings = request.get(header::ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok()).unwrap_or_default();
     codings.split(',').any(|coding| coding.trim() == "gzip" || coding.trim().starts_with("gzip;q=1"))
 }
 
-/// The compressed form of a file, cached. There is one entry for each file of the page. A development build, which
-/// reads the files from the source, adds an entry each time that a file changes.
+/// Cached by hash: one entry for each file, and in a development build for each version of a file.
 fn compressed(hash: [u8; 32], data: &[u8]) -> Bytes {
     static MADE: Mutex<Option<HashMap<[u8; 32], Bytes>>> = Mutex::new(None);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     made.get_or_insert_default().entry(hash).or_insert_with(|| gzip(data, Compression::best())).clone()
 }
 
-/// Compressed data.
 pub(crate) fn gzip(data: &[u8], level: Compression) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::new(), level);
     // Writing to memory cannot fail.

@@ -1,8 +1,6 @@
-//! Requests that concern rooms of other nodes. This node forwards them, and returns the responses, so that a browser
-//! stays at the node that has sent its page.
-//!
-//! Between nodes there is no TLS. A header proves which node forwards a request, and for which client: see [`seal`]. A
-//! forwarded request is not forwarded again.
+//! Forwards requests that concern rooms of other nodes, so that a browser stays at its node. Between nodes there is
+//! no TLS; a header proves which node forwards a request, and for which client: see [`seal`]. A forwarded request is
+//! not forwarded again.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -37,14 +35,14 @@ use crate::{
     message::message,
 };
 
-/// How long a request waits for a room that moves to another node, the interval of the checks, and the number of
-/// seconds until a retry.
+/// How long a request waits for a room that moves to another node, the interval of the checks, and the seconds until
+/// a retry.
 const ARRIVAL: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
 const MOMENT: u64 = 1;
-/// How long it may take to open a WebSocket to it.
+/// How long it may take to open a WebSocket to another node.
 const OPENS: Duration = Duration::from_secs(5);
-/// After how many seconds to retry a node that does not respond.
+/// Seconds until a retry, if a node does not respond.
 const SOON: u64 = 5;
 /// The buffer of one direction of a socket, in bytes.
 const AHEAD: usize = 4 << 10;
@@ -58,7 +56,7 @@ const OF_CONNECTION: [HeaderName; 6] = [
     header::PROXY_AUTHORIZATION,
 ];
 
-/// Recognizes a request that another node forwards, by its proof. An invalid proof is ignored.
+/// An invalid proof is ignored.
 pub(super) fn recognize(hub: &Hub, request: &mut Request) {
     if let Some(proof) = hub.elsewhere().and_then(|_| request.headers_mut().remove(seal::HEADER))
         && let Some(elsewhere) = hub.elsewhere()
@@ -73,7 +71,7 @@ fn path_of(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", |path| path.as_str())
 }
 
-/// Forwards requests for a room of another node: its socket, and its part of the interface for programs.
+/// Forwards the socket of a room of another node, and its part of the interface for programs.
 pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     if let Some(id) = room_of(request.uri().path())
         && !arrives(&hub, id).await
@@ -104,14 +102,13 @@ async fn arrives(hub: &Hub, id: &str) -> bool {
     timeout(ARRIVAL, moves).await.is_ok()
 }
 
-// The other node that has the room of an address.
 fn owner(hub: &Hub, path: &str) -> Option<NodeShown> {
     let elsewhere = hub.elsewhere()?;
     let id = room_of(path).filter(|id| hub.rooms.get(id).is_none())?;
     elsewhere.fleet.owner_of(id)
 }
 
-/// The room of an address, unless it is that of the page.
+/// `None` for the page of a room.
 pub(super) fn room_of(path: &str) -> Option<&str> {
     if let Some(rest) = path.strip_prefix("/api/rooms/") {
         return rest.split('/').next().filter(|id| !id.is_empty());
@@ -119,7 +116,7 @@ pub(super) fn room_of(path: &str) -> Option<&str> {
     path.strip_prefix("/rooms/")?.strip_suffix("/socket")
 }
 
-/// A copy of a request that can be forwarded later. Empty if there are no other nodes.
+/// A copy of a request. Empty if there are no other nodes.
 pub(super) struct ForwardableRequest(Option<Box<Parts>>);
 
 impl FromRequestParts<Arc<Hub>> for ForwardableRequest {
@@ -131,12 +128,10 @@ impl FromRequestParts<Arc<Hub>> for ForwardableRequest {
 }
 
 impl ForwardableRequest {
-    /// Whether another node has forwarded it.
     pub(super) fn is_relayed(&self) -> bool {
         self.0.as_ref().is_some_and(|parts| parts.extensions.get::<Relayed>().is_some())
     }
 
-    /// Returns the same request with this body.
     pub(super) fn with(&self, body: impl Into<Body>) -> Request {
         let mut request = match &self.0 {
             Some(parts) => Request::from_parts(Parts::clone(parts), body.into()),
@@ -147,7 +142,6 @@ impl ForwardableRequest {
     }
 }
 
-/// The response of another node to a request.
 pub(super) async fn pass(hub: &Hub, node: &NodeShown, request: Request) -> Response {
     pass_holding(hub, node, request, None).await
 }
@@ -159,7 +153,7 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
         Ok(answer) => answer,
         Err(why) => {
             debug!("the node {} does not respond: {why:#}", node.name);
-            // Only its node knows whether the request proves that the client may enter.
+            // Only the node of the room knows whether the request proves that the client may enter.
             if is_hidden {
                 return no_such_room();
             }
@@ -174,9 +168,6 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
 }
 
 /// A WebSocket of this node itself to another one.
-///
-/// # Errors
-/// If it does not respond, or not with a WebSocket.
 pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyhow::Result<TokioIo<upgrade::Upgraded>> {
     // On behalf of no client.
     let relayed = Relayed { client: SocketAddr::from(([0; 4], 0)), secure: false };
@@ -246,7 +237,6 @@ async fn try_pass(
         }) else {
             return;
         };
-        // Either end closes the socket, and the page reconnects.
         let (mut ours, mut theirs) = (TokioIo::new(ours), TokioIo::new(theirs));
         let _ = copy_bidirectional_with_sizes(&mut ours, &mut theirs, AHEAD, AHEAD).await;
         drop(held);

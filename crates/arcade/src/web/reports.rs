@@ -27,12 +27,10 @@ use crate::{
     message::message,
 };
 
-/// The routes.
 pub(super) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/api/matches/{id}/report", post(report))
 }
 
-/// A report about a player.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewReport {

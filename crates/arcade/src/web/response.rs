@@ -1,5 +1,3 @@
-//! Error responses.
-
 use std::time::Duration;
 
 use axum::{
@@ -14,12 +12,11 @@ use crate::{
     message::{Message, message},
 };
 
-/// An error response.
 pub(crate) fn error(status: StatusCode, message: &Message) -> Response {
     (status, Json(message.to_json())).into_response()
 }
 
-/// The message about a request that no page sends, such as one with a wrong field.
+/// No page sends such a request, for example with a wrong field.
 pub(crate) fn invalid(text: impl Into<String>) -> Message {
     Message::new("invalid_request", text)
 }
@@ -29,9 +26,9 @@ pub(crate) fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such page.\n").into_response()
 }
 
-/// The response if the caller's host has used up its share, or the hub is at its limit.
+/// The response if the share of the host is used up, or the hub is at its limit.
 pub(crate) fn refused(refusal: Refusal) -> Response {
-    // A limit that is free again within moments is not the caller's fault.
+    // A limit that is soon free again is not the caller's fault.
     let is_passing =
         matches!(refusal.kind, Kind::Answers | Kind::Queries | Kind::Replays | Kind::Learners | Kind::Slices);
     let status = if refusal.is_of_host() && !is_passing {
@@ -42,7 +39,7 @@ pub(crate) fn refused(refusal: Refusal) -> Response {
     later(counted(refusal.kind, error(status, &refusal.message())), refusal.after().as_secs())
 }
 
-/// The response for a room that does not exist, or that is unlisted for this caller.
+/// The response if the room does not exist, or is unlisted for this caller.
 pub(crate) fn no_such_room() -> Response {
     error(StatusCode::NOT_FOUND, &message!("no_room", "no room has this address"))
 }
@@ -60,19 +57,18 @@ pub(crate) fn message_of(why: &anyhow::Error, code: &'static str) -> Message {
     why.downcast_ref::<Message>().cloned().unwrap_or_else(|| Message::new(code, format!("{why:#}")))
 }
 
-/// Adds the time until a retry.
 pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
 
-/// Marks a response as a refusal of this kind, for the metrics.
+/// Marks a response as a refusal, for the metrics.
 pub(crate) fn counted(kind: Kind, mut response: Response) -> Response {
     response.extensions_mut().insert(kind);
     response
 }
 
-/// How long a request may take from its head to the head of the response, including its body.
+/// How long a request may take from its head to the head of the response.
 const ANSWER: Duration = Duration::from_mins(1);
 /// Bounds the time of a response, also if the body of the request does not arrive.
 pub(super) async fn in_time(response: impl Future<Output = Response>) -> Response {
@@ -82,7 +78,7 @@ pub(super) async fn in_time(response: impl Future<Output = Response>) -> Respons
     })
 }
 
-/// The response to a client with too many wrong codes, words or keys.
+/// The response to wrong codes, words or keys.
 pub(super) fn too_many(wait: Duration) -> Response {
     let refused = error(StatusCode::TOO_MANY_REQUESTS, &Kind::Tries.message());
     later(counted(Kind::Tries, refused), wait.as_secs().saturating_add(1))

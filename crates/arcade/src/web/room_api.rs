@@ -1,5 +1,5 @@
-//! Rooms for programs and the page: the list, new rooms, *Play now*, bots, the commands of owners, and access to rooms
-//! that are not public: links, words, and pictures of links.
+//! Rooms for programs and the page: the list, new rooms, *Play now*, bots, the commands of owners, and access to
+//! private rooms.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -39,10 +39,9 @@ use crate::{
 
 /// `Retry-After` of a hub that is about to end, in seconds.
 const LATER: u64 = 60;
-/// `Retry-After` while the hub cannot reach the directory of all hubs, in seconds.
+/// `Retry-After` while the hub cannot reach the directory, in seconds.
 const SOON: u64 = 5;
 
-/// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new()
         .route("/api/rooms", get(list).post(open))
@@ -86,7 +85,7 @@ async fn open(
     if let Some(Err(why)) = properties.name.as_deref().map(check_name) {
         return error(StatusCode::UNPROCESSABLE_ENTITY, &why);
     }
-    // Opening a room writes to the disk.
+    // Writes to the disk.
     match block_in_place(|| hub.open_owned(&options, caller.host(), properties)) {
         Ok((room, token)) => {
             let mut opened = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
@@ -97,22 +96,19 @@ async fn open(
     }
 }
 
-/// A request to play.
 #[derive(Debug, Deserialize)]
 struct PlayQuery {
     /// Whether bots join if no other players do.
     #[serde(default)]
     fill: bool,
-    /// The level of these bots.
     #[serde(default)]
     level: Level,
 }
 
-/// The identity of a player.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct PlayerIdentity {
-    /// The key that owns the player's names. It also distinguishes browsers on one host.
+    /// Owns the player's names. It also distinguishes browsers on one host.
     key: Option<String>,
 }
 
@@ -160,8 +156,8 @@ async fn play(
     }
 }
 
-// The rating of the owner of this key, and the ratings of its possible opponents. An unreachable database does not
-// delay the player.
+// The ratings of the owner of this key and of its possible opponents. An unreachable database does not delay the
+// player.
 async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option<i64>, BTreeMap<String, i64>) {
     let waiting = hub.waiting(game, caller.host());
     let lookup = async move |store: Store| {
@@ -170,7 +166,7 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
         for name in own.iter().chain(&waiting) {
             let scores = store.scores((name, Kind::Proven), ALL_TIME, unix_now()).await?;
             let of_game = scores.into_iter().filter(|(of, _, _)| of == game.name()).map(|(_, _, score)| score);
-            // The score of the class with the most matches.
+            // Of the class with the most matches.
             let score = of_game.max_by_key(|score| score.matches);
             ratings.extend(score.map(|score| (name.clone(), score.rating)));
         }
@@ -179,25 +175,21 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
     query_store(hub, caller, lookup).await.unwrap_or_default()
 }
 
-/// A request for a bot, with the authorization for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BotRequest {
     #[serde(default)]
     level: Level,
-    /// Whether to fill the room with bots.
     #[serde(default)]
     fill: bool,
     owner: Option<String>,
     seat: Option<String>,
 }
 
-/// The authorization for a command: the owner's token, or in a room without an owner the token of a player's seat.
+/// The owner's token, or in a room without an owner the token of a player's seat.
 #[derive(Debug, Deserialize)]
 struct Authorization {
-    /// The token of the owner.
     owner: Option<String>,
-    /// The token of a seat.
     seat: Option<String>,
 }
 
@@ -211,7 +203,7 @@ impl Authorization {
     }
 }
 
-// For a client without a token, an unlisted room is reported as missing.
+// Without a token, an unlisted room is reported as missing.
 fn forbidden_or_missing(hub: &Hub, id: &str, room: &Room, Authorization { owner, seat }: Authorization) -> Response {
     if !room.access.is_listed() && !hub.has_token(id, room, &Proof { owner, seat, ..Proof::default() }) {
         return no_such_room();
@@ -270,26 +262,21 @@ fn not_opened(why: &OpenError) -> Response {
     }
 }
 
-/// The message for players when the owner closes their room.
+/// The reason that players receive.
 const CLOSED: &str = "the owner of this room has closed it";
 
-/// A command of the owner.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OwnerCommand {
-    /// The token of the owner.
     token: String,
     r#do: OwnerAction,
-    /// The player concerned, for commands about a player.
+    /// For commands about a player.
     #[serde(default)]
     seat: String,
-    /// The new name of the room; empty for no name.
     #[serde(default)]
     name: String,
-    /// The requested number of bots.
     #[serde(default)]
     number: u8,
-    /// The level of new bots.
     #[serde(default)]
     level: Level,
 }
@@ -321,7 +308,7 @@ async fn command(
         return error(StatusCode::FORBIDDEN, &message!("not_room_owner", "this room has another owner"));
     }
     room.set_owner_active(caller.host());
-    // Changes are written to the disk.
+    // Writes to the disk.
     match block_in_place(|| done(&hub, &room, &command, caller.host())) {
         Ok(()) => Json(room.info.borrow().clone()).into_response(),
         Err(why) => impossible(&why),
@@ -351,7 +338,7 @@ fn done(hub: &Hub, room: &Arc<Room>, command: &OwnerCommand, host: HostId) -> an
     Ok(())
 }
 
-/// Redirects to the page of the room. The code is in the fragment, which browsers do not send.
+/// The code is in the fragment, which browsers do not send.
 async fn follow(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
@@ -359,9 +346,8 @@ async fn follow(
     Extension(page): Extension<Arc<Page>>,
     headers: HeaderMap,
 ) -> Response {
-    // A link to the room must work on a page of another site, but images on such pages must not use up the tries of
-    // their visitors. So the code is not checked here. The page is the same for all codes and tries its own by
-    // `/api/join`, which other sites cannot call.
+    // Images on pages of other sites must not use up the tries of their visitors, so the code is not checked here.
+    // The page tries it by `/api/join`, which other sites cannot call.
     if is_of_another_site(&headers) {
         return page.answer(&headers).unwrap_or_else(missing);
     }
@@ -380,13 +366,12 @@ async fn follow(
     }
 }
 
-/// A request for the location of a room.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Join {
-    /// The code of a link, which identifies the room.
+    /// Identifies the room.
     code: Option<String>,
-    /// The room that a word belongs to.
+    /// The room that the word belongs to.
     room: Option<String>,
     word: Option<String>,
 }
@@ -435,7 +420,6 @@ async fn join(
     }
 }
 
-// The node that has the room answers.
 async fn pass_to_owner(hub: &Hub, id: &str, request: &ForwardableRequest, join: &Join) -> Response {
     let owner = || hub.elsewhere()?.fleet.owner_of(id).filter(|_| !request.is_relayed());
     match (owner(), serde_json::to_vec(join)) {
@@ -444,7 +428,7 @@ async fn pass_to_owner(hub: &Hub, id: &str, request: &ForwardableRequest, join: 
     }
 }
 
-/// The address of a room for a phone. For a room with a link, the request needs its code or a token of the room.
+/// The address of a room for a phone. A room with a link requires its code or a token of the room.
 async fn room_picture(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
@@ -471,7 +455,7 @@ async fn room_picture(
     ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-store")], svg).into_response()
 }
 
-// The proof in the headers of a request: a code or a token.
+// The proof is a code or a token.
 fn proof_of(headers: &HeaderMap) -> Proof {
     let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).map(|shown| shown.trim().to_owned());
@@ -479,13 +463,11 @@ fn proof_of(headers: &HeaderMap) -> Proof {
     Proof { code: shown.clone().filter(|shown| shown.len() < 16), word: None, owner: shown.clone(), seat: shown }
 }
 
-/// Whether a page of another site has caused a request, as the browser states. A program that forges this header gains
-/// no access.
+/// Whether a page of another site has caused a request, as the browser states. A forged header gives no access.
 fn is_of_another_site(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
 }
 
-/// A request for the address of a page of the hub.
 #[derive(Debug, Deserialize)]
 struct AddressQuery {
     #[serde(default)]

@@ -22,22 +22,20 @@ use super::{
 };
 use crate::{games::Game, hub::Hub};
 
-/// How long the page of a match waits for the database. After that it is sent without the result.
+/// How long the page waits for the database. After that it is sent without the result.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The size of a picture in CSS pixels; it has twice as many pixels. Sites expect this aspect ratio.
+/// In CSS pixels; a picture has twice as many pixels. Sites expect this aspect ratio.
 const SIZE: (u16, u16) = (600, 315);
-/// The number of players that a picture names.
 const NAMED: usize = 6;
-/// The maximum length of a name on a picture, in characters.
+/// Characters of a name on a picture.
 const LETTERS: usize = 24;
-/// Cached for a day, because a result does not change.
+/// A result does not change.
 const CACHED: &str = "public, max-age=86400";
 
 const GROUND: Rgb = Rgb(22, 19, 15);
 const PALE: Rgb = Rgb(244, 239, 230);
 const SOFT: Rgb = Rgb(190, 180, 165);
 
-/// The routes.
 pub(crate) fn routes() -> Router<Arc<Hub>> {
     Router::new().route("/matches/{id}", get(shown)).route("/matches/{id}/picture.png", get(drawn))
 }
@@ -76,12 +74,11 @@ async fn drawn(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<Strin
     }
 }
 
-/// The name of a game, and a score of it in words.
+/// The title of a game, and the score in words.
 fn words(game: &str, score: i64) -> (&'static str, String) {
     Game::named(game).map_or(("A match", score.to_string()), |game| (game.title(), game.score(score)))
 }
 
-/// The winners in words.
 fn winners(players: &[MatchPlayer]) -> String {
     let first: Vec<_> = players.iter().filter(|player| player.rank == 1).map(|player| isolated(&player.name)).collect();
     match first.as_slice() {
@@ -100,7 +97,6 @@ fn tags(found: &Match, picture: Option<&str>) -> String {
         });
     let mut tags = String::new();
     let mut tag = |property: &str, content: &str| {
-        // Writing to a string cannot fail.
         let _ = write!(tags, "<meta property=\"{property}\" content=\"{}\" />", escape(content));
     };
     tag("og:type", "website");
@@ -117,7 +113,7 @@ fn tags(found: &Match, picture: Option<&str>) -> String {
     tags
 }
 
-// Escapes the text of an attribute, because names are untrusted input.
+// Names are untrusted input.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -147,7 +143,7 @@ fn draw(found: &Match) -> Picture {
     picture
 }
 
-// The beginning of a text, in characters that the typeface has.
+// Keeps only characters that the typeface has.
 fn short(text: &str, most: usize) -> String {
     let known = |letter: char| if letter.is_ascii_graphic() || letter == ' ' { letter } else { '?' };
     let text = text.replace(['\u{2068}', '\u{2069}'], "");

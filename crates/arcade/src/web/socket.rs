@@ -1,10 +1,6 @@
-//! The sockets of rooms: each carries the protocol of its game, and messages of the hub.
-//!
-//! `/rooms/ID/socket` opens the socket of a new player, or of a watcher with `?watch=true`. With `?enter=true` the
-//! first message identifies the client: an [`Entry`] as JSON, with the token of a seat and the key of a name. Secrets
-//! are not accepted in addresses, which are written into logs.
-//!
-//! One task serves a socket. It moves messages between the socket and the mailbox of its seat.
+//! The sockets of rooms: each carries the protocol of its game, and messages of the hub. `/rooms/ID/socket` is for a
+//! new player, or a watcher with `?watch=true`. With `?enter=true` the first message is an [`Entry`] as JSON:
+//! addresses are written into logs, so they must not contain secrets.
 
 use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
@@ -50,47 +46,41 @@ use crate::{
     },
 };
 
-/// The longest message that a browser may send, in bytes: the size of the longest datagram.
+/// The size of the longest datagram.
 pub(super) const MAX_MESSAGE: usize = 65_507;
-/// How long the first message of a socket may take to arrive.
+/// How long the first message of a socket may take.
 pub(super) const ENTRY: Duration = Duration::from_secs(5);
 /// The longest first message, in bytes.
 const MAX_ENTRY: usize = 1 << 10;
-/// Frames up to the first message. Only pings may precede it.
+/// Only pings may precede the first message.
 const MAX_ENTRY_FRAMES: usize = 4;
 
 /// How long a socket waits for the room before its page is notified.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The notification.
 const WAITING: &str = r#"{"waiting":true}"#;
 
-/// The query of a socket's address.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SocketQuery {
-    /// Whether it only watches.
     #[serde(default)]
     pub(super) watch: bool,
-    /// Whether its first message is an [`Entry`].
+    /// Whether the first message is an [`Entry`].
     #[serde(default)]
     pub(super) enter: bool,
-    // Secrets, which are rejected there.
+    // Rejected, because addresses must not contain secrets.
     pub(super) seat: Option<String>,
     pub(super) key: Option<String>,
 }
 
-/// How a socket enters a room.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Entry {
-    /// The token of its seat.
+    /// The token of a seat.
     seat: Option<String>,
-    /// The key of the owner of its names.
+    /// The key that owns its names.
     key: Option<String>,
-    /// Whether it only watches.
     watch: bool,
-    /// The token of the previous seat of the same player.
+    /// The token of the player's previous seat.
     past: Option<String>,
-    /// The token of the owner of the room.
     owner: Option<String>,
     /// The code of the room's link, or its word.
     code: Option<String>,
@@ -141,7 +131,7 @@ pub(crate) async fn socket(
     })
 }
 
-// The first message of a socket, if it is an entry.
+// `None` if the first message is not an entry.
 pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
     for _ in 0..MAX_ENTRY_FRAMES {
         match socket.recv().await?.ok()? {
@@ -153,7 +143,7 @@ pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
     None
 }
 
-// A missing room is answered like an unlisted one, because the code of an unlisted room is in the first message.
+// A missing room is answered like an unlisted one, whose code is in the first message.
 async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return end(socket, CloseReason::Unclear).await;
@@ -236,17 +226,16 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     }
 }
 
-/// Frames that are read from one browser, of any kind: empty ones and pings count too.
+/// Frames of one browser: empty ones and pings count too.
 const READ_RATE: Rate = Rate { per_second: 50, burst: 200 };
-/// Bytes that are read from one browser; each frame counts [`FRAME`] more. The longest message fits into the burst.
+/// Bytes of one browser; each frame counts [`FRAME`] more. The longest message fits into the burst.
 const READ_BYTES: Rate = Rate { per_second: 64 << 10, burst: 256 << 10 };
-/// The cost of a frame beside its bytes.
 const FRAME: u32 = 64;
 
-/// The close code by which a player leaves permanently. After any other code the seat is retained for a while.
+/// A player leaves permanently with this close code. After any other code the seat is retained for a while.
 const LEFT: u16 = 4000;
 
-/// Close codes of the hub, from the range for applications. The page uses the same codes.
+/// From the range for applications. The page uses the same codes.
 const fn code(ending: CloseReason) -> (u16, &'static str) {
     match ending {
         CloseReason::Closed => (1000, "the game is over for this seat"),
@@ -269,9 +258,8 @@ const fn code(ending: CloseReason) -> (u16, &'static str) {
     }
 }
 
-/// The messages between the hub and a page beside the game.
+/// Messages between the hub and a page beside the game.
 pub(crate) struct Talk<F> {
-    /// The first message of the hub.
     pub(crate) hello: String,
     pub(crate) news: PageNews,
     /// Messages to this page only, or to all present pages.
@@ -390,10 +378,9 @@ async fn read<E>(
     }
 }
 
-/// The content of a frame of a browser.
 enum Received {
     Message(BytesMut),
-    /// A message to the hub; no message of a game begins like one.
+    /// No message of a game begins like one.
     PageCommand(Utf8Bytes),
     Nothing,
     End {
@@ -411,7 +398,7 @@ fn taken(message: Message, frames: Frames) -> Received {
         Message::Close(close) => {
             return Received::End { left: close.is_some_and(|close| close.code == LEFT) };
         }
-        // Pings are answered by the library; frames of the other kind are not part of the protocol.
+        // The library answers pings; frames of the other kind are not part of the protocol.
         _ => return Received::Nothing,
     };
     if frames == Frames::ZeroEndedText {
@@ -470,8 +457,8 @@ async fn write(
                     return;
                 }
             },
-            // The room has ended, and all queued messages are written. The page reconnects, unless the room has closed
-            // the mailbox.
+            // The room has ended, and the queue is empty. The page reconnects, unless the room has closed the
+            // mailbox.
             () = std::future::ready(()), if !open => return,
             changed = news.changed() => {
                 if changed.is_err() {
@@ -514,7 +501,7 @@ fn message(frame: Bytes, frames: Frames) -> Message {
     }
 }
 
-/// The longest message of a page to the hub, in bytes.
+/// In bytes.
 pub(super) const MAX_ASIDE: usize = 256;
 
 /// A message of a page to the hub: a text frame that begins with a brace.
@@ -523,11 +510,11 @@ pub(super) const MAX_ASIDE: usize = 256;
 enum PageCommand {
     /// A phrase for all pages.
     Say(u8),
-    /// Whether it is ready for a rematch.
+    /// Whether the player is ready for a rematch.
     Rematch(bool),
 }
 
-/// Executes a message of the page at this seat. Unknown ones are ignored: a page may be newer than the hub.
+/// Unknown messages are ignored: a page may be newer than the hub.
 pub(super) fn apply_aside(room: &Room, seat: SocketAddr, text: &str) {
     match serde_json::from_str(text) {
         Ok(PageCommand::Say(phrase)) => room.roster.say(seat, phrase),
@@ -551,7 +538,7 @@ mod tests {
 
     use super::*;
 
-    /// A socket that always has another frame, and counts those that were read.
+    /// Always has another frame, and counts those that were read.
     struct Flood<'a>(Message, &'a Cell<u64>);
 
     impl Stream for Flood<'_> {
@@ -586,7 +573,7 @@ mod tests {
         let pulse = Pulse::default();
         let ended = timeout(Duration::from_secs(10), read((flood, &pulse), Some(&line), Frames::Text, |_| {})).await;
         assert!(ended.is_err());
-        // The burst permits four of them, and ten seconds permit eleven more.
+        // The burst permits four frames, and ten seconds permit eleven more.
         assert!((14..=17).contains(&read_frames.get()), "{} frames", read_frames.get());
     }
 }

@@ -1,5 +1,3 @@
-//! Tests of the fair queue for database queries.
-
 use std::net::SocketAddr;
 
 use axum::{body::Body, extract::ConnectInfo, http::Request};

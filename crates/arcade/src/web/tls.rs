@@ -1,8 +1,6 @@
-//! TLS at the port of the page.
-//!
-//! A client is charged before a handshake begins, since a handshake costs more processor time than most requests.
-//! Strict-Transport-Security is not sent: it would apply to all ports of the name, including those of other servers
-//! with plain HTTP, and would lock players out of a hub whose certificate they have to accept manually.
+//! TLS at the port of the page. A client is charged before a handshake, which costs more than most requests.
+//! Strict-Transport-Security is not sent: it would apply to servers with plain HTTP at this name, and lock players
+//! out of a hub whose certificate they accept manually.
 
 use std::{
     fmt,
@@ -36,7 +34,6 @@ use webpki::{EndEntityCert, KeyUsage};
 use super::{caller::Link, response::error};
 use crate::{fleet::seal::Relayed, message::message};
 
-/// How long a handshake may take.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Limit in bytes on each of the two send buffers of a connection, before and after encryption: one record.
 const MAX_BUFFERED: usize = 16 << 10;
@@ -51,21 +48,20 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Reads a certificate for a hub with these names. Flaws that browsers reject are logged.
+    /// Flaws that browsers reject are logged.
     pub(crate) fn open(files: Files, names: Vec<String>) -> Result<Self, CertificateError> {
         let acceptor = RwLock::new(acceptor(&files, &names)?);
         Ok(Self { files, names, acceptor })
     }
 
-    /// Reloads the files. Open connections are not affected. If the files cannot be used, the previous certificate
-    /// remains in use.
+    /// Open connections are not affected. If the files cannot be used, the previous certificate remains in use.
     pub(crate) fn renew(&self) -> Result<(), CertificateError> {
         let renewed = acceptor(&self.files, &self.names)?;
         *self.acceptor.write().unwrap_or_else(PoisonError::into_inner) = renewed;
         Ok(())
     }
 
-    /// Completes the handshake with a client, in time. `None` if it fails.
+    /// `None` if the handshake fails or takes too long.
     pub(super) async fn accept<S>(&self, stream: S) -> Option<TlsStream<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -103,15 +99,13 @@ fn acceptor(files: &Files, names: &[String]) -> Result<TlsAcceptor, CertificateE
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Whether this is the first byte of a TLS client.
 pub(super) const fn is_hello(first: u8) -> bool {
     first == HELLO
 }
 
-/// Rejects a request without TLS at a port with TLS. If the client would follow a redirect, it is redirected to the
-/// same address with TLS.
+/// Rejects a request without TLS at a port with TLS, with a redirect if the client would follow it.
 pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
-    // Nodes pass requests on to each other without TLS.
+    // Nodes forward requests without TLS.
     let is_relayed = request.extensions().get::<Relayed>().is_some();
     if is_relayed || request.extensions().get::<Link>() != Some(&Link::Stray) {
         return Ok(());
@@ -121,11 +115,11 @@ pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
     // A browser that opens a socket, or a client that sends a body, would not follow a redirect.
     let follows =
         matches!(*request.method(), Method::GET | Method::HEAD) && !request.headers().contains_key(header::UPGRADE);
-    // The name is one of this hub, since other requests were rejected before.
+    // A name of this hub, since other requests were rejected before.
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     Err(Box::new(match host.filter(|_| follows) {
-        // The redirect is temporary, because the operator may stop using TLS.
+        // Temporary, because the operator may stop using TLS.
         Some(host) => {
             let there = [(header::LOCATION, format!("https://{host}{path}"))];
             (StatusCode::TEMPORARY_REDIRECT, there, refused).into_response()
@@ -134,17 +128,15 @@ pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
     }))
 }
 
-/// The longest file of a certificate or a key, in bytes.
+/// Bytes of a certificate or a key.
 const MAX_PEM: u64 = 1 << 20;
 
-/// The files of a certificate and of its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Files {
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
 }
 
-/// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CertificateError {
     #[error("cannot read '{}': {error}", .path.display())]
@@ -163,23 +155,22 @@ pub(crate) enum CertificateError {
     Unusable { files: Files, error: Error },
 }
 
-/// A certificate that can be used.
 #[derive(Debug)]
 pub(crate) struct Certificate {
     pub(crate) certified: CertifiedKey,
 }
 
-/// A flaw of a certificate that browsers reject.
+/// A flaw that browsers reject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Flaw {
     Expired(SystemTime),
     NotYetValid(SystemTime),
-    /// The certificate is not for this name of the hub.
+    /// The name of the hub that the certificate lacks.
     Unnamed(String),
 }
 
 impl Certificate {
-    /// Reads both files, and checks that they belong together.
+    /// Checks that both files belong together.
     pub(crate) fn read(files: &Files) -> Result<Self, CertificateError> {
         let chain = CertificateDer::pem_slice_iter(&content(&files.certificate)?)
             .collect::<Result<Vec<_>, _>>()
@@ -196,7 +187,6 @@ impl Certificate {
         Ok(Self { certified })
     }
 
-    /// The end of its validity.
     pub(crate) fn ends(&self) -> Option<SystemTime> {
         match self.verify(Duration::MAX) {
             Some(webpki::Error::CertExpired { not_after, .. }) => Some(system_time(not_after)),
@@ -204,7 +194,7 @@ impl Certificate {
         }
     }
 
-    /// Returns its flaws at this time, for a hub with these names.
+    /// Flaws at this time, for a hub with these names.
     pub(crate) fn flaws(&self, now: SystemTime, names: &[String]) -> Vec<Flaw> {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let date = match self.verify(now) {
@@ -225,7 +215,7 @@ impl Certificate {
         EndEntityCert::try_from(self.certified.cert.first()?).ok()
     }
 
-    // The error of a verifier without trust anchors, which checks the dates first.
+    // A verifier without trust anchors checks the dates first.
     fn verify(&self, since_epoch: Duration) -> Option<webpki::Error> {
         let time = UnixTime::since_unix_epoch(since_epoch);
         self.leaf()?.verify_for_usage(&[], &[], &[], time, KeyUsage::server_auth(), None, None).err()
@@ -254,7 +244,6 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// The cryptographic provider.
 fn provider() -> CryptoProvider {
     rustls::crypto::ring::default_provider()
 }
@@ -265,7 +254,7 @@ fn content(path: &Path) -> Result<Vec<u8>, CertificateError> {
     read.map(|_| content).map_err(|error| CertificateError::Unreadable { path: path.to_owned(), error })
 }
 
-// A certificate that never expires states the last second of the year 9999 as its end.
+// A certificate that never expires ends in the last second of the year 9999.
 fn system_time(time: UnixTime) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(time.as_secs())
 }
@@ -277,7 +266,7 @@ mod tests {
 
     use super::*;
 
-    // The files of a certificate for `play.example.org` and 192.0.2.7 for the years from `first` up to `last`.
+    // A certificate for `play.example.org` and 192.0.2.7, for the years from `first` up to `last`.
     fn made(folder: &TempDir, first: i32, last: i32) -> Files {
         let mut params = CertificateParams::new(vec!["play.example.org".to_owned(), "192.0.2.7".to_owned()]).unwrap();
         (params.not_before, params.not_after) = (date_time_ymd(first, 1, 1), date_time_ymd(last, 1, 1));

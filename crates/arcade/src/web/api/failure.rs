@@ -1,4 +1,4 @@
-//! Error responses of the interface for programs, and extractors that reject requests with them.
+//! Errors of the interface for programs, and extractors that reject requests with them.
 
 use axum::{
     Json,
@@ -25,21 +25,18 @@ const AWAY: u64 = 10;
 /// `Retry-After` when a host has reached its limit for a day, in seconds.
 const HOUR: u64 = 3_600;
 
-/// An error response.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// The status, and a message for the user.
     Wrong(StatusCode, Message),
-    /// A limit has refused the request.
     Refused(Refusal),
-    /// The caller's host has reached a limit and has to wait for some time.
+    /// A limit of the caller's host, for some time.
     TooMany(Kind, Message),
     /// The request is valid and may succeed a moment later.
     Later(Message),
 }
 
 impl ApiError {
-    /// The request itself is invalid, which no page causes.
+    /// No page sends such a request.
     pub(crate) fn bad(text: impl Into<String>) -> Self {
         Self::Wrong(StatusCode::BAD_REQUEST, invalid(text))
     }
@@ -52,7 +49,6 @@ impl ApiError {
         Self::Wrong(StatusCode::CONFLICT, message)
     }
 
-    /// The database does not answer.
     pub(crate) fn no_results() -> Self {
         Self::Later(message!(
             "no_results",
@@ -116,7 +112,6 @@ impl From<ReplayError> for ApiError {
     }
 }
 
-/// The body of a request as JSON.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
@@ -128,7 +123,6 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     }
 }
 
-/// The parameters in the query of a request.
 pub(crate) struct Params<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
