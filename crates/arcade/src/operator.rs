@@ -1,5 +1,3 @@
-//! Operation of a hub: hosting, commands, backup and restore, copies of results, and diagnostics.
-
 mod agones;
 #[cfg(unix)]
 mod backup;

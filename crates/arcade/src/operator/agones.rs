@@ -1,6 +1,5 @@
-//! Reports the state of the hub to the SDK server of Agones, which runs beside the hub in its pod. The client uses the
-//! REST interface, since gRPC would need a code generator for four calls. See
-//! <https://agones.dev/site/docs/guides/client-sdks/rest/>.
+//! Reports the state of the hub to the SDK server of Agones in its pod. It uses REST, since gRPC would need a code
+//! generator for four calls: <https://agones.dev/site/docs/guides/client-sdks/rest/>.
 
 use std::{env, fmt, sync::Arc, time::Duration};
 
@@ -13,39 +12,29 @@ use tracing::{info, warn};
 
 use crate::hub::Hub;
 
-/// The environment variable in which Agones sets the port of its SDK server.
+/// Agones sets the port of its SDK server in this environment variable.
 const PORT: &str = "AGONES_SDK_HTTP_PORT";
-/// The default port.
 const USUAL_PORT: u16 = 9358;
-/// How often the hub reports its health. By default Agones considers the hub dead after three periods of five seconds
-/// without a report.
+/// By default Agones considers the hub dead after three periods of five seconds without a report.
 const HEALTHY_EVERY: Duration = Duration::from_secs(2);
-/// The timeout of a response.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The name of the counter of rooms.
 const COUNTER: &str = "rooms";
 
-/// The SDK server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sdk {
     port: u16,
 }
 
-/// A message to the SDK server.
 #[derive(Debug, PartialEq, Eq)]
 enum Message {
-    /// The hub accepts players.
     Ready,
-    /// The hub works.
     Health,
-    /// The number of open rooms.
     Rooms(usize),
-    /// The process is about to end.
     Shutdown,
 }
 
 impl Message {
-    // In the format of the interface, numbers are strings.
+    // Numbers are strings in this interface.
     fn request(&self) -> (Method, String, String) {
         let post = |path: &str| (Method::POST, path.to_owned(), "{}".to_owned());
         match self {
@@ -59,7 +48,7 @@ impl Message {
     }
 }
 
-/// The status of a response other than 200.
+/// A status other than 200.
 #[derive(Debug)]
 struct BadStatus(StatusCode);
 
@@ -73,9 +62,6 @@ impl std::error::Error for BadStatus {}
 
 impl Sdk {
     /// The server at the port that the environment names.
-    ///
-    /// # Errors
-    /// If the variable is not a port.
     pub(super) fn from_env() -> anyhow::Result<Self> {
         let Some(port) = env::var_os(PORT) else { return Ok(Self { port: USUAL_PORT }) };
         let parsed = port.to_str().and_then(|port| port.parse().ok()).filter(|port| *port > 0);
@@ -111,13 +97,12 @@ impl Sdk {
     }
 }
 
-/// The task that reports to the server.
 pub(super) struct Reporter {
     end: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
-/// Reports that the hub is ready, and then regularly its health and the number of its rooms.
+/// Reports readiness once, and then regularly the health and the number of rooms.
 pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Reporter {
     let (end, ended) = oneshot::channel();
     let task = tokio::spawn(async move {
@@ -140,15 +125,12 @@ pub(super) fn start(sdk: Sdk, hub: Arc<Hub>) -> Reporter {
 }
 
 impl Reporter {
-    /// Reports the end of the process.
     pub(super) async fn shut_down(self) {
-        // The task ends when it receives this.
         let _ = self.end.send(());
         let _ = self.task.await;
     }
 }
 
-/// The state that was reported to the server.
 #[derive(Debug, Default)]
 struct News {
     is_ready: bool,

@@ -1,7 +1,6 @@
-//! Backups: one file with everything in the data directory that a hub needs to continue.
-//!
-//! Rooms keep running. Journals are append-only, so a copy of one is a snapshot of its match, as after a power cut. The
-//! last entry describes the entries before it, so that a truncated or modified backup is detected.
+//! Backups: one file with all data that a hub needs to continue. Rooms keep running: a journal is append-only, so its
+//! copy is a snapshot of the match. The last entry describes the others, so that a truncated or modified backup is
+//! detected.
 
 use std::{
     fs::{self, File},
@@ -19,34 +18,30 @@ use super::data::{CONTROL, LOCK, RESULTS};
 
 /// The entry that describes the contents of a backup.
 pub(crate) const MANIFEST: &str = "backup.json";
-/// The length in bytes of the front of a journal, which states how much of the journal is known to be on disk. The
-/// front is read before the length of the file, so that it never promises more than was copied.
+/// Bytes at the front of a journal that state how much of it is on disk. They are read before the length of the file,
+/// so that they never promise more than was copied.
 const FRONT: u64 = 1_536;
-/// Files that are not needed elsewhere or only have a meaning on this machine.
+/// Files that are only useful on this machine.
 const LEFT_OUT: [&str; 3] = [LOCK, CONTROL, MANIFEST];
-/// The maximum depth of nested directories that are copied.
+/// The maximum depth of nested directories.
 pub(crate) const MAX_DEPTH: usize = 4;
 /// How often the newest file of a journal is searched for.
 const ATTEMPTS: u32 = 1_000;
 
-/// The contents of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Account {
     pub(crate) files: u64,
     pub(crate) bytes: u64,
 }
 
-/// The last entry of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// The version of the program that made it.
     pub(crate) version: String,
     pub(crate) account: Account,
     /// The hash of the names, lengths and contents of all entries before it, in hexadecimal digits.
     pub(crate) sha256: String,
 }
 
-/// A running tally of the part of a backup that was read or written.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     account: Account,
@@ -54,7 +49,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Starts a file.
     pub(crate) fn begin(&mut self, name: &Path, length: u64) {
         self.account.files += 1;
         self.account.bytes += length;
@@ -63,21 +57,18 @@ impl Tally {
         self.digest.update(length.to_be_bytes());
     }
 
-    /// Adds bytes of the current file.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
     }
 
-    /// Returns the manifest, made by this version.
     pub(crate) fn manifest(self) -> Manifest {
         let sha256 = format!("{:x}", self.digest.finalize());
         Manifest { version: env!("CARGO_PKG_VERSION").to_owned(), account: self.account, sha256 }
     }
 }
 
-/// Writes a backup of the data directory. `results` is a copy of the database of results, if that is a file of the hub.
-/// This copy was made before, and journals are copied last, so the backup contains the journals of all rooms and of all
-/// results. Fails if the data cannot be read or the backup cannot be written.
+/// `results` is a copy of the database, if that is a file. It was made before, and journals are copied last, so the
+/// backup contains the journals of all rooms and results.
 pub(crate) fn back_up(data: &Path, results: Option<&Path>, out: impl Write) -> anyhow::Result<Account> {
     let cannot = "the backup cannot be written";
     let mut packer = Packer { tar: Builder::new(out), tally: Tally::default() };
@@ -85,10 +76,9 @@ pub(crate) fn back_up(data: &Path, results: Option<&Path>, out: impl Write) -> a
         packer.copy(results, Path::new(RESULTS)).context(cannot)?;
     }
     let mut names: Vec<PathBuf> = entries(data)?;
-    // "journals" come last.
     names.sort_by_key(|name| (name.as_os_str() == "journals", name.clone()));
     for name in names {
-        // The database and the files that it keeps beside it cannot be copied while it is written.
+        // The database cannot be copied while it is written.
         let is_database = name.to_string_lossy().starts_with(RESULTS);
         if !is_database && !LEFT_OUT.iter().any(|left_out| name.as_os_str() == *left_out) {
             packer.add(data, &name, MAX_DEPTH)?;
@@ -138,8 +128,8 @@ impl<W: Write> Packer<W> {
         }
     }
 
-    // A journal may be continued in another file while it is copied. Only its newest file grows, so that file is copied
-    // first: the older ones are then complete.
+    // A journal may be continued in another file meanwhile. Only the newest file grows, so it is copied first: the
+    // older ones are then complete.
     fn add_journal(&mut self, journal: &Path, directory: &Path) -> anyhow::Result<()> {
         let cannot = || format!("cannot copy '{}'", journal.display());
         let name = |path: &Path| directory.join(path.file_name().unwrap_or_default());
@@ -178,7 +168,7 @@ impl<W: Write> Packer<W> {
         let length = about.len().max(front.len() as u64);
         let modified = about.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         self.tally.begin(name, length);
-        // A file that has become shorter meanwhile is padded with zeros. The hub shortens no file.
+        // A file that has become shorter is padded with zeros. The hub shortens no file.
         let content = (&front[..]).chain(file).chain(io::repeat(0)).take(length);
         let content = Tallied { content, tally: &mut self.tally };
         self.tar.append_data(&mut header(length, modified), name, content)
@@ -202,7 +192,6 @@ fn header(length: u64, modified: u64) -> Header {
     header
 }
 
-/// Tallies the bytes that are read through it.
 struct Tallied<'a, R> {
     content: R,
     tally: &'a mut Tally,
@@ -280,7 +269,7 @@ mod tests {
         assert!(!out.join("results.db-wal").exists() && !out.join("lock").exists() && !out.join(".tmp123").exists());
     }
 
-    /// Starts a journal of small segments, and a match. A player joins and leaves until `stop` is set.
+    /// A match with small segments, in which a player joins and leaves until `stop` is set.
     fn busy_match(journals: &Path, stop: &AtomicBool) {
         let (disk, scribe) = (Arc::new(SystemDisk), Scribe::start().unwrap());
         let writing = Writing { disk, scribe, sync: SyncPolicy::Interval, max: 16 << 10, copy: None };
@@ -309,7 +298,6 @@ mod tests {
         assert!(end.finish(Duration::from_secs(10)));
     }
 
-    /// Ends the match on drop.
     struct Stop<'a>(&'a AtomicBool);
 
     impl Drop for Stop<'_> {
@@ -355,7 +343,6 @@ mod tests {
         });
     }
 
-    // Reads a journal to its end.
     fn check(path: &Path) -> Result<usize, journal_core::ReadError> {
         let journal = journal_core::open(path)?;
         let mut reader = journal.reader()?;

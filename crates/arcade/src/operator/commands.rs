@@ -1,4 +1,4 @@
-//! The operator's commands. They send requests to the running hub over the socket in its data directory.
+//! The operator's commands: requests to the running hub over the socket in its data directory.
 
 use std::{
     env,
@@ -28,7 +28,7 @@ use crate::{
     room::bans::host,
 };
 
-/// The timeout of a reply; a backup may be large.
+/// A backup may be large.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// The command to run instead of hosting
@@ -172,8 +172,7 @@ fn game(typed: &str) -> Result<Game, String> {
     Game::named(typed).ok_or_else(|| format!("expected one of {}", Game::names(Game::offered(true))))
 }
 
-/// Runs a command that the running hub executes, and prints its outcome. Fails if no hub uses this data directory, or
-/// if the hub rejects the command.
+/// Fails if no hub uses this data directory, or if the hub rejects the command.
 pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     if let Command::Backup { file } = command {
         return back_up(data, &file);
@@ -237,7 +236,6 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Report(ReportCommand::List { json }) => {
             let reports = send(data, &Request::Reports)?;
-            // The address of the page on this machine.
             let page = send(data, &Request::Status)?;
             write!(out, "{}", if json { pretty(&reports) } else { reports::text(&reports, &word(&page, "address")) })?;
         }
@@ -258,17 +256,17 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Formats JSON for a terminal, so that names of players cannot control the terminal.
+/// Names of players must not control the terminal.
 pub(super) fn pretty(value: &Value) -> String {
     cmdkit::printable_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned() + "\n"
 }
 
-/// Sends a request to the running hub. Fails if no hub uses this data directory, or if the hub rejects the request.
+/// Fails if no hub uses this data directory, or if the hub rejects the request.
 pub(crate) fn send(data: &Path, request: &Request) -> anyhow::Result<Value> {
     converse(data, request).map(|(reply, _)| reply)
 }
 
-// Returns the reply, and the stream of the data that follows it.
+// The stream contains the data after the reply.
 fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<UnixStream>)> {
     let path = wire::path(data);
     let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
@@ -297,9 +295,8 @@ fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<
     }
 }
 
-// Receives a backup into a new file, which gets its name when it is complete. Root keeps its privileges until then,
-// because the user of the hub may not be allowed to write there. A child process therefore reaches the socket as that
-// user.
+// The file gets its name when it is complete. The user of the hub may not be allowed to write there, so root keeps
+// its privileges, and a child process reaches the socket as that user.
 fn back_up(data: &Path, path: &Path) -> anyhow::Result<ExitCode> {
     let cannot = || format!("cannot write the backup '{}'", path.display());
     if path.symlink_metadata().is_ok() {
@@ -339,7 +336,6 @@ fn relay(data: &Path, owner: Owner) -> io::Result<Child> {
     command.arg("--data").arg(data).arg("relay-backup").uid(owner.uid).gid(owner.gid).stdout(Stdio::piped()).spawn()
 }
 
-// Parses the typed options of a room.
 fn options_of(game: Game, typed: &[String]) -> anyhow::Result<Options> {
     let mut options = Map::from_iter([("game".to_owned(), game.name().into())]);
     for option in typed {
@@ -378,7 +374,6 @@ fn status_text(status: &Value) -> String {
     ) + &fleet_text(&status["fleet"])
 }
 
-// The nodes of an arcade of several hubs.
 fn fleet_text(fleet: &Value) -> String {
     let mut text = String::new();
     if fleet.is_null() {

@@ -1,8 +1,5 @@
-//! The Unix socket for the operator's commands to a running hub. It is in the data directory and not reachable over the
-//! network. Only its owner and root can open it.
-//!
-//! A connection carries one request and one reply, each a line of JSON. The reply to a backup request is followed by
-//! the backup.
+//! The Unix socket for the operator's commands; only its owner and root can open it. A connection carries one request
+//! and one reply, each a line of JSON, and then the data of a backup.
 
 use std::{
     fs::{self, DirBuilder, Permissions},
@@ -34,29 +31,28 @@ use crate::{
     room::{Room, RoomOutcome, bans::host_text, info::Player},
 };
 
-/// The longest request, in bytes.
+/// In bytes.
 const MAX_REQUEST: u64 = 64 << 10;
-/// Requests that are handled at the same time.
+/// Concurrent requests.
 const MAX_COMMANDS: usize = 8;
 /// How long a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long the recipient of a backup may take for a piece of it.
 const STALL: Duration = Duration::from_mins(1);
-/// The maximum length of a request in the log, in characters.
+/// Characters of a request in the log.
 const MAX_LOGGED: usize = 200;
-/// The user id of root.
 const ROOT: u32 = 0;
-/// How long a room may take to end and to restart. It may have to wait for its port.
+/// A restarted room may have to wait for its port.
 const RENEWAL: Duration = Duration::from_mins(1);
 
-/// Listens for commands. The caller has locked the data directory, so an existing socket is left from an earlier
-/// process. Fails if the socket cannot be created, for example because its path is too long.
+/// The caller has locked the data directory, so an existing socket is left from an earlier process. Fails for example
+/// if the path is too long.
 pub(crate) fn listen(data: &Path) -> anyhow::Result<UnixListener> {
     listen_after(data, |_| {})
 }
 
-// Binds the socket in a private directory, and moves it once its mode is set. `bound` is called between the two, with
-// the first path. This path is not longer than the final one, because the system limits its length.
+// Binds the socket in a private directory, and moves it once its mode is set; `bound` is called between the two. The
+// first path is no longer than the final one, since the system limits it.
 fn listen_after(data: &Path, bound: impl FnOnce(&Path)) -> anyhow::Result<UnixListener> {
     let path = path(data);
     let cannot = || format!("cannot receive commands at '{}'", path.display());
@@ -76,7 +72,6 @@ fn listen_after(data: &Path, bound: impl FnOnce(&Path)) -> anyhow::Result<UnixLi
     Ok(listener)
 }
 
-/// Handles commands forever.
 pub(crate) async fn serve(hub: Arc<Hub>, listener: UnixListener) {
     let places = Arc::new(Semaphore::new(MAX_COMMANDS));
     loop {
@@ -120,7 +115,7 @@ async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
     let ends = ends.filter(|_| result.is_ok());
     let reply = result.map_or_else(|error| Reply::Error(format!("{error:#}")), Reply::Done);
     let replied = reply_with(&mut stream, &reply).await;
-    // This follows the reply, since a hub without matches ends immediately.
+    // After the reply, since a hub without matches ends immediately.
     if let Some(patience) = ends {
         hub.ask_to_end(patience);
     }
@@ -134,7 +129,7 @@ async fn reply_with(stream: &mut BufReader<UnixStream>, reply: &Reply) -> anyhow
     Ok(())
 }
 
-// Logs one line for each command: the user, the command and its outcome.
+// Logs the user, the command and its outcome.
 fn note(uid: u32, command: &str, error: Option<&anyhow::Error>) {
     let command: String = command.chars().take(MAX_LOGGED).filter(|letter| !letter.is_control()).collect();
     match error {
@@ -188,7 +183,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
         Request::Restart { room } => {
             let room = find(hub, &room)?;
             room.stop(netcore::Leave::Over, RoomOutcome::Renewed);
-            // Replies when the new room listens: data that is sent to the port earlier may be lost with the old socket.
+            // Data that is sent before the new room listens may be lost with the old socket.
             let id = room.file().id.clone();
             timeout(RENEWAL, hub.rooms.replacement(&room))
                 .await
@@ -232,7 +227,7 @@ fn find(hub: &Hub, id: &str) -> anyhow::Result<Arc<Room>> {
     hub.rooms.get(id).with_context(|| format!("no room '{}'; `arcade room list` shows all rooms", id.escape_debug()))
 }
 
-// Removes a player, given by its seat or its name.
+// `seat` is a seat or a name.
 fn kick(room: &Room, seat: &str) -> anyhow::Result<Value> {
     let info = room.info.borrow();
     let mut found = info.players.iter().filter(|player| player.seat == seat);
@@ -255,7 +250,7 @@ fn kick(room: &Room, seat: &str) -> anyhow::Result<Value> {
     Ok(json!({ "name": player.name, "seat": player.seat }))
 }
 
-/// The lobby with the address of each player in the form for bans; null while the address is unknown.
+/// The lobby with the address of each player in the form for bans; null if unknown.
 fn rooms(hub: &Hub) -> serde_json::Result<Value> {
     let mut lobby = serde_json::to_value(hub.snapshot(true))?;
     for listed in lobby["rooms"].as_array_mut().into_iter().flatten() {

@@ -1,5 +1,3 @@
-//! The files in the data directory of a hub, and its lock.
-
 use std::{
     fs::{File, OpenOptions, TryLockError},
     path::Path,
@@ -9,15 +7,14 @@ use anyhow::{Context as _, bail};
 
 use crate::hub::files::make_private;
 
-/// The file of the database.
 pub(crate) const RESULTS: &str = "results.db";
-/// The file that is locked while a hub runs.
+/// Locked while a hub runs.
 pub(crate) const LOCK: &str = "lock";
 /// The socket for the operator's commands.
 #[cfg(unix)]
 pub(crate) const CONTROL: &str = "control";
 
-/// Creates a data directory unless it exists. A root process continues as the owner of the directory.
+/// A root process continues as the owner of the directory.
 pub(crate) fn prepare(data: &Path) -> anyhow::Result<()> {
     #[cfg(unix)]
     cmdkit::become_owner(data)?;
@@ -28,8 +25,8 @@ pub(crate) fn prepare(data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Locks a data directory until the file is dropped, or the process ends. Fails with `advice` if a hub runs there: two
-/// hubs with the same data would write the same rooms.
+/// Locked until the file is dropped. Fails with `advice` if a hub runs there: two hubs with the same data would write
+/// the same rooms.
 pub(crate) fn lock(data: &Path, advice: &str) -> anyhow::Result<File> {
     let path = data.join(LOCK);
     let mut options = OpenOptions::new();

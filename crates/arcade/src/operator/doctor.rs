@@ -1,4 +1,4 @@
-//! `arcade doctor`: finds problems that keep a hub from working on this machine, and suggests remedies.
+//! Finds problems that keep a hub from working on this machine, and suggests remedies.
 
 mod clock;
 mod machine;
@@ -21,15 +21,14 @@ use crate::{
     web::tls::Certificate,
 };
 
-/// How many days before its end a certificate should be renewed.
+/// Days before its end at which a certificate should be renewed.
 const RENEWAL: u64 = 14;
 
-/// Runs all checks, and prints a line for each. The exit code is 1 if a problem was found.
+/// The exit code is 1 if a problem was found.
 pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
     let clocks = Clocks::start();
     let (bind, for_rooms) = (args.page_addresses(), args.room_addresses());
-    // The service unit allows the hub ports that its user may not use otherwise, so root tries the port of the page
-    // before it changes the user.
+    // The service unit allows the hub ports that its user may not use otherwise, so root tries the port of the page.
     let page = network::page(args.port, &bind);
     become_owner(&args.data)?;
     let running = send(&args.data, &Request::Status).ok();
@@ -54,7 +53,7 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
         ),
         ("tls", tls(args)),
         ("ports", network::ports(args.ports.clone(), &for_rooms, held)),
-        // This check is the last, so that the clocks have some time to diverge.
+        // Last, so that the clocks have some time to diverge.
         ("clock", clocks.examine(&args.data, ahead)),
     ];
     let well = findings.iter().all(|(_, verdict)| verdict.is_ok());
@@ -78,7 +77,7 @@ pub(crate) fn examine(args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 
-// Checks the database. Also returns the lead of its server's clock, in milliseconds.
+// Also returns the lead of the server's clock, in milliseconds.
 fn database(args: &Args) -> Result<(String, Option<i64>), String> {
     let file = args.data.join(RESULTS);
     let (store, place) = match &args.database {

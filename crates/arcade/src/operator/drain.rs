@@ -1,5 +1,3 @@
-//! The output of `arcade drain`.
-
 use std::fmt::Write as _;
 
 use anyhow::Context as _;
@@ -7,7 +5,6 @@ use serde_json::Value;
 
 use crate::hub::migration::Moved;
 
-/// The hub's reply in words.
 pub(crate) fn text(answer: &Value, seconds: u64) -> anyhow::Result<String> {
     let mut text = String::new();
     if let Some(moved) = answer.get("moved") {

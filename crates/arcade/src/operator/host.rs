@@ -1,5 +1,3 @@
-//! The hub as a process: from its data directory and its sockets to its end.
-
 use std::{
     io::{self, IsTerminal as _, Write as _},
     net::{IpAddr, SocketAddr},
@@ -47,14 +45,13 @@ use crate::{
     web::{self, connections::Server, tls::Tls},
 };
 
-/// The timeout for copies of rooms for other hubs at the end.
+/// The timeout for copies of rooms at the end.
 const COPYING: Duration = Duration::from_secs(3);
 
-/// Runs the hub until the process receives a signal or a command to end. Fails if the data directory cannot be used, or
-/// the page cannot listen.
+/// Runs the hub until the process receives a signal or a command to end.
 #[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
-    // This precedes the restoration of rooms, which may use these maps.
+    // Before the restoration of rooms, which may use these maps.
     if let Some(directory) = &args.maps {
         offer_maps(directory)?;
     }
@@ -87,7 +84,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         HostNames::new(args.name.iter().chain(&args.advertise).cloned().collect(), own.collect()),
     );
     let resources = Resources::new(&settings, callers);
-    // This precedes all other parts of the hub, since the arcade may refuse this hub.
+    // First, since the arcade may refuse this hub.
     let port = listen.first().map_or(args.port, SocketAddr::port);
     let joining = match args.joins(port)? {
         Some(settings) => {
@@ -165,7 +162,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             tokio::spawn(Arc::clone(&hub).follow_name_changes());
         }
         results.prepared().await;
-        // Programs connect immediately, and their names are looked up.
+        // After the database, because programs connect immediately, and their names are looked up.
         if !args.ladder.is_empty() {
             block_in_place(|| hub.open_ladders(&args.ladder))?;
         }
@@ -195,7 +192,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             let server = Server::new(Arc::clone(hub.resources()), web::health::only_numbers(Arc::clone(&hub)), None);
             tokio::spawn(server.accept(TcpListener::from_std(listener)?));
         }
-        // A script may wait for this line, and may send requests as soon as it is printed.
+        // A script may send requests as soon as this line is printed.
         announce(args, &hub, &listen)?;
         let agones = sdk.map(|sdk| agones::start(sdk, Arc::clone(&hub)));
         let patience = tokio::select! {

@@ -1,4 +1,4 @@
-//! Commands for participants of a ladder. They send requests to any hub over HTTP.
+//! Commands for participants of a ladder: HTTP requests to any hub.
 
 use std::{
     fmt::Write as _,
@@ -15,9 +15,8 @@ use serde_json::{Value, json};
 
 use crate::{games::Game, hub::address::PORT, operator::commands::pretty};
 
-/// The timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest response, in bytes.
+/// In bytes.
 const MAX_ANSWER: u64 = 4 << 20;
 
 /// Commands for the ladder
@@ -57,7 +56,6 @@ pub(crate) enum LadderCommand {
     },
 }
 
-/// Runs a command.
 pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     let text = match command {
@@ -89,7 +87,7 @@ pub(crate) fn run(command: &LadderCommand) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// Sends a request to a hub. Returns null for an empty response.
+// Returns null for an empty response.
 fn send_request(server: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
     if server.starts_with("https://") {
         let data = body.map_or_else(String::new, |body| format!(" -H 'content-type: application/json' -d '{body}'"));
@@ -131,7 +129,6 @@ fn send_request(server: &str, path: &str, body: Option<&Value>) -> anyhow::Resul
     read(&String::from_utf8_lossy(&answer)).with_context(|| format!("the hub at {}", server.escape_debug()))
 }
 
-// Parses an HTTP response.
 fn read(answer: &str) -> anyhow::Result<Value> {
     let (head, body) = answer.split_once("\r\n\r\n").context("it does not support HTTP, or it requires TLS")?;
     let status: u16 =
@@ -146,7 +143,7 @@ fn read(answer: &str) -> anyhow::Result<Value> {
     }
 }
 
-// Names contain only printable characters, but the server may be any and send others.
+// The server may be any, and send unprintable names.
 fn word(value: &Value) -> String {
     value.as_str().unwrap_or_default().escape_debug().to_string()
 }

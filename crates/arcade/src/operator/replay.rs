@@ -1,5 +1,3 @@
-//! `arcade replay`: shows a journal file on a page.
-
 use std::{
     collections::HashMap,
     io::{self, Write as _},
@@ -30,11 +28,10 @@ use crate::{
     },
 };
 
-/// The maximum number of listed matches of a journal.
+/// Listed matches of a journal.
 const MAX_MATCHES: usize = 10_000;
 
-/// Serves the page until the process receives a signal to end. Fails if there is no match, or if the page cannot
-/// listen.
+/// Serves the page until the process receives a signal. Fails if there is no match.
 pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCode> {
     args.log.start("warn")?;
     if file.is_dir() {
@@ -77,7 +74,7 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the matches of a journal, including unfinished ones.
+/// Includes unfinished matches.
 fn matches(path: &Path) -> anyhow::Result<Vec<Match>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let note = JournalNote { room: name.clone(), title: name, ..JournalNote::default() };

@@ -1,5 +1,3 @@
-//! `arcade report`: reports of players about other players.
-
 use std::{
     borrow::Cow,
     fmt::Write as _,
@@ -30,12 +28,11 @@ fn word(value: &Value) -> Cow<'_, str> {
     cmdkit::printable(value.as_str().unwrap_or_default())
 }
 
-/// The reports, each with a link to its match.
+/// Each report has a link to its match.
 pub(super) fn text(reports: &Value, page: &str) -> String {
     let mut text = String::new();
     for report in reports.as_array().into_iter().flatten() {
         let at = UNIX_EPOCH + Duration::from_millis(report["at"].as_u64().unwrap_or_default());
-        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{}  {}  {} (seat {}): {}  {page}matches/{}",

@@ -1,7 +1,5 @@
-//! `arcade restore`: puts a backup into a data directory.
-//!
-//! The backup is unpacked into a directory inside the data directory and checked there. Only then is the previous data
-//! moved aside, and the unpacked data replaces it.
+//! `arcade restore` unpacks a backup into a directory inside the data directory and checks it there. Only then is the
+//! previous data moved aside and replaced.
 
 use std::{
     ffi::OsString,
@@ -29,19 +27,17 @@ use crate::{
     room::bans::Bans,
 };
 
-/// The maximum number of files in a backup.
 const MAX_FILES: u64 = 1_000_000;
-/// The longest name in a backup, in bytes.
+/// In bytes.
 const MAX_NAME: u64 = 4_096;
-/// The longest manifest, in bytes.
+/// In bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
-/// The prefix of the directories for the unpacked files and for the previous data.
+/// Prefixes of the directories for the unpacked files and for the previous data.
 const UNPACKED: &str = ".restore-";
 const REPLACED: &str = ".replaced-";
 /// The entry of a new file system. A directory with no other entry counts as empty.
 const OF_SYSTEM: &str = "lost+found";
 
-/// The contents of a data directory.
 #[derive(Debug, PartialEq, Eq)]
 struct Found {
     rooms: usize,
@@ -51,11 +47,11 @@ struct Found {
     results: Option<Totals>,
 }
 
-/// Restores the backup `file` into the directory `data`. A directory that is not empty needs `replace`. Fails if a hub
-/// runs there, or the backup is incomplete; then the directory is unchanged.
+/// A directory that is not empty needs `replace`. If a hub runs there, or the backup is incomplete, this fails and
+/// the directory is unchanged.
 pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result<ExitCode> {
     let cannot_open = || format!("cannot open the backup '{}'", file.display());
-    // This precedes the change to the user of the data directory, who may not be allowed to read the file.
+    // Before the change to the user of the data directory, who may not be allowed to read the file.
     let opened = Named::new(file).with_context(cannot_open)?.read("").with_context(cannot_open)?;
     if opened.metadata()?.is_dir() {
         bail!("'{}' is a directory; give the file that `arcade backup` wrote", file.display());
@@ -114,8 +110,7 @@ impl Found {
     }
 }
 
-/// Lists the entries of a data directory, without the files that only matter while a hub runs, the remains of earlier
-/// restores, and `lost+found`.
+/// Omits the files that only matter while a hub runs, the remains of earlier restores, and `lost+found`.
 fn entries(data: &Path) -> anyhow::Result<Vec<OsString>> {
     let mut names = vec![];
     for entry in fs::read_dir(data).with_context(|| format!("cannot read '{}'", data.display()))? {
@@ -128,7 +123,7 @@ fn entries(data: &Path) -> anyhow::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Unpacks a backup. Fails unless it is complete and unmodified.
+/// Fails unless the backup is complete and unmodified.
 fn unpack(file: impl Read, directory: &Path) -> anyhow::Result<Manifest> {
     let damaged = "it is damaged, or not a backup of arcade";
     let mut archive = Archive::new(file);
@@ -231,13 +226,12 @@ fn look_at(results: &Path) -> anyhow::Result<Totals> {
         let store = Store::file(results)?;
         store.prepare().await?;
         let totals = store.check().await?;
-        // This merges the files that SQLite keeps beside the database.
+        // Merges the files that SQLite keeps beside the database.
         store.close().await;
         Ok(totals)
     })
 }
 
-// Moves the previous data aside, and the unpacked files to its place.
 fn exchange(data: &Path, before: &[OsString], aside: &Path, unpacked: &Path) -> anyhow::Result<()> {
     if !before.is_empty() {
         make_private(aside)?;
@@ -262,7 +256,6 @@ mod tests {
     use super::*;
     use crate::operator::backup::back_up;
 
-    /// Creates a data directory and a backup of it.
     fn backup(directory: &TempDir) -> Vec<u8> {
         let data = directory.path().join("data");
         Secret::open({

@@ -1,5 +1,3 @@
-//! `arcade results copy`: moves all results to another database.
-
 use std::{
     collections::BTreeSet,
     fs::{self, File, OpenOptions},
@@ -20,13 +18,11 @@ use super::{
 };
 use crate::args::Args;
 
-/// The advice if a hub runs.
 const UNTIL: &str = "end it with `arcade drain` before you copy its results";
 const ROOT: u32 = 0;
 /// The optional prefix of the path of a SQLite file.
 const SQLITE: &str = "sqlite:";
 
-/// A database as given on the command line.
 enum Typed<'a> {
     Server(&'a str),
     File(PathBuf),
@@ -49,7 +45,7 @@ impl<'a> Typed<'a> {
     }
 }
 
-/// Runs a command. Fails if a database cannot be used, or if a hub may use it.
+/// Fails if a database cannot be used, or if a hub may use it.
 pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitCode> {
     let ResultsCommand::Copy { from, to } = command;
     let from = match from.as_deref().or(args.database.as_deref()) {
@@ -104,9 +100,8 @@ pub(crate) fn run(args: &Args, command: &ResultsCommand) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// A SQLite file in a directory that belongs to another user than the data directory. Root opens the file before it
-/// changes to the user of the data directory. That user works on a copy, because SQLite opens files by their paths and
-/// creates other files beside them.
+/// A SQLite file of another user. Root opens it before changing to the user of the data directory, who works on a
+/// copy, because SQLite opens files by path and creates other files beside them.
 struct Staged {
     shown: String,
     file: File,
@@ -144,7 +139,7 @@ impl Staged {
         Ok(Some(Self { shown, file, log, _lock: lock }))
     }
 
-    // A directory with a copy of it.
+    // Copies the file into a directory of its own.
     fn copy(&self) -> anyhow::Result<TempDir> {
         let cannot = || format!("cannot copy '{}'", self.shown);
         let directory = tempfile::tempdir().with_context(cannot)?;
@@ -158,7 +153,6 @@ impl Staged {
         Ok(directory)
     }
 
-    // Writes the copy over the file.
     fn replace(mut self, copy: &TempDir) -> anyhow::Result<()> {
         let mut copy = File::open(copy.path().join(RESULTS)).context("cannot read the copy")?;
         let cannot = || format!("cannot write '{}', which is now damaged; remove it, and copy again", self.shown);

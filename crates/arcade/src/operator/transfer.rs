@@ -1,6 +1,5 @@
-//! The transfer of a file of unknown length over the socket for commands. It is sent in chunks, then an empty chunk,
-//! and then a line with the outcome and the digest of all chunks. The recipient can therefore check that the file is
-//! complete, and each side buffers at most one chunk.
+//! Transfers a file of unknown length over the command socket: chunks, an empty chunk, and a line with the outcome
+//! and the digest, so that the recipient detects an incomplete file.
 
 use std::io::{self, BufRead, Write};
 
@@ -10,12 +9,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::wire::Reply;
 
-/// The size of a chunk, in bytes.
+/// In bytes.
 const CHUNK: usize = 64 << 10;
-/// The longest final line, in bytes.
+/// Bytes of the final line.
 const MAX_END: u64 = 64 << 10;
 
-/// Sends the written data in chunks.
 pub(crate) struct Sender<W: Write> {
     out: W,
     chunk: Vec<u8>,
@@ -37,7 +35,7 @@ impl<W: Write> Sender<W> {
         Ok(())
     }
 
-    /// Sends the rest of the file and the outcome: a description of the complete file, or the error.
+    /// Sends the rest and the outcome: a description of the complete file, or the error.
     pub(crate) fn finish(mut self, end: anyhow::Result<Value>) -> anyhow::Result<()> {
         if !self.chunk.is_empty() {
             self.send()?;
@@ -70,8 +68,7 @@ impl<W: Write> Write for Sender<W> {
     }
 }
 
-/// Writes the received data to `out`, and returns the sender's description. Fails if the file is incomplete or cannot
-/// be written.
+/// Returns the sender's description. Fails if the file is incomplete or cannot be written.
 pub(crate) fn receive(mut input: impl BufRead, mut out: impl Write) -> anyhow::Result<Value> {
     let (mut digest, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
     let cut_off = "the hub ended before the transfer was complete";

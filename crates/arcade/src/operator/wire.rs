@@ -1,5 +1,3 @@
-//! The messages between the operator's commands and the hub.
-
 use std::path::{Path, PathBuf};
 
 use netcore::HostId;
@@ -9,7 +7,6 @@ use serde_json::Value;
 use super::data::CONTROL;
 use crate::games::Options;
 
-/// A command of the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub(crate) enum Request {
@@ -39,7 +36,6 @@ pub(crate) enum Request {
     },
     Drain {
         seconds: u64,
-        /// Whether rooms move to other hubs.
         #[serde(default, rename = "move")]
         moving: bool,
     },
@@ -50,7 +46,6 @@ pub(crate) enum Request {
     },
 }
 
-/// The reply of the hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reply {
@@ -58,7 +53,6 @@ pub(crate) enum Reply {
     Error(String),
 }
 
-/// The socket in a data directory.
 pub(crate) fn path(data: &Path) -> PathBuf {
     data.join(CONTROL)
 }

@@ -1,19 +1,16 @@
-//! The clocks of the machine.
-
 use std::{
     fs,
     path::Path,
     time::{Duration, Instant, SystemTime},
 };
 
-/// Any day before this program was written, in seconds since the Unix epoch.
+/// Before this program was written, in seconds since the Unix epoch.
 const PAST: u64 = 1_760_000_000;
-/// The maximum difference of clocks.
 const DIFFERENCE: Duration = Duration::from_secs(5);
-/// How often the monotonic clock is read.
+/// Readings of the monotonic clock.
 const READINGS: usize = 1_000;
 
-/// The start of the examination, by both clocks.
+/// The start, by both clocks.
 pub(super) struct Clocks {
     steady: Instant,
     wall: SystemTime,
@@ -24,7 +21,7 @@ impl Clocks {
         Self { steady: Instant::now(), wall: SystemTime::now() }
     }
 
-    /// Checks the clocks. `ahead` is the lead of the database server's clock in milliseconds.
+    /// `ahead` is the lead of the database server's clock in milliseconds.
     pub(super) fn examine(&self, data: &Path, ahead: Option<i64>) -> Result<String, String> {
         let now = SystemTime::now();
         let since = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -51,7 +48,7 @@ impl Clocks {
         Ok(format!("the clock is not behind, and {text}"))
     }
 
-    // Whether both clocks have advanced equally until `now`, and the monotonic one does not go back.
+    // Whether both clocks have advanced equally, and the monotonic one does not go back.
     fn is_steady(&self, now: SystemTime) -> bool {
         let steady = self.steady.elapsed();
         let readings: Vec<Instant> = (0..READINGS).map(|_| Instant::now()).collect();

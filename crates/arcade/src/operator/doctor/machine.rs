@@ -1,5 +1,3 @@
-//! Directories, disks and files.
-
 use std::{
     fs,
     io::{self, Write as _},
@@ -10,13 +8,13 @@ use std::{
 
 use crate::hub::resources::MAX_ROOMS;
 
-/// Free space below which journals may soon be truncated, in bytes.
+/// Free bytes below which journals may soon be truncated.
 const SPACE: u64 = 512 << 20;
 /// Open files for a room with some players.
 const FILES_A_ROOM: u64 = 10;
-/// A disk that takes longer than this to store a block delays matches.
+/// A slower disk delays matches.
 const SLOW: Duration = Duration::from_secs(1);
-/// The data of a test write: a block of most file systems.
+/// A block of most file systems.
 const PROBE: [u8; 4 << 10] = [b'x'; 4 << 10];
 
 pub(super) fn data(path: &Path) -> Result<String, String> {
@@ -38,7 +36,7 @@ pub(super) fn data(path: &Path) -> Result<String, String> {
     Ok(format!("'{shown}' is writable and private"))
 }
 
-// Writes and syncs a file, and removes it. Returns how long that took.
+// Writes and syncs a test file. Returns how long that took.
 fn write(directory: &Path) -> io::Result<Duration> {
     let mut file = tempfile::Builder::new().prefix(".doctor-").tempfile_in(directory)?;
     let start = Instant::now();

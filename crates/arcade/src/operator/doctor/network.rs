@@ -1,4 +1,4 @@
-//! The ports of the page and of rooms, within the limits of a check on the machine itself.
+//! Checks of ports, as far as the machine itself can make them.
 
 use std::{
     collections::BTreeSet,
@@ -9,9 +9,9 @@ use std::{
 
 use netshell::{bind_tcp, bind_udp};
 
-/// The timeout of a connection or a datagram to this machine itself.
+/// The timeout of connections and datagrams to this machine.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The number of silent ports after which the remaining ones are not tried.
+/// Silent ports after which the remaining ones are not tried.
 const MAX_SILENT: usize = 3;
 
 /// Checks the port of the page if no hub runs.
@@ -25,7 +25,6 @@ pub(super) fn page(port: u16, bind: &[IpAddr]) -> Result<String, String> {
     Ok(format!("no hub runs with this data; TCP port {port} is free for its page{}", outside(bind)))
 }
 
-/// Checks the page of a running hub.
 pub(super) fn running(port: Option<u64>, bind: &[IpAddr]) -> Result<String, String> {
     let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or_default();
     for address in addresses(bind, port) {
@@ -36,7 +35,7 @@ pub(super) fn running(port: Option<u64>, bind: &[IpAddr]) -> Result<String, Stri
     Ok(format!("the hub runs, and TCP port {port} responds{}", outside(bind)))
 }
 
-/// Checks the ports of rooms. A running hub uses `held` of them.
+/// A running hub uses `held` of the ports.
 pub(super) fn ports(range: Option<RangeInclusive<u16>>, bind: &[IpAddr], held: u64) -> Result<String, String> {
     let Some(range) = range else {
         return Ok(
@@ -59,7 +58,7 @@ pub(super) fn ports(range: Option<RangeInclusive<u16>>, bind: &[IpAddr], held: u
             }
         }
     }
-    // The ports of the running hub are not free, and need not be.
+    // The ports of the running hub need not be free.
     if free + held < all.min(3) || free + held == 0 {
         return Err(format!("only {free} of the ports {first} to {last} are free; choose another range with --ports"));
     }
@@ -75,7 +74,7 @@ pub(super) fn ports(range: Option<RangeInclusive<u16>>, bind: &[IpAddr], held: u
     Ok(format!("{free} of the ports {first} to {last} are free for UDP and TCP{taken}{}", outside(bind)))
 }
 
-// The addresses at which clients on this machine and elsewhere would connect.
+// Addresses at which clients on this machine and elsewhere would connect.
 fn addresses(bind: &[IpAddr], port: u16) -> BTreeSet<SocketAddr> {
     let reached = bind.iter().flat_map(|&ip| match ip {
         IpAddr::V4(ip) if ip.is_unspecified() => vec![Ipv4Addr::LOCALHOST.into()].into_iter().chain(outward(ip.into())),
@@ -85,8 +84,8 @@ fn addresses(bind: &[IpAddr], port: u16) -> BTreeSet<SocketAddr> {
     reached.map(|ip| SocketAddr::new(ip, port)).collect()
 }
 
-// The local address for connections to other machines. Connecting a datagram socket consults the routing table and
-// sends no data. The destinations are reserved for documentation.
+// The local address for connections to other machines. Connecting a datagram socket sends no data. The destinations
+// are reserved for documentation.
 fn outward(any: IpAddr) -> Option<IpAddr> {
     let probe = UdpSocket::bind((any, 0)).ok()?;
     probe.connect(if any.is_ipv4() { "192.0.2.1:9" } else { "[2001:db8::1]:9" }).ok()?;
@@ -98,7 +97,6 @@ fn connect(address: SocketAddr) -> Result<(), String> {
     TcpStream::connect_timeout(&address, PATIENCE).map(drop).map_err(|error| error.to_string())
 }
 
-// Sends a datagram to one of these sockets, at this address.
 fn send(sockets: &[UdpSocket], address: SocketAddr) -> Result<(), String> {
     let send = || -> std::io::Result<()> {
         let any: IpAddr = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
@@ -144,7 +142,7 @@ mod tests {
 
     const HERE: [IpAddr; 1] = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
 
-    /// A released port may be taken by another program before it is tried.
+    /// Another program may take a released port before it is tried.
     const ATTEMPTS: usize = 10;
 
     #[test]
