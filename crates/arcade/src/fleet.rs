@@ -1,7 +1,5 @@
-//! The other hubs of an arcade with several hubs, and the data that they share: `docs/fleet.md`.
-//!
-//! Each of several hubs is a *node*. A task maintains the entries of the node and its rooms in the directory, and a
-//! view of the entries of all other nodes. The row of a room is opaque text here.
+//! The other hubs (*nodes*) of an arcade: `docs/fleet.md`. A task maintains the directory entries of this node and a
+//! view of the others. The row of a room is opaque text here.
 
 mod command;
 mod common;
@@ -42,31 +40,26 @@ use self::{
     task::{Pulse, Task, Tools},
 };
 
-/// Capacity of the command queue of the task.
 const MAX_COMMANDS: usize = 1_024;
 /// Timeout for claiming the name or a code of a room.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a starting node waits for its entry in the directory: longer than the entry of a crashed node remains.
+/// How long a starting node waits for its entry: longer than the entry of a crashed node remains.
 const WELCOME: Duration = Duration::from_secs(30);
-/// Timeout for notifying the directory that the node leaves.
+/// Timeout for leaving the directory.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// The arcade that a node joins, and the properties of the node.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// Addresses of NATS servers.
     pub(crate) servers: Vec<String>,
-    /// The name of the arcade, which is the prefix of its streams and buckets.
+    /// Prefix of its streams and buckets.
     pub(crate) arcade: Name,
-    /// The name of the node.
     pub(crate) name: Name,
-    /// The host at which native clients and other nodes reach it.
+    /// The host at which native clients and other nodes reach this one.
     pub(crate) host: String,
-    /// Its page, as `HOST:PORT`.
+    /// `HOST:PORT` of its page.
     pub(crate) address: String,
-    /// The durability of its rooms.
     pub(crate) durability: Durability,
-    /// The rules that the node supports, in the format of `Claim::needs`.
+    /// Supported rules, in the format of `Claim::needs`.
     pub(crate) runs: Vec<String>,
 }
 
@@ -78,7 +71,6 @@ pub(crate) struct Claim {
     pub(crate) needs: String,
 }
 
-/// This node, as the rest of the hub sees it.
 #[derive(Debug)]
 pub(crate) struct Fleet {
     name: Name,
@@ -87,16 +79,14 @@ pub(crate) struct Fleet {
     commands: mpsc::Sender<Command>,
     pulse: watch::Receiver<Pulse>,
     broker: Option<Nats>,
-    /// Copies of its rooms.
     pub(crate) copies: Arc<Copies>,
-    /// Streams for watchers at other nodes.
     pub(crate) feeds: Feeds,
     secrets: Secrets,
     // Each socket that is relayed to another node holds a clone.
     relayed: Arc<()>,
 }
 
-/// A node that has reached the broker and is not in the directory yet.
+/// A node that has reached the broker but is not in the directory yet.
 pub(crate) struct Joining {
     fleet: Arc<Fleet>,
     directory: Arc<dyn Directory>,
@@ -110,13 +100,8 @@ fn place(servers: Vec<String>, arcade: Name) -> mesh::BrokerSettings {
     mesh::BrokerSettings { servers, prefix: arcade, limits: Limits::default() }
 }
 
-/// Connects to the broker, and creates the missing streams and buckets.
-///
-/// `data` is the locked data directory. `secret` is the secret of this hub, which becomes the common secret if this is
-/// the first node. Also returns the events of rooms.
-///
-/// # Errors
-/// If no server responds, if the server cannot be used, or if the data directory cannot be written.
+/// `data` is the locked data directory. `secret` becomes the common secret if this is the first node. Also returns
+/// the events of rooms.
 pub(crate) async fn connect(
     settings: Settings,
     data: &Path,
@@ -143,7 +128,6 @@ fn begin(
     *shared.key() = RelayKey::read(&secrets.relay);
     let (commands, receiver) = mpsc::channel(MAX_COMMANDS);
     let (pulse, beats) = watch::channel(Pulse::default());
-    // Capacity for one event per room.
     let (events, happens) = mpsc::channel(mesh::MAX_ROOMS);
     let copies = Arc::new(Copies::new(durability, journals, events.clone()));
     let fleet = Fleet {
@@ -163,15 +147,11 @@ fn begin(
 }
 
 impl Joining {
-    /// This node, which is not present in the directory yet.
     pub(crate) const fn fleet(&self) -> &Arc<Fleet> {
         &self.fleet
     }
 
     /// Joins with the rooms of this data directory. Returns those whose names other nodes own.
-    ///
-    /// # Errors
-    /// If the directory does not respond, or another node has the name.
     pub(crate) async fn join(self, rooms: &[Claim]) -> anyhow::Result<Vec<String>> {
         let Self { fleet, directory, settings, commands, pulse, events } = self;
         let mut awaited = vec![];
@@ -213,24 +193,20 @@ impl Joining {
 }
 
 impl Fleet {
-    /// The name of this node.
     pub(crate) fn name(&self) -> &str {
         self.name.as_str()
     }
 
-    /// The host at which native clients reach its rooms.
     pub(crate) fn host(&self) -> Arc<str> {
         Arc::clone(&self.host)
     }
 
-    /// Whether this node has an entry in the directory and an unexpired lease. If not, its view of other nodes may be
-    /// outdated.
+    /// Whether this node has an entry and an unexpired lease. If not, its view may be outdated.
     pub(crate) fn is_present(&self) -> bool {
         self.pulse.borrow().present
     }
 
-    /// The delay until the directory returns a change: that of the last heartbeat, or of the heartbeat in flight if
-    /// that is longer.
+    /// The delay until the directory returns a change: that of the last heartbeat, or of the one in flight if longer.
     pub(crate) fn lag(&self) -> Duration {
         self.pulse.borrow().lag
     }
@@ -240,13 +216,11 @@ impl Fleet {
         self.broker.clone().map(|broker| Arc::new(broker) as Arc<dyn mesh::Results>)
     }
 
-    /// Results that this node has moved to the dead letters.
     pub(crate) fn dead_letters(&self) -> u64 {
         self.broker.as_ref().map_or(0, mesh::Results::dead_letters)
     }
 
-    /// Values of the directory and copies of rooms that were skipped, because a later version has written them or
-    /// they are damaged.
+    /// Directory values and copies that were skipped, because they are damaged or a later version has written them.
     pub(crate) fn skipped(&self) -> u64 {
         self.broker.as_ref().map_or(0, Nats::skipped) + self.copies.skipped()
     }
@@ -282,18 +256,17 @@ impl Fleet {
         self.shared.view().highest()
     }
 
-    /// The common secret of all nodes, from which tokens are derived.
+    /// Common to all nodes; tokens are derived from it.
     pub(crate) fn secret(&self) -> &str {
         &self.secrets.secret
     }
 
-    /// Former common secrets of this data directory. Tokens derived from them stay valid.
+    /// Former common secrets. Tokens derived from them stay valid.
     pub(crate) fn former_secrets(&self) -> &[String] {
         &self.secrets.former
     }
 
-    /// Claims the name of a new room, for a node that supports the rules `needs`. Other nodes list the room as soon
-    /// as it has a row.
+    /// Claims the name of a new room that requires the rules `needs`. Other nodes list the room once it has a row.
     pub(crate) async fn open(&self, room: &str, needs: &str) -> Result<(), ClaimError> {
         let Ok(name) = room.parse::<Name>() else { return Err(ClaimError::Taken) };
         let claimed = self.request(|answer| Command::Open(name.clone(), needs.to_owned(), answer)).await;
@@ -303,7 +276,6 @@ impl Fleet {
         claimed
     }
 
-    /// Claims a code for a room of this node.
     pub(crate) async fn claim_code(&self, code: &str, room: &str) -> Result<(), ClaimError> {
         let (Ok(code), Ok(room)) = (code.parse(), room.parse()) else { return Err(ClaimError::Taken) };
         self.request(|answer| Command::Code { code, room, answer }).await
@@ -321,7 +293,7 @@ impl Fleet {
         timeout(PATIENCE, response).await.ok().flatten().unwrap_or(Err(ClaimError::Away))
     }
 
-    /// Publishes the row of a room to the other nodes, within a second.
+    /// Takes effect at the other nodes within a second.
     pub(crate) async fn show(&self, room: &str, row: String) {
         self.send_command(room, |room| Command::Show(room, row)).await;
     }
@@ -331,7 +303,6 @@ impl Fleet {
         self.send_command(room, Command::Restored).await;
     }
 
-    /// Reports that a room has closed.
     pub(crate) async fn close(&self, room: &str) {
         self.send_command(room, Command::Close).await;
     }
@@ -344,12 +315,11 @@ impl Fleet {
         }
     }
 
-    /// Stops accepting rooms on this node.
     pub(crate) async fn drain(&self) {
         let _ = self.commands.send(Command::Drain).await;
     }
 
-    /// Leaves the directory, if it can be reached, because the process ends and its rooms no longer send output.
+    /// Leaves the directory, if it responds. The rooms must no longer send output.
     pub(crate) async fn leave(&self) {
         let (answer, answered) = oneshot::channel();
         let left = async {
@@ -361,14 +331,12 @@ impl Fleet {
         }
     }
 
-    /// Returns what this node promises to another one.
     pub(crate) async fn grant_lease(&self, request: LeaseRequest) -> Option<LeaseGrant> {
         let (answer, answered) = oneshot::channel();
         self.commands.send(Command::GrantLease(request, answer)).await.ok()?;
         answered.await.ok()
     }
 
-    /// The fence under which this node publishes a room, if it owns the room.
     pub(crate) fn owned(&self, room: &str) -> Option<Owned> {
         let fence = self.copies.of(room)?.fence();
         Some(Owned { name: room.parse().ok()?, fence })
@@ -379,12 +347,10 @@ impl Fleet {
         Arc::clone(&self.relayed)
     }
 
-    /// The number of sockets that are relayed to other nodes.
     pub(crate) fn relayed(&self) -> usize {
         Arc::strong_count(&self.relayed) - 1
     }
 
-    /// Signs a request to another node.
     pub(crate) fn seal(&self, request: &seal::SealedRequest<'_>) -> Option<String> {
         self.shared.key().as_ref().map(|key| key.seal(seal::now(), request))
     }
@@ -395,18 +361,14 @@ impl Fleet {
     }
 }
 
-/// Checks the broker, and returns a line about it.
-///
-/// # Errors
-/// If the broker cannot be used.
+/// Returns a line about the broker.
 pub(crate) async fn examine(servers: Vec<String>, arcade: Name) -> Result<String, MeshError> {
     let version = Nats::look(&place(servers, arcade)).await?;
     Ok(format!("NATS {version} with JetStream responds"))
 }
 
 impl Fleet {
-    /// Requests that another node takes over a room of this draining node. Returns `Ok` once the room is to be
-    /// suspended, and `None` if the directory does not respond.
+    /// Returns `Ok` once the room is to be suspended for another node, and `None` if the directory does not respond.
     pub(crate) async fn hand_over(&self, room: &str) -> Option<Result<(), HandoverError>> {
         let room: Name = room.parse().ok()?;
         let (answer, answered) = oneshot::channel();
@@ -423,10 +385,8 @@ impl Fleet {
         self.send_command(room, Command::Stay).await;
     }
 
-    /// Reports that a room has stopped sending output and that its copy is complete.
-    ///
-    /// Waits until the directory has recorded the hand-over, however long that takes. Returns whether this node has
-    /// handed the room over.
+    /// The room sends no output any more, and its copy is complete. Waits without a timeout until the directory has
+    /// recorded the hand-over. Returns whether the room was handed over.
     pub(crate) async fn suspended(&self, room: &str) -> bool {
         let (answer, answered) = oneshot::channel();
         self.send_command(room, |room| Command::Suspended(room, answer)).await;
@@ -462,7 +422,6 @@ impl std::fmt::Debug for Feeds {
     }
 }
 
-/// The number of streams.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FeedsShown {
     /// Events that this node has published.
@@ -481,7 +440,6 @@ impl Feeds {
         Self { events, stored: AtomicU64::new(0), published, followed, fed }
     }
 
-    /// Publishes an event of a room of this node.
     pub(crate) async fn publish(&self, room: &Name, event: &Append) -> Result<Appended, MeshError> {
         let appended = self.events.publish(room, event).await?;
         if matches!(appended, Appended::Stored(_)) {
@@ -490,22 +448,19 @@ impl Feeds {
         Ok(appended)
     }
 
-    /// Follows a room of another node.
     pub(crate) async fn follow(&self, room: &Name, after: Option<Sequence>) -> Result<Box<dyn Follow>, MeshError> {
         self.events.follow(room, after).await
     }
 
-    /// Counts a published room until the returned value is dropped.
+    /// Counts a published room until the returned value is dropped; the next two methods do so for followers.
     pub(crate) fn publishing(&self) -> Arc<()> {
         Arc::clone(&self.published)
     }
 
-    /// Counts a followed room until the returned value is dropped.
     pub(crate) fn following(&self) -> Arc<()> {
         Arc::clone(&self.followed)
     }
 
-    /// Counts a socket of a followed room until the returned value is dropped.
     pub(crate) fn feeding(&self) -> Arc<()> {
         Arc::clone(&self.fed)
     }
@@ -521,7 +476,7 @@ impl Feeds {
     }
 }
 
-/// A room that this node publishes: its name in the mesh, and the fence.
+/// A room that this node publishes.
 #[derive(Debug, Clone)]
 pub(crate) struct Owned {
     pub(crate) name: Name,
@@ -548,7 +503,6 @@ mod tests {
         join_knowing(mesh, name, rooms, &[]).await
     }
 
-    /// A node that supports these rules.
     async fn join_knowing(
         mesh: &Local,
         name: &str,
@@ -719,8 +673,7 @@ mod tests {
         let holder =
             |identity: &str, life| Holder { node: "ann".parse().unwrap(), identity: identity.parse().unwrap(), life };
         let request = |to| LeaseRequest { to, from: ("bob".parse().unwrap(), other) };
-        // It receives changes of the directory, so it promises only the time until it would remove the entry of the
-        // other node.
+        // It still receives changes, so it grants at most the time until it would remove the entry of the other node.
         let grant = ann.grant_lease(request(holder("data-of-ann", own))).await;
         assert!(matches!(grant, Some(LeaseGrant::For(time)) if !time.is_zero() && time <= mesh::EXPIRY), "{grant:?}");
         // Another data directory at this address, and a life that is over.

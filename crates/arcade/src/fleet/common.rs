@@ -1,7 +1,5 @@
-//! The secrets that all nodes have in common. The first node draws them.
-//!
-//! They are entries of the directory that do not expire, and each node stores them in its data directory. They
-//! therefore survive a shutdown of the whole arcade, even if the broker loses all its data.
+//! The secrets that all nodes have in common, drawn by the first node. Each node also stores them in its data
+//! directory, so they survive a loss of the broker's data.
 
 use std::{
     fs,
@@ -18,23 +16,20 @@ use tracing::warn;
 
 use super::seal::{self, RelayKey};
 
-/// The file in the data directory.
 const FILE: &str = "fleet";
 /// The entry with the common secret for tokens.
 const SECRET: &str = "secret";
 /// Former secrets that a data directory remembers.
 const MAX_FORMER: usize = 8;
 
-/// The secrets that all nodes have in common.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Secrets {
-    // The secrets of one arcade are not used for another.
+    // Secrets of one arcade are not used for another.
     arcade: Name,
-    /// All nodes derive tokens from it.
     pub(super) secret: String,
-    /// The key with which nodes sign requests to each other.
+    /// The key of signatures between nodes.
     pub(super) relay: String,
-    /// Former common secrets of this data directory. Tokens derived from them stay valid.
+    /// Tokens derived from these stay valid.
     #[serde(default)]
     pub(super) former: Vec<String>,
 }
@@ -46,11 +41,7 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Returns the secrets of an arcade. The first node uses those of its data directory, or else its own secret and
-    /// a new key.
-    ///
-    /// # Errors
-    /// If the directory, the random number generator or the data directory fails.
+    /// The first node uses the secrets of its data directory, or else its own secret and a new key.
     pub(super) async fn establish(
         directory: &dyn Directory,
         (data, arcade): (&Path, &Name),
@@ -74,11 +65,8 @@ impl Secrets {
         Ok(secrets)
     }
 
-    /// Writes entries again that may be missing from the directory, including those for nodes of earlier versions.
-    /// Returns the key with which nodes sign requests.
-    ///
-    /// # Errors
-    /// If the directory fails.
+    /// Restores missing entries, including those for nodes of earlier versions. Returns the key of signatures between
+    /// nodes.
     pub(super) async fn keep(&self, directory: &dyn Directory) -> Result<Option<RelayKey>, MeshError> {
         let secret = establish(directory, SECRET, || Ok(self.secret.clone())).await?;
         if secret != self.secret {
@@ -88,8 +76,7 @@ impl Secrets {
         Ok(RelayKey::read(&relay))
     }
 
-    /// Whether the value of an entry for nodes of earlier versions equals the secret with that name. Also `true` for
-    /// other names.
+    /// Whether an entry for nodes of earlier versions equals the secret with that name. Also `true` for other names.
     pub(super) fn agrees(&self, name: &Name, value: &Value) -> bool {
         let own = match name.as_str() {
             SECRET => &self.secret,
@@ -100,8 +87,7 @@ impl Secrets {
     }
 }
 
-// Returns the lasting value with this name. Nodes of earlier versions read it from an entry that expires, which is
-// written again.
+// The lasting value. Nodes of earlier versions read it from an entry that expires, which is written again.
 async fn establish(
     directory: &dyn Directory,
     name: &str,
@@ -123,8 +109,7 @@ async fn establish(
     Ok(value)
 }
 
-// Returns the value of the entry that expires, and draws it if there is none. Nodes of earlier versions then use the
-// same value.
+// The value of the entry that expires, drawn if there is none, so that nodes of earlier versions use the same.
 async fn agree(
     directory: &dyn Directory,
     name: &Name,
@@ -142,7 +127,7 @@ async fn agree(
     }
 }
 
-// Writes the entry that nodes of earlier versions read, so that it does not expire and has the same value.
+// Renews the entry for nodes of earlier versions, with the same value.
 async fn show(directory: &dyn Directory, name: &Name, value: &str) -> Result<(), MeshError> {
     let key = Key::Common(name.clone());
     let mut there = directory.entry(&key).await?;
@@ -184,7 +169,7 @@ fn read(data: &Path) -> anyhow::Result<Option<Secrets>> {
 
 fn write(data: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let path = data.join(FILE);
-    // Only the owner can read the file, even after it was replaced.
+    // Readable by the owner only, even after a replacement.
     let created = NewFile::create(&path).and_then(|mut file| {
         file.write_all(bytes)?;
         file.finish()
@@ -196,10 +181,9 @@ fn write(data: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     written.with_context(|| format!("cannot write '{}'", path.display()))
 }
 
-/// The file with the identity.
 const IDENTITY: &str = "identity";
 
-/// Returns the identity of a data directory, and draws it on first use.
+/// Drawn on first use.
 pub(super) fn open_identity(data: &Path) -> anyhow::Result<Name> {
     let path = data.join(IDENTITY);
     match fs::read_to_string(&path) {
@@ -240,7 +224,7 @@ mod tests {
         Secrets::establish(mesh, (data, &name("arcade")), own).await.unwrap()
     }
 
-    /// A directory whose clock is advanced manually.
+    /// Its clock is advanced manually.
     fn mesh() -> (Local, Arc<AtomicU64>) {
         let clock = Arc::new(AtomicU64::new(0));
         let seconds = Arc::clone(&clock);

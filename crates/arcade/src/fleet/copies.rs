@@ -1,7 +1,5 @@
-//! Copies of the rooms of this node in the mesh. Another node resumes the rooms from them if this node does not
-//! return.
-//!
-//! A copy follows the journal on the disk of the node. It delays its room only with cluster durability.
+//! Copies of the rooms of this node in the mesh, for other nodes. A copy follows the journal on disk, and delays its
+//! room only with cluster durability.
 
 mod copy;
 pub(crate) use self::copy::{Read, RoomCopy};
@@ -27,15 +25,14 @@ use tracing::{debug, warn};
 use self::copy::{CopyStep, Later, put_together};
 use super::command::Event;
 
-/// Concurrent requests to the broker for copies. The limit keeps requests about the node itself from queueing behind
-/// those of a thousand rooms.
+/// Concurrent requests for copies, so that requests about the node itself do not queue behind those of a thousand
+/// rooms.
 const MAX_ASKS: usize = 64;
-/// How many times the removal of the copy of a closed room is attempted, and the first pause, which doubles after
-/// each attempt: a quarter of an hour in total.
+/// Attempts to remove the copy of a closed room, and the first pause, which doubles after each: a quarter of an hour
+/// in total.
 const REMOVALS: u32 = 10;
 const REMOVAL_PAUSE: Duration = Duration::from_secs(1);
 
-/// The copies of all rooms of this node.
 pub(crate) struct Copies {
     common: Arc<Common>,
     journals: Arc<dyn Journals>,
@@ -73,13 +70,11 @@ impl Copies {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The durability of rooms.
     pub(super) fn durability(&self) -> Durability {
         self.common.durability
     }
 
-    /// Starts the copy of a room that the node owns, or updates its fence. If `reads` is set, the mesh has the state
-    /// of the room.
+    /// Starts the copy of a room that the node owns, or updates its fence. If `reads` is set, the mesh has the state.
     pub(super) fn own(&self, room: &Name, fence: Fence, reads: bool) {
         let mut rooms = self.rooms();
         if let Some(copy) = rooms.get(room) {
@@ -92,7 +87,7 @@ impl Copies {
         tokio::spawn(drive((copy, common), room.clone(), journals, (events, fenced)));
     }
 
-    /// Sets for how long rooms of this node may send output; `None` ends the lease.
+    /// For how long rooms of this node may send output; `None` ends the lease.
     pub(super) fn set_lease(&self, until: Option<Duration>) {
         let until = until.map_or(0, |until| {
             let until = self.common.now().plus(until);
@@ -105,17 +100,16 @@ impl Copies {
         }
     }
 
-    /// Whether rooms of this node may send output. Without a lease, another node may own them.
+    /// Without a lease, another node may own the rooms.
     pub(crate) fn may_publish(&self) -> bool {
         self.common.is_leased()
     }
 
-    /// The copy of a room.
     pub(crate) fn of(&self, room: &str) -> Option<Arc<RoomCopy>> {
         self.rooms().get(&room.parse().ok()?).cloned()
     }
 
-    /// Updates the stored record of a room. The copy is charged to the quota of the host that has opened the room.
+    /// The copy is charged to the quota of the host that has opened the room.
     pub(crate) fn note(&self, room: &str, text: Vec<u8>, maker: Option<HostId>) {
         if let Some(copy) = self.of(room) {
             copy.note(text.into(), maker.unwrap_or(HostId::Other));
@@ -135,10 +129,8 @@ impl Copies {
         discard_ended(Arc::clone(&self.journals), directory)
     }
 
-    /// Returns the state of a room that was taken over, or `None` if the copy is not sufficient to restore a room.
-    ///
-    /// # Errors
-    /// If another node owns the room now, if it was read before, or if a later version has written its copy.
+    /// `None` if the copy is not sufficient. An error means that another node owns the room, that it was read before,
+    /// or that a later version has written its copy.
     pub(crate) async fn read(&self, room: &str) -> Result<Option<Read>, Unreadable> {
         let taken = self.of(room).and_then(|copy| copy.taken()).ok_or(Unreadable::Gone)?;
         let pieces = taken.await.map_err(|_| Unreadable::Gone)?;
@@ -148,7 +140,7 @@ impl Copies {
         })
     }
 
-    /// Copies that were skipped because a later version has written them.
+    /// Copies of later versions.
     pub(super) fn skipped(&self) -> u64 {
         self.skipped.load(Ordering::Relaxed)
     }
@@ -158,22 +150,20 @@ impl Copies {
         self.moved.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Stops storing a room.
     pub(super) fn end(&self, room: &Name) {
         if let Some(copy) = self.rooms().remove(room) {
             copy.end();
         }
     }
 
-    /// Counts a room that another node owns according to the directory. A room whose append was rejected as well is
-    /// counted only once.
+    /// Counts a room that another node owns according to the directory, unless its append was rejected as well.
     pub(super) fn lose(&self, room: &Name) {
         if self.rooms().get(room).is_some_and(|copy| !copy.is_fenced()) {
             self.fenced.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Removes the copy of a closed room, whose entry is gone from the directory.
+    /// Removes the copy of a closed room that the directory no longer has.
     pub(super) fn remove(&self, room: Name, fence: Option<Fence>) {
         self.end(&room);
         let journals = Arc::clone(&self.journals);
@@ -191,7 +181,7 @@ impl Copies {
         }
     }
 
-    /// Waits until all pieces are stored, or until the deadline. Returns whether they are.
+    /// Waits for all pieces until the deadline. Returns whether they are stored.
     pub(crate) async fn finish(&self, deadline: Instant) -> bool {
         let copies: Vec<_> = self.rooms().values().cloned().collect();
         for copy in &copies {
@@ -230,12 +220,10 @@ impl Copies {
         timeout(patience, stored).await.is_ok()
     }
 
-    /// Counts a room that was handed over and resumed elsewhere.
     pub(crate) fn count_handed_over(&self) {
         self.handed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A snapshot of the counters.
     pub(crate) fn shown(&self) -> CopiesShown {
         let rooms: Vec<_> = self.rooms().values().cloned().collect();
         let (mut lag, mut bytes) = (Duration::ZERO, 0);
@@ -248,7 +236,6 @@ impl Copies {
     }
 }
 
-/// Why a copy cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     /// This node does not own the room, or the copy was read before.
@@ -257,7 +244,7 @@ pub(crate) enum Unreadable {
     Later,
 }
 
-/// Counters of all copies, for metrics and `arcade status`.
+/// For metrics and `arcade status`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopiesShown {
     /// How long the oldest change has been waiting to be stored.
@@ -270,13 +257,13 @@ pub(crate) struct CopiesShown {
     pub(crate) handed: u64,
     /// Rooms that ended here because another node had taken them over.
     pub(crate) fenced: u64,
-    /// Bytes of the copies in the journal stream.
+    /// Bytes in the journal stream.
     pub(crate) stored: usize,
     /// Rooms whose copies exceed the quota of their hosts.
     pub(crate) short: usize,
 }
 
-// Removes the copies of rooms that are no longer in the directory. Returns the number of removed copies.
+// Returns the number of removed copies.
 async fn discard_ended(journals: Arc<dyn Journals>, directory: Arc<dyn Directory>) -> Result<usize, MeshError> {
     let mut count = 0;
     for room in journals.names().await? {
@@ -288,7 +275,6 @@ async fn discard_ended(journals: Arc<dyn Journals>, directory: Arc<dyn Directory
     Ok(count)
 }
 
-// Performs the steps of a copy until it is over.
 async fn drive(
     (copy, common): (Arc<RoomCopy>, Arc<Common>),
     room: Name,
@@ -350,7 +336,6 @@ async fn drive(
     }
 }
 
-/// State shared by the copies of all rooms.
 #[derive(Debug)]
 struct Common {
     start: Instant,
@@ -362,9 +347,8 @@ struct Common {
     quota: Quota,
     // Rooms whose copies exceed their quota.
     short: AtomicUsize,
-    // Whether the stream has rejected a record because it is full.
     is_stream_full: AtomicBool,
-    // Until when the rooms of the node may send output, in nanoseconds since the start.
+    // When the lease of the rooms ends, in nanoseconds since the start.
     lease: AtomicU64,
 }
 
@@ -391,7 +375,7 @@ pub(crate) const MAX_COPIES: usize = 512 << 20;
 /// and older pieces are removed.
 pub(crate) const MAX_COPY: usize = 4 << 20;
 
-/// The bytes of the copies of a node in the stream, by the host that has opened the rooms.
+/// The bytes of the copies of a node, by the host that has opened the rooms.
 #[derive(Debug)]
 struct Quota(Mutex<Shares>);
 
@@ -400,13 +384,11 @@ impl Quota {
         Self(Mutex::new(Shares::new(most)))
     }
 
-    /// Bytes of all copies.
     fn taken(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).taken()
     }
 
-    /// Charges `after` bytes in place of `before` to a host. Returns `false`, without any change, if that exceeds the
-    /// quota.
+    /// Charges `after` bytes in place of `before`. Returns `false`, without any change, if that exceeds the quota.
     fn exchange(&self, host: HostId, before: usize, after: usize) -> bool {
         let mut shares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = shares.clone();
@@ -440,7 +422,6 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// A match with its journal in a directory.
     struct Match {
         room: Journalled<Engine>,
         hold: journal_core::JournalHold,
@@ -531,7 +512,7 @@ mod tests {
         own.note("robots-1", b"second".to_vec(), None);
         stored(&own).await;
         assert_eq!(found(&mesh, 8).await, (journal_core::digest(playing.room.room()), b"second".to_vec()));
-        // The claim of the other node is newer: storing stops, and the room has to end.
+        // The other node has a newer claim, so storing stops, and the room has to end.
         playing.play(1);
         let lost = timeout(testkit::PATIENCE, events.recv()).await.unwrap();
         assert_eq!((lost, own.shown().fenced), (Some(Event::Lost(name("robots-1"))), 1));
@@ -550,7 +531,6 @@ mod tests {
         own.own(&name("robots-1"), Fence(9), false);
         playing.play(2);
         stored(&own).await;
-        // The log is removed.
         assert!(Journals::remove(&mesh, &name("robots-1"), Fence(9)).await.unwrap());
         playing.play(1);
         testkit::found("that a state is wanted", async || own.of("robots-1").unwrap().wants_state().then_some(()))
@@ -579,7 +559,6 @@ mod tests {
         assert_eq!(found(&mesh, 12).await.0, journal_core::digest(playing.room.room()));
     }
 
-    /// The size of a copy in bytes.
     async fn size(mesh: &Local, room: &str) -> usize {
         mesh.read(&name(room)).await.unwrap().iter().map(|piece| piece.body.len()).sum()
     }
@@ -610,7 +589,6 @@ mod tests {
         testkit::found("that it is short", async || (own.shown().short == 1).then_some(())).await;
         assert!(!own.catch_up("robots-2", Duration::ZERO, Duration::from_millis(1)).await);
         assert_eq!(size(&mesh, "robots-2").await, 0);
-        // Its match continues, and so does the copy of another host.
         second.play(1);
         let mut other = begin(&own, 3, "10.0.0.2:1");
         other.play(1);
@@ -668,14 +646,13 @@ mod tests {
         own.own(&name("robots-1"), Fence(7), false);
         let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
         playing.play(3);
-        // The room has no stored record yet, so no piece can be stored.
+        // Without a stored record of the room, no piece can be stored.
         assert!(playing.hold.reached() < playing.hold.position());
         own.note("robots-1", b"room".to_vec(), None);
         stored(&own).await;
         assert_eq!(playing.hold.reached(), 0, "it may be another node's");
         own.set_lease(Some(Duration::from_mins(1)));
         assert_eq!(playing.hold.reached(), playing.hold.position());
-        // Another node opens the journal.
         assert!(matches!(mesh.open(&name("robots-1"), Fence(8)).await.unwrap(), Appended::Stored(_)));
         playing.play(1);
         testkit::found("that it is fenced", async || (own.shown().fenced == 1).then_some(())).await;
@@ -697,7 +674,6 @@ mod tests {
         let head = put_together(&pieces[..1]);
         assert!(head.is_none(), "only what is written down");
         assert!(put_together(&pieces).unwrap().journal.is_some());
-        // A journal that was given up, and a damaged piece.
         own.of("robots-1").unwrap().cut();
         stored(&own).await;
         // A room without a stored record cannot be resumed, nor can an unknown room.

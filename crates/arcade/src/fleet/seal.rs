@@ -1,7 +1,5 @@
-//! Signatures with which a node proves to another node that it relays the request of a client.
-//!
-//! A header carries the time, the client and a message authentication code over both and the request. The key is an
-//! entry of the directory and is never sent.
+//! Signatures with which a node proves that it relays the request of a client: the time, the client and a message
+//! authentication code over both and the request. The key is never sent.
 
 use std::{
     io,
@@ -24,12 +22,10 @@ use tracing::debug;
 
 /// The name of the key in the directory.
 pub(super) const KEY: &str = "relay";
-/// The header with the signature.
 pub(crate) const HEADER: &str = "arcade-relay";
-/// How many seconds a signature is valid. The clocks of nodes may differ by as much.
+/// The validity in seconds. The clocks of nodes may differ by as much.
 const HOLDS: u64 = 60;
 
-/// The key with which nodes authenticate each other.
 #[derive(Clone)]
 pub(super) struct RelayKey([u8; 32]);
 
@@ -39,43 +35,37 @@ impl std::fmt::Debug for RelayKey {
     }
 }
 
-/// A request that is relayed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SealedRequest<'a> {
     pub(crate) method: &'a str,
-    /// The path with the query.
+    /// Includes the query.
     pub(crate) path: &'a str,
     pub(crate) relayed: Relayed,
 }
 
-/// The client whose request another node relays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Relayed {
-    /// The client.
     pub(crate) client: SocketAddr,
-    /// Whether it uses TLS.
+    /// Whether the client uses TLS.
     pub(crate) secure: bool,
 }
 
-/// The time in seconds since 1970.
+/// Seconds since 1970.
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 impl RelayKey {
-    /// Draws a new key, and returns it as text.
     pub(super) fn draw() -> anyhow::Result<String> {
         let mut key = [0; 32];
         SysRng.try_fill_bytes(&mut key)?;
         Ok(URL_SAFE_NO_PAD.encode(key))
     }
 
-    /// Parses a key.
     pub(super) fn read(text: &str) -> Option<Self> {
         Some(Self(URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?))
     }
 
-    /// Signs a request.
     pub(super) fn seal(&self, now: u64, request: &SealedRequest<'_>) -> String {
         let &SealedRequest { method, path, relayed: Relayed { client, secure } } = request;
         let front = format!("{now} {client} {}", u8::from(secure));
@@ -83,7 +73,6 @@ impl RelayKey {
         format!("{front} {}", URL_SAFE_NO_PAD.encode(code))
     }
 
-    /// Verifies a signature, and returns the client in it.
     pub(super) fn unseal(&self, now: u64, text: &str, request: (&str, &str)) -> Option<Relayed> {
         let (front, code) = text.rsplit_once(' ')?;
         self.mac(front, request).verify_slice(&URL_SAFE_NO_PAD.decode(code).ok()?).ok()?;
@@ -103,13 +92,10 @@ impl RelayKey {
     }
 }
 
-/// How long another node may take to accept a connection.
+/// The timeout of a connection to another node.
 const CONNECT: Duration = Duration::from_secs(2);
 
-/// Connects to a node at `HOST:PORT`.
-///
-/// # Errors
-/// If the node does not respond. If it refuses the connection, the cause is an [`std::io::Error`] of that kind.
+/// Connects to `HOST:PORT`. If the node refuses the connection, the cause is an [`std::io::Error`] of that kind.
 pub(crate) async fn dial<B>(address: &str) -> anyhow::Result<http1::SendRequest<B>>
 where
     B: hyper::body::Body<Data: Send, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
@@ -121,14 +107,13 @@ where
     Ok(sender)
 }
 
-/// The path for requests of promises.
 pub(crate) const PATH: &str = "/fleet/promise";
-/// Timeout for a reply.
+/// The timeout of a reply.
 const PATIENCE: Duration = Duration::from_millis(2_500);
 /// The largest reply, in bytes.
 const MAX_ANSWER: usize = 1 << 10;
 
-/// A request for a promise, as the query of a URL.
+/// A lease request as the query of a URL.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LeaseQuery {
     to: Name,
@@ -144,11 +129,10 @@ impl From<LeaseQuery> for LeaseRequest {
     }
 }
 
-/// A reply as JSON.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LeaseReply {
-    /// Duration of the lease in milliseconds.
+    /// In milliseconds.
     Promised(u64),
     /// That life is over.
     Gone,
@@ -172,7 +156,7 @@ impl From<LeaseReply> for LeaseGrant {
     }
 }
 
-/// Requests a lease from the node at an address. Returns `None` if the node does not reply.
+/// Returns `None` if the node does not reply.
 pub(super) async fn request_lease(address: &str, key: &RelayKey, request: &LeaseRequest) -> Option<LeaseGrant> {
     match timeout(PATIENCE, try_request_lease(address, key, request)).await {
         Ok(Ok(grant)) => Some(grant),

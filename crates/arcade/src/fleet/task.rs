@@ -1,4 +1,4 @@
-//! The task that performs the outputs of the state machine of a node, and feeds it with inputs.
+//! Performs the outputs of the state machine of a node, and feeds it with inputs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,16 +25,14 @@ use super::{
     seal::{self, RelayKey},
 };
 
-/// Capacity of the queue of directory changes.
 const MAX_CHANGES: usize = 1_024;
 /// How often the task checks whether the node is still present.
 const LOOK: Duration = Duration::from_secs(1);
-/// The shortest time between two searches for copies of closed rooms.
+/// The pause between two searches for copies of closed rooms.
 const DISCARD_PAUSE: Duration = Duration::from_secs(30);
 /// How often unchanged entries are written again, so that they do not expire.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
-/// The health of the node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Pulse {
     /// Whether the directory has the node.
@@ -45,7 +43,6 @@ pub(super) struct Pulse {
     pub(super) name_taken: bool,
 }
 
-/// The outcome of a request.
 #[derive(Debug)]
 enum Done {
     Reply(Ticket, Reply),
@@ -55,7 +52,6 @@ enum Done {
     Discarded(Result<usize, MeshError>),
 }
 
-/// The task of a node.
 pub(super) struct Task {
     start: Instant,
     node: Node,
@@ -64,16 +60,16 @@ pub(super) struct Task {
     shared: Arc<Shared>,
     copies: Arc<Copies>,
     secrets: Secrets,
-    // Fences of rooms, with which their copies are removed.
+    // Fences with which copies are removed.
     fences: BTreeMap<Name, Fence>,
-    // Senders that wait for the name of a room.
+    // Callers that wait for the name of a room.
     waiting: BTreeMap<Name, Answer>,
-    // The rooms that the hub has or is opening.
+    // Rooms that the hub has or is opening.
     rooms: BTreeSet<Name>,
     codes: Codes,
     handovers: Handovers,
     tasks: JoinSet<Done>,
-    // The earliest time of the next search for copies of closed rooms.
+    // When the next search for copies of closed rooms may start.
     next_discard: Instant,
     // When the heartbeat in flight was sent.
     sent: Option<Instant>,
@@ -82,7 +78,6 @@ pub(super) struct Task {
     left: Option<oneshot::Sender<()>>,
 }
 
-/// The dependencies of a node.
 pub(super) struct Tools {
     pub(super) directory: Arc<dyn Directory>,
     pub(super) shared: Arc<Shared>,
@@ -119,14 +114,13 @@ impl Task {
             events,
             left: None,
         };
-        // This precedes reading the directory, so that existing entries for these rooms are matched with them.
+        // Before the directory is read, so that existing entries match these rooms.
         for ((room, needs), answer) in claims {
             task.open(room, (needs, true), answer);
         }
         task
     }
 
-    /// Runs until the hub ends.
     pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
         let (changes, mut deltas) = mpsc::channel(MAX_CHANGES);
         tokio::spawn(watch(Arc::clone(&self.directory), changes));
@@ -153,7 +147,7 @@ impl Task {
         }
     }
 
-    // If the stream of copies is full, removes the copies of closed rooms.
+    // Removes the copies of closed rooms if the stream of copies is full.
     fn make_room(&mut self) {
         let now = Instant::now();
         if self.next_discard <= now && self.copies.take_full() {
@@ -163,7 +157,6 @@ impl Task {
         }
     }
 
-    // Whether this key belongs to a heartbeat of the node.
     fn is_heartbeat(&self, key: &Key) -> bool {
         matches!((key, &self.own), (Key::Node(name) | Key::Heartbeat(name), Key::Node(own)) if name == own)
     }
@@ -172,7 +165,6 @@ impl Task {
         Time::ZERO.plus(self.start.elapsed())
     }
 
-    // Publishes the health and the lease of the node.
     fn beat(&self) {
         let present = self.node.is_present(self.now());
         let on_its_way = self.sent.map_or(Duration::ZERO, |sent| sent.elapsed());
@@ -264,7 +256,6 @@ impl Task {
         }
     }
 
-    // Replies to the caller that waits for a room that was handed over.
     fn look_where_it_goes_on(&mut self, room: &Name) {
         let node = self.shared.view().settled_at(room).cloned();
         if let Some(node) = node.filter(|node| Key::Node(node.clone()) != self.own) {
@@ -358,18 +349,18 @@ impl Task {
         }
     }
 
-    // Forgets a room that another node owns or is about to own.
+    // Another node owns the room or is about to.
     fn release(&mut self, room: &Name) {
         self.rooms.remove(room);
         self.fences.remove(room);
         self.copies.end(room);
-        // The codes belong to its new owner.
+        // The codes belong to the new owner.
         self.codes.forget(room);
     }
 
     fn own(&mut self, room: Name, fence: Fence, how: How) {
         let answer = self.waiting.remove(&room);
-        // After a power failure, the disk may lack outputs that were already delivered.
+        // After a power failure, the disk may lack delivered outputs.
         let is_safer_there = how == How::Returned && self.copies.durability() == Durability::Cluster;
         let reads = how == How::TakenOver || is_safer_there && self.rooms.contains(&room);
         // An earlier run had this room, but the data directory no longer has it.
@@ -410,7 +401,7 @@ impl Task {
         self.keep_secrets();
     }
 
-    /// Writes the common secrets again, or puts them back if the broker has lost them.
+    /// Writes the secrets again, in case the broker has lost them.
     fn keep_secrets(&mut self) {
         let (directory, secrets) = (Arc::clone(&self.directory), self.secrets.clone());
         self.tasks.spawn(async move { Done::Key(secrets.keep(&*directory).await.unwrap_or_default()) });
@@ -426,10 +417,10 @@ impl Task {
     }
 }
 
-/// The pause before the directory is watched again after an error.
+/// The pause before another watch after an error.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Forwards all changes until the receiver is dropped.
+/// Forwards changes until the receiver is dropped.
 pub(super) async fn watch(directory: Arc<dyn Directory>, changes: mpsc::Sender<Delta>) {
     let mut last = None;
     let mut is_away = false;
@@ -464,7 +455,6 @@ async fn follow(
     }
 }
 
-/// The codes that this node has claimed.
 #[derive(Debug, Default)]
 pub(super) struct Codes(BTreeMap<Name, Claimed>);
 
@@ -475,12 +465,10 @@ struct Claimed {
 }
 
 impl Codes {
-    /// Records a claimed code.
     pub(super) fn note(&mut self, code: Name, room: Name, revision: Revision) {
         self.0.insert(code, Claimed { room, revision });
     }
 
-    /// Releases the codes of a room.
     pub(super) fn release(&mut self, room: &Name, directory: &Arc<dyn Directory>) {
         for (code, Claimed { revision, .. }) in self.0.extract_if(.., |_, claimed| claimed.room == *room) {
             let directory = Arc::clone(directory);
@@ -496,13 +484,13 @@ impl Codes {
         self.0.retain(|_, claimed| claimed.room != *room);
     }
 
-    /// All codes with their rooms, to be claimed again before they expire.
+    /// Codes with their rooms, to be claimed again before they expire.
     pub(super) fn all(&self) -> Vec<(Name, Name)> {
         self.0.iter().map(|(code, claimed)| (code.clone(), claimed.room.clone())).collect()
     }
 }
 
-/// Claims a code for a room, or renews the claim. Returns its revision.
+/// Also renews a claim.
 pub(super) async fn claim(directory: &dyn Directory, code: &Name, room: &Name) -> Result<Revision, ClaimError> {
     try_claim(directory, code, room).await.unwrap_or_else(|error| {
         warn!("cannot claim a code: {error}");

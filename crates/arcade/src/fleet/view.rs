@@ -1,32 +1,28 @@
-//! The view that a node has of all other nodes.
-
 use std::{collections::BTreeMap, sync::Arc};
 
 use mesh::{Delta, Entry, Holder, Key, Name, NodeValue, Revision, Value};
 
-/// Higher room numbers are ignored: no arcade opens that many rooms, and one wrong entry would use up all names.
+/// Higher room numbers are ignored: one wrong entry would use up all names.
 const MAX_NUMBER: u32 = u32::MAX / 2;
 
-/// A room of another node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remote {
     pub(crate) room: Name,
     pub(crate) node: Name,
-    /// The row that its node publishes. An unchanged row is the same `Arc`.
+    /// An unchanged row is the same `Arc`.
     pub(crate) row: Arc<str>,
 }
 
-/// A node, as shown to the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodeShown {
     pub(crate) name: Name,
-    /// Its page, as `HOST:PORT`.
+    /// `HOST:PORT` of its page.
     pub(crate) address: String,
-    /// Whether it has stopped accepting rooms.
+    /// Whether the node has stopped accepting rooms.
     pub(crate) draining: bool,
 }
 
-/// The view that a node has of all other nodes. It may lag behind.
+/// May lag behind the directory.
 #[derive(Debug, Default)]
 pub(super) struct View {
     nodes: BTreeMap<Name, Present>,
@@ -48,13 +44,12 @@ struct RoomEntry {
     revision: Revision,
     // The holder, or the last one if the room is being handed over.
     holder: Option<Holder>,
-    // Whether the holder has the room and its state.
+    // Whether the holder has the state of the room.
     is_settled: bool,
     row: Arc<str>,
 }
 
 impl View {
-    /// Applies a change of the directory.
     pub(super) fn apply(&mut self, delta: &Delta) {
         match delta {
             Delta::Reset => {
@@ -107,7 +102,7 @@ impl View {
         self.version += u64::from(gone);
     }
 
-    // The number in the name of a room, as in `nuggets-7`.
+    // As in `nuggets-7`.
     fn note_number(&mut self, room: &Name) {
         let number = room.as_str().rsplit_once('-').and_then(|(_, number)| number.parse().ok());
         self.highest = self.highest.max(number.filter(|number| *number <= MAX_NUMBER).unwrap_or(0));
@@ -118,7 +113,6 @@ impl View {
         self.version
     }
 
-    /// The highest room number so far.
     pub(super) const fn highest(&self) -> u32 {
         self.highest
     }
@@ -128,7 +122,7 @@ impl View {
         self.nodes.get(&holder.node).is_some_and(|node| node.life == Some(holder.life))
     }
 
-    /// The rooms of other present nodes that have a row.
+    /// Present nodes only; rooms without a row are omitted.
     pub(super) fn remotes(&self, own: &Name) -> Vec<Remote> {
         let shown = self.rooms.iter().filter_map(|(room, held)| {
             let holder = held.holder.as_ref().filter(|holder| holder.node != *own && self.holds(holder))?;
@@ -138,13 +132,11 @@ impl View {
         shown.collect()
     }
 
-    /// The node that owns a room.
     pub(super) fn owner(&self, room: &Name) -> Option<NodeShown> {
         let holder = self.rooms.get(room)?.holder.as_ref()?;
         Some(shown(&holder.node, self.nodes.get(&holder.node)?))
     }
 
-    /// A node, if it is present.
     pub(super) fn node(&self, name: &Name) -> Option<NodeShown> {
         Some(shown(name, self.nodes.get(name)?))
     }
@@ -154,18 +146,15 @@ impl View {
         self.rooms.get(room).is_some_and(|held| !held.is_settled)
     }
 
-    /// The node at which a room was resumed.
     pub(super) fn settled_at(&self, room: &Name) -> Option<&Name> {
         let held = self.rooms.get(room).filter(|held| held.is_settled)?;
         Some(&held.holder.as_ref().filter(|holder| self.holds(holder))?.node)
     }
 
-    /// The room with this code.
     pub(super) fn coded(&self, code: &Name) -> Option<Name> {
         self.codes.get(code).map(|(_, room)| room.clone())
     }
 
-    /// All nodes that are present.
     pub(super) fn nodes(&self) -> Vec<NodeShown> {
         self.nodes.iter().map(|(name, node)| shown(name, node)).collect()
     }
@@ -176,7 +165,7 @@ fn shown(name: &Name, node: &Present) -> NodeShown {
 }
 
 trait RemoveIf<K, V> {
-    // Removes an entry if the predicate holds for it. Returns whether it was removed.
+    // Returns whether the entry was removed.
     fn remove_if(&mut self, key: &K, is_before: impl FnOnce(&V) -> bool) -> bool;
 }
 
@@ -238,7 +227,7 @@ mod tests {
         assert!(Arc::ptr_eq(&view.remotes(&own)[0].row, &shown[0].row) && view.version() > version);
         view.apply(&Delta::Removed(Key::Node(name("b")), Revision(6)));
         assert_eq!(view.remotes(&own), []);
-        // The node returns, and its rooms follow once it has claimed them again.
+        // The rooms of the node follow once it has claimed them again.
         put(&mut view, node(7, None));
         assert_eq!(view.remotes(&own), []);
         put(&mut view, room(8, 7, 7, "row"));

@@ -1,4 +1,4 @@
-//! The copy of one room: the pieces that wait to be stored, and the stored position in the journal.
+//! The copy of one room: waiting pieces, and the stored position in the journal.
 
 use std::{
     collections::VecDeque,
@@ -22,24 +22,22 @@ use tokio::{
 
 use super::{Common, MAX_COPY};
 
-/// How long records are batched if no output waits for them, so that a thousand rooms do not write a thousand times a
-/// second.
+/// For records that no output waits for: a thousand rooms must not write a thousand times a second.
 const GATHERING: Duration = Duration::from_millis(500);
-/// Limits in bytes for the records of one room, and of all rooms, that wait to be stored. Beyond them the copy
-/// restarts from a new state once the broker is back.
+/// Waiting bytes of one room, and of all rooms. Beyond them the copy restarts from a new state once the broker is
+/// back.
 const MAX_WAITING: usize = 1 << 20;
 const MAX_WAITING_IN_ALL: usize = 64 << 20;
-/// The pause before the next state is taken after the quota had no space for a state, or for more of a copy.
+/// The pause before the next state, after the quota had no space.
 const NO_PLACE: Duration = Duration::from_secs(10);
 
-/// The next step of the task of a copy.
 #[derive(Debug)]
 pub(super) enum CopyStep {
     Write(Ticket, LogRequest),
     /// The pieces before this one are no longer needed.
     Trim(Sequence),
-    /// The quota of the room or its host is exhausted. With a fence, the stored copy of the room is to be removed
-    /// under that fence.
+    /// The quota of the room or its host is exhausted. The stored copy is to be removed under the fence, if there is
+    /// one.
     Short(Option<Fence>),
     Wait(Option<Instant>),
     /// Another node owns the room.
@@ -47,7 +45,6 @@ pub(super) enum CopyStep {
     Over,
 }
 
-/// The copy of a room.
 #[derive(Debug)]
 pub(crate) struct RoomCopy {
     common: Arc<Common>,
@@ -63,26 +60,25 @@ struct State {
     // Receives the pieces that are read from the log.
     reading: Option<oneshot::Sender<Vec<Piece>>>,
     was_read: Option<oneshot::Receiver<Vec<Piece>>>,
-    // The stored record of the room, and whether it has changed since it was last written.
+    // The stored record, and whether it has changed since it was last written.
     room: Option<Bytes>,
     is_room_new: bool,
-    // The host that has opened the room, the bytes charged to its quota, and how many of these follow the state.
+    // The host that has opened the room, the bytes charged to it, and how many of these follow the state.
     host: HostId,
     charged: usize,
     follows: usize,
-    // Whether the copy exceeds its quota.
     is_short: bool,
     // The last piece of a state. Once it is stored, everything before that state can be trimmed.
     trims: Option<u64>,
     journal: u64,
     // The state with which the copy restarts.
     begins: Option<(u64, Vec<u8>)>,
-    // Whether a state has to be stored before anything else.
+    // Whether a state has to be stored first.
     needs_anchor: bool,
     wants_anchor: bool,
-    // The time before which no state is requested, because the quota had no space.
+    // The time of the next state, after the quota had no space.
     not_before: Instant,
-    // States before this position do not cover all records that were dropped.
+    // States before this position do not cover all dropped records.
     least: u64,
     runs: VecDeque<(u64, Vec<u8>)>,
     bytes: usize,
@@ -91,7 +87,7 @@ struct State {
     // Numbers of pieces, and the journal position that is reached once each is stored.
     sent: VecDeque<(u64, u64)>,
     reached: u64,
-    // Since when the oldest unsent piece waits, and since when the oldest sent piece is unconfirmed.
+    // When the oldest unsent piece, and the oldest unconfirmed one, began to wait.
     since: Option<Instant>,
     sent_since: Option<Instant>,
     due: Instant,
@@ -141,13 +137,11 @@ impl RoomCopy {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The fence under which the room is owned.
     pub(crate) fn fence(&self) -> Fence {
         self.state().fence
     }
 
-    /// Sets the fence under which the room is owned now. Later pieces begin with a new state, unless the copy is
-    /// still being read.
+    /// Later pieces begin with a new state, unless the copy is still being read.
     pub(super) fn own(&self, fence: Fence) {
         let mut state = self.state();
         let reads = state.reading.is_some() && state.begins.is_none() && state.journal == 0;
@@ -158,12 +152,11 @@ impl RoomCopy {
         self.work.notify_one();
     }
 
-    /// Returns the receiver of the pieces that were read; only the first call returns it.
+    /// Only the first call returns the receiver.
     pub(super) fn taken(&self) -> Option<oneshot::Receiver<Vec<Piece>>> {
         self.state().was_read.take()
     }
 
-    /// Updates the stored record of the room.
     pub(super) fn note(&self, room: Bytes, host: HostId) {
         let mut state = self.state();
         // The host is the same for the lifetime of a room.
@@ -184,7 +177,6 @@ impl RoomCopy {
         self.work.notify_one();
     }
 
-    /// Stops storing.
     pub(super) fn end(&self) {
         let mut state = self.state();
         state.is_over = true;
@@ -196,7 +188,6 @@ impl RoomCopy {
         self.wake_waiting();
     }
 
-    // Returns the charged bytes to the quota.
     fn give_back(&self, state: &mut State) {
         self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);
         self.set_short(state, false);
@@ -208,7 +199,7 @@ impl RoomCopy {
         self.common.short.fetch_sub((was_short && !is_short).into(), Ordering::Relaxed);
     }
 
-    // Replaces the number of bytes charged to the quota.
+    // Replaces the charge. Returns whether the quota permits it.
     fn charge(&self, state: &mut State, bytes: usize) -> bool {
         let is_granted = self.common.quota.exchange(state.host, state.charged, bytes);
         if is_granted {
@@ -217,8 +208,7 @@ impl RoomCopy {
         is_granted
     }
 
-    // The quota has no space for more, so another state is taken later: it may be smaller than its predecessor, or
-    // other rooms may have freed space.
+    // Another state is taken later: it may be smaller, or other rooms may have freed space.
     fn run_short(&self, state: &mut State) {
         self.set_short(state, true);
         self.start_over(state);
@@ -230,14 +220,13 @@ impl RoomCopy {
         self.state().writer.fenced().is_some()
     }
 
-    /// How long the oldest piece has been waiting, and how many bytes wait.
+    /// The waiting time of the oldest piece, and the waiting bytes.
     pub(super) fn lag(&self) -> (Duration, usize) {
         let state = self.state();
         let oldest = state.sent_since.or(state.since);
         (oldest.map_or(Duration::ZERO, |since| since.elapsed()), state.bytes + state.writer.lag().1)
     }
 
-    /// Whether no piece waits to be stored.
     pub(super) fn is_stored(&self) -> bool {
         let state = self.state();
         state.is_over
@@ -245,7 +234,7 @@ impl RoomCopy {
             || state.since.is_none() && state.sent_since.is_none() && state.room.is_some()
     }
 
-    /// How long the oldest piece has been waiting, if another node could resume the room from this copy.
+    /// `None` if another node could not resume the room from this copy.
     pub(super) fn lag_if_whole(&self) -> Option<Duration> {
         let state = self.state();
         let is_whole = !state.is_over
@@ -272,7 +261,7 @@ impl RoomCopy {
         self.common.waiting.fetch_sub(std::mem::take(&mut state.bytes), Ordering::Relaxed);
     }
 
-    // Takes the state with which the copy restarts. Its bytes no longer count as waiting.
+    // Its bytes no longer count as waiting.
     fn take_begins(&self, state: &mut State) -> Option<(u64, Vec<u8>)> {
         let begins = state.begins.take()?;
         self.common.waiting.fetch_sub(begins.1.len(), Ordering::Relaxed);
@@ -292,7 +281,6 @@ impl RoomCopy {
         self.forget_runs(state);
     }
 
-    /// Returns the next step of the task.
     pub(super) fn step(&self) -> CopyStep {
         let (now, time) = (Instant::now(), self.common.now());
         let mut guard = self.state();
@@ -317,9 +305,8 @@ impl RoomCopy {
                 // The former owner may have left a copy.
                 let is_first = !state.is_short;
                 self.run_short(state);
-                // The stored copy is not continued, so it is removed: another node would resume the room from its old
-                // state. With cluster durability it must remain, because outputs that were already delivered depend on
-                // it.
+                // Another node would resume the room from this old copy, so it is removed. With cluster durability it
+                // must remain, because delivered outputs depend on it.
                 let removes = self.common.durability == Durability::Node && (is_first || state.charged > 0);
                 if removes {
                     self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);
@@ -348,7 +335,6 @@ impl RoomCopy {
         CopyStep::Wait(state.writer.deadline().map(|due| now + due.since(time)))
     }
 
-    // Passes the gathered pieces to the writer.
     fn fill(&self, state: &mut State) {
         let origin = state.origin();
         let mut pieces = vec![];
@@ -385,7 +371,6 @@ impl RoomCopy {
         }
     }
 
-    /// Processes a reply of the broker.
     pub(super) fn reply(&self, ticket: Ticket, reply: LogReply) {
         let time = self.common.now();
         let mut guard = self.state();
@@ -418,7 +403,6 @@ impl State {
         self.begins.is_some() || self.is_room_new || !self.runs.is_empty() || self.is_cut
     }
 
-    // Restarts the copy from this state.
     fn begin(&mut self, (position, head): (u64, Vec<u8>)) {
         let Some(room) = &self.room else { return };
         let mut pieces = vec![room_piece(room)];
@@ -546,14 +530,14 @@ impl Copying for RoomCopy {
 /// The largest body of a piece, in bytes.
 pub(super) const CHUNK: usize = 384 << 10;
 
-/// The copy that a piece belongs to. Each owner writes its own copy, and a new one for each journal of the room.
+/// Each owner writes its own copy, and a new one for each journal of the room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Origin {
     pub(super) fence: u64,
     pub(super) journal: u64,
 }
 
-/// The header of a piece; the rest is its body.
+/// The rest of a piece is its body.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "lowercase")]
 enum Front {
@@ -591,24 +575,19 @@ pub(super) fn cut(origin: Origin) -> Bytes {
     piece(&Front::Cut { origin }, &[])
 }
 
-/// A room that was read.
 #[derive(Debug)]
 pub(crate) struct Read {
-    /// The stored record of the room.
+    /// The stored record.
     pub(crate) room: Bytes,
-    /// Its journal, or `None` if it was given up or is damaged.
+    /// `None` if the journal was given up or is damaged.
     pub(crate) journal: Option<Copied>,
 }
 
-/// An error: a later version has written a piece that this version cannot read.
+/// A later version has written a piece that this version cannot read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Later;
 
-/// Reassembles the pieces of a journal. Returns `None` unless they contain the record of a room and a complete state
-/// of its match.
-///
-/// # Errors
-/// When a later version has written some of them.
+/// Returns `None` unless the pieces contain the record of a room and a complete state of its match.
 pub(super) fn put_together(pieces: &[Piece]) -> Result<Option<Read>, Later> {
     let (mut room, mut begins, mut is_cut) = (None, None, false);
     let mut growing: Option<(Origin, u64, Vec<u8>)> = None;
