@@ -1,5 +1,3 @@
-//! The command line.
-
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     ops::RangeInclusive,
@@ -167,7 +165,6 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
-// Parses a game and the port of its ladder.
 fn ladder_game(typed: &str) -> Result<(Game, u16), String> {
     let (name, port) = typed.split_once('=').unwrap_or((typed, "0"));
     let game =
@@ -189,11 +186,8 @@ fn node_name(typed: &str) -> Result<Name, String> {
 }
 
 impl Args {
-    /// Returns how this hub joins an arcade of several hubs, if it does. `port` is that of its page.
-    ///
-    /// # Errors
-    /// If NATS servers are given without the name of the node. Only hosting checks this, because a command may find
-    /// `ARCADE_NATS` in the environment of its hub.
+    /// `port` is that of the page. Only hosting rejects NATS servers without a node: a command may find `ARCADE_NATS`
+    /// in the environment of its hub.
     pub(crate) fn joins(&self, port: u16) -> anyhow::Result<Option<fleet::Settings>> {
         anyhow::ensure!(
             self.nats.is_empty() || self.node.is_some(),
@@ -214,7 +208,6 @@ impl Args {
         if self.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { self.bind.clone() }
     }
 
-    /// The files of the certificate, if the page has TLS.
     pub(crate) fn certificate(&self) -> Option<Files> {
         let [certificate, key] = self.tls.as_deref()? else { return None };
         Some(Files { certificate: certificate.clone(), key: key.clone() })

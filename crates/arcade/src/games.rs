@@ -1,5 +1,5 @@
-//! The games of the hub. They are taken from the list of the crate `games`; each native game has a file here that
-//! implements [`kind::Kind`], and all turn-based games share one.
+//! The games of the hub, from the list of the crate `games`. Each native game has a file here that implements
+//! [`kind::Kind`]; all turn-based games share one.
 
 pub(crate) mod blackjack;
 mod counts;
@@ -31,7 +31,6 @@ pub(crate) use self::{
 /// Defines [`Game`], [`Options`] and the macros that reach the [`Kind`] of a game.
 macro_rules! define {
     ($d:tt native { $($module:ident $name:ident $engine:ty;)* } turn_based { $($table:ident $rules:ty;)* }) => {
-        /// A game of the hub.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub(crate) enum Game {
@@ -39,7 +38,7 @@ macro_rules! define {
             $($table,)*
         }
 
-        /// The options of a room. All have a default.
+        /// All options of a room have a default.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(tag = "game", rename_all = "kebab-case")]
         pub(crate) enum Options {
@@ -66,7 +65,6 @@ macro_rules! define {
         }
 
         impl Options {
-            /// The game of the room.
             pub(crate) const fn game(&self) -> Game {
                 match self {
                     $(Self::$name(_) => Game::$name,)*
@@ -107,22 +105,19 @@ macro_rules! define {
 ::games::list!(define $);
 
 impl Game {
-    /// The game with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|game| game.name() == name)
     }
 
-    /// The games that are offered to users, with or without examples.
     pub(crate) fn offered(examples: bool) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |game| examples || !game.is_example())
     }
 
-    /// The names of these games as a list for an error message.
     pub(crate) fn names(games: impl Iterator<Item = Self>) -> String {
         games.map(Self::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// The version of its rules, as in `nuggets-3`. A hub must support it to resume a match of another hub.
+    /// As in `nuggets-3`. A hub must support it to resume a match of another hub.
     pub(crate) fn rules(self) -> String {
         format!("{}-{}", self.name(), with_kind!(self, K => <<K as Kind>::Engine as netcore::Recorded>::RULES))
     }
@@ -190,7 +185,6 @@ by_options! {
 }
 
 impl Options {
-    /// A room of this game with all defaults.
     pub(crate) fn usual(game: Game) -> Self {
         with_kind!(game, K => K::default().into())
     }
@@ -201,7 +195,7 @@ impl Options {
         Game::offered(examples).flat_map(rooms)
     }
 
-    /// The same options with a key of the hub, which determines the daily puzzles.
+    /// Adds a key of the hub, which determines the daily puzzles.
     pub(crate) fn keyed(self, key: [u8; 32]) -> Self {
         with_options!(self, kind => kind.keyed(key).into())
     }
@@ -212,14 +206,12 @@ impl Options {
     }
 }
 
-/// A game and the options of its rooms.
 #[derive(Debug, Serialize)]
 pub(crate) struct Description {
     game: Game,
     options: Vec<Field>,
 }
 
-/// The options of all offered games.
 pub(crate) fn describe(examples: bool) -> Vec<Description> {
     Game::offered(examples).map(|game| Description { game, options: fields(game) }).collect()
 }

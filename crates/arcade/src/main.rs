@@ -19,8 +19,8 @@ use cmdkit::{EXIT_USAGE, Usage};
 use crate::operator::{commands, doctor, ladder, replay, restore, results as results_of};
 use crate::{args::Args, operator::host};
 
-// A hub accesses the states of a thousand rooms in turn, which is faster with large pages. Development builds keep the
-// allocator of the system, for memory tools and for tests of the hub's memory use.
+// Large pages speed up access to a thousand rooms. Development builds keep the system allocator for tests of memory
+// use.
 #[cfg(all(target_os = "linux", not(debug_assertions)))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -42,10 +42,10 @@ fn main() -> ExitCode {
             Some(command) => return commands::run(&args.data, command),
             None => {}
         }
-        // This precedes reading any file and starting threads.
+        // Before any file is read and any thread starts.
         #[cfg(unix)]
         cmdkit::become_owner(&args.data)?;
-        // The hub logs problems with the broker in its own words, so the client library logs only errors.
+        // The hub logs broker problems itself, so the client library logs only errors.
         args.log.start("info,async_nats=error")?;
         host::host(&args)
     })

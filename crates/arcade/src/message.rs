@@ -1,10 +1,8 @@
-//! Messages to users.
-
 use std::{error::Error, fmt};
 
 use serde_json::{Map, Value};
 
-/// A message to a user: an English text, and the code and values from which a page makes a text in its own language.
+/// An English text, and the code and values from which a page makes a text in its own language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
     code: &'static str,
@@ -13,18 +11,16 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// A message with a code for pages and programs.
     pub(crate) fn new(code: &'static str, text: impl Into<String>) -> Self {
         Self { code, text: text.into(), values: vec![] }
     }
 
-    /// Adds a value that the text contains.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.values.push((name, value.into()));
         self
     }
 
-    /// The object that interfaces answer with: `error` with the text, `code`, and the values.
+    /// `error` with the text, `code`, and the values.
     pub(crate) fn to_json(&self) -> Value {
         let mut object =
             Map::from_iter([("error".into(), self.text.clone().into()), ("code".into(), self.code.into())]);
@@ -41,8 +37,8 @@ impl fmt::Display for Message {
 
 impl Error for Message {}
 
-/// Makes a [`Message`] from a code, a text with values in braces, and these values:
-/// `message!("full", "all {count} seats are taken", count = 4)`.
+/// `message!("full", "all {count} seats are taken", count = 4)`: a code, a text with values in braces, and the
+/// values.
 macro_rules! message {
     ($code:literal, $text:literal $(, $name:ident = $value:expr)* $(,)?) => {{
         $(

@@ -1,8 +1,5 @@
-//! The results of all rooms, and the task that stores them.
-//!
-//! Rooms report in a [`Ledger`] which journals have new results; the task reads these results from the journals and
-//! stores them. While the database is unavailable, the results remain in the journals. After a crash, the next start
-//! finds unstored results in the same way.
+//! Stores the results of all rooms. Rooms report in a [`Ledger`] which journals have new results; a task reads and
+//! stores these. While the database is unavailable, and after a crash, the results remain in the journals.
 
 mod copies;
 pub(crate) mod matches;
@@ -39,7 +36,7 @@ use crate::{
     room::ledger::{Ledger, Work},
 };
 
-/// The pause before a query is retried: at first, and at most.
+/// First and longest pause before a query is retried.
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How long the hub waits for its database before it opens.
@@ -48,11 +45,10 @@ const WELCOME: Duration = Duration::from_secs(2);
 const FAREWELL: Duration = Duration::from_secs(3);
 /// The maximum age of the boards while results are stored continuously.
 const REFRESH: Duration = Duration::from_secs(5);
-/// Capacity of the queue of matches that were read from a journal. While it is full, the journal is not read.
+/// While the queue of matches from journals is full, the journal is not read.
 const FOUND: usize = 16;
-/// Limit on the memory of [`Progress`] in bytes.
+/// Bytes of all [`Progress`].
 const MAX_PROGRESS: usize = 64 << 20;
-/// The number of matches and of leaders in the lobby.
 const RECENT: u32 = 10;
 const LEADERS: u32 = 5;
 /// How long a claimed name is reserved without a match, in milliseconds.
@@ -76,25 +72,23 @@ macro_rules! insist {
     }};
 }
 
-/// Whether results are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Health {
-    /// The number of journals with results and of names that wait.
+    /// Journals and names that wait to be stored.
     pub(crate) waiting: usize,
-    /// Results that were stored since the start.
     pub(crate) stored: u64,
-    /// Why results are currently not stored, without details of the machine.
+    /// Without details of the machine.
     pub(crate) error: Option<Trouble>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     error: Option<Trouble>,
-    // The positions at which the next readings of journals start.
+    // Where the next readings of journals start.
     progress: BTreeMap<String, Progress>,
 }
 
-/// The results of all hubs, if there are several.
+/// Only in an arcade of several hubs.
 struct Shared {
     queue: Arc<dyn mesh::Results>,
     submitted: Notify,
@@ -106,7 +100,6 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// The results of the hub.
 #[derive(Debug)]
 pub(crate) struct Results {
     pub(crate) store: Store,
@@ -114,19 +107,15 @@ pub(crate) struct Results {
     journals: PathBuf,
     state: Mutex<State>,
     stored: AtomicU64,
-    // Whether the tables exist.
     prepared: watch::Sender<bool>,
-    // Whether the results of earlier runs are stored.
     caught_up: watch::Sender<bool>,
     boards: watch::Sender<Arc<Boards>>,
-    // The queue of the results of all hubs, if there are several.
     shared: OnceLock<Shared>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Results {
-    /// Creates the results in `store`, for matches whose journals are in the directory `journals`. They are stored
-    /// after [`start`](Self::start).
+    /// The directory `journals` has the journals of the matches. Nothing is stored before [`start`](Self::start).
     pub(crate) fn new(store: Store, journals: PathBuf) -> Arc<Self> {
         Arc::new(Self {
             store,
@@ -142,7 +131,6 @@ impl Results {
         })
     }
 
-    /// Starts the task that stores results, beginning with those of earlier runs.
     pub(crate) fn start(self: &Arc<Self>) {
         if let Some(data) = self.journals.parent() {
             copies::remove_remains(data);
@@ -154,15 +142,13 @@ impl Results {
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }
 
-    /// Waits up to [`WELCOME`] until results can be queried. The hub also opens without its database.
     pub(crate) async fn prepared(&self) {
-        // The sender is never dropped before `self`.
+        // The sender lives as long as `self`.
         let _ = timeout(WELCOME, self.prepared.subscribe().wait_for(|prepared| *prepared)).await;
     }
 
     /// Waits until the results of earlier runs are stored.
     pub(crate) async fn caught_up(&self) {
-        // The sender is never dropped before `self`.
         let _ = self.caught_up.subscribe().wait_for(|done| *done).await;
     }
 
@@ -183,12 +169,10 @@ impl Results {
         }
     }
 
-    /// A snapshot of the newest matches and the leaders.
     pub(crate) fn boards(&self) -> Arc<Boards> {
         Arc::clone(&self.boards.borrow())
     }
 
-    /// Whether results are stored.
     pub(crate) fn health(&self) -> Health {
         let error = self.state().error;
         Health { waiting: self.ledger.waiting(), stored: self.stored.load(Ordering::Relaxed), error }
@@ -247,8 +231,8 @@ impl Results {
         }
     }
 
-    /// Stores the results that earlier runs did not store, from all `wanted` journals that have grown since they were
-    /// last read. Returns `false` if the journals cannot be listed.
+    /// Stores the results that earlier runs did not store, from the `wanted` journals that have grown since. Returns
+    /// `false` if the journals cannot be listed.
     pub(crate) async fn catch_up(&self, wanted: impl Fn(&str) -> bool) -> bool {
         let directory = self.journals.clone();
         let found = spawn_blocking(move || journal_core::find(&SystemDisk, &directory)).await;
@@ -268,7 +252,6 @@ impl Results {
         true
     }
 
-    // Stores all finished matches of a journal that are not stored yet.
     async fn read(&self, file: &str) -> Reading {
         let progress = self.state().progress.remove(file);
         if let Some(progress) = progress {
@@ -327,7 +310,6 @@ impl Results {
         }
     }
 
-    // Stores a match, or submits it to the queue of all hubs.
     async fn record(&self, over: &Match) {
         if self.submit(over).await {
             return;
@@ -339,8 +321,7 @@ impl Results {
         }
     }
 
-    // Stores a match in the database. Returns `None` if the database does not respond. A match that the database
-    // rejects must not delay other matches.
+    // Returns `None` if the database does not respond. A match that the database rejects must not delay others.
     async fn commit(&self, over: &Match) -> Option<Committed> {
         match self.store.record(over).await {
             Ok(is_new) => {
@@ -365,7 +346,7 @@ impl Results {
         }
     }
 
-    // Reads the boards of the lobby. Returns whether the database has responded.
+    // Returns whether the database has responded.
     async fn refresh(&self) -> bool {
         match self.read_boards().await {
             Ok(boards) => {
@@ -394,7 +375,7 @@ impl Results {
         Ok(Boards { recent, leaders })
     }
 
-    /// Releases names that were claimed more than a day ago and are not used in any match. Passes them to `released`.
+    /// Releases names that were claimed more than [`UNUSED_NAME`] ago and that no match uses.
     pub(crate) async fn release_unused_names(&self, released: impl Fn(&[String])) {
         let now = unix_now();
         loop {
@@ -407,8 +388,8 @@ impl Results {
         }
     }
 
-    /// Removes journals that are too many or too old, after their results were stored. Journals of rooms stay; those
-    /// of matches without people or without a result are removed first.
+    /// Removes journals beyond the limits after their results were stored. Journals of rooms stay; those without
+    /// people or results are removed first.
     pub(crate) async fn prune(&self, retention: Retention, is_of_room: impl Fn(&str) -> bool + Send + 'static) {
         self.catch_up(|file| !is_of_room(file)).await;
         let notes = Arc::new(insist!(self, "read the records of journals", self.store.journals()));
@@ -442,14 +423,13 @@ impl Results {
     }
 }
 
-/// The outcome of reading a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// All results are stored; this many were found.
+    /// The number of results, all of which are stored.
     Done(usize),
-    /// The system cannot read the file at present.
+    /// The file cannot be read at present.
     Away,
-    /// The journal is damaged. The results before the damage are stored.
+    /// The results before the damage are stored.
     Damaged,
 }
 
@@ -459,7 +439,7 @@ fn is_away(error: &anyhow::Error) -> bool {
     of_system.is_some_and(|error| error.kind() != io::ErrorKind::NotFound)
 }
 
-// The file name of a journal, which identifies it in the database.
+// Identifies a journal in the database.
 fn name_of(journal: &Path) -> Option<&str> {
     journal.file_name().and_then(|name| name.to_str())
 }

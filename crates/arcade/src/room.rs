@@ -1,7 +1,5 @@
-//! One room: its shared state in the hub, and the actions of its owner and of the operator.
-//!
-//! The user who opens a room receives a token. The hub stores the hash of the token with the room, so the token
-//! remains valid after a restart. Rooms of the house have no owner.
+//! A room, and the actions of its owner and of the operator. The user who opens a room receives a token, whose hash
+//! is stored; rooms of the house have no owner.
 
 pub(crate) mod admission;
 pub(crate) mod bans;
@@ -53,42 +51,37 @@ use self::{
 };
 use crate::{games::Game, message::message};
 
-/// An open room.
 #[derive(Debug)]
 pub(crate) struct Room {
     pub(crate) game: Game,
-    /// Who may enter.
     pub(crate) access: Access,
     pub(crate) gate: Gate,
     pub(crate) info: watch::Receiver<Info>,
-    /// The messages of the hub to its pages, besides those of the game.
+    /// Messages of the hub to pages, besides those of the game.
     pub(crate) news: News,
     /// The number of its journal.
     pub(crate) number: u64,
-    /// The address at which a program on this machine reaches the room.
+    /// For programs on this machine.
     pub(crate) address: SocketAddr,
     pub(crate) bots: Bots,
-    /// The state of its seats.
     pub(crate) roster: Arc<Roster>,
-    /// The state of its journal.
     pub(crate) journal: JournalWatch,
     removals: Arc<Removals>,
     register: Arc<Register>,
-    // The sender of its state. The task of the room owns the strong references.
+    // The task of the room owns the strong references.
     sender: Weak<watch::Sender<Info>>,
     broken: Broken,
     file: Mutex<RoomFile>,
     ending: EndRequest,
 }
 
-/// The lifecycle of the room.
 impl Room {
-    /// Ends the room. Closing takes precedence over an earlier request of another kind.
+    /// Closing takes precedence over an earlier request of another kind.
     pub(crate) fn stop(&self, leave: Leave, fate: RoomOutcome) {
         self.ending.stop(leave, fate);
     }
 
-    /// Closes the room permanently. Its pages receive the reason.
+    /// Pages receive the reason.
     pub(crate) fn close(&self, why: &str) {
         info!(room = self.file().id, why, "the room is closed");
         self.change(|info| info.closing = Some(why.to_owned()));
@@ -96,13 +89,13 @@ impl Room {
         self.stop(Leave::Over, RoomOutcome::Closed);
     }
 
-    /// Ends the room here, because another hub owns it. Its clients receive no end of the match.
+    /// Another hub owns the room, so its clients receive no end of the match.
     pub(crate) fn give_up(&self) {
         self.bots.abort();
         self.stop(Leave::Resumable, RoomOutcome::Closed);
     }
 
-    /// Suspends the room, so that another hub resumes it. Returns `false` if it was already about to end.
+    /// Suspends the room for another hub. Returns `false` if it was already about to end.
     pub(crate) fn suspend(&self) -> bool {
         let is_suspended = self.ending.suspend();
         if is_suspended {
@@ -111,33 +104,28 @@ impl Room {
         is_suspended
     }
 
-    /// Whether the room was suspended, so that another hub resumes it.
     pub(crate) fn is_suspended(&self) -> bool {
         self.ending.fate() == RoomOutcome::Moved
     }
 
-    /// What happens to the room after its task has ended.
+    /// What happens once the task of the room has ended.
     pub(crate) fn fate(&self) -> RoomOutcome {
         if self.ending.is_unasked() && self.broken.is_set() { RoomOutcome::Renewed } else { self.ending.fate() }
     }
 
-    /// Whether the room is to be closed permanently.
     pub(crate) fn is_to_close(&self) -> bool {
         self.ending.is_to_close()
     }
 
-    /// Whether the room has ended or is about to be closed.
     pub(crate) fn is_over(&self) -> bool {
         let info = self.info.borrow();
         info.phase == "over" || info.closing.is_some() || self.info.has_changed().is_err()
     }
 
-    /// The stored state of the room.
     pub(crate) fn file(&self) -> MutexGuard<'_, RoomFile> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Changes the public state.
     fn change(&self, change: impl FnOnce(&mut Info)) {
         self.change_if(|info| {
             let before = info.clone();
@@ -146,7 +134,7 @@ impl Room {
         });
     }
 
-    // Changes the public state. `change` returns whether it has modified the state.
+    // `change` returns whether it has modified the state.
     fn change_if(&self, change: impl FnOnce(&mut Info) -> bool) {
         if let Some(sender) = self.sender.upgrade() {
             sender.send_if_modified(change);
@@ -154,14 +142,13 @@ impl Room {
     }
 }
 
-/// The players and watchers of the room.
 impl Room {
-    /// Publishes the number of seconds until bots join, if they do.
+    /// `seconds` is the time until bots join.
     pub(crate) fn announce_bots(&self, seconds: Option<u64>) {
         self.change_if(|info| std::mem::replace(&mut info.bots_in, seconds) != seconds);
     }
 
-    /// Verifies the names of players again after the names of a seat were set. Returns the newly proven names.
+    /// Verifies names again after those of a seat were set. Returns the newly proven ones.
     pub(crate) fn prove_names(&self) -> Vec<String> {
         self.change_if(|info| {
             let mut changed = false;
@@ -174,8 +161,7 @@ impl Room {
         self.register.prove()
     }
 
-    /// Revokes names that the keys of seats in this room may have lost, including in the results of the current
-    /// matches.
+    /// Revokes names that the keys of seats may have lost, also in the results of the current matches.
     pub(crate) fn revoke_names(&self, names: &[String]) {
         self.roster.remove_names(names);
         self.register.revoke(names);
@@ -189,12 +175,10 @@ impl Room {
         });
     }
 
-    /// Changes the number of watchers at other nodes by `more`.
     pub(crate) fn watch_elsewhere(&self, more: isize) {
         self.change_if(|info| {
             let before = info.elsewhere;
             info.elsewhere = before.saturating_add_signed(more);
-            // The previous watchers are included in the counts.
             info.people = (info.people + info.elsewhere).saturating_sub(before);
             info.watchers = (info.watchers + info.elsewhere).saturating_sub(before);
             true
@@ -202,18 +186,16 @@ impl Room {
         self.roster.notify();
     }
 
-    /// Whether the client at this address has a seat or waits for one.
+    /// Whether the client has a seat or waits for one.
     pub(crate) fn plays(&self, seat: SocketAddr) -> bool {
         let address = address_text(seat);
         self.info.borrow().players.iter().any(|player| player.address.as_deref() == Some(&address))
     }
 
-    /// Removes a player on behalf of the operator.
     pub(crate) fn remove(&self, player: &Player) {
         self.dismiss(player, CloseReason::Removed, "The host of this hub has removed you.");
     }
 
-    /// Removes all players of a host that the operator has banned.
     pub(crate) fn remove_host(&self, host: HostId) {
         let shown = self.roster.mask.host(host);
         self.roster.set_close_reason_of_host(shown, CloseReason::Banned);
@@ -235,7 +217,6 @@ impl Room {
         found.with_context(|| format!("no player has the seat '{}' in this room", seat.escape_debug()))
     }
 
-    // The host of a player, by its pseudonym.
     fn pseudonym(&self, player: &Player) -> Option<HostId> {
         let address = player.seat_address()?;
         // The address of a native client over datagrams is not a pseudonym.
@@ -244,20 +225,17 @@ impl Room {
     }
 }
 
-/// The owner of the room.
 impl Room {
-    /// Whether it has an owner.
     pub(crate) fn is_owned(&self) -> bool {
         self.file().owner.is_some()
     }
 
-    /// Whether this is the token of the owner.
     pub(crate) fn has_owner(&self, token: &str) -> bool {
         self.file().owner.as_ref().is_some_and(|owner| owner.has(token))
     }
 
-    /// Records an action of the owner from this host. An owner with a page is present as long as the page is open;
-    /// without a page, a native player of the same host may be the owner.
+    /// An owner with a page is present while the page is open; without a page, a native player of this host may be
+    /// the owner.
     pub(crate) fn set_owner_active(&self, host: HostId) {
         self.roster.set_owner_active();
         let host = if self.roster.has_owner_page() { HostId::Other } else { host };
@@ -266,7 +244,7 @@ impl Room {
         }
     }
 
-    /// Whether the owner is present: with a page, or as a native player of the host that last used the token.
+    /// An owner is present with a page, or as a native player of the host that last used the token.
     pub(crate) fn has_present_owner(&self) -> bool {
         let Some(host) = self.file().owner.as_ref().map(|owner| owner.host) else { return false };
         let is_native = |player: &Player| {
@@ -277,12 +255,7 @@ impl Room {
             || self.info.borrow().players.iter().any(|player| is_native(player) && self.pseudonym(player) == Some(host))
     }
 
-    /// Makes the client at this seat the owner.
-    ///
-    /// Only its page receives the token. Returns `false` if it has no page.
-    ///
-    /// # Errors
-    /// If the system has no random numbers.
+    /// Makes the client at this seat the owner. Only its page receives the token: `false` if it has none.
     pub(crate) fn hand_on(&self, seat: SocketAddr) -> anyhow::Result<bool> {
         // The true host of a browser is unknown here, but its page is known.
         let (token, owner) = Owner::draw(HostId::Other)?;
@@ -299,10 +272,7 @@ impl Room {
         Ok(true)
     }
 
-    /// Makes the player at this seat of the match the owner.
-    ///
-    /// # Errors
-    /// If the seat has no player, or the player has no page to receive the token.
+    /// Fails if the seat has no player, or the player has no page to receive the token.
     pub(crate) fn hand_on_to(&self, seat: &str) -> anyhow::Result<()> {
         let player = self.player_at(seat)?;
         if player.bot || !player.seat_address().map_or(Ok(false), |address| self.hand_on(address))? {
@@ -311,7 +281,6 @@ impl Room {
         Ok(())
     }
 
-    /// Updates which player is marked as the owner.
     pub(crate) fn mark_owner(&self) {
         self.change_if(|info| {
             let mut changed = false;
@@ -323,23 +292,18 @@ impl Room {
         });
     }
 
-    /// Sets whether only members may join.
     pub(crate) fn lock(&self, locked: bool) {
         self.roster.set_locked(locked);
         self.file().locked = locked;
         self.change(|info| info.locked = locked);
     }
 
-    /// Sets or removes the name of the room.
     pub(crate) fn rename(&self, name: Option<String>) {
         self.file().name.clone_from(&name);
         self.change(|info| info.name = name);
     }
 
-    /// Removes the player at this seat, and rejects its host until the match is over.
-    ///
-    /// # Errors
-    /// If the seat has no player, or belongs to the owner or a bot.
+    /// Removes a player and rejects its host until the match is over. Fails for the owner and bots.
     pub(crate) fn remove_by_owner(&self, seat: &str) -> anyhow::Result<()> {
         let player = self.player_at(seat)?;
         if player.bot {
