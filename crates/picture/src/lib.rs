@@ -5,6 +5,8 @@
 //! it can be searched and read aloud. The PNG is rendered by `resvg` with a typeface that is part of the program, so it
 //! looks the same on every machine.
 
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
+
 pub mod chart;
 mod png;
 
