@@ -1,14 +1,11 @@
 //! Admission to the match of a room.
 //!
-//! In some games a vacated seat, such as a letter of nuggets, is not assigned again in the same match. Once players
-//! of one host have vacated half of the seats of such a match, no other player of that host may join it. Connected
-//! players do not count, so a class behind one address fits into one match. New players of one host join at the rate
-//! [`JOINS`]. A rejected player receives the reason if the game has a message for it, and is disconnected before it
-//! takes a seat.
+//! In some games a vacated seat, such as a letter of nuggets, is not assigned again in the same match. Once players of
+//! one host have vacated half of the seats, no other player of that host may join. Connected players do not count, so a
+//! class behind one address fits into one match. A rejected player is disconnected before it takes a seat.
 //!
-//! Messages that take much processor time, such as hints of mastermind, have a rate limit, because a room processes a
-//! message without interruption and thereby delays the rooms that share its threads. All rooms of the hub share one
-//! limit, so a host with many rooms has no larger share.
+//! Messages that take much processor time, such as hints of mastermind, delay the rooms of the same threads. All rooms
+//! of the hub therefore share one rate limit for them.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -34,44 +31,36 @@ pub(crate) const JOINS: Rate = Rate { per_second: 2, burst: 64 };
 pub(crate) const MAX_HINTS: usize = 32;
 /// Limit on the hints of one host in a second.
 pub(crate) const MAX_HINTS_OF_HOST: usize = 8;
-/// How long a hint counts.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Limit on the hosts and networks whose joins are counted, and on the hosts whose waits are. Joins of further hosts are not limited.
+/// Limit for each of the tables by host. Joins and waits of further hosts are not counted.
 const MAX_HOSTS: usize = 4_096;
 /// How long a client that had to wait because of reserved seats has precedence over later reservations.
 const REMEMBERED: Duration = Duration::from_mins(1);
-/// The message to a player whose host has exhausted its seats.
 const HALF: &str = "Players from your address have left half of the places of this match; the rest is for others.";
-/// The message to a player while the free seats are reserved for other players.
 const HELD: &str = "The free seats are kept for others for some seconds; try again in a moment.";
-/// The message to a player of a host with too many new players.
 const PACE: &str = "Too many players have joined from your address just now; try again in a moment.";
 
-/// The admission rules of a room.
 #[derive(Debug)]
 pub(super) struct Admission {
     game: Game,
     roster: Arc<Roster>,
     hints: Arc<Hints>,
-    // The number of seats that are not assigned again in this match, by the host whose players have vacated them.
+    // Vacated seats that are not assigned again in this match.
     left: BTreeMap<HostId, u32>,
-    // The seats that can be assigned.
     seats: u32,
     joins: RateTable<Network>,
-    // When players of a host were first rejected because the free seats were reserved, and when they were last
-    // rejected.
+    // When players of a host were first and last rejected because of reserved seats.
     waiting: BTreeMap<HostId, (Instant, Instant)>,
 }
 
 impl Admission {
-    /// Creates the rules for a room with this number of seats.
     pub(super) fn new(game: Game, roster: Arc<Roster>, hints: Arc<Hints>, seats: u32) -> Self {
         let (left, waiting) = (BTreeMap::new(), BTreeMap::new());
         Self { game, roster, hints, left, seats, joins: RateTable::new(JOINS, MAX_HOSTS), waiting }
     }
 
-    /// Why a peer may not join: the message of the game, and the reason for browsers. Any message of a player who has
-    /// not joined counts as an attempt to join.
+    /// The message of the game, and the reason for browsers. Any message of a player who has not joined is an attempt
+    /// to join.
     pub(super) fn refuses(&mut self, now: Time, peer: &Peer, status: Status) -> Option<(&'static str, CloseReason)> {
         if !peer.plays || peer.joined {
             return None;
@@ -106,7 +95,6 @@ impl Admission {
         }
     }
 
-    /// Updates the state from the outputs of an input: players who have joined or left, and closed peers.
     pub(super) fn follow(&mut self, now: Time, status: Status, outputs: &[Output]) {
         let spends = self.game.spends_seats() && status.seats < self.seats;
         for output in outputs {
@@ -141,7 +129,6 @@ impl Admission {
         }
         if status.seats != self.seats {
             if status.seats > self.seats {
-                // Another match has started.
                 self.left.clear();
             }
             self.seats = status.seats;
@@ -152,7 +139,7 @@ impl Admission {
     }
 }
 
-/// The hints that the rooms of the hub have computed within [`PERIOD`], shared fairly among hosts.
+/// The hints of the last [`PERIOD`], shared fairly among hosts.
 #[derive(Debug)]
 pub(crate) struct Hints(Mutex<HintState>);
 
@@ -171,7 +158,7 @@ impl Default for Hints {
 }
 
 impl Hints {
-    // Whether a room may compute another hint for a host now. If so, the hint is counted.
+    // Counts the hint if the room may compute it.
     fn take(&self, host: HostId) -> bool {
         let now = Instant::now();
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);

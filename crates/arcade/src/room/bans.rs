@@ -1,4 +1,4 @@
-//! Hosts that the operator has banned, and the removal of peers from a room.
+//! Hosts that the operator has banned, and the removal of peers.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -20,23 +20,19 @@ use crate::games::Game;
 
 /// Limit on the number of banned hosts.
 pub(crate) const MAX_BANS: usize = 10_000;
-/// The largest file of bans, in bytes.
+/// In bytes.
 const MAX_FILE: usize = 1 << 20;
 
-/// The hosts that may not enter, stored in a file.
 #[derive(Debug)]
 pub(crate) struct Bans {
     path: PathBuf,
     hosts: Mutex<BTreeSet<HostId>>,
-    // The lock is held while the file is written. `hosts` is not locked then, because rooms and requests read it.
+    // Held while the file is written. `hosts` is not locked then, because rooms and requests read it.
     writing: Mutex<()>,
 }
 
 impl Bans {
-    /// Reads the bans from the file at `path`. A missing file contains no bans.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is damaged, because that must not lift any bans.
+    /// A missing file contains no bans. An unreadable or damaged one is an error, because that must not lift any bans.
     pub(crate) fn open(path: PathBuf) -> anyhow::Result<Self> {
         let hosts = match read_file(&path, MAX_FILE) {
             Ok(bytes) if bytes.len() <= MAX_FILE => read(&bytes).with_context(|| {
@@ -49,20 +45,15 @@ impl Bans {
         Ok(Self { path, hosts: Mutex::new(hosts), writing: Mutex::default() })
     }
 
-    /// Whether a host is banned.
     pub(crate) fn has(&self, host: HostId) -> bool {
         self.hosts().contains(&host)
     }
 
-    /// The banned hosts, as they can be typed.
     pub(crate) fn list(&self) -> Vec<String> {
         self.hosts().iter().map(|&host| host_text(host)).collect()
     }
 
-    /// Bans a host, or lifts its ban. Returns whether the host's state has changed.
-    ///
-    /// # Errors
-    /// If there are too many bans, or the file cannot be written.
+    /// Returns whether the host's state has changed.
     pub(crate) fn set(&self, host: HostId, banned: bool) -> anyhow::Result<bool> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut after = self.hosts().clone();
@@ -88,7 +79,7 @@ fn read(bytes: &[u8]) -> anyhow::Result<BTreeSet<HostId>> {
     lines.map(|line| host(line).map_err(anyhow::Error::msg)).collect()
 }
 
-/// Parses a host: an IPv4 address, or an IPv6 address, which represents its 64-bit network.
+/// Parses an IPv4 address, or an IPv6 address, which represents its 64-bit network.
 pub(crate) fn host(typed: &str) -> Result<HostId, String> {
     let address = typed.strip_suffix("/64").unwrap_or(typed);
     let ip: IpAddr = address.parse().map_err(|_| {
@@ -97,7 +88,6 @@ pub(crate) fn host(typed: &str) -> Result<HostId, String> {
     Ok(SocketAddr::new(ip, 0).into())
 }
 
-/// Formats a host as [`host`] parses it.
 pub(crate) fn host_text(host: HostId) -> String {
     match host {
         HostId::V4(octets) => Ipv4Addr::from(octets).to_string(),
@@ -106,7 +96,6 @@ pub(crate) fn host_text(host: HostId) -> String {
     }
 }
 
-/// A queue of peers to be removed from a room.
 #[derive(Debug, Default)]
 pub(crate) struct Removals(Mutex<Queue>);
 
@@ -117,7 +106,6 @@ struct Queue {
 }
 
 impl Removals {
-    /// Removes these peers from the room.
     pub(crate) fn push(&self, removal: Removal) {
         let mut queue = self.queue();
         queue.removals.push_back(removal);
@@ -133,7 +121,6 @@ impl Removals {
     }
 }
 
-/// The admission guard of a room.
 pub(super) struct Guard {
     game: Game,
     bans: Arc<Bans>,

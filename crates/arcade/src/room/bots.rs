@@ -1,5 +1,4 @@
-//! Bots for empty seats. They connect like native clients: over a UDP socket or a TCP connection to the port of the
-//! room.
+//! Bots for empty seats. They connect like native clients: over a socket to the port of the room.
 
 use std::{
     collections::BTreeMap,
@@ -28,28 +27,27 @@ use crate::{
 
 /// Limit on the bots in all rooms. They are shared fairly among the hosts that request them.
 pub(crate) const MAX_BOTS: usize = 1_000;
-/// How long a bot waits before it takes part in the next game.
+/// The pause before the next game.
 const REST: Duration = Duration::from_secs(1);
 /// How long a bot waits for more people once a person wants to play again.
 const OTHERS: Duration = Duration::from_secs(5);
-/// The pause before a bot that has lost its room reconnects: at first, and at most.
+/// The pause before reconnecting: at first, and at most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// The names of bots, in joining order.
+/// In joining order.
 #[rustfmt::skip]
 const NAMES: [&str; 25] = [
     "Ada", "Alan", "Grace", "Edsger", "Barbara", "Donald", "Frances", "Dennis", "Radia", "Ken", "Margaret", "John",
     "Katherine", "Tony", "Jean", "Niklaus", "Shafi", "Alonzo", "Adele", "Kurt", "Emmy", "Claude", "Hedy", "Blaise", "Sofia",
 ];
 
-/// A bot of a room, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seating {
     pub(crate) name: String,
     pub(crate) level: Level,
-    /// The address of its UDP socket, by which its room identifies it after a restart.
+    /// Its UDP socket, by which its room identifies it after a restart.
     pub(crate) address: Option<SocketAddr>,
-    /// The host that has requested the bot. `None` if the hub has added it, or if an earlier version has stored it.
+    /// `None` if the hub or an earlier version has added it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<HostId>,
 }
@@ -57,13 +55,13 @@ pub(crate) struct Seating {
 #[derive(Debug)]
 pub(crate) struct Bots {
     game: Game,
-    // The address at which a program on this machine reaches the room.
+    // For programs on this machine.
     room: SocketAddr,
     info: watch::Receiver<Info>,
     roster: Arc<Roster>,
-    // Whether the bots play against programs.
+    // The bots play against programs, so they need no pauses.
     brisk: bool,
-    // The bots from before a restart, until the room runs.
+    // From before a restart, until the room runs.
     reopened: Mutex<Vec<(Seating, Option<Wire>)>>,
     here: Mutex<BTreeMap<String, Running>>,
 }
@@ -74,8 +72,7 @@ struct Running {
     task: AbortHandle,
 }
 
-/// Opens the sockets of the bots of a restored room. Over UDP an address identifies a seat, so a bot needs its
-/// previous address; a bot that cannot have it is removed.
+/// Over UDP an address identifies a seat, so a bot that cannot have its previous address is removed.
 pub(super) fn reopen(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -> Vec<(Seating, Option<Wire>)> {
     let mut back = vec![];
     bots.truncate(NAMES.len());
@@ -95,8 +92,6 @@ pub(super) fn reopen(bots: &mut Vec<Seating>, game: Game, room: SocketAddr) -> V
 }
 
 impl Bots {
-    /// The bots of a room that a program on this machine reaches at the address `room`, including those from before a
-    /// restart.
     pub(crate) fn new(
         game: Game,
         room: SocketAddr,
@@ -107,7 +102,6 @@ impl Bots {
         Self { game, room, info, roster, brisk: false, reopened: Mutex::new(reopened), here: Mutex::default() }
     }
 
-    /// Sets whether the bots play against programs. They then need no pauses, unlike against people.
     pub(crate) fn with_pace(self, brisk: bool) -> Self {
         Self { brisk, ..self }
     }
@@ -116,7 +110,6 @@ impl Bots {
         self.here().len()
     }
 
-    /// Starts the bots from before a restart.
     pub(crate) fn start(&self) {
         let reopened = std::mem::take(&mut *self.reopened.lock().unwrap_or_else(PoisonError::into_inner));
         for (seating, wire) in reopened {
@@ -126,7 +119,6 @@ impl Bots {
         }
     }
 
-    /// Adds a bot on behalf of this host.
     pub(crate) fn add(&self, level: Level, host: Option<HostId>) -> anyhow::Result<Seating> {
         let info = self.info.borrow().clone();
         // The lock is held until the bot is added, so that two requests do not get the same name or seat.
@@ -147,7 +139,7 @@ impl Bots {
         Ok(seating)
     }
 
-    /// Dismisses all bots. Returns whether there were any.
+    /// Returns whether there were any.
     pub(crate) fn dismiss(&self) -> bool {
         let here = std::mem::take(&mut *self.here());
         for bot in here.values() {
@@ -156,7 +148,7 @@ impl Bots {
         !here.is_empty()
     }
 
-    /// Dismisses some bots, the last names first. Returns their names.
+    /// The last names first. Returns their names.
     pub(crate) fn dismiss_last(&self, count: usize) -> Vec<String> {
         let mut here = self.here();
         let order = |name: &String| NAMES.iter().position(|known| self.game.bot_name(known) == *name);
@@ -189,7 +181,7 @@ impl Bots {
     }
 }
 
-// Checks that a room with this number of bots has a seat for another one. One seat stays free for a person.
+// One seat stays free for a person.
 fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
     let seats = usize::try_from(info.seats).unwrap_or(usize::MAX);
     let people = info.players.iter().filter(|player| !player.bot).count();
@@ -202,7 +194,6 @@ fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-// The local address of a connection to a room on this machine has the IP address of the room.
 fn own_address(room: SocketAddr) -> SocketAddr {
     SocketAddr::new(room.ip(), 0)
 }
@@ -253,7 +244,7 @@ impl Bot {
     async fn play(&self, wire: &mut Option<Wire>, mut left: watch::Receiver<bool>) -> anyhow::Result<Ended> {
         let Seating { name, level, .. } = &self.seating;
         let player = Player { name: name.clone(), level: *level, seed: SysRng.try_next_u64()?, brisk: self.brisk };
-        // The address is registered as that of a bot while the bot is connected.
+        // Registered while the bot is connected.
         let mut known = None;
         let way = async {
             if matches!(self.game.wire(), servekit::Wire::Tcp(_)) {
@@ -271,7 +262,6 @@ impl Bot {
 
     async fn connect(&self, known: &mut Option<BotAddress>) -> std::io::Result<Wire> {
         let connected = Wire::stream(own_address(self.room), self.room, |own| {
-            // The address by which the room identifies the bot.
             let own = self.roster.mask.shown(Link::Stream, own);
             self.roster.add_bot(own, self.seating.level);
             *known = Some(BotAddress(own, Arc::clone(&self.roster)));
@@ -280,7 +270,6 @@ impl Bot {
     }
 }
 
-/// Registers the address of a connection as that of a bot until it is dropped.
 struct BotAddress(SocketAddr, Arc<Roster>);
 
 impl Drop for BotAddress {
@@ -296,16 +285,16 @@ fn longer(retry: &mut Duration) -> Duration {
     pause
 }
 
-// Resolves when all connected people have joined, or `OTHERS` after the first of them has. The next match therefore
-// does not consist of bots only, and people who still read the result do not miss its start.
+// Resolves when all connected people have joined, or [`OTHERS`] after the first. The next match then does not consist
+// of bots only, and people who still read the result do not miss its start.
 async fn invited(info: &mut watch::Receiver<Info>) {
     let seated = |info: &Info| info.players.iter().filter(|player| !player.bot).count();
-    // Bots leave a room that has ended.
+    // Also resolves when the room has ended.
     let _ = info.wait_for(|info| seated(info) > 0).await;
     let _ = timeout(OTHERS, info.wait_for(|info| seated(info) >= info.people)).await;
 }
 
-// Resolves when a bot has to leave, or when its room has ended.
+// Also resolves when the room has ended.
 async fn leaving(left: &mut watch::Receiver<bool>) {
     let _ = left.wait_for(|left| *left).await;
 }

@@ -1,5 +1,5 @@
-//! Events with which watchers at other nodes follow a room. They contain the same messages, in the same order, as a
-//! watcher at this node receives.
+//! Events with which watchers at other nodes follow a room, with the same messages in the same order as a watcher at
+//! this node.
 //!
 //! The body of an event is
 //!
@@ -7,9 +7,9 @@
 //! version (1) | kind (1) | run (8) | number (8) | tag (1) length (4) bytes | tag length bytes | ...
 //! ```
 //!
-//! A *run* is the sequence of messages to one watcher of the room from its beginning. `number` counts the messages of
-//! the run before the event, so a follower can detect whether a snapshot contains new messages. A snapshot may need
-//! several events; all but the last are marked as incomplete.
+//! A *run* is the sequence of messages to one watcher from the beginning. `number` counts the messages of the run
+//! before the event, so a follower can detect whether a snapshot contains new messages. A snapshot may need several
+//! events; all but the last are marked as incomplete.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -21,23 +21,19 @@ use crate::games::Game;
 const VERSION: u8 = 1;
 const HEAD: usize = 18;
 const ITEM: usize = 5;
-/// The largest event, in bytes.
+/// In bytes.
 const MAX_EVENT: usize = mesh::MAX_APPEND;
 /// The longest message that can be published, in bytes.
 pub(crate) const MAX_ITEM: usize = MAX_EVENT - HEAD - ITEM;
-/// Limit on the number of messages in one event.
 const MAX_ITEMS: usize = 1 << 16;
 
-/// A message to a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// A message of the game.
     Frame(Bytes),
-    /// The state of the room, which replaces the previous one.
+    /// The state of the room. Replaces the previous one.
     News(Bytes),
-    /// A message of the hub. Only pages that are present receive it.
+    /// From the hub. Only present pages receive it.
     Word(Bytes),
-    /// The connection is closed for this reason.
     End(CloseReason),
 }
 
@@ -56,7 +52,6 @@ impl Item {
             Self::News(bytes) => (1, &bytes[..]),
             Self::Word(bytes) => (2, &bytes[..]),
             Self::End(why) => {
-                // The reason is serialized as JSON.
                 ending = serde_json::to_vec(why).unwrap_or_default();
                 (3, &ending[..])
             }
@@ -79,11 +74,9 @@ impl Item {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Messages that follow those of the previous events.
     Change,
     /// A part of all messages that a new watcher receives.
     Snapshot {
-        /// Whether it is the last part.
         complete: bool,
     },
 }
@@ -92,18 +85,18 @@ pub(crate) enum Kind {
 pub(crate) struct Event {
     pub(crate) kind: Kind,
     pub(crate) run: u64,
-    /// The number of messages of the run before it; for a snapshot, the number of messages that it replaces.
+    /// Messages of the run before it. For a snapshot: the messages that it replaces.
     pub(crate) number: u64,
     pub(crate) items: Vec<Item>,
 }
 
 impl Event {
-    /// Serializes the event into as few bodies as possible. No item may be longer than [`MAX_ITEM`].
+    /// As few bodies as possible. No item may be longer than [`MAX_ITEM`].
     pub(crate) fn write(&self) -> Vec<Bytes> {
         let mut pieces: Vec<&[Item]> = vec![];
         let (mut from, mut bytes) = (0, HEAD);
         for (at, item) in self.items.iter().enumerate() {
-            // The name of a reason is short.
+            // Reasons are shorter than 32 bytes.
             let cost = ITEM + item.len().max(32);
             if at > from && (bytes + cost > MAX_EVENT || at - from >= MAX_ITEMS) {
                 pieces.push(&self.items[from..at]);
@@ -133,7 +126,7 @@ impl Event {
         pieces.iter().enumerate().map(body).collect()
     }
 
-    /// Parses the body of an event. Returns `None` if another version has written it, or if it is damaged.
+    /// `None` if another version has written it, or if it is damaged.
     pub(crate) fn read(mut body: Bytes) -> Option<Self> {
         if body.len() < HEAD || body.get_u8() != VERSION {
             return None;
@@ -164,17 +157,17 @@ impl Event {
 /// another run.
 pub(crate) const MAX_BACKLOG: usize = 2 << 20;
 const OVERHEAD: usize = 64;
-/// Limit on the number of messages at the end that are searched for a superseded one.
+/// Messages at the end that are searched for a superseded one.
 const LOOK_BACK: usize = 32;
 
-/// The messages to a watcher from the beginning, without superseded ones.
+/// All messages to a watcher from the beginning, without superseded ones.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     game: Game,
     news: Option<Bytes>,
     frames: VecDeque<Bytes>,
     bytes: usize,
-    // The complete list, until the next message.
+    // A cache of the list, until the next message.
     all: Option<Arc<[Item]>>,
 }
 
@@ -183,12 +176,10 @@ impl Backlog {
         Self { game, news: None, frames: VecDeque::new(), bytes: 0, all: None }
     }
 
-    /// Removes all messages.
     pub(crate) fn clear(&mut self) {
         *self = Self::new(self.game);
     }
 
-    /// Adds a message.
     pub(crate) fn take(&mut self, item: &Item) {
         match item {
             Item::Frame(frame) => {
@@ -201,18 +192,17 @@ impl Backlog {
                 self.frames.push_back(frame.clone());
             }
             Item::News(news) => self.news = Some(news.clone()),
-            // Later watchers do not receive it.
+            // Not for later watchers.
             Item::Word(_) | Item::End(_) => return,
         }
         self.all = None;
     }
 
-    /// Whether the room has to start another run.
     pub(crate) const fn is_full(&self) -> bool {
         self.bytes > MAX_BACKLOG
     }
 
-    /// The complete list, in the order of sending.
+    /// In the order of sending.
     pub(crate) fn all(&mut self) -> Arc<[Item]> {
         let (news, frames) = (&self.news, &self.frames);
         let all = || news.iter().cloned().map(Item::News).chain(frames.iter().cloned().map(Item::Frame)).collect();

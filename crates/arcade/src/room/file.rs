@@ -1,4 +1,4 @@
-//! The stored state of a room: the data for its restoration after a restart, its access rules, and its owner.
+//! The stored state of a room: what restores it after a restart, its access rules, and its owner.
 
 use std::collections::BTreeSet;
 
@@ -11,52 +11,49 @@ use sha2::{Digest as _, Sha256};
 use super::{bots::Seating, info::Row};
 use crate::games::Options;
 
-/// The letters of codes, without those that resemble another letter or a digit.
+/// Without those that resemble another letter or a digit.
 const LETTERS: &[u8; 23] = b"abcdefghjkmnpqrstuvwxyz";
-/// The length of the code of a new room: 36 bits with [`LETTERS`].
+/// Letters of the code of a new room: 36 bits with [`LETTERS`].
 pub(crate) const CODE: usize = 8;
-/// The length of codes that an earlier version drew: 27 bits. Open rooms keep them.
+/// Letters of codes from an earlier version: 27 bits. Open rooms keep them.
 pub(crate) const SHORT_CODE: usize = 6;
 const TOKEN: usize = 16;
 
-/// The stored state of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 pub(crate) struct RoomFile {
     pub(crate) id: String,
     pub(crate) options: Options,
-    /// The port for native clients, or 0 if none is assigned yet.
+    /// 0 until one is assigned.
     pub(crate) port: u16,
-    /// The file name of its journal in the directory of journals. `None` for a new room.
+    /// A file name. `None` for a new room.
     pub(crate) journal: Option<String>,
     /// When the journal began, in seconds since the Unix epoch.
     pub(crate) begun: u64,
-    /// Whether it stays open while it is empty.
+    /// Stays open while it is empty.
     pub(crate) permanent: bool,
-    /// The host that opened the room, or `None` if the hub did.
+    /// `None` if the hub has opened it.
     pub(crate) maker: Option<HostId>,
     pub(crate) bots: Vec<Seating>,
-    /// The result of the last game.
+    /// Of the last game.
     pub(crate) result: Option<Vec<Row>>,
-    /// Its owner. Rooms of the house and rooms of an earlier version have none.
+    /// `None` for rooms of the house and of an earlier version.
     #[serde(default)]
     pub(crate) owner: Option<Owner>,
-    /// The name that its owner has given it.
+    /// Given by its owner.
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// Who may enter.
     #[serde(default)]
     pub(crate) access: Access,
-    /// Whether the room accepts no new players.
     #[serde(default)]
     pub(crate) locked: bool,
-    /// Hosts, given by their pseudonyms, that are rejected until the match is over.
+    /// Pseudonyms of hosts that are rejected until the match is over.
     #[serde(default)]
     pub(crate) barred: BTreeSet<HostId>,
-    /// Whether it is a match of the ladder, which is not restored.
+    /// A match of the ladder is not restored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) ladder: bool,
-    /// Whether other hubs of the arcade know the room, so that it may be resumed there.
+    /// Other hubs know the room, so it may be resumed there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) shared: bool,
 }
@@ -84,21 +81,18 @@ impl RoomFile {
     }
 }
 
-/// The stored access rule of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Access {
-    /// All users may enter, and lists show the room.
     #[default]
     Public,
-    /// Users with the link that contains this code may enter. Lists do not show the room.
+    /// Users with this code may enter. Not listed.
     Link(String),
-    /// Users who know the password with this authentication code may enter. Lists show the room.
+    /// Users with the password of this authentication code may enter. Listed.
     Word(String),
 }
 
 impl Access {
-    /// Its name in responses.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Public => "public",
@@ -107,7 +101,6 @@ impl Access {
         }
     }
 
-    /// The code of its link, for clients inside the room.
     pub(crate) fn code(&self) -> Option<&str> {
         match self {
             Self::Link(code) => Some(code),
@@ -115,12 +108,10 @@ impl Access {
         }
     }
 
-    /// Whether all users may enter.
     pub(crate) const fn is_public(&self) -> bool {
         matches!(self, Self::Public)
     }
 
-    /// Whether lists show the room.
     pub(crate) const fn is_listed(&self) -> bool {
         !matches!(self, Self::Link(_))
     }
@@ -138,24 +129,22 @@ pub(crate) fn draw_code(letters: usize) -> anyhow::Result<String> {
     Ok(code)
 }
 
-/// Parses a code of [`CODE`] or [`SHORT_CODE`] letters as typed by a user. Returns it in the form of [`draw_code`].
+/// Parses a code as typed by a user. Returns it in the form of [`draw_code`].
 pub(crate) fn read_code(typed: &str) -> Option<String> {
     let code = typed.trim().to_ascii_lowercase();
     let has_length = matches!(code.len(), CODE | SHORT_CODE);
     (has_length && code.bytes().all(|letter| LETTERS.contains(&letter))).then_some(code)
 }
 
-/// The stored owner of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Owner {
-    // The SHA-256 of the token.
     hash: String,
     /// The host that last used the token.
     pub(crate) host: HostId,
 }
 
 impl Owner {
-    /// Creates an owner at this host, and returns its token.
+    /// Also returns its token.
     pub(crate) fn draw(host: HostId) -> anyhow::Result<(String, Self)> {
         let mut token = [0; TOKEN];
         SysRng.try_fill_bytes(&mut token)?;
@@ -164,7 +153,6 @@ impl Owner {
         Ok((token, Self { hash, host }))
     }
 
-    /// Whether this is the token.
     // Hashes of random tokens are compared, so the duration of the comparison reveals no secret.
     pub(crate) fn has(&self, token: &str) -> bool {
         self.hash == hash(token)

@@ -20,10 +20,9 @@ use crate::games::{
     page_state::{PageState, Show},
 };
 
-/// A room of nuggets, its published state, and the directory of its journal.
 pub(crate) type NuggetsRoom = (HubRoom<Server>, watch::Receiver<Info>, TempDir);
 
-/// A room of nuggets on this map. Without a delay it is unrated.
+/// Without a delay the room is unrated.
 pub(crate) fn nuggets_room(
     roster: &Arc<Roster>,
     map: &[u8],
@@ -54,10 +53,9 @@ pub(crate) fn nuggets_room(
     (HubRoom::new(room, setting, None), info, directory)
 }
 
-/// A player with this name makes the engine panic.
 pub(crate) const CULPRIT: &str = "Culprit";
 
-/// A server of nuggets with a defect. The tests of this crate host nuggets with it.
+/// Panics on [`CULPRIT`]. The tests of this crate host nuggets with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Fragile(pub(crate) Server);
 

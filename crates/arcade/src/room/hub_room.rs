@@ -1,8 +1,8 @@
 //! A room of the hub: a journalled engine with admission control, a delay for spectators, and a panic guard.
 //!
-//! An input is processed in these steps. Admission may reject it. The engine processes it, and the journal records
-//! it. Its outputs update the metrics and the facts for results. In a rated match, outputs for spectators are
-//! delayed. Then the state for the lobby is published.
+//! Admission may reject an input. The engine processes it, and the journal records it. Its outputs update the metrics
+//! and the facts for results. In a rated match, outputs for spectators are delayed. Then the state for the lobby is
+//! published.
 
 use std::{
     net::SocketAddr,
@@ -33,15 +33,13 @@ use super::{
 };
 use crate::games::{Game, PageState};
 
-/// The message to players of a room whose engine has panicked, in games that have such a message.
 const FAULT: &str = "A fault of the hub has ended this game; the room is restarted.";
 
-/// Counters of the rooms of one game, for frequent events.
 #[derive(Debug, Clone)]
 pub(crate) struct Counters {
     pub(crate) received: Counter,
     pub(crate) malformed: Counter,
-    /// Messages written to browsers.
+    /// To browsers.
     pub(crate) sent: Counter,
     /// The delay with which deadlines, such as that of a turn, were processed.
     pub(crate) lateness: Histogram,
@@ -50,7 +48,7 @@ pub(crate) struct Counters {
 }
 
 impl Default for Counters {
-    // Counters that are not registered anywhere.
+    // Not registered anywhere.
     fn default() -> Self {
         let counter = Counter::default;
         let lateness = Histogram::new([]);
@@ -58,7 +56,6 @@ impl Default for Counters {
     }
 }
 
-/// Whether the engine of a room has panicked.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken(Arc<AtomicBool>);
 
@@ -68,16 +65,14 @@ impl Broken {
     }
 }
 
-/// The state of an earlier run of a room.
 pub(crate) struct PreviousRun {
-    /// The time at which the run stopped.
+    /// When the run stopped.
     pub(crate) at: Time,
     pub(crate) peers: Vec<(PeerId, Link, SocketAddr)>,
     pub(crate) occupants: Vec<Occupant>,
     pub(crate) farewells: Vec<(SocketAddr, Vec<Bytes>)>,
 }
 
-/// The state that a room shares with the rest of the hub.
 pub(crate) struct Setting {
     pub(crate) game: Game,
     pub(crate) roster: Arc<Roster>,
@@ -85,7 +80,7 @@ pub(crate) struct Setting {
     pub(crate) info: Arc<watch::Sender<Info>>,
     pub(crate) counters: Counters,
     pub(crate) hints: Arc<Hints>,
-    /// The delay with which spectators see rated matches.
+    /// For spectators of rated matches.
     pub(crate) delay: Duration,
     pub(crate) broken: Broken,
 }
@@ -96,17 +91,14 @@ pub(crate) struct HubRoom<E: Recorded> {
     admission: Admission,
     // `None` in unrated rooms, and while an input is processed.
     spectators: Option<Box<Spectators>>,
-    // Whether a panic occurred while a message was split off. The next input ends the room, because only then outputs
-    // can be sent to peers.
+    // Splitting off a message panicked. The next input ends the room, because only then outputs can be sent to peers.
     split_failed: bool,
-    // The status after the last input.
     status: Status,
-    // The version of the engine's state that was last published.
+    // The last published version of the engine's state.
     version: Option<u64>,
 }
 
 impl<E: Recorded + PageState> HubRoom<E> {
-    /// Creates a room, or resumes it after a restart of the hub.
     pub(crate) fn new(room: Journalled<E>, setting: Setting, before: Option<&PreviousRun>) -> Self {
         let status = room.status();
         let (is_rated, hides) = {
@@ -127,7 +119,6 @@ impl<E: Recorded + PageState> HubRoom<E> {
         Self { room, setting, admission, spectators, split_failed: false, status, version: None }
     }
 
-    // Returns the engine, unless it has panicked.
     fn engine(&self) -> Option<&E> {
         (!self.setting.broken.is_set()).then(|| self.room.room().engine())
     }
@@ -136,7 +127,6 @@ impl<E: Recorded + PageState> HubRoom<E> {
         if self.setting.broken.is_set() { None } else { self.room.deadline() }
     }
 
-    // Disconnects a peer that may not join.
     fn refuse(&mut self, now: Time, id: PeerId, peer: &Peer, (why, ending): (&str, CloseReason), out: &mut Outbox) {
         self.setting.roster.close_peer(id);
         if let Some(farewell) = self.setting.game.farewell(why, peer.link.framing()) {
@@ -149,7 +139,6 @@ impl<E: Recorded + PageState> HubRoom<E> {
         out.close(id);
     }
 
-    // Processes an admitted input.
     fn process(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
         let Some(mut spectators) = self.spectators.take() else {
             let progress = self.run(now, input, out);
@@ -226,8 +215,7 @@ impl<E: Recorded + PageState> HubRoom<E> {
         progress
     }
 
-    // Ends a room whose engine has panicked: all peers receive a message and are disconnected. The journal already
-    // has the input.
+    // All peers are disconnected with a message. The journal already has the input.
     fn end_broken(&mut self, out: &mut Outbox) {
         self.setting.broken.0.store(true, Ordering::Release);
         self.setting.counters.broken.inc();
@@ -240,7 +228,6 @@ impl<E: Recorded + PageState> HubRoom<E> {
         }
     }
 
-    // Publishes the state of the game for the lobby and pages, if it has changed.
     fn publish(&mut self, now: Time, spectators: Option<&mut Spectators>) {
         let Some(engine) = self.engine() else { return };
         let version = Some(engine.version());
@@ -323,7 +310,7 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
 
 #[cfg(test)]
 mod tests {
-    //! A room of nuggets as a player and a spectator see it, with a simulated clock, and hosts that join it.
+    //! A room of nuggets with a simulated clock, as a player and a spectator see it.
 
     use std::{collections::BTreeMap, net::SocketAddr};
 
@@ -343,10 +330,9 @@ mod tests {
     struct Stand {
         room: HubRoom<nuggets::Server>,
         now: Time,
-        // The messages sent to each peer since the last call of `sent`.
+        // To each peer, since the last call of `sent`.
         sent: BTreeMap<PeerId, Vec<String>>,
         info: watch::Receiver<Info>,
-        // The next peer of `play`.
         next: u64,
         _directory: TempDir,
     }
@@ -395,7 +381,6 @@ mod tests {
             self.take(out);
         }
 
-        /// Advances the clock, and processes all deadlines until then.
         fn wait(&mut self, time: Duration) {
             let end = self.now.plus(time);
             while let Some(due) = self.room.deadline().filter(|due| *due <= end) {
@@ -405,7 +390,6 @@ mod tests {
             self.now = end;
         }
 
-        /// The messages sent to a peer since the last call.
         fn sent(&mut self, peer: PeerId) -> Vec<String> {
             self.sent.remove(&peer).unwrap_or_default()
         }
@@ -415,7 +399,6 @@ mod tests {
             self.send(ANN, &format!("KEY {key}"));
         }
 
-        // Walks through both halls until all gold is found.
         fn find_all(&mut self) {
             // The first and the last row of a hall, and then the middle one, which leads through the passage.
             let hall = ['K', 'H', 'L', 'J', 'H', 'L', 'k'];
@@ -500,7 +483,6 @@ mod tests {
         assert!(stand.sent(PeerId(3)).join("").contains('A'));
     }
 
-    // The state of a match before it begins: the map and the amount of gold.
     fn before_the_match() -> String {
         let map = String::from_utf8_lossy(HALLS);
         format!("GRID 5 26\0GOLD 0 0 250\0DISPLAY\n{map}")
@@ -587,7 +569,6 @@ mod tests {
     const SMALL: &[u8] = b"+---------+\n|.........|\n|.........|\n|.........|\n|.........|\n+---------+\n";
 
     impl Stand {
-        /// A small room without players.
         fn small() -> Self {
             let rules = nuggets::Rules { gold: 250, min_piles: 2, max_piles: 3, ..Default::default() };
             let config = nuggets::Config { rules, rematch: true, seed: 1, ..nuggets::Config::default() };
@@ -595,7 +576,7 @@ mod tests {
             Self { room, now: Time::ZERO, sent: BTreeMap::new(), info, next: 0, _directory: directory }
         }
 
-        /// Connects a client that requests a seat. Returns its peer and the keyword of the response.
+        /// Returns the peer and the keyword of the response.
         fn play(&mut self, address: &str, link: Link) -> (PeerId, String) {
             let peer = PeerId(self.next);
             self.next += 1;

@@ -1,11 +1,10 @@
 //! The public state of a room for the lobby and its pages, and the delivery of updates to pages.
 //!
-//! Every peer that connects or disconnects changes the state. It is therefore serialized to JSON in one place: at
-//! most four times a second, once for all sockets, and only while a page is open. It is sent only if it differs from
-//! the last message.
+//! Every connection changes the state. It is therefore serialized in one place: at most four times a second, once for
+//! all sockets, and only while a page is open. It is sent only if it has changed.
 //!
-//! Each page receives separately which of the players it is. Names do not identify it: there may be namesakes, and
-//! one person may play in two windows.
+//! Each page receives separately which of the players it is. Names do not identify it: there may be namesakes, and one
+//! person may play in two windows.
 
 use std::{
     net::SocketAddr,
@@ -24,10 +23,9 @@ use tokio::{
 use super::{file::RoomFile, roster::address_text};
 use crate::games::{Counts, Game, Options, page_state::Show};
 
-/// The minimum interval between two messages to pages.
+/// Between two messages to pages.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The public state of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Info {
     pub(crate) id: String,
@@ -37,61 +35,52 @@ pub(crate) struct Info {
     pub(crate) phase: &'static str,
     pub(crate) taken: u32,
     pub(crate) seats: u32,
-    /// The port for native clients.
+    /// For native clients.
     pub(crate) port: u16,
-    /// The players in the game, in the order of joining.
+    /// In the order of joining.
     pub(crate) players: Vec<Player>,
-    /// Connections without a seat, excluding those of the hub itself.
+    /// Without a seat, and without the hub itself.
     pub(crate) watchers: usize,
-    /// The result of the last game.
+    /// Of the last game.
     pub(crate) result: Option<Vec<Row>>,
-    /// The id of the current or last match.
+    /// The current or last one.
     pub(crate) r#match: Option<String>,
-    /// Whether the room stays open while it is empty.
+    /// Stays open while it is empty.
     pub(crate) permanent: bool,
-    /// The name that its owner has given it.
     pub(crate) name: Option<String>,
-    /// Who may enter: `public`, `link` or `word`.
+    /// `public`, `link` or `word`.
     pub(crate) visibility: &'static str,
-    /// The code of its link. Only clients inside a room with a link receive it.
+    /// Only clients inside a room with a link receive it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<String>,
     pub(crate) owned: bool,
-    /// Whether the room accepts no new players.
     pub(crate) locked: bool,
     pub(crate) options: Options,
-    /// The board that its matches count for, and whether they do.
     #[serde(flatten)]
     pub(crate) counts: Counts,
-    /// Why it is being closed.
     pub(crate) closing: Option<String>,
-    /// The number of seconds until bots join, counted from the decision.
+    /// Seconds until bots join, counted from the decision.
     pub(crate) bots_in: Option<u64>,
-    /// The state of the game.
     #[serde(flatten)]
     pub(crate) show: Show,
-    /// The location of the room, if there are several hubs.
     #[serde(flatten)]
     pub(crate) site: Option<Site>,
-    /// The number of connected clients, excluding bots and the hub.
+    /// Clients, without bots and the hub.
     #[serde(skip)]
     pub(crate) people: usize,
-    /// The number of these that watch at other nodes.
+    /// Those of `people` that watch at other nodes.
     #[serde(skip)]
     pub(crate) elsewhere: usize,
 }
 
-/// The location of a room in an arcade with several hubs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Site {
-    /// The name of its hub.
     pub(crate) node: String,
-    /// The host at which native clients reach it.
+    /// For native clients.
     pub(crate) host: String,
 }
 
 impl Info {
-    /// The state of a room without clients.
     pub(crate) fn new(file: &RoomFile, counts: Counts, status: Status, site: Option<Site>) -> Self {
         Self {
             id: file.id.clone(),
@@ -122,8 +111,7 @@ impl Info {
         }
     }
 
-    /// The public part of the state. The port of a room that is not public is 0, because only clients that may enter
-    /// receive it.
+    /// The port of a room that is not public is 0, because only clients that may enter receive it.
     pub(crate) fn for_everybody(&self) -> Self {
         let port = if self.visibility == "public" { self.port } else { 0 };
         Self { port, code: None, ..self.clone() }
@@ -132,7 +120,7 @@ impl Info {
 
 #[cfg(test)]
 impl Info {
-    /// A room with default options, with a match and without players.
+    /// Default options, a match, no players.
     pub(crate) fn usual(game: Game) -> Self {
         let id = format!("{}-1", game.name());
         let file = RoomFile { port: 2_100, ..RoomFile::new(id, Options::usual(game)) };
@@ -141,7 +129,6 @@ impl Info {
     }
 }
 
-/// A player, as shown on pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Player {
     #[serde(skip)]
@@ -149,12 +136,11 @@ pub(crate) struct Player {
     #[serde(skip)]
     pub(crate) address: Option<String>,
     pub(crate) name: String,
-    /// The name of the seat in the game. It is empty while the player waits for one.
+    /// Empty while the player waits for a seat.
     pub(crate) seat: String,
     pub(crate) bot: bool,
-    /// Whether the player has proved that it owns the name.
     pub(crate) proven: bool,
-    /// Whether the player owns the room and has its page open.
+    /// Owns the room and has its page open.
     pub(crate) owner: bool,
 }
 
@@ -164,27 +150,23 @@ impl Player {
     }
 }
 
-/// A row of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) rank: u32,
     pub(crate) name: String,
     pub(crate) seat: String,
     pub(crate) score: i64,
-    /// Whether the player left before the end.
+    /// Before the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) left: bool,
 }
 
-/// The rank of a player in a result.
-///
-/// Some games assign each player a different rank, but equal scores are a tie here. `before` is the rank and the score
-/// of the preceding player.
+/// Equal scores are a tie here, although some games rank all players differently. `before` is the rank and the score of
+/// the preceding player.
 pub(crate) fn rank(before: Option<(u32, i64)>, standing: &Standing) -> u32 {
     before.filter(|&(_, score)| score == standing.score).map_or(standing.rank, |(rank, _)| rank)
 }
 
-/// The name of a phase on pages.
 pub(crate) const fn phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Lobby => "lobby",
@@ -193,14 +175,13 @@ pub(crate) const fn phase(phase: Phase) -> &'static str {
     }
 }
 
-/// The messages to the pages of a room about its state.
 #[derive(Debug)]
 pub(crate) struct News {
     info: watch::Receiver<Info>,
     messages: Slot,
 }
 
-/// The sender of messages, which exists while pages subscribe.
+/// Exists while pages subscribe.
 type Slot = Arc<Mutex<Weak<watch::Sender<Arc<str>>>>>;
 
 fn lock(slot: &Slot) -> MutexGuard<'_, Weak<watch::Sender<Arc<str>>>> {
@@ -208,20 +189,17 @@ fn lock(slot: &Slot) -> MutexGuard<'_, Weak<watch::Sender<Arc<str>>>> {
 }
 
 impl News {
-    /// Messages about this state, without subscribers.
     pub(crate) fn of(info: watch::Receiver<Info>) -> Self {
         Self { info, messages: Slot::default() }
     }
 
-    /// Subscribes a page.
-    ///
-    /// `seat` is the address of its seat, if it has one. The subscription ends with the room.
+    /// `seat` is the address of the page's seat. The subscription ends with the room.
     pub(crate) fn subscribe(&self, seat: Option<SocketAddr>) -> PageNews {
         let messages = self.messages(text);
         PageNews { messages, info: self.info.clone(), address: seat.map(address_text), own: None }
     }
 
-    // The first subscriber starts a task, which runs until the last one is dropped.
+    // The first subscriber starts a task, which ends with the last one.
     fn messages(&self, mut write: impl FnMut(&Info) -> String + Send + 'static) -> watch::Receiver<Arc<str>> {
         let mut slot = lock(&self.messages);
         if let Some(sender) = slot.upgrade() {
@@ -243,35 +221,30 @@ struct OwnSeat {
     game: Option<String>,
 }
 
-/// The messages to one page about its room.
 #[derive(Debug)]
 pub(crate) struct PageNews {
     messages: watch::Receiver<Arc<str>>,
     info: watch::Receiver<Info>,
-    // The address of its seat, as in the list of players.
+    // As in the list of players.
     address: Option<String>,
-    // The last seat that was sent to the page as its own, and the match.
+    // The last seat that was sent to the page as its own.
     own: Option<OwnSeat>,
 }
 
 impl PageNews {
-    /// Waits for the next message. Cancel safe.
-    ///
-    /// # Errors
-    /// If the room has ended and no message follows.
+    /// Cancel safe. An error if the room has ended and no message follows.
     pub(crate) async fn changed(&mut self) -> Result<(), watch::error::RecvError> {
         self.messages.changed().await
     }
 
-    /// The last message about the room.
     pub(crate) fn room(&mut self) -> Arc<str> {
         Arc::clone(&self.messages.borrow_and_update())
     }
 
-    /// Returns the own seat of the page as JSON if the seat or the match has changed since the last call.
+    /// The seat of the page as JSON, if the seat or the match has changed since the last call.
     ///
-    /// The seat is null while the page is not among the players, and empty while it waits for a seat. Returns `None`
-    /// for a page without a seat, which only watches.
+    /// Null while the page is not among the players, and empty while it waits for a seat. `None` for a page that only
+    /// watches.
     pub(crate) fn own(&mut self) -> Option<String> {
         let address = self.address.as_deref()?;
         let is_own = |player: &&Player| player.address.as_deref() == Some(address);
@@ -286,26 +259,23 @@ impl PageNews {
         Some(json!(self.own.insert(own).seat).to_string())
     }
 
-    /// The state of the room with the reason for closing, if it is being closed. A socket may end before this was
-    /// published.
+    /// The state of a room that is being closed. A socket may end before this was published.
     pub(crate) fn closing(&self) -> Option<String> {
         let info = self.info.borrow();
         info.closing.is_some().then(|| text(&info))
     }
 }
 
-// Serializes a message of the hub.
 fn text(info: &Info) -> String {
     json!({ "room": info }).to_string()
 }
 
-// How close a room is to its end. A change of the stage is published immediately, because the sockets are closed
-// after it.
+// Changes of the stage are published immediately, because the sockets are closed after them.
 fn stage(info: &Info) -> u8 {
     u8::from(info.closing.is_some()) + u8::from(info.phase == "over")
 }
 
-// Publishes the state of a room until the room ends or its last subscriber is dropped.
+// Ends with the room or with its last subscriber.
 async fn publish(
     mut info: watch::Receiver<Info>,
     sender: Arc<watch::Sender<Arc<str>>>,
@@ -365,7 +335,7 @@ mod tests {
     use super::*;
     use crate::games::Game;
 
-    /// A room, its messages, and the number of times a message was serialized.
+    /// The last value counts serializations.
     fn start() -> (watch::Sender<Info>, News, watch::Receiver<Arc<str>>, Arc<AtomicU32>) {
         let (info, seen) = watch::channel(Info::usual(Game::Nuggets));
         let news = News::of(seen);

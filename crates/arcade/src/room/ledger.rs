@@ -1,8 +1,7 @@
 //! The queue from rooms to the task that stores results.
 //!
-//! A room reports that its journal has a new result, and never waits. Results themselves do not pass through the queue,
-//! because they are computed from the journal: a room that ends many matches while the database is away takes one
-//! place.
+//! A room reports that its journal has a new result, and never waits. The results themselves are computed from the
+//! journal, so a room that ends many matches while the database is away takes one place.
 
 use std::{
     collections::BTreeSet,
@@ -16,30 +15,27 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// Limit on the number of waiting journals. Beyond that all journals are scanned.
+/// Beyond that all journals are scanned.
 const MAX_JOURNALS: usize = 4_096;
-/// Limit on the number of waiting names. A name that is dropped is marked as used when its match is stored.
+/// A name that is dropped is marked as used when its match is stored.
 const MAX_NAMES: usize = 1_024;
-/// The time after which a journal that could not be read is read again.
+/// For a journal that could not be read.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// The permanent id of a match: the number of its journal, and its number in the journal.
+/// Permanent: the number of the journal, and of the match in the journal.
 pub(crate) fn match_id(journal: u64, number: u32) -> String {
     format!("{journal:016x}-{number}")
 }
 
-/// Work for the task that stores results.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Work {
-    /// All journals may have new results.
     Scan,
-    /// The journal with this file name may have new results.
+    /// The file name of a journal that may have new results.
     Journal(String),
-    /// A match was joined with this proven name.
+    /// A proven name that has joined a match.
     Name(String),
 }
 
-/// Work that waits.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     state: Mutex<State>,
@@ -51,7 +47,6 @@ struct State {
     is_scan_due: bool,
     journals: BTreeSet<String>,
     names: BTreeSet<String>,
-    // Work that failed, and the time of the next attempt.
     retry: BTreeSet<Work>,
     retry_at: Option<Instant>,
     // The last journal that was returned, so that each gets its turn.
@@ -61,7 +56,7 @@ struct State {
 }
 
 impl Default for Ledger {
-    /// A queue that begins with a scan of all journals.
+    /// Begins with a scan of all journals.
     fn default() -> Self {
         let state = State {
             is_scan_due: true,
@@ -125,12 +120,12 @@ impl Ledger {
         self.changed.notify_one();
     }
 
-    /// Reports that a match has ended whose result is in the journal with this file name.
+    /// `journal` is a file name.
     pub(crate) fn match_ended(&self, journal: &str) {
         self.change(|state| state.add_journal(journal.to_owned()));
     }
 
-    /// Reports that a match was joined with a proven name, which therefore stays reserved for its key.
+    /// A proven name that was used stays reserved for its key.
     pub(crate) fn name_used(&self, name: &str) {
         self.change(|state| {
             if state.names.len() < MAX_NAMES {
@@ -139,7 +134,6 @@ impl Ledger {
         });
     }
 
-    /// Tries some work again later.
     pub(crate) fn retry(&self, work: Work) {
         self.change(|state| {
             state.retry.insert(if state.retry.len() < MAX_JOURNALS { work } else { Work::Scan });
@@ -152,9 +146,7 @@ impl Ledger {
         self.change(|state| state.is_ending = true);
     }
 
-    /// Waits for work.
-    ///
-    /// The previous work counts as done. Only one task may call this.
+    /// The previous work counts as done, so only one task may call this.
     pub(crate) async fn next(&self) -> Option<Work> {
         self.state().is_working = false;
         loop {
@@ -177,13 +169,12 @@ impl Ledger {
         }
     }
 
-    /// The number of journals and names that wait or are being worked on.
+    /// Journals and names that wait or are being worked on.
     pub(crate) fn waiting(&self) -> usize {
         let state = self.state();
         state.journals.len() + state.retry.len() + state.names.len() + usize::from(state.is_working)
     }
 
-    /// Whether no work is ready.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.state();
         state.journals.is_empty() && state.names.is_empty() && !state.is_scan_due

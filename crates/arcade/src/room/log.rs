@@ -1,7 +1,7 @@
-//! The log of a hub about its rooms: one line each for players who join, leave or win.
+//! One log line for each player who joins, leaves or wins.
 //!
-//! Unauthenticated clients cause these lines, so all rooms of a hub together write a bounded number of them. The next
-//! line contains the number of dropped lines.
+//! Unauthenticated clients cause these lines, so all rooms together write a bounded number of them. The next line
+//! contains the number of dropped ones.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -17,11 +17,10 @@ use crate::games::Game;
 
 /// The rate of log lines about players in all rooms: at most some 50 MB a day.
 pub(crate) const LINES: Rate = Rate { per_second: 4, burst: 1_000 };
-/// Limits on the characters of a name and the number of winners in a line.
+/// Of a name, and of a line.
 const LETTERS: usize = 64;
 const WINNERS: usize = 4;
 
-/// Limits the number of lines.
 #[derive(Debug)]
 pub(crate) struct Log {
     start: Instant,
@@ -35,7 +34,7 @@ impl Default for Log {
 }
 
 impl Log {
-    // Returns the number of lines that were dropped before this one, or `None` if this one is dropped too.
+    // The number of lines dropped before this one, or `None` if this one is dropped too.
     #[expect(clippy::option_option, reason = "an absent line and an absent field are two things")]
     fn admit(&self) -> Option<Option<u64>> {
         let now = Time::ZERO.plus(self.start.elapsed());
@@ -43,7 +42,6 @@ impl Log {
         Some((left_out > 0).then_some(left_out))
     }
 
-    /// Logs an action of a person in a room, or the end of a match.
     pub(crate) fn event(&self, (game, room): (Game, &str), event: &GameEvent, host: Option<HostId>) {
         let address = host.map(host_text);
         match event {
@@ -69,12 +67,12 @@ impl Log {
     }
 }
 
-// Names are chosen by players, so they are escaped and truncated.
+// Players choose names, so they are escaped and truncated.
 fn shown(name: &str) -> String {
     name.chars().take(LETTERS).flat_map(char::escape_debug).collect()
 }
 
-// The winners, if there are any. A single player may lose.
+// A single player may lose.
 fn winners(game: Game, standings: &[Standing]) -> String {
     let first: Vec<_> = standings.iter().filter(|row| row.rank == 1 && !game.is_lost(row.score)).collect();
     let named = first.iter().take(WINNERS).map(|row| shown(&row.name)).collect::<Vec<_>>().join(", ");

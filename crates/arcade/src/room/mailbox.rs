@@ -1,6 +1,5 @@
-//! The queues between the task of a WebSocket and the transport of its room.
-//!
-//! The room only pushes to and pops from bounded queues, so it never waits for a browser.
+//! The queues between the task of a WebSocket and the transport of its room. They are bounded, and the room never waits
+//! for a browser.
 
 use std::{
     collections::VecDeque,
@@ -17,52 +16,46 @@ use netshell::ConnectionId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-/// Capacity of the queue of messages from a browser. While it is full, the socket is not read.
+/// Messages. While the queue is full, the socket is not read.
 const MAX_INCOMING: usize = 32;
 /// Limit in bytes on the queue to a browser; each message counts [`OVERHEAD`] more. Histories do not count, because
 /// they are shared.
 pub(crate) const MAX_OUTGOING: usize = 1 << 20;
-/// The memory that a queued message takes besides its bytes.
+/// Of a queued message, besides its bytes.
 const OVERHEAD: usize = 64;
 
-/// An output for a browser.
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
-    /// One message of the game.
     Frame(Bytes),
-    /// A history. Each of its frames is a message.
+    /// Each of its frames is a message.
     History(History),
 }
 
-/// The reason with which the socket of a browser is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CloseReason {
-    /// The room has closed the connection: the game is over for this seat.
+    /// The game is over for this seat.
     Closed,
-    /// The seat that the socket tried to resume is no longer retained.
+    /// The seat is no longer retained.
     Expired,
-    /// The room has no place for another browser.
+    /// No place for another browser.
     Full,
     /// Another window has resumed the same seat.
     Replaced,
     /// The first message does not state how the socket enters, or contains an invalid key.
     Unclear,
-    /// The host of the browser has exhausted its share of the match.
+    /// The host has exhausted its share of the match.
     Refused,
-    /// The operator has removed the player.
     Removed,
-    /// The owner of the room has removed the player, or another player of the same host.
+    /// Also if another player of the same host was removed.
     RemovedByOwner,
-    /// The owner has locked the room.
     Locked,
-    /// The free seats are reserved for other players.
+    /// The free seats are reserved.
     Held,
-    /// The browser has not sent the password of the room.
+    /// The password of the room is missing.
     Private,
-    /// The room does not exist, or it is unlisted and the browser has not proved that it may enter.
+    /// Also for an unlisted room that the browser has not proved it may enter.
     Missing,
-    /// The operator has banned the host of the browser.
     Banned,
 }
 
@@ -71,32 +64,29 @@ struct State {
     incoming: VecDeque<BytesMut>,
     outgoing: VecDeque<Piece>,
     outgoing_bytes: usize,
-    // Whether messages were dropped, so that a snapshot follows once the queue is empty.
+    // Messages were dropped, so a snapshot follows once the queue is empty.
     behind: bool,
-    // Whether the socket has ended.
+    // The socket has ended.
     gone: bool,
-    // Whether the player has left permanently.
+    // The player has left permanently.
     left: bool,
     ending: Option<CloseReason>,
 }
 
-/// The queues of one WebSocket, which its task and the transport share.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     state: Mutex<State>,
-    // Wakes the task of the socket: there is something to write, or the queue has space for another message.
+    // Wakes the task of the socket: there is something to write, or the queue has space.
     writable: Notify,
     readable: Notify,
     ready: Arc<Ready>,
     seat: AtomicU64,
-    // Whether the transport is already scheduled to poll the seat.
+    // The transport is already scheduled to poll the seat.
     noted: AtomicBool,
 }
 
-/// The value of `seat` before a seat is assigned.
 const NO_SEAT: u64 = u64::MAX;
 
-/// The next step of the task of a socket.
 #[derive(Debug)]
 pub(crate) enum Next {
     Piece(Piece),
@@ -115,7 +105,6 @@ impl Mailbox {
         }
     }
 
-    // Schedules the transport to poll this mailbox.
     fn note(&self) {
         let seat = self.seat.load(Ordering::Acquire);
         // Without a seat, the mailbox is polled as soon as it has one.
@@ -130,7 +119,7 @@ impl Mailbox {
 
     // ---- the side of the socket ----
 
-    /// Queues a message for the room, once the queue has space.
+    /// Waits until the queue has space.
     pub(crate) async fn put(&self, message: BytesMut) {
         loop {
             {
@@ -145,7 +134,7 @@ impl Mailbox {
         self.note();
     }
 
-    /// Waits for the next step. Cancel safe.
+    /// Cancel safe.
     pub(crate) async fn next(&self) -> Next {
         loop {
             {
@@ -167,30 +156,26 @@ impl Mailbox {
         }
     }
 
-    /// Records that the socket has ended.
     pub(crate) fn leave(&self) {
         self.state().gone = true;
         self.note();
     }
 
-    /// Records that the player leaves permanently.
     pub(crate) fn give_up(&self) {
         self.state().left = true;
     }
 
     // ---- the side of the transport ----
 
-    /// Sets the number of its seat.
     pub(crate) fn sit(&self, seat: u64) {
         self.seat.store(seat, Ordering::Release);
     }
 
-    /// Records that the transport polls the mailbox now: later events queue its seat again.
+    /// The transport polls the mailbox now: later events queue its seat again.
     pub(crate) fn looked_at(&self) {
         self.noted.store(false, Ordering::Release);
     }
 
-    /// Takes the next message from the browser.
     pub(crate) fn take(&self) -> Option<BytesMut> {
         let mut state = self.state();
         let message = state.incoming.pop_front();
@@ -201,19 +186,18 @@ impl Mailbox {
         message
     }
 
-    /// Whether the player has left permanently, so that the seat is not retained.
     pub(crate) fn has_left(&self) -> bool {
         self.state().left
     }
 
-    /// Whether the socket has ended and the transport has taken all its messages.
+    /// The socket has ended and the transport has taken all its messages.
     pub(crate) fn is_gone(&self) -> bool {
         let state = self.state();
         state.gone && state.incoming.is_empty()
     }
 
-    /// Queues an output for the browser. If it does not fit, it is dropped together with all later outputs, until the
-    /// browser has caught up and receives a snapshot.
+    /// An output that does not fit is dropped together with all later ones, until the browser has caught up and
+    /// receives a snapshot.
     pub(crate) fn send(&self, piece: Piece) {
         let mut state = self.state();
         if state.gone || state.behind || state.ending.is_some() {
@@ -230,7 +214,7 @@ impl Mailbox {
         self.writable.notify_one();
     }
 
-    /// Whether outputs were dropped and the browser has received all outputs before them. Returns `true` once.
+    /// Outputs were dropped and the browser has received all before them. Returns `true` once.
     pub(crate) fn has_caught_up(&self) -> bool {
         let mut state = self.state();
         let caught_up = state.behind && state.outgoing.is_empty();
@@ -240,7 +224,7 @@ impl Mailbox {
         caught_up
     }
 
-    /// Ends the mailbox once everything queued is written.
+    /// Once everything queued is written.
     pub(crate) fn end(&self, ending: CloseReason) {
         let mut state = self.state();
         state.ending.get_or_insert(ending);
@@ -248,14 +232,12 @@ impl Mailbox {
         self.writable.notify_one();
     }
 
-    /// Whether the queue to the browser is empty.
     pub(crate) fn is_flushed(&self) -> bool {
         let state = self.state();
         state.gone || state.outgoing.is_empty()
     }
 }
 
-/// Records the end of the socket of a mailbox when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Leaves(pub(crate) Arc<Mailbox>);
 
@@ -265,7 +247,7 @@ impl Drop for Leaves {
     }
 }
 
-/// The seats that the transport has to poll, and the waker of the task of the room.
+/// Seats that the transport has to poll, and the waker of the task of the room.
 #[derive(Debug, Default)]
 pub(crate) struct Ready {
     state: Mutex<ReadyState>,
@@ -278,13 +260,11 @@ pub(crate) struct ReadyState {
 }
 
 impl Ready {
-    // Queues a seat, and wakes the task of the room.
     fn note(&self, seat: u64) {
         self.state().seats.push_back(ConnectionId(seat));
         self.wake();
     }
 
-    /// Wakes the task of the room.
     pub(crate) fn wake(&self) {
         let waker = self.state().waker.take();
         if let Some(waker) = waker {

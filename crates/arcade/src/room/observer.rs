@@ -1,4 +1,4 @@
-//! Observes the events of a room: maintains its public state for the lobby, and reports results.
+//! Maintains the public state of a room for the lobby from its events, and reports results.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,19 +19,18 @@ use super::{
     roster::{Roster, address_text, is_own_watcher},
 };
 
-/// Limit on the remembered seats of players who have left.
+/// Remembered seats of players who have left.
 const MAX_LEFT: usize = 4_096;
 
-/// The kind of a connected peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PeerKind {
     Person,
     Bot,
-    /// The hub itself, for pages that show a picture of the room.
+    /// For pages that show a picture of the room.
     Hub,
 }
 
-/// The connected peers, with and without a seat.
+/// With and without a seat.
 pub(crate) struct Presence {
     peers: BTreeMap<PeerId, PeerKind>,
     // Spectators over UDP. Their disconnection is not noticed, so they do not keep the room open.
@@ -40,7 +39,7 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    // The peers that were connected when the hub ended, without those that have to reconnect.
+    // Without the peers that have to reconnect.
     pub(crate) fn of(before: Option<&PreviousRun>, roster: Arc<Roster>, info: &mut Info) -> Self {
         let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), roster };
         let Some(PreviousRun { peers, occupants, .. }) = before else { return present };
@@ -90,20 +89,18 @@ impl Presence {
     }
 }
 
-/// Updates the public state of a room from its events, logs them, and reports results.
 pub(crate) struct RoomObserver {
     pub(crate) info: Arc<watch::Sender<Info>>,
     pub(crate) present: Presence,
     pub(crate) ledger: Arc<Ledger>,
-    /// The number of the journal, and the name of its file.
+    /// Its number and its file name.
     pub(crate) journal: (u64, String),
     pub(crate) log: Arc<Log>,
-    /// Seats that players have left during the current match.
+    /// During the current match.
     pub(crate) left: BTreeSet<String>,
 }
 
 impl RoomObserver {
-    // Changes the public state, and counts the peers again.
     fn change(&self, change: impl FnOnce(&mut Info)) {
         self.info.send_modify(|info| {
             change(info);
@@ -112,7 +109,7 @@ impl RoomObserver {
         self.present.roster.notify();
     }
 
-    // The seats of the people who have played, whom the hub invites to a rematch.
+    // The seats of people, whom the hub invites to a rematch.
     fn people(&self, standings: &[Standing]) -> Vec<SocketAddr> {
         let info = self.info.borrow();
         let people = info
@@ -137,7 +134,6 @@ impl RoomObserver {
 }
 
 impl RoomObserver {
-    // Logs the actions of people.
     fn log(&self, event: &GameEvent, address: Option<&str>) {
         let host = match event {
             GameEvent::Joined { peer, .. } if self.present.is_bot(*peer) => return,

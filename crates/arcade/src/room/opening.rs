@@ -35,38 +35,33 @@ use super::{
 };
 use crate::games::{Counts, Kind, Options, PageState, with_kind, with_options};
 
-/// How long a room whose engine has panicked keeps its port before it restarts. The pause prevents a room that fails
-/// immediately from filling the disk or the log.
+/// How long a room whose engine has panicked keeps its port before it restarts. A room that fails immediately therefore
+/// does not fill the disk or the log.
 const BROKEN_PAUSE: Duration = Duration::from_secs(1);
-/// How long the replies to a turn are batched. Players do not notice this, because only the end of the next turn
-/// depends on the replies.
+/// How long the replies to a turn are batched. Players do not notice it: only the end of the next turn depends on them.
 const GATHERING: Duration = Duration::from_millis(20);
 
-/// The state that all rooms of a hub share.
 #[derive(Debug)]
 pub(crate) struct RoomContext {
     pub(crate) journals: PathBuf,
     pub(crate) writing: Writing,
-    /// The limit on connections, which native clients of all rooms share with pages.
+    /// Shared by native clients of all rooms and pages.
     pub(crate) connections: ConnectionBudget,
     pub(crate) bans: Arc<Bans>,
-    /// The queue of journals that have results.
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) hints: Arc<Hints>,
-    /// How long the seat of a player is retained after its page has lost the connection.
+    /// After the page has lost the connection.
     pub(crate) keep_seats: Duration,
-    /// The delay with which spectators see rated matches.
     pub(crate) watch_delay: Duration,
-    /// Counters by the names of games.
+    /// By the names of games.
     pub(crate) counters: HashMap<&'static str, Counters>,
-    /// The location of rooms, if there are several hubs.
+    /// If there are several hubs.
     pub(crate) site: Option<Site>,
-    /// Logs which players join, leave and win.
     pub(crate) log: Arc<Log>,
 }
 
 impl RoomContext {
-    /// The prefix of the names of journals of this game. Hubs that share a database use different prefixes.
+    /// Journal names of hubs that share a database have different prefixes.
     pub(crate) fn front(&self, game: &str) -> String {
         self.site.as_ref().map_or_else(|| game.to_owned(), |site| format!("{game}-{}", site.node))
     }
@@ -76,24 +71,19 @@ impl RoomContext {
     }
 }
 
-/// Creates the host of a room.
 type MakeHost = Box<dyn FnOnce(Setting, Option<&PreviousRun>) -> Host + Send>;
 
-/// A host without transports, and its journal.
+/// Without transports.
 struct Begun {
-    // Creates the host, once its environment exists.
     host: MakeHost,
     journal: PathBuf,
-    // The number that identifies the journal.
     id: u64,
     end: JournalEnd,
     status: Status,
-    // The previous state, if the room is resumed.
     before: Option<PreviousRun>,
 }
 
-// Starts a room. With a `journal`, the room resumes at its end. If that is impossible, the reason is logged, and the
-// room starts a new journal with these facts.
+// Without `journal`, or if it cannot be resumed, the room starts a new one with these facts.
 fn begin(
     options: &Options,
     journal: Option<&Path>,
@@ -149,12 +139,9 @@ fn resume<E: Recorded + PageState + Send + 'static>(path: &Path, writing: &Writi
     Ok(Begun { host, journal, id, end, status, before: Some(before) })
 }
 
-/// Opens a new or restored room at these sockets, as described in its file.
+/// `held` is dropped when the room has ended. The returned future runs the room and returns its journal.
 ///
-/// `held` is dropped when the room has ended. The returned future runs the room to its end and returns its journal.
-///
-/// # Errors
-/// If the options contradict each other, or the journal cannot be opened.
+/// Fails if the options contradict each other, or the journal cannot be opened.
 #[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 pub(crate) fn open(
     mut file: RoomFile,
@@ -278,7 +265,7 @@ async fn run(
     end: JournalEnd,
     (notice, sender, _held, broken): (EndNotice, Arc<watch::Sender<Info>>, impl Send, Broken),
 ) -> JournalEnd {
-    // This is dropped after the sender, even if the room panics.
+    // Dropped after the sender, even if the room panics.
     let _notice = notice;
     let sender = sender;
     let mut moves = false;
@@ -312,7 +299,7 @@ async fn run(
     end
 }
 
-// The address at which a program on this machine reaches a room.
+// For programs on this machine.
 fn reachable(listen: &[SocketAddr], port: u16) -> SocketAddr {
     let ip = listen.first().map_or(Ipv4Addr::LOCALHOST.into(), |address| match address.ip() {
         // One socket for both families listens here too.

@@ -1,9 +1,8 @@
 //! Pseudonyms, which replace the addresses of clients in rooms, for players and in results.
 //!
-//! The pseudonym of an address is a unique local IPv6 address with a port. Its first 64 bits represent the host and
-//! the rest the connection, so the engine, the budgets and the shares of a room recognize a host. It is derived with
-//! a key of the room: the same address has the same pseudonym in that room, even after a restart of the hub, and a
-//! different one in any other room.
+//! A pseudonym is a unique local IPv6 address with a port. Its first 64 bits represent the host and the rest the
+//! connection, so the engine, the budgets and the shares of a room recognize a host. It is derived with a key of the
+//! room: it outlives a restart of the hub and differs in every other room.
 //!
 //! Results store a code in place of a host: a keyed hash of the day and of its address, or of the 48-bit network of an
 //! IPv6 address. Two names of one host can therefore be recognized on that day in all rooms, but no address is stored.
@@ -20,20 +19,18 @@ use sha2::Sha256;
 
 /// The first byte of unique local addresses that no registry assigns.
 pub(super) const LOCAL: u8 = 0xfd;
-/// Bytes of a host code.
+/// In bytes.
 const CODE: usize = 12;
 
-/// The keys of a room, derived from the secret of the hub.
+/// Derived from the secret of the hub.
 pub(crate) struct Keys {
-    /// The pseudonyms of addresses in the room.
     pub(crate) mask: Mask,
-    /// The codes of hosts, which are the same in all rooms.
+    /// The same in all rooms.
     pub(crate) hosts: HostCodes,
-    /// The key of the daily puzzles, which are the same in all rooms.
+    /// For the daily puzzles, which are the same in all rooms.
     pub(crate) days: [u8; 32],
 }
 
-/// The pseudonyms of a room.
 #[derive(Clone)]
 pub(crate) struct Mask([u8; 32]);
 
@@ -44,12 +41,11 @@ impl fmt::Debug for Mask {
 }
 
 impl Mask {
-    /// Pseudonyms derived with this key.
     pub(crate) const fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
 
-    /// A random address for a new seat of a browser at `host`.
+    /// Random, for a new seat of a browser.
     pub(crate) fn seat(&self, host: HostId) -> Result<SocketAddr, rand::rngs::SysError> {
         let mut random = [0; 10];
         SysRng.try_fill_bytes(&mut random)?;
@@ -58,8 +54,7 @@ impl Mask {
 
     /// The address by which the room identifies a client.
     ///
-    /// Over datagrams, that is the true address, which no message contains. The address of a browser's seat is already
-    /// a pseudonym.
+    /// Over datagrams, that is the true address, which no message contains. A browser's seat already is a pseudonym.
     pub(crate) fn shown(&self, link: Link, of: SocketAddr) -> SocketAddr {
         if link != Link::Stream {
             return of;
@@ -71,13 +66,13 @@ impl Mask {
         address(self.network(of.into()), rest)
     }
 
-    /// The common host of all pseudonyms of this host.
+    /// The host of all pseudonyms of this host.
     pub(crate) fn host(&self, host: HostId) -> HostId {
         HostId::V6Network(u64::from_be_bytes(self.network(host)))
     }
 
     fn network(&self, host: HostId) -> [u8; 8] {
-        // The format is spelled out because pseudonyms must not change between versions.
+        // Spelled out because pseudonyms must not change between versions.
         let host = match host {
             HostId::V4(ip) => Ipv4Addr::from(ip).to_string(),
             HostId::V6Network(number) => format!("{number:016x}/64"),
@@ -100,12 +95,11 @@ impl fmt::Debug for HostCodes {
 }
 
 impl HostCodes {
-    /// Codes derived with this key.
     pub(crate) const fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
 
-    /// The code of a host on a day. It is empty if the host is unknown.
+    /// Empty if the host is unknown.
     pub(super) fn code(&self, host: HostId, day: u64) -> String {
         let host = match host {
             HostId::V4(octets) => format!("{octets:?}"),

@@ -1,8 +1,7 @@
-//! The facts in the journal of a room that results need besides the inputs: the room and what its matches count for,
-//! and, for each seat, whether its name is proven, its host, and the level of its bot.
+//! The facts in the journal of a room that results need besides the inputs: the room, what its matches count for, and,
+//! for each seat, whether its name is proven, its host, and the level of its bot.
 //!
-//! Facts are recorded while the room processes an input. They are therefore stored before any output that follows
-//! from the input is sent.
+//! Facts are recorded while the room processes an input, so they are stored before any output of the input is sent.
 
 use std::{
     collections::BTreeMap,
@@ -19,31 +18,28 @@ use super::{
     roster::{Proof, Roster},
 };
 
-/// The key of the [`Description`].
 const ROOM: &str = "room";
-/// The prefix of the keys of seats.
+/// A prefix.
 const SEAT: &str = "seat ";
-/// Limit on the remembered seats of players who have left during a match. Beyond it, all of them are forgotten.
+/// Remembered seats of players who have left during a match. Beyond it, all of them are forgotten.
 const MAX_LEFT: usize = 256;
 
-/// The purpose of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Description {
     pub(crate) room: String,
     pub(crate) title: String,
-    /// The board that its matches count for.
+    /// The board of its matches.
     pub(crate) class: String,
     /// Why its matches do not count. Empty if they do.
     pub(crate) casual: String,
 }
 
 impl Description {
-    /// The description among these facts. Journals of earlier versions have none.
+    /// Journals of earlier versions have none.
     pub(crate) fn of(facts: &Facts) -> Option<Self> {
         Self::parse(ROOM, facts.get(ROOM)?)
     }
 
-    /// The description in a fact.
     pub(crate) fn of_fact(fact: &Fact) -> Option<Self> {
         Self::parse(&fact.key, &fact.value)
     }
@@ -63,32 +59,30 @@ impl Description {
     }
 }
 
-/// The player who has a seat, or has left it during a match.
+/// Who has a seat, or has left it during a match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SeatFact {
     pub(crate) name: String,
     #[serde(flatten)]
     pub(crate) seated: SeatRecord,
-    /// Whether the player has left a running match.
+    /// During a match.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) left: bool,
-    /// Whether the player has left voluntarily, before the end.
+    /// Voluntarily, before the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) quit: bool,
 }
 
 impl SeatFact {
-    /// The seat that a fact describes, from its key.
+    /// From the key of a fact.
     pub(crate) fn seat(key: &str) -> Option<&str> {
         key.strip_prefix(SEAT)
     }
 
-    /// The player at the seat, from the value of a fact.
     pub(crate) fn of(value: &str) -> Option<Self> {
         serde_json::from_str(value).ok()
     }
 
-    /// The players of all seats.
     pub(crate) fn all(facts: &Facts) -> BTreeMap<String, Self> {
         facts.iter().filter_map(|(key, value)| Some((Self::seat(key)?.to_owned(), Self::of(value)?))).collect()
     }
@@ -97,11 +91,10 @@ impl SeatFact {
 #[derive(Debug)]
 struct Seat {
     fact: SeatFact,
-    // The proof that may arrive later for a name that is not proven yet.
+    // The proof for an unproven name may arrive later.
     proof: Option<Proof>,
 }
 
-/// Writes the facts of a room into its journal.
 #[derive(Debug)]
 pub(crate) struct Register {
     journal: JournalFacts,
@@ -110,7 +103,7 @@ pub(crate) struct Register {
 }
 
 impl Register {
-    /// Continues the facts of a journal. `players` are those of the previous run, if the room is resumed.
+    /// `players` are those of the previous run, if the room is resumed.
     pub(crate) fn new(
         journal: JournalFacts,
         description: &Description,
@@ -145,7 +138,6 @@ impl Register {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the facts that follow from the outputs of an input. `address` returns the address of a peer, and
     /// `phase` is the phase after the input.
     pub(crate) fn follow<'a>(&self, outputs: &[Output], phase: Phase, address: impl Fn(PeerId) -> Option<&'a str>) {
         let events =
@@ -203,7 +195,7 @@ impl Register {
     }
 
     fn record(&self, seat: &str, fact: &SeatFact) {
-        // A name is short enough in every game. If there are too many players, further ones count as unproven.
+        // Names are short enough in every game. If there are too many players, further ones count as unproven.
         let value = serde_json::to_string(fact).unwrap_or_default();
         self.journal.set(&format!("{SEAT}{seat}"), &value);
     }
@@ -214,12 +206,12 @@ impl Register {
         }
     }
 
-    /// Verifies names again, after the names of a seat were set. Returns the newly proven names.
+    /// Verifies again, after the names of a seat were set. Returns the newly proven names.
     pub(crate) fn prove(&self) -> Vec<String> {
         self.prove_all(&mut self.seats())
     }
 
-    /// Marks these names as unproven, because the keys of their seats have lost them.
+    /// The keys of the seats have lost these names.
     pub(crate) fn revoke(&self, names: &[String]) {
         for (seat, Seat { fact, .. }) in &mut *self.seats() {
             if fact.seated.kind == Kind::Proven && names.contains(&fact.name) {
@@ -242,7 +234,6 @@ impl Register {
     }
 }
 
-/// The name of a level in the ratings of bots.
 pub(crate) const fn level_name(level: Level) -> &'static str {
     match level {
         Level::Easy => "easy",

@@ -1,7 +1,7 @@
 //! Reserved seats of a room, for clients that *Play now* has sent there and for the players of a rematch.
 //!
-//! A rematch starts when all invited players are ready, or at the end of a countdown with the players who are ready.
-//! Their pages then receive a message to join. Their seats are reserved until a moment later.
+//! A rematch starts when all invited players are ready, or at the end of a countdown with those who are. Their seats
+//! stay reserved until a moment after their pages receive the message to join.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -11,25 +11,23 @@ use tokio::time::Instant;
 
 /// Limit on the reserved seats of a room. Beyond it, the oldest reservation ends.
 pub(crate) const MAX_RESERVATIONS: usize = 64;
-/// How long an unused reservation counts against the share of its host in the room. Repeated requests or invented keys
-/// therefore cannot reserve a seat for longer than one reservation lasts.
+/// How long an unused reservation counts against the share of its host. Repeated requests or invented keys therefore
+/// cannot reserve a seat for longer than one reservation lasts.
 const UNUSED: Duration = Duration::from_mins(1);
 /// How long after *Play now* a client that takes a seat still gets the requested company. Players enter their names
 /// meanwhile.
 const COMPANY: Duration = Duration::from_mins(5);
-/// How long invited players can reply.
+/// For replies of invited players.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
 /// How long their seats remain reserved after that.
 pub(super) const JOINING: Duration = Duration::from_secs(10);
-/// The minimum number of players in a rematch.
+/// The minimum for a rematch.
 const TOGETHER: usize = 2;
 
-/// The client for which a seat is reserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holder {
-    /// A client of this host, given by its pseudonym. The number distinguishes its browsers.
+    /// A pseudonym, and a number that distinguishes the browsers of the host.
     Host(HostId, u64),
-    /// The client at this address.
     Seat(SocketAddr),
 }
 
@@ -42,7 +40,6 @@ impl Holder {
     }
 }
 
-/// A reserved seat.
 #[derive(Debug, Clone, Copy)]
 struct Reservation {
     holder: Holder,
@@ -55,16 +52,15 @@ impl Reservation {
         self.until > now
     }
 
-    // Whether it counts against the share of its host, even after it has ended.
+    // Against the share of its host, even after it has ended.
     fn counts(&self, now: Instant) -> bool {
         matches!(self.holder, Holder::Host(..)) && self.made + UNUSED > now
     }
 }
 
-/// The reserved seats of a room, and the company that their holders have requested.
 #[derive(Debug, Default)]
 pub(super) struct Reservations {
-    // Reservations that are active or still count, oldest first.
+    // Active or still counted, oldest first.
     all: Vec<Reservation>,
     // Clients that want bots of this level once they have a seat, each with an expiry time.
     company: Vec<(Holder, Level, Instant)>,
@@ -106,13 +102,12 @@ impl Reservations {
         is_allowed
     }
 
-    /// The number of reserved seats, excluding that of this holder.
+    /// Excludes the seat of this holder.
     pub(super) fn besides(&mut self, holder: Holder, now: Instant) -> usize {
         self.active(now, |reservation| reservation.holder != holder)
     }
 
-    /// The number of seats reserved for other clients; see
-    /// [`Roster::reserved_for_others`](super::roster::Roster::reserved_for_others).
+    /// See [`Roster::reserved_for_others`](super::roster::Roster::reserved_for_others).
     pub(super) fn of_others(
         &mut self,
         host: HostId,
@@ -124,13 +119,12 @@ impl Reservations {
         self.active(now, |it| !it.holder.is(host, address) && !gives_way(it))
     }
 
-    /// Reserves a seat, or extends its reservation.
     pub(super) fn add(&mut self, holder: Holder, time: Duration, now: Instant) {
         self.all(now).retain(|reservation| reservation.holder != holder);
         self.push(holder, time, now);
     }
 
-    // Adds a reservation. If there are too many, it replaces one that has ended, or else the oldest one.
+    // If there are too many, replaces one that has ended, or else the oldest one.
     fn push(&mut self, holder: Holder, time: Duration, now: Instant) {
         let all = self.all(now);
         if all.len() >= MAX_RESERVATIONS {
@@ -139,19 +133,17 @@ impl Reservations {
         all.push(Reservation { holder, made: now, until: now + time });
     }
 
-    /// Moves the reservations of a client that has changed its address.
     pub(super) fn move_seat(&mut self, before: SocketAddr, after: SocketAddr, now: Instant) {
         for reservation in self.all(now).iter_mut().filter(|it| it.holder == Holder::Seat(before)) {
             reservation.holder = Holder::Seat(after);
         }
     }
 
-    /// Ends the reservation of a client of this host at this address, which has a seat now. Returns the level of the
-    /// company that it wants.
+    /// The client has a seat now. Returns the level of the company that it wants.
     pub(super) fn redeem(&mut self, host: HostId, address: Option<SocketAddr>, now: Instant) -> Option<Level> {
         let all = self.all(now);
         let seat = all.iter().position(|it| address.is_some_and(|address| it.holder == Holder::Seat(address)));
-        // The newest reservation, which is active if any is.
+        // The newest one, which is active if any is.
         let found = seat.or_else(|| all.iter().rposition(|it| it.holder.is(host, address)));
         found.map(|index| all.remove(index));
         self.company.retain(|(.., until)| *until > now);
@@ -159,7 +151,7 @@ impl Reservations {
         Some(self.company.remove(found).1)
     }
 
-    /// Ends the reservation of this holder. It counts against the share of its host as if it had not been used.
+    /// It counts against the share of its host as if it had not been used.
     pub(super) fn release(&mut self, holder: Holder, now: Instant) {
         for reservation in self.all(now).iter_mut().filter(|reservation| reservation.holder == holder) {
             reservation.until = reservation.until.min(now);
@@ -167,17 +159,16 @@ impl Reservations {
     }
 }
 
-/// An invitation to play again.
 #[derive(Debug)]
 pub(super) struct Rematch {
     r#match: Option<String>,
     until: Instant,
-    // Whether each player is ready.
+    // And whether each is ready.
     players: BTreeMap<SocketAddr, bool>,
 }
 
 impl Rematch {
-    /// Invites these players to another match. Returns `None` if there are too few.
+    /// `None` if there are too few.
     pub(super) fn new(
         r#match: Option<String>,
         players: impl Iterator<Item = SocketAddr>,
@@ -187,7 +178,6 @@ impl Rematch {
         (players.len() >= TOGETHER).then(|| Self { r#match, until: now + ANSWER, players })
     }
 
-    /// When the invitation expires.
     pub(super) const fn due(&self) -> Instant {
         self.until
     }
@@ -196,16 +186,14 @@ impl Rematch {
         self.players.keys().copied()
     }
 
-    /// Moves a player to another seat. Returns whether the player was invited.
+    /// Returns whether the player was invited.
     pub(super) fn move_player(&mut self, before: SocketAddr, after: SocketAddr) -> bool {
         let Some(ready) = self.players.remove(&before) else { return false };
         self.players.insert(after, ready);
         true
     }
 
-    /// Records a reply.
-    ///
-    /// If all players are ready, the invitation expires now. Returns whether the players have to be notified.
+    /// If all players are ready, the invitation expires now. Returns whether they have to be notified.
     pub(super) fn answer(&mut self, seat: SocketAddr, wants: bool, now: Instant) -> bool {
         let Some(ready) = self.players.get_mut(&seat) else { return false };
         *ready = wants;
@@ -216,7 +204,7 @@ impl Rematch {
         is_open
     }
 
-    /// Removes the players who are not ready, and returns them.
+    /// Those who are not ready.
     pub(super) fn drop_undecided(&mut self) -> Vec<SocketAddr> {
         self.players.extract_if(.., |_, ready| !*ready).map(|(seat, _)| seat).collect()
     }
@@ -225,12 +213,10 @@ impl Rematch {
         self.players.values().filter(|ready| **ready).count()
     }
 
-    /// The messages to the invited players.
     pub(super) fn texts(&self, begins: bool, now: Instant) -> impl Iterator<Item = (SocketAddr, Arc<str>)> {
         self.players.iter().map(move |(&seat, &ready)| (seat, self.text(ready, begins, now)))
     }
 
-    /// The message to one player, if that player was invited.
     pub(super) fn text_for(&self, seat: SocketAddr, now: Instant) -> Option<Arc<str>> {
         self.players.get(&seat).map(|&ready| self.text(ready, false, now))
     }

@@ -1,11 +1,8 @@
-//! The roster of a room: the state of each seat, beside its connection.
+//! The state of each seat of a room, beside its connection.
 //!
 //! A *seat* is the address by which a room identifies a client. The address of a browser is random (see [`Mask`]) and
-//! outlives its WebSocket. One lock protects the state of the seats that the room, the web server and the hub share:
-//! the connected clients and their hosts, the members, verified names, open pages, the owner of the room, reserved
-//! seats, and hosts that may not join.
-//!
-//! Every table is bounded, either by the connections of the room or by a constant of its own.
+//! outlives its WebSocket. One lock protects all state that the room, the web server and the hub share. Every table is
+//! bounded, either by the connections of the room or by a constant of its own.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -37,9 +34,9 @@ pub(crate) const MAX_MEMBERS: usize = 512;
 pub(crate) const MAX_BARRED: usize = 256;
 /// The maximum number of messages of the hub that are queued for one page.
 pub(crate) const MAX_WORDS: usize = 16;
-/// Limit on the hosts of a room whose pseudonyms are remembered. Players of further hosts have no host code.
+/// Hosts whose pseudonyms are remembered. Players of further hosts have no host code.
 const MAX_HOSTS: usize = 4_096;
-/// The number of phrases that players can send: six, and a thumbs-up. Pages have the texts.
+/// Six phrases and a thumbs-up. Pages have the texts.
 pub(crate) const PHRASES: u8 = 7;
 /// The rate at which one host may send phrases in a room, each with the cost [`PHRASE`]: a burst of four, then one
 /// every three seconds.
@@ -48,67 +45,61 @@ const PHRASE: u32 = 3;
 /// Limit on the hosts and networks that may send phrases at the same time. Further hosts wait until one of these has been silent
 /// for a while.
 pub(crate) const MAX_SPEAKING: usize = 1_024;
-/// The message to players who try to join a locked room.
 const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
-/// The message to players of a host that the owner has removed.
 const BARRED: &str = "The owner of this room has removed you; you may come again after this match.";
 
-/// The names that the client at a seat owns, once the database has returned them. The value may outlive the seat.
+/// The names that a client owns, once the database has returned them. The value may outlive the seat.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proof(Arc<OnceLock<Vec<String>>>);
 
 impl Proof {
-    /// Whether the client has proved that it owns this name.
     pub(crate) fn kind(&self, name: &str) -> Kind {
         let owns = self.0.get().is_some_and(|names| names.iter().any(|own| own == name));
         if owns { Kind::Proven } else { Kind::Unproven }
     }
 }
 
-/// The seat of a browser, which exists until the transport closes it.
+/// Of a browser. Exists until the transport closes it.
 #[derive(Debug, Default)]
 struct Seat {
     proof: Proof,
-    // The true host; unknown after a restart of the hub until the browser reconnects.
+    // Unknown after a restart of the hub until the browser reconnects.
     host: Option<HostId>,
     // A player who has joined would lose its place in the game with the seat, so the transport retains the seat.
     joined: bool,
     // Why the room is about to close the seat, unless its game has ended.
     ending: Option<CloseReason>,
-    // Seats are numbered in the order of their first connection.
+    // In the order of first connections.
     order: u64,
 }
 
-/// A connected peer, of any transport.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer {
-    /// The host of its pseudonym, by which the room identifies it.
+    /// The host of its pseudonym.
     pub(crate) host: HostId,
-    /// Its true host, if known.
+    /// The true host, if known.
     pub(crate) origin: Option<HostId>,
     pub(crate) link: Link,
     pub(crate) address: Option<SocketAddr>,
-    /// Whether it is a person who may join, and not a bot or a watcher.
+    /// A person who may join, not a bot or a watcher.
     pub(crate) plays: bool,
-    /// Whether it has joined a match over this connection.
+    /// Over this connection.
     pub(crate) joined: bool,
     pub(crate) since: Instant,
     // Outputs that close the peer may still wait for the journal; the observer removes the entry after them.
     open: bool,
 }
 
-/// A player who has joined a match of the room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) name: String,
-    /// The seat in the last match.
+    /// In the last match.
     pub(crate) seat: String,
 }
 
-/// A page that has the room open.
 #[derive(Debug)]
 struct Page {
-    // `None` for a page without a seat, which only watches.
+    // `None` for a page that only watches.
     seat: Option<SocketAddr>,
     owner: bool,
     words: mpsc::Sender<Arc<str>>,
@@ -122,24 +113,24 @@ struct State {
     // The last address that was replaced by a pseudonym, and its host. Its client is the next to connect, or never
     // connects.
     expected: Option<(SocketAddr, HostId)>,
-    // The last peer that was removed; its last events may follow.
+    // Its last events may follow.
     last_removed: Option<(PeerId, HostId)>,
     bots: BTreeMap<SocketAddr, Level>,
-    // True hosts by the hosts of their pseudonyms.
+    // True hosts by those of their pseudonyms.
     hosts: BTreeMap<HostId, HostId>,
     members: BTreeMap<SocketAddr, Member>,
-    // Addresses of members, oldest first.
+    // Oldest first.
     member_order: VecDeque<SocketAddr>,
     locked: bool,
-    // Hosts, by their pseudonyms, that may not join this match, and those that have exhausted their share of it.
+    // Pseudonyms of hosts that may not join this match, and of those that have exhausted their share of it.
     barred: BTreeSet<HostId>,
     spent: BTreeSet<HostId>,
     pages: BTreeMap<u64, Page>,
     next_page: u64,
-    // When the owner last acted. While a page of the owner is open, this is not used.
+    // When the owner last acted. Not used while a page of the owner is open.
     owner_active: Option<Instant>,
     reservations: Reservations,
-    // The level of bots that join on request, and whether a request is pending.
+    // Bots that join on request.
     company_level: Level,
     company_requested: bool,
     // Since when people have been in the room.
@@ -147,7 +138,6 @@ struct State {
     rematch: Option<Rematch>,
 }
 
-/// The state of all seats of a room.
 #[derive(Debug)]
 pub(crate) struct Roster {
     pub(crate) mask: Mask,
@@ -160,7 +150,6 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
-    /// Creates a roster without seats.
     pub(crate) fn new(mask: Mask, host_codes: HostCodes) -> Self {
         Self {
             mask,
@@ -176,14 +165,11 @@ impl Roster {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a change that concerns the attendant of the room.
-    ///
-    /// There is only one attendant. This method is cancel safe.
+    /// Only one attendant may wait. Cancel safe.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Wakes the attendant of the room.
     pub(crate) fn notify(&self) {
         self.changed.notify_one();
     }
@@ -191,12 +177,11 @@ impl Roster {
 
 /// Seats of browsers.
 impl Roster {
-    /// Registers the seat of a browser that is about to connect. The transport closes it.
+    /// The transport closes the seat.
     pub(crate) fn open_seat(&self, address: SocketAddr) {
         self.state().open_seat(address);
     }
 
-    /// Removes a seat permanently.
     pub(crate) fn close_seat(&self, address: SocketAddr) {
         self.state().seats.remove(&address);
     }
@@ -205,7 +190,6 @@ impl Roster {
         self.state().seats.contains_key(&address)
     }
 
-    /// Sets the true host of the browser at a seat.
     pub(crate) fn set_seat_host(&self, address: SocketAddr, host: HostId) {
         let mut state = self.state();
         state.set_host(address, host);
@@ -214,13 +198,13 @@ impl Roster {
         }
     }
 
-    /// Sets the names that the client at a seat owns, unless they were set before: the key of the first socket with a
-    /// key belongs to the seat. Returns `false` if the seat does not exist.
+    /// The key of the first socket with a key belongs to the seat, so later names have no effect. `false` if the seat
+    /// does not exist.
     pub(crate) fn set_names(&self, address: SocketAddr, names: &[String]) -> bool {
         self.state().seats.get(&address).map(|seat| seat.proof.0.set(names.to_vec())).is_some()
     }
 
-    /// Removes names from all seats, because their keys no longer own them.
+    /// Their keys no longer own these names.
     pub(crate) fn remove_names(&self, given_up: &[String]) {
         for seat in self.state().seats.values_mut() {
             let Some(names) = seat.proof.0.get() else { continue };
@@ -231,38 +215,33 @@ impl Roster {
         }
     }
 
-    /// The names that the client at this address owns, now and later. `None` if the address is not the seat of a
-    /// browser.
+    /// `None` if the address is not the seat of a browser.
     pub(crate) fn proof(&self, address: Option<&str>) -> Option<Proof> {
         let address: SocketAddr = address?.parse().ok()?;
         self.state().seats.get(&address).map(|seat| seat.proof.clone())
     }
 
-    /// Whether the client at this address has proved that it owns this name.
     pub(crate) fn is_proven(&self, address: Option<&str>, name: &str) -> bool {
         self.proof(address).is_some_and(|proof| proof.kind(name) == Kind::Proven)
     }
 
-    /// Whether the player at this seat has joined a match.
     pub(crate) fn has_joined(&self, address: SocketAddr) -> bool {
         self.state().seats.get(&address).is_some_and(|seat| seat.joined)
     }
 
-    /// Sets the reason with which the room is about to close a seat.
     pub(crate) fn set_close_reason(&self, address: SocketAddr, why: CloseReason) {
         if let Some(seat) = self.state().seats.get_mut(&address) {
             seat.ending = Some(why);
         }
     }
 
-    /// Sets the reason with which the room is about to close all seats of a host, given by its pseudonym.
+    /// `host` is a pseudonym.
     pub(crate) fn set_close_reason_of_host(&self, host: HostId, why: CloseReason) {
         for (_, seat) in self.state().seats.iter_mut().filter(|(address, _)| HostId::from(**address) == host) {
             seat.ending = Some(why);
         }
     }
 
-    /// The reason with which the room closes a seat.
     pub(crate) fn close_reason(&self, address: SocketAddr) -> CloseReason {
         self.state().seats.get(&address).and_then(|seat| seat.ending).unwrap_or(CloseReason::Closed)
     }
@@ -270,8 +249,7 @@ impl Roster {
 
 /// Peers, hosts and bots.
 impl Roster {
-    /// The address by which the room identifies a client that is about to connect: a pseudonym, unless the address is
-    /// the seat.
+    /// A pseudonym, unless the address is the seat.
     pub(crate) fn shown(&self, link: Link, address: SocketAddr) -> SocketAddr {
         let shown = self.mask.shown(link, address);
         let mut state = self.state();
@@ -284,7 +262,6 @@ impl Roster {
         shown
     }
 
-    /// Adds a peer that has connected.
     pub(crate) fn connect(&self, peer: PeerId, role: Role, link: Link, address: Option<SocketAddr>) {
         let mut state = self.state();
         let expected = state.expected.take().filter(|(shown, _)| Some(*shown) == address).map(|(_, host)| host);
@@ -293,7 +270,7 @@ impl Roster {
         self.insert(&mut state, peer, role, (link, address, origin));
     }
 
-    /// Adds the peers that were connected when the hub ended. Those among the occupants have joined.
+    /// The peers that were connected when the hub ended. The occupants have joined.
     pub(crate) fn resume(&self, peers: &[(PeerId, Link, SocketAddr)], occupants: &[Occupant]) {
         let mut state = self.state();
         for &(peer, link, address) in peers {
@@ -323,29 +300,27 @@ impl Roster {
         state.peers.insert(peer, Peer { host, origin, link, address, plays, joined: false, since, open: true });
     }
 
-    /// Returns a connected peer.
     pub(crate) fn peer(&self, peer: PeerId) -> Option<Peer> {
         self.state().peers.get(&peer).copied().filter(|peer| peer.open)
     }
 
-    /// All connected peers, and their links.
     pub(crate) fn peers(&self) -> Vec<(PeerId, Link)> {
         self.state().peers.iter().filter(|(_, peer)| peer.open).map(|(&id, peer)| (id, peer.link)).collect()
     }
 
-    /// Records that a peer has joined a match. Returns whether that is its first match.
+    /// Returns whether that is its first match.
     pub(crate) fn set_joined(&self, peer: PeerId) -> bool {
         self.state().set_joined(peer)
     }
 
-    /// Records that the room has closed a peer. The entry remains until all events of the peer are published.
+    /// The entry remains until all events of the peer are published.
     pub(crate) fn close_peer(&self, peer: PeerId) {
         if let Some(peer) = self.state().peers.get_mut(&peer) {
             peer.open = false;
         }
     }
 
-    /// Removes a peer. Only its last event may follow.
+    /// Only its last event may follow.
     pub(crate) fn remove_peer(&self, peer: PeerId) {
         let mut state = self.state();
         if let Some(Peer { origin: Some(host), .. }) = state.peers.remove(&peer) {
@@ -353,8 +328,7 @@ impl Roster {
         }
     }
 
-    /// The true host of a peer or of the seat at this address. It remains available immediately after the peer was
-    /// removed.
+    /// The true host. It remains available immediately after the peer was removed.
     pub(crate) fn host_of(&self, peer: PeerId, address: Option<&str>) -> Option<HostId> {
         let state = self.state();
         let last = || state.last_removed.filter(|(last, _)| *last == peer).map(|(_, host)| host);
@@ -362,7 +336,7 @@ impl Roster {
         state.peers.get(&peer).and_then(|peer| peer.origin).or_else(last).or_else(of_seat)
     }
 
-    /// The code of the host at this address of the room on a day. It is empty if the host is unknown.
+    /// Empty if the host is unknown.
     pub(crate) fn host_code(&self, address: &str, day: u64) -> String {
         let Ok(address) = address.parse::<SocketAddr>() else { return String::new() };
         let is_pseudonym = matches!(address.ip(), IpAddr::V6(ip) if ip.octets()[0] == LOCAL);
@@ -383,15 +357,14 @@ impl Roster {
         self.state().bots.remove(&address);
     }
 
-    /// The level of the bot at this address, or `None` if it is not a bot.
+    /// `None` if it is not a bot.
     pub(crate) fn bot_level(&self, address: SocketAddr) -> Option<Level> {
         self.state().bots.get(&address).copied()
     }
 }
 
-/// Members, and hosts that may not join.
+/// Members, and hosts that may not join. Hosts are given by their pseudonyms.
 impl Roster {
-    /// Records that a player at this address has joined a match.
     pub(crate) fn add_member(&self, address: SocketAddr, name: &str, seat: &str) {
         let mut state = self.state();
         if state.members.insert(address, Member { name: name.to_owned(), seat: seat.to_owned() }).is_none() {
@@ -403,10 +376,9 @@ impl Roster {
         }
     }
 
-    /// Moves a member to another seat, as proved by the token of the first one.
+    /// The token of the first seat proves the move. In some games, each match has new seats.
     ///
-    /// In some games, each match has new seats. The call has no effect while the first seat exists, because another
-    /// window is not that member.
+    /// No effect while the first seat exists, because another window is not that member.
     pub(crate) fn move_member(&self, before: SocketAddr, now: SocketAddr) {
         let mut state = self.state();
         if state.seats.contains_key(&before) {
@@ -423,12 +395,11 @@ impl Roster {
         }
     }
 
-    /// Sets whether only members may join.
     pub(crate) fn set_locked(&self, locked: bool) {
         self.state().locked = locked;
     }
 
-    /// Rejects a host, given by its pseudonym, until the match is over.
+    /// Until the match is over.
     pub(crate) fn bar(&self, host: HostId) {
         let mut state = self.state();
         if state.barred.len() >= MAX_BARRED {
@@ -437,23 +408,19 @@ impl Roster {
         state.barred.insert(host);
     }
 
-    /// The hosts that are rejected until the match is over.
     pub(crate) fn barred(&self) -> BTreeSet<HostId> {
         self.state().barred.clone()
     }
 
-    /// Whether this host, given by its pseudonym, is rejected until the match is over.
     pub(crate) fn is_barred(&self, host: HostId) -> bool {
         self.state().barred.contains(&host)
     }
 
-    /// Admits all hosts to the next match, because the match is over.
     pub(crate) fn lift_bars(&self) {
         self.state().barred.clear();
     }
 
-    /// Why a client of this host, given by its pseudonym, may not join at this address: the message of the game, and
-    /// the reason for browsers.
+    /// The message of the game, and the reason for browsers.
     pub(crate) fn refusal(&self, host: HostId, address: Option<SocketAddr>) -> Option<(&'static str, CloseReason)> {
         let state = self.state();
         if state.barred.contains(&host) {
@@ -463,22 +430,19 @@ impl Roster {
         (state.locked && is_new).then_some((LOCKED, CloseReason::Locked))
     }
 
-    /// Sets the hosts, given by their pseudonyms, that have exhausted their share of this match.
+    /// Those that have exhausted their share of this match.
     pub(crate) fn set_spent(&self, hosts: BTreeSet<HostId>) {
         self.state().spent = hosts;
     }
 
-    /// Whether this host, given by its pseudonym, has exhausted its share of this match.
     pub(crate) fn has_spent(&self, host: HostId) -> bool {
         self.state().spent.contains(&host)
     }
 }
 
-/// Pages, including those of the owner, and the messages of the hub to them. If the queue of a page is full, it
-/// misses messages.
+/// Pages, and the messages of the hub to them. If the queue of a page is full, it misses messages.
 impl Roster {
-    /// Registers a page, with or without a seat, until the returned presence is dropped. Also returns the messages to
-    /// the page.
+    /// `seat` is `None` for a page that only watches. The page is registered until the presence is dropped.
     pub(crate) fn enter(
         self: &Arc<Self>,
         seat: Option<SocketAddr>,
@@ -499,12 +463,12 @@ impl Roster {
         (PagePresence { roster: Arc::clone(self), number }, queue)
     }
 
-    /// Sends a message to the pages at a seat. Returns whether at least one of them has accepted it.
+    /// Returns whether at least one page has accepted it.
     pub(crate) fn tell(&self, seat: SocketAddr, text: &Arc<str>) -> bool {
         self.state().tell(seat, text)
     }
 
-    /// Sends a phrase of the member at this seat to all pages, within the rate of its host.
+    /// To all pages, within the rate of the member's host.
     pub(crate) fn say(&self, seat: SocketAddr, phrase: u8) {
         let now = Time::ZERO.plus(self.start.elapsed());
         let state = self.state();
@@ -529,12 +493,10 @@ impl Roster {
         self.state().pages.values().any(|page| page.owner)
     }
 
-    /// Whether a page of the owner is open at this seat.
     pub(crate) fn is_owner(&self, seat: SocketAddr) -> bool {
         self.state().pages.values().any(|page| page.owner && page.seat == Some(seat))
     }
 
-    /// Makes the pages at this seat the only pages of the owner.
     pub(crate) fn set_owner(&self, seat: SocketAddr) {
         let mut state = self.state();
         for page in state.pages.values_mut() {
@@ -543,19 +505,18 @@ impl Roster {
         state.owner_active = Some(Instant::now());
     }
 
-    /// Among the seats with an open page, returns the one that was opened first.
+    /// The seat that was opened first, among those with an open page.
     pub(crate) fn longest_present(&self) -> Option<SocketAddr> {
         let state = self.state();
         let order = |seat: &SocketAddr| state.seats.get(seat).map_or(u64::MAX, |seat| seat.order);
         state.pages.values().filter_map(|page| page.seat).min_by_key(|seat| (order(seat), *seat))
     }
 
-    /// Records that the owner has acted.
     pub(crate) fn set_owner_active(&self) {
         self.state().owner_active = Some(Instant::now());
     }
 
-    /// When the owner last acted or had a page open.
+    /// Now, while a page of the owner is open; or when the owner last acted.
     pub(crate) fn owner_active(&self) -> Instant {
         self.state().owner_active.unwrap_or(self.start)
     }
@@ -563,28 +524,27 @@ impl Roster {
 
 /// Reserved seats, bots for company, and rematches.
 impl Roster {
-    /// Reserves a seat for a client that *Play now* has sent here.
+    /// For a client that *Play now* has sent here.
     ///
     /// Fails if its host has `most` reservations, or had them within the last minute without using them; the client may
     /// then still take a free seat. A repeated request does not extend the reservation. Once the client has a seat,
-    /// bots of the level `company` join. Returns whether a seat is reserved.
+    /// bots of the level `company` join.
     pub(crate) fn reserve(&self, holder: Holder, time: Duration, most: usize, company: Option<Level>) -> bool {
         self.state().reservations.lead(holder, time, most, company, Instant::now())
     }
 
-    /// The number of reserved seats, excluding that of this holder.
+    /// Excludes the seat of this holder.
     pub(crate) fn reserved_besides(&self, holder: Holder) -> usize {
         self.state().reservations.besides(holder, Instant::now())
     }
 
-    /// The number of seats that are reserved for clients other than the one of this host at this address. That client
-    /// has been connected or waiting since `since`, and has precedence over later reservations of *Play now*.
+    /// Excludes the client of this host at this address, which has been connected or waiting since `since`. It has
+    /// precedence over later reservations of *Play now*.
     pub(crate) fn reserved_for_others(&self, host: HostId, address: Option<SocketAddr>, since: Instant) -> usize {
         self.state().reservations.of_others(host, address, since, Instant::now())
     }
 
-    /// Ends the reservation of a client of this host at this address, which has a seat now, and requests the company
-    /// that it wants.
+    /// The client has a seat now. Requests the company that it wants.
     pub(crate) fn redeem(&self, host: HostId, address: Option<SocketAddr>) {
         let company = self.state().reservations.redeem(host, address, Instant::now());
         if let Some(level) = company {
@@ -592,12 +552,12 @@ impl Roster {
         }
     }
 
-    /// Ends the reservation of this holder. It counts against the share of its host as if it had not been used.
+    /// It counts against the share of its host as if it had not been used.
     pub(crate) fn release(&self, holder: Holder) {
         self.state().reservations.release(holder, Instant::now());
     }
 
-    /// Requests bots of this level, which join if no other players do.
+    /// They join if no other players do.
     pub(crate) fn request_company(&self, level: Level) {
         let mut state = self.state();
         (state.company_level, state.company_requested) = (level, true);
@@ -605,27 +565,24 @@ impl Roster {
         self.notify();
     }
 
-    /// Whether bots were requested since the last call.
+    /// Since the last call.
     pub(crate) fn take_company_request(&self) -> bool {
         std::mem::take(&mut self.state().company_requested)
     }
 
-    /// The level of bots that join on request.
     pub(crate) fn company_level(&self) -> Level {
         self.state().company_level
     }
 
-    /// Sets whether people are in the room.
     pub(crate) fn set_occupied(&self, occupied: bool) {
         self.state().occupied = occupied.then(Instant::now);
     }
 
-    /// How long people have been in the room.
     pub(crate) fn occupied(&self) -> Duration {
         self.state().occupied.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Invites the players of a finished match who have a page to a rematch. Their seats are reserved meanwhile.
+    /// Those with a page. Their seats are reserved meanwhile.
     pub(crate) fn invite(&self, r#match: Option<String>, players: impl Iterator<Item = SocketAddr>) {
         let mut state = self.state();
         let now = Instant::now();
@@ -640,7 +597,6 @@ impl Roster {
         self.notify();
     }
 
-    /// Records whether the player at this seat is ready for a rematch.
     pub(crate) fn answer_invitation(&self, seat: SocketAddr, ready: bool) {
         let mut state = self.state();
         let Some(mut rematch) = state.rematch.take() else { return };
@@ -652,13 +608,11 @@ impl Roster {
         self.notify();
     }
 
-    /// When the invitation to a rematch expires, if there is one.
     pub(crate) fn rematch_due(&self) -> Option<Instant> {
         self.state().rematch.as_ref().map(Rematch::due)
     }
 
-    /// Starts the rematch: the pages of the players who are ready receive a message to join. Returns whether there
-    /// are any.
+    /// The pages of the players who are ready receive a message to join. Returns whether there are any.
     pub(crate) fn start_rematch(&self) -> bool {
         let mut state = self.state();
         let Some(mut rematch) = state.rematch.take() else { return false };
@@ -726,7 +680,7 @@ impl Drop for PagePresence {
     }
 }
 
-/// Wakes the attendant of a room when it is dropped, so that the attendant notices the end of the room.
+/// Wakes the attendant when it is dropped, so that it notices the end of the room.
 #[derive(Debug)]
 pub(super) struct EndNotice(pub(super) Arc<Roster>);
 
@@ -736,19 +690,18 @@ impl Drop for EndNotice {
     }
 }
 
-/// Formats an address as in rooms and journals.
+/// As in rooms and journals.
 pub(crate) fn address_text(address: SocketAddr) -> String {
     SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
 }
 
-/// Returns an address for a watcher of the hub itself. No client can have it, and each call returns a different one,
-/// because the previous watcher may not have disconnected yet.
+/// For a watcher of the hub itself. No client can have it. Each call returns a different one, because the previous
+/// watcher may not have disconnected yet.
 pub(crate) fn own_watcher() -> SocketAddr {
     static NEXT: AtomicU16 = AtomicU16::new(1);
     SocketAddr::from((Ipv4Addr::UNSPECIFIED, NEXT.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// Whether this is the address of a watcher of the hub itself.
 pub(super) fn is_own_watcher(address: SocketAddr) -> bool {
     address.ip().is_unspecified()
 }
@@ -810,7 +763,6 @@ mod tests {
             [Some(at(1)), Some(at(2)), None].map(ending),
             [None, Some(CloseReason::Locked), Some(CloseReason::Locked)]
         );
-        // A member moves to its next seat once the previous one is gone.
         roster.open_seat(at(1));
         roster.move_member(at(1), at(2));
         assert_eq!([Some(at(1)), Some(at(2))].map(ending), [None, Some(CloseReason::Locked)]);

@@ -30,43 +30,41 @@ use crate::games::PageState;
 pub(crate) const MAX_HELD: usize = 1 << 20;
 const OVERHEAD: usize = 128;
 const ADDRESS: usize = 32;
-/// The minimum interval between two pictures if the later one supersedes the earlier one. With a delay above
-/// [`PICTURES`] times this, the interval is longer.
+/// Between two pictures if the later one supersedes the earlier one. With a delay above [`PICTURES`] times this, the
+/// interval is longer.
 const SPACING: Duration = Duration::from_millis(100);
 const PICTURES: u32 = 300;
-/// Limit on the number of frames at the end of the queue that are searched for a superseded picture.
+/// Frames at the end of the queue that are searched for a superseded picture.
 const LOOK_BACK: usize = 32;
 
 #[derive(Debug, Default)]
 struct Spectator {
-    // Whether the spectator has received only delayed pictures so far, so that it receives each newer one.
+    // Has received only delayed pictures so far, so it receives each newer one.
     is_new: bool,
-    // Whether an output for it did not fit into the queue, so that it receives a snapshot after the queued ones.
+    // An output for it did not fit into the queue, so it receives a snapshot after the queued ones.
     behind: bool,
 }
 
-/// The spectators of a rated room, and the outputs that wait for them.
 #[derive(Debug)]
 pub(super) struct Spectators {
-    // Whether players see less than spectators.
+    // Players see less than spectators.
     hides: bool,
-    // Whether frames are delayed now.
+    // Frames are delayed now.
     waits: bool,
     queue: DelayQueue,
     peers: BTreeMap<PeerId, Spectator>,
-    // Pictures of the match, and the newest one that may be shown.
+    // The newest picture that may be shown.
     overviews: DelayedSamples<Vec<Bytes>>,
     picture: Option<Vec<Bytes>>,
     scores: DelayedSamples<BTreeMap<String, i64>>,
-    // The last frame that was veiled, and the result.
+    // The last veiled frame, and its result.
     veiled: Option<(Bytes, Bytes)>,
-    /// The outputs of an input, before they are forwarded.
+    /// Not forwarded yet.
     pub(super) staged: Outbox,
 }
 
 impl Spectators {
-    /// The spectators of a room that starts or is resumed in this phase. The state of a match before a restart is
-    /// unknown.
+    /// The state of a match before a restart is unknown.
     pub(super) fn new<E: PageState>(
         (hides, delay): (bool, Duration),
         spectators: impl Iterator<Item = PeerId>,
@@ -93,7 +91,7 @@ impl Spectators {
         !self.queue.delay.is_zero() && has_secrets
     }
 
-    /// Whether the scores on pages are delayed. Before the match begins, all scores are zero.
+    /// Before the match begins, all scores are zero.
     pub(super) fn delay_scores(&self, phase: Phase) -> bool {
         self.waits && self.hides && phase == Phase::Playing
     }
@@ -102,33 +100,29 @@ impl Spectators {
         self.scores.push(now, scores);
     }
 
-    /// Adds a watcher that has connected.
     pub(super) fn connect(&mut self, peer: PeerId, out: &mut Outbox) {
         self.peers.insert(peer, Spectator { is_new: self.waits, behind: false });
         self.show_picture(peer, out);
     }
 
-    /// Updates a peer that has reconnected or missed messages.
     pub(super) fn refresh(&self, peer: PeerId, out: &mut Outbox) {
         if self.peers.contains_key(&peer) {
             self.show_picture(peer, out);
         }
     }
 
-    /// Removes a peer that has disconnected.
     pub(super) fn remove(&mut self, peer: PeerId) {
         if self.peers.remove(&peer).is_some() {
             self.queue.forget(peer);
         }
     }
 
-    /// When the next output, picture or score is to be released.
+    /// Of the next output, picture or score.
     pub(super) fn due(&self) -> Option<Time> {
         [self.queue.due(), self.overviews.due(), self.scores.due()].into_iter().flatten().min()
     }
 
-    /// Forwards the staged outputs: to players now, to spectators when they may see them. Returns whether the delay
-    /// has started or ended.
+    /// To players now, to spectators when they may see them. Returns whether the delay has started or ended.
     pub(super) fn forward<E: PageState>(
         &mut self,
         now: Time,
@@ -233,7 +227,7 @@ impl Spectators {
         }
     }
 
-    // Removes the parts of a frame that no player has found yet.
+    // The parts that no player has found yet.
     fn veil<E: PageState>(&mut self, frame: Bytes, engine: Option<&E>) -> Bytes {
         let is_same = |before: &Bytes| before.as_ptr() == frame.as_ptr() && before.len() == frame.len();
         if let Some((_, after)) = self.veiled.as_ref().filter(|(before, _)| is_same(before)) {
@@ -250,7 +244,7 @@ impl Spectators {
         spectator.behind = spectator.behind || !self.queue.push(now, peer, what, E::supersedes);
     }
 
-    /// Releases the outputs that have waited long enough. Returns the spectators that need a snapshot now.
+    /// Returns the spectators that need a snapshot now.
     pub(super) fn release(&mut self, now: Time, info: &watch::Sender<Info>, out: &mut Outbox) -> Vec<PeerId> {
         self.release_queue(now, false, info, out);
         let behind = self.peers.iter().filter(|(_, spectator)| spectator.behind).map(|(&peer, _)| peer);
@@ -325,7 +319,7 @@ impl Entry {
     }
 }
 
-/// A queue that delays all entries by the same time.
+/// Delays all entries by the same time.
 #[derive(Debug)]
 struct DelayQueue {
     delay: Duration,
@@ -339,13 +333,11 @@ impl DelayQueue {
         Self { delay, spacing: SPACING.max(delay / PICTURES), entries: VecDeque::new(), bytes: 0 }
     }
 
-    // When the next entry has waited long enough.
     fn due(&self) -> Option<Time> {
         self.entries.front().map(|entry| entry.made.plus(self.delay))
     }
 
-    // Queues an output for `peer`. If the output `supersedes` a recent picture, that picture is dropped. Returns
-    // `false` if the queue is full.
+    // If the output `supersedes` a recent picture, that picture is dropped. Returns `false` if the queue is full.
     fn push(
         &mut self,
         now: Time,
@@ -381,8 +373,7 @@ impl DelayQueue {
         true
     }
 
-    // Removes the next output that has waited until now, or any next output if `everything` is set. Also returns its
-    // recipients.
+    // Any next output if `everything` is set. Also returns its recipients.
     fn pop(&mut self, now: Time, everything: bool) -> Option<(BTreeSet<PeerId>, DelayedOutput)> {
         let delay = self.delay;
         let entry = self.entries.pop_front_if(|entry| everything || entry.made.plus(delay) <= now)?;
@@ -390,12 +381,10 @@ impl DelayQueue {
         Some((entry.to, entry.what))
     }
 
-    // Whether an output waits for this peer.
     fn has(&self, peer: PeerId) -> bool {
         self.entries.iter().any(|entry| entry.to.contains(&peer))
     }
 
-    // Drops the outputs that wait for this peer.
     fn forget(&mut self, peer: PeerId) {
         for entry in &mut self.entries {
             if entry.to.remove(&peer) {
@@ -414,7 +403,7 @@ fn is_same(one: &DelayedOutput, other: &DelayedOutput) -> bool {
     }
 }
 
-/// Delays samples of a value by a fixed time: one sample for each thirtieth of the delay, and at most one a second.
+/// One sample for each thirtieth of the delay, and at most one a second.
 #[derive(Debug)]
 struct DelayedSamples<T> {
     delay: Duration,
@@ -428,12 +417,11 @@ impl<T> DelayedSamples<T> {
         Self { delay, interval: Duration::from_secs(1).max(delay / 30), values: VecDeque::new() }
     }
 
-    // Whether a sample taken now would start another interval.
+    // A sample taken now would start another interval.
     fn wants(&self, now: Time) -> bool {
         self.values.back().is_none_or(|(first, ..)| first.plus(self.interval) <= now)
     }
 
-    // Adds a sample, or replaces the sample of the same interval.
     fn push(&mut self, now: Time, value: T) {
         if self.wants(now) {
             self.values.push_back((now, now, value));
@@ -442,12 +430,11 @@ impl<T> DelayedSamples<T> {
         }
     }
 
-    // When the next sample is old enough.
     fn due(&self) -> Option<Time> {
         self.values.front().map(|(_, made, _)| made.plus(self.delay))
     }
 
-    // Returns the newest sample that is old enough, unless it was returned before.
+    // The newest sample that is old enough, unless it was returned before.
     fn pop(&mut self, now: Time) -> Option<T> {
         let mut newest = None;
         let delay = self.delay;

@@ -1,12 +1,11 @@
-//! The transport for browsers. It receives sockets that the web server has accepted.
+//! The transport for browsers, for sockets that the web server has accepted.
 //!
 //! A seat outlives its socket. When the socket of a player who has joined ends, the transport retains the seat for a
-//! while. A socket that proves ownership of the seat by a token resumes it and receives a snapshot. The room does not
-//! notice this.
+//! while. A socket with the token of the seat resumes it and receives a snapshot. The room does not notice this.
 //!
-//! Retained seats are shared fairly among hosts. One host may use at most half of the places of a room for them, and
-//! if another browser needs a place, the oldest retained seat of the host with the most is given up. The address of a
-//! seat is random within the pseudonym of its host; see [`Mask`](super::pseudonyms::Mask).
+//! Retained seats are shared fairly among hosts. One host may use at most half of the places of a room for them, and if
+//! another browser needs a place, the oldest retained seat of the host with the most is given up. The address of a seat
+//! is random within the pseudonym of its host; see [`Mask`](super::pseudonyms::Mask).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -32,22 +31,20 @@ use super::{
 pub(crate) const MAX_SEATS: usize = 2_000;
 /// Limit on the retained seats of one host.
 pub(crate) const MAX_RETAINED_PER_HOST: usize = MAX_SEATS / 2;
-/// Capacity of the queue of sockets to be accepted.
+/// Sockets to be accepted.
 const MAX_NEWCOMERS: usize = 64;
 
-/// A socket to be accepted.
 #[derive(Debug)]
 struct Newcomer {
     mailbox: Arc<Mailbox>,
     role: Role,
-    // Its true host.
+    // The true one.
     host: HostId,
     address: SocketAddr,
-    // Whether it resumes the seat at this address, as proved by a token.
+    // A token proves that it resumes the seat at this address.
     returns: bool,
 }
 
-/// Passes sockets from the web server to a room.
 #[derive(Debug, Clone)]
 pub(crate) struct Gate {
     newcomers: mpsc::Sender<Newcomer>,
@@ -56,8 +53,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Passes a socket from `host` to the room: for a new seat with this address, or for the existing seat at
-    /// `address` if it `returns`. Returns `None` if the room is over.
+    /// A new seat with this address, or the existing one if the client `returns`. `None` if the room is over.
     pub(crate) async fn enter(
         &self,
         role: Role,
@@ -77,25 +73,25 @@ impl Gate {
     }
 }
 
-/// A seat, which is a connection of the room.
+/// A connection of the room.
 #[derive(Debug)]
 struct Seat {
     address: SocketAddr,
     // `None` while the seat has no socket.
     mailbox: Option<Arc<Mailbox>>,
-    // The time until which the seat is retained without a mailbox.
+    // Without a mailbox.
     retained_until: Time,
-    // Whether the room was notified that the client has disconnected. The room then closes the seat, whose place is
-    // already free for other browsers.
+    // The room closes the seat, because it knows that the client has disconnected. The place is already free for other
+    // browsers.
     given_up: bool,
-    // A message that must not be delivered to the room before this time.
+    // Not to be delivered before this time.
     paused: Option<(Time, BytesMut)>,
 }
 
 #[derive(Debug)]
 pub(crate) struct WebSockets {
     newcomers: mpsc::Receiver<Newcomer>,
-    // A socket that waits until a retained seat is closed.
+    // Waits until a retained seat is closed.
     next_newcomer: Option<Newcomer>,
     ready: Arc<Ready>,
     bans: Arc<Bans>,
@@ -107,17 +103,16 @@ pub(crate) struct WebSockets {
     grace: Duration,
     at: BTreeMap<SocketAddr, ConnectionId>,
     next_id: u64,
-    // Seats that are polled round-robin until they have no events.
+    // Polled round-robin until they have no events.
     turns: VecDeque<ConnectionId>,
-    // Seats with a message that must not be delivered before this time.
+    // By the time of delivery.
     paused: BTreeSet<(Time, ConnectionId)>,
     message: BytesMut,
-    // Mailboxes whose seat the room has closed, until their queues are written.
+    // Of closed seats, until their queues are written.
     ending: Vec<Arc<Mailbox>>,
 }
 
 impl WebSockets {
-    /// Creates the transport. `grace` is how long the seat of a player is retained after its socket has ended.
     pub(crate) fn new(bans: Arc<Bans>, roster: Arc<Roster>, grace: Duration) -> (Gate, Self) {
         let (sender, newcomers) = mpsc::channel(MAX_NEWCOMERS);
         let ready = Arc::new(Ready::default());
@@ -142,14 +137,13 @@ impl WebSockets {
         (gate, transport)
     }
 
-    // Registers the waker, and moves the seats that are ready to `turns`.
+    // Moves the seats that are ready to `turns`.
     fn register(&mut self, context: &mut Context<'_>) {
         let mut state = self.ready.state();
         state.waker = Some(context.waker().clone());
         self.turns.append(&mut state.seats);
     }
 
-    // Adds a seat, and returns its connection id.
     fn seat(&mut self, seat: Seat) -> ConnectionId {
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
@@ -162,7 +156,6 @@ impl WebSockets {
         id
     }
 
-    // Accepts or rejects a socket.
     fn arrive(&mut self, now: Time, newcomer: Newcomer) -> ConnectionEvent<'static> {
         if newcomer.returns {
             return self.resume(newcomer);
@@ -215,7 +208,6 @@ impl WebSockets {
         ConnectionEvent::Refreshed { id }
     }
 
-    // Notifies the room that the client of a seat has disconnected.
     fn give_up(&mut self, id: ConnectionId, why: Gone) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id).filter(|seat| !seat.given_up)?;
         seat.given_up = true;
@@ -226,7 +218,7 @@ impl WebSockets {
         Some(ConnectionEvent::Closed { id, why })
     }
 
-    // Retains a seat whose socket has ended.
+    // Its socket has ended.
     fn retain(&mut self, now: Time, id: ConnectionId) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         seat.mailbox = None;
@@ -240,7 +232,7 @@ impl WebSockets {
         }
     }
 
-    // Returns the next event of a seat. A message is stored in `self.message`.
+    // A message is stored in `self.message`.
     fn poll_seat(&mut self, now: Time, id: ConnectionId) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id)?;
         if seat.given_up {
@@ -395,7 +387,6 @@ impl Transport for WebSockets {
     }
 }
 
-/// Retained seats, by host and by expiry time.
 #[derive(Debug, Default)]
 struct Retained {
     by_host: BTreeMap<HostId, BTreeSet<(Time, ConnectionId)>>,
@@ -403,7 +394,7 @@ struct Retained {
 }
 
 impl Retained {
-    // Retains a seat of `host` until this time. If the host exceeds `most` seats, removes and returns its oldest one.
+    // If the host exceeds `most` seats, removes and returns its oldest one.
     fn insert(&mut self, host: HostId, until: Time, id: ConnectionId, most: usize) -> Option<ConnectionId> {
         self.by_time.insert((until, id));
         let of_host = self.by_host.entry(host).or_default();
@@ -413,7 +404,6 @@ impl Retained {
         Some(oldest)
     }
 
-    // Removes a seat that was resumed or given up.
     fn remove(&mut self, host: HostId, until: Time, id: ConnectionId) {
         self.by_time.remove(&(until, id));
         if let Some(of_host) = self.by_host.get_mut(&host) {
@@ -424,18 +414,16 @@ impl Retained {
         }
     }
 
-    // The first seat to give up when another browser needs a place: the oldest one of the host with the most.
+    // When another browser needs a place: the oldest seat of the host with the most.
     fn first_to_go(&self) -> Option<ConnectionId> {
         let most = self.by_host.values().max_by_key(|seats| seats.len())?;
         most.first().map(|&(_, id)| id)
     }
 
-    // When the next seat expires.
     fn next_due(&self) -> Option<Time> {
         self.by_time.first().map(|&(until, _)| until)
     }
 
-    // The seats that have expired.
     fn due(&self, now: Time) -> impl Iterator<Item = ConnectionId> {
         self.by_time.iter().take_while(move |(until, _)| *until <= now).map(|&(_, id)| id)
     }
@@ -457,7 +445,6 @@ mod tests {
     const MAP: &[u8] = b"+---------+\n|.........|\n|.........|\n+---------+\n";
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// A room, and the directory of its journal.
     fn room() -> (Gate, Host, TempDir) {
         let rules = nuggets::Rules { gold: 250, min_piles: 5, max_piles: 9, ..Default::default() };
         let config = nuggets::Config { rules, rematch: true, seed: 1, ..nuggets::Config::default() };
@@ -466,7 +453,6 @@ mod tests {
         (gate, Host::new(room).with_transport(web), directory)
     }
 
-    /// How long a seat is retained.
     const GRACE: Duration = Duration::from_mins(1);
 
     fn web() -> (Gate, WebSockets) {
@@ -492,7 +478,6 @@ mod tests {
         while host.work(|| now).unwrap() {}
     }
 
-    /// Ann plays in a browser.
     fn ann(gate: &Gate, host: &mut Host) -> Arc<Mailbox> {
         let mailbox = enter(gate, Role::Player, 1, false);
         put(&mailbox, "PLAY Ann");
@@ -500,7 +485,7 @@ mod tests {
         mailbox
     }
 
-    /// The first lines of the messages received, and the reason with which the socket was closed, if it was.
+    /// The first lines of the messages, and the close reason.
     fn received(mailbox: &Mailbox) -> (Vec<String>, Option<CloseReason>) {
         let mut texts = vec![];
         loop {
@@ -681,7 +666,7 @@ mod tests {
         mailbox
     }
 
-    /// Processes all events of the transport like a room, which closes the seats that are given up.
+    /// Closes the seats that are given up, as a room does.
     fn settle(web: &mut WebSockets, now: Time) -> usize {
         let mut gone = 0;
         while let Some(event) = web.next(now).unwrap() {
