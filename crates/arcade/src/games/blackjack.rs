@@ -1,5 +1,3 @@
-//! Blackjack: the options of its rooms, their engine, bots, and marks on a timeline.
-
 use std::ops::RangeInclusive;
 
 use blackjack::{Config, Dialect, Name, Seed, Server, Table, protocol::DealerDecoder, server::seat_label};
@@ -18,7 +16,7 @@ use super::{
     replayable::{Relevance, Replayable},
 };
 
-/// Bytes per second that are read from one connection to a table.
+/// Bytes of one connection.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 const TABLE: RangeInclusive<u8> = 1..=6;
 const ROUNDS: RangeInclusive<u32> = 1..=10_000;
@@ -96,7 +94,7 @@ impl Kind for Options {
 }
 
 impl Replayable for Server {
-    // The rounds of each table that are over.
+    // By table.
     type Probe = Vec<(u32, u32)>;
 
     const HAS_ROUNDS: bool = true;
@@ -156,7 +154,6 @@ impl PageState for Server {
     }
 }
 
-/// The first table of the last picture.
 #[derive(Debug, Default)]
 pub(crate) struct Felt(String);
 
@@ -182,7 +179,6 @@ impl Painter for Felt {
     }
 }
 
-/// The front of the first message.
 const JOIN: &str = "JOIN ";
 
 impl LadderGame for Options {

@@ -1,30 +1,23 @@
-//! The board that the matches of a room count for. They are rated unless a user has chosen the seed, or options that
-//! make results incomparable.
+//! Matches are rated unless a user has chosen the seed, or options that make results incomparable.
 
 use serde::Serialize;
 use store::LADDER;
 
 use super::Options;
 
-/// Why a match does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Casual {
-    /// A user has chosen the seed and therefore knows the outcome of random choices.
+    /// A user who has chosen the seed knows the outcome of random choices.
     Seed,
-    /// The options differ from those of comparable matches.
     Options,
-    /// The game had rules that differ from those of its room.
+    /// They differed from those of the room.
     Rules,
-    /// The hub has given hints.
     Hints,
-    /// The match was aborted.
     Unfinished,
-    /// There was no opponent.
     Alone,
 }
 
 impl Casual {
-    /// The code for programs and pages.
     pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::Seed => "seed",
@@ -37,25 +30,21 @@ impl Casual {
     }
 }
 
-/// The board that the matches of a room count for, and whether they do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
-    /// The board of its game.
+    /// A board of the game.
     pub(crate) class: String,
-    /// Whether they count there.
     pub(crate) rated: bool,
-    /// Why they do not count.
+    /// Why its matches do not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) casual: Option<&'static str>,
 }
 
 impl Counts {
-    /// The counts of a match of the ladder, whose options the hub has chosen.
     pub(crate) fn of_the_ladder() -> Self {
         Self { class: LADDER.to_owned(), rated: true, casual: None }
     }
 
-    /// Determines the counts of matches in a room with these options.
     pub(crate) fn of(options: &Options) -> Self {
         let casual = options.casual().map(Casual::code);
         Self { class: options.class(), rated: casual.is_none(), casual }

@@ -1,5 +1,4 @@
-//! The games as programs play them on the ladder: the first message of a program, which contains its name and its key,
-//! and the messages that request a move. The protocols have no field for a key, so the key follows the name.
+//! The protocols have no field for a key, so the key follows the name in the first message of a program.
 
 use std::time::Duration;
 
@@ -8,25 +7,23 @@ use netcore::{Hosted, Input, Link, Outbox, Output, PeerId, Role, Room as _, Time
 
 use super::{Game, Kind, Options, by_kind, with_kind};
 
-/// The longest first message of a program, in bytes.
+/// In bytes.
 pub(crate) const MAX_FIRST: usize = 300;
-/// The longest message of a room that is parsed, in bytes; longer ones never request a move.
+/// In bytes. Longer messages of a room never request a move.
 const MAX_TEXT: usize = 512;
 
-/// The result of parsing the first bytes of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum First {
-    /// A join message with the name and the text that follows it, and the length of the message in bytes.
+    /// The name and the text that follows it, and the length of the message in bytes.
     Join(String, usize),
-    /// The start of a join message.
     Incomplete,
-    /// Another message; the text describes the expected one.
+    /// Describes the expected message.
     Wrong(&'static str),
 }
 
 impl First {
-    /// Parses a word in any case and a name, up to the byte `end`. Returns `None` if the bytes cannot be such a message
-    /// or the start of one.
+    /// A word in any case and a name, up to the byte `end`. `None` if the bytes cannot be such a message or the start
+    /// of one.
     pub(super) fn text(bytes: &[u8], word: &str, end: u8) -> Option<Self> {
         let front = bytes.len().min(word.len());
         if !bytes[..front].eq_ignore_ascii_case(&word.as_bytes()[..front]) {
@@ -43,25 +40,22 @@ impl First {
     }
 }
 
-/// A message of a room that matters to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProgramEvent {
-    /// It is the program's turn.
     Requested,
-    /// The program has finished this match.
+    /// The program's part; the match may continue.
     Finished,
 }
 
-/// Parses the messages of a room to one program.
 #[derive(Debug, Default)]
 pub(crate) struct MessageParser {
     rest: BytesMut,
-    // The seat of the program, if the messages of the game contain it.
+    // If the messages of the game contain it.
     pub(super) seat: Option<String>,
 }
 
 impl MessageParser {
-    // Splits off texts that end with this byte.
+    // Texts that end with this byte.
     pub(super) fn texts(&mut self, bytes: &[u8], end: u8) -> Vec<String> {
         self.rest.extend_from_slice(bytes);
         let mut texts = vec![];
@@ -76,42 +70,38 @@ impl MessageParser {
     }
 }
 
-/// A game on the ladder.
 pub(super) trait LadderGame: Kind {
-    /// Whether its messages request moves. In other games a program has to send messages all the time.
+    /// In other games a program has to send messages all the time.
     const REQUESTS_MOVES: bool;
     /// The maximum duration of a match.
     const LIMIT: Duration = Duration::from_mins(2);
 
-    /// The options of its matches, which are short and have two seats.
+    /// A short match with two seats.
     fn of_the_ladder() -> Self;
 
-    /// Reads the first message of a program: by default `PLAY name` as a line.
+    /// By default `PLAY name` as a line.
     fn first(bytes: &[u8]) -> First {
         First::text(bytes, "PLAY ", b'\n').unwrap_or(First::Wrong("the first line is PLAY with a name"))
     }
 
-    /// The message by which a program takes a seat.
     fn join(name: &str) -> Bytes {
         format!("PLAY {name}\n").into()
     }
 
-    /// The message with the reason why a program is disconnected, if its link has such a message.
+    /// Why a program is disconnected, if its link has a message for it.
     fn refusal(why: &str) -> Option<Bytes> {
         Self::farewell(why, Self::link().framing())
     }
 
-    /// The message with which a program leaves, if the room would not notice a disconnection.
+    /// Only if the room would not notice a disconnection.
     fn leave() -> Option<Bytes> {
         None
     }
 
-    /// Parses messages of a room.
     fn parse_events(_parser: &mut MessageParser, _bytes: &[u8]) -> Vec<ProgramEvent> {
         vec![]
     }
 
-    /// The link of native programs.
     fn link() -> Link {
         match Self::WIRE {
             servekit::Wire::Udp => Link::Datagram,
@@ -133,11 +123,8 @@ by_kind! {
 }
 
 impl Game {
-    /// The first message of a room of the ladder, sent before any player has joined. A program may wait for it before
-    /// it sends its name.
-    ///
-    /// # Errors
-    /// If the options of the ladder contradict each other.
+    /// The first message of a room, sent before any player has joined. A program may wait for it before it sends its
+    /// name.
     pub(crate) fn greeting(self) -> anyhow::Result<Bytes> {
         with_kind!(self, K => {
             let mut out = Outbox::default();

@@ -1,5 +1,3 @@
-//! Mastermind: the options of its rooms, their engine, bots, and marks on a timeline.
-
 use std::{
     ops::RangeInclusive,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -30,14 +28,12 @@ use super::{
     replayable::Replayable,
 };
 
-/// Bytes per second that are read from one connection; messages are short lines.
+/// Bytes of one connection; messages are short lines.
 const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
 const PEGS: RangeInclusive<u8> = 4..=8;
-/// Players of a race.
 const RACERS: RangeInclusive<u8> = 2..=MAX_RACERS;
-/// The maximum duration of a race in minutes.
+/// Of a race.
 const MINUTES: RangeInclusive<u8> = 1..=60;
-/// The board of races.
 const RACE: &str = "race";
 const DAY: u64 = 86_400;
 
@@ -48,10 +44,9 @@ pub(crate) struct Options {
     length: u8,
     repeats: bool,
     players: u8,
-    /// The maximum duration of a race in minutes.
     minutes: u8,
     seed: Option<u64>,
-    /// The key that determines the daily puzzles. `None` for codes that no other room shares.
+    /// Determines the daily puzzles. `None` for codes that no other room shares.
     #[serde(skip)]
     key: Option<[u8; 32]>,
 }
@@ -62,7 +57,6 @@ impl Default for Options {
     }
 }
 
-/// How the players of a room interact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
@@ -235,12 +229,11 @@ impl Kind for Options {
     }
 }
 
-// The board of games that each player plays alone.
 fn class(length: u8, repeats: bool) -> String {
     if repeats { format!("{length}-repeats") } else { length.to_string() }
 }
 
-// The current day in UTC, and the time until it ends.
+// The day in UTC, and the time until it ends.
 fn today() -> anyhow::Result<FirstDay> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_secs();
     let day = u32::try_from(seconds / DAY).context("the clock is far in the future")?;
@@ -248,7 +241,7 @@ fn today() -> anyhow::Result<FirstDay> {
 }
 
 impl Replayable for Server {
-    // For each player with a game: the name, the number of the game, the lines that took turns, and the ending.
+    // Of each player with a game: the name, the number of the game, the lines that took turns, and the ending.
     type Probe = Vec<(String, u32, Vec<TurnRecord>, Option<Ending>)>;
 
     fn probe(&self) -> Self::Probe {
@@ -304,7 +297,6 @@ impl PageState for Server {
 
 const ROWS: usize = 5;
 
-/// The games of a room.
 #[derive(Debug)]
 pub(crate) struct Rows(Client);
 
@@ -330,7 +322,6 @@ impl Painter for Rows {
     }
 }
 
-// A guess with its feedback, or the place and the colour that a lifeline has revealed, as visible to a watcher.
 fn row(line: &TurnRecord) -> Value {
     match line {
         TurnRecord::Row { guess, feedback, .. } => json!([guess.to_string(), feedback.red, feedback.white]),

@@ -1,5 +1,3 @@
-//! Nuggets: the options of its rooms, their engine, bots, and marks on a timeline.
-
 pub(super) mod maps;
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
@@ -26,24 +24,23 @@ use super::{
 const PARTY: u32 = 4;
 
 /// How long a player keeps a seat without sending a key. Over UDP a room does not notice that a client has
-/// disconnected, and the seat of that client would keep the room open forever.
+/// disconnected, whose seat would keep the room open forever.
 const IDLE: Duration = Duration::from_mins(15);
 
-/// Seconds from the first player to the start of a match, so that other players can join before it.
+/// From the first player to the start, so that other players can join before it. In seconds.
 const COUNTDOWN: RangeInclusive<u32> = 0..=60;
 /// A new player is late once this percentage of the gold is found.
 const LATE: u32 = 20;
 
-/// The prefix of a message with the whole map, and the symbol of gold in it.
+/// The prefix of a message with the whole map, and its symbol of gold.
 const DISPLAY: &[u8] = b"DISPLAY\n";
 const GOLD: u8 = b'*';
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Options {
-    /// The name of a map of the hub.
     map: String,
-    /// The text of a map drawn by a user, which replaces a map of the hub.
+    /// Drawn by a user. Replaces a map of the hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     own_map: Option<String>,
     countdown: u32,
@@ -58,7 +55,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// A match that starts as soon as both players have joined, since they join at the same moment.
+    /// Both players join at the same moment.
     pub(super) fn soon() -> Self {
         Self { countdown: 1, ..Self::default() }
     }
@@ -177,7 +174,6 @@ impl Replayable for Server {
         }
         for (index, (was, is)) in both().enumerate().filter(|(_, (was, is))| was.2 != is.2) {
             let others = both().skip(index + 1);
-            // Two players that have exchanged their places.
             let other =
                 others.filter(|(_, other)| other.2.is_some() && other.2 == was.2).find(|(other, _)| other.2 == is.2);
             if let Some((_, (name, ..))) = other {

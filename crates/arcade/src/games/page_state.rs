@@ -1,6 +1,3 @@
-//! The state of a game that pages receive in addition to its messages: the current scores, and the dealer's hands of
-//! finished rounds.
-
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
@@ -10,85 +7,77 @@ use serde_json::Value;
 
 use super::counts::Casual;
 
-/// The state of a game that pages of its room receive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Show {
-    /// The current scores by seat, in the unit of the game's results.
+    /// By seat, in the unit of the game's results.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) scores: BTreeMap<String, i64>,
-    /// Whether the match is so nearly decided that a new player can hardly win it.
+    /// The match is so nearly decided that a new player can hardly win it.
     pub(crate) late: bool,
-    /// The dealer's hands of the last finished rounds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) dealers: Vec<Dealer>,
 }
 
-/// The dealer's hand of the last finished round at a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Dealer {
-    /// The number of the table.
     pub(crate) table: u32,
-    /// The number of the round, from 1.
+    /// From 1.
     pub(crate) round: u32,
-    /// Its cards as in messages, the hole card first.
+    /// As in messages, the hole card first.
     pub(crate) cards: Vec<&'static str>,
 }
 
-/// An engine with additional state for pages.
 pub(crate) trait PageState: Engine {
-    /// A number that changes whenever [`show`](Self::show) does. It is queried after every input.
+    /// Changes whenever [`show`](Self::show) does. Queried after every input.
     fn version(&self) -> u64 {
         0
     }
 
-    /// The additional state. It is empty for a game whose messages contain the scores.
+    /// Empty for a game whose messages contain the scores.
     fn show(&self) -> Show {
         Show::default()
     }
 
-    /// A message to a watcher without the parts that players have to discover. `None` if the message has no such
-    /// part.
+    /// Without the parts that players have to discover. `None` if the message has no such part.
     fn veiled(&self, _frame: &Bytes) -> Option<Bytes> {
         None
     }
 
-    /// The messages for a new watcher, if they form a complete picture by themselves. `None` if a watcher needs the
-    /// whole history.
+    /// The messages for a new watcher, if they form a complete picture. `None` if a watcher needs the whole history.
     fn overview(&self) -> Option<Vec<Bytes>> {
         None
     }
 
-    /// The messages for a watcher who may not see the match yet. `None` in a game without
-    /// [`overview`](Self::overview).
+    /// For a watcher who may not see the match yet. `None` in a game without [`overview`](Self::overview).
     fn prelude(&self) -> Option<Vec<Bytes>> {
         None
     }
 
-    /// Whether a watcher who receives the second message does not need the first.
+    /// A watcher who receives the second message does not need the first.
     fn supersedes(_before: &Bytes, _after: &Bytes) -> bool {
         false
     }
 
-    /// Why the game with this number, which has just ended, does not count although other games of its room do.
+    /// Why the game that has just ended does not count although other games of its room do.
     fn odd(&self, _game: u32) -> Option<Casual> {
         None
     }
 
-    /// Whether a match that an earlier version has started may continue.
+    /// Whether a match of an earlier version may continue.
     fn is_current(&self) -> bool {
         true
     }
 }
 
-/// A picture: its parts by name. Only changed parts are sent again.
+/// Parts by name. Only changed parts are sent again.
 pub(crate) type Picture = BTreeMap<String, Value>;
 
-/// Builds a picture of a room from the messages to a watcher, so the picture shows only what a watcher may see.
+/// Builds a picture from the messages to a watcher, so it shows only what a watcher may see.
 pub(crate) trait Painter: Send {
-    /// Processes a message. A message that cannot be read has no effect.
+    /// A message that cannot be read has no effect.
     fn receive(&mut self, message: &[u8]);
 
-    /// The current picture. It is empty until there is something to draw.
+    /// Empty until there is something to draw.
     fn picture(&self) -> Picture;
 }
 

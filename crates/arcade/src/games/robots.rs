@@ -1,5 +1,3 @@
-//! Robots: the options of its rooms, their engine, bots, and marks on a timeline.
-
 use std::{ops::RangeInclusive, time::Duration};
 
 use bytes::{Bytes, BytesMut};
@@ -23,10 +21,9 @@ use super::{
 };
 
 const ROBOTS: RangeInclusive<u8> = 1..=25;
-/// Columns and rows of a board.
 const BOARD: RangeInclusive<u16> = 4..=100;
 const TURNS: RangeInclusive<u16> = 1..=10_000;
-/// The duration of a turn in milliseconds.
+/// In milliseconds.
 const TURN_DURATION: RangeInclusive<u64> = 20..=10_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +45,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// A match of two that lasts fifteen seconds, on a small board, so that robots meet.
+    /// Fifteen seconds on a small board, so that robots meet.
     pub(super) fn short() -> Self {
         Self { players: 2, columns: 12, rows: 10, turns: 150, turn_duration: 100, seed: None }
     }
@@ -138,7 +135,7 @@ impl Kind for Options {
 }
 
 impl Replayable for Server {
-    // The number of deaths of each robot.
+    // Deaths by name.
     type Probe = Vec<(String, u32)>;
 
     fn probe(&self) -> Self::Probe {
@@ -157,7 +154,7 @@ impl Replayable for Server {
 // All clients count the explosions in the messages.
 impl PageState for Server {}
 
-/// Limit on the number of fields of one kind in a picture; a board may have millions.
+/// Fields of one kind in a picture; a board may have millions.
 const MAX_SHOWN: usize = 512;
 
 #[derive(Debug)]

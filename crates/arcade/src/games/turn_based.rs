@@ -1,4 +1,4 @@
-//! All turn-based games: their engine is a [`Table`] with the rules of the game, so they need no file here.
+//! The engine of all turn-based games is a [`Table`] with the rules of the game.
 
 use anyhow::Context as _;
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use super::{
     replayable::Replayable,
 };
 
-/// Bytes per second that are read from one connection; messages are short lines.
+/// Bytes of one connection; messages are short lines.
 const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

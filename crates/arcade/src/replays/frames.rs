@@ -1,5 +1,3 @@
-//! The frames of a section of a match.
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use journal_core::Cursor;
@@ -9,21 +7,19 @@ use serde::Serialize;
 use super::track::{RelevantMessage, ReplayError, Track};
 use crate::games::{self, Game, Relevance, Replayable};
 
-/// Limit on the bytes of the messages in one response, which ends earlier if necessary. Their JSON form may be longer.
+/// Of one response, which ends earlier if necessary. The JSON form may be longer.
 const MAX_BYTES: usize = 1 << 20;
-/// The id of the simulated watcher, which no match uses.
+/// The simulated watcher, with an id that no match uses.
 const WATCHER: PeerId = PeerId(u64::MAX);
-/// The address of that watcher.
 const WATCHER_ADDRESS: &str = "192.0.2.1:1";
-/// Limit on the deadlines of the watcher's room between two arrivals.
+/// Deadlines of the watcher's room between two arrivals.
 const MAX_ELAPSED: usize = 1_000;
 
-/// The messages of a section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Frames {
     /// Milliseconds since the match began, and the message in the form of a WebSocket frame.
     pub(crate) frames: Vec<(u64, Frame)>,
-    /// The end of the section. It is earlier than requested if the section would be too large.
+    /// Earlier than requested if the section would be too large.
     pub(crate) until: u64,
 }
 
@@ -37,8 +33,7 @@ pub(crate) enum Frame {
     },
 }
 
-/// Returns the frames of a section of a match, as seen by a watcher or from a seat. Fails if the match cannot be
-/// replayed, or if the seat was never taken.
+/// As seen by a watcher or from a seat. Fails if the match cannot be replayed, or if the seat was never taken.
 pub(super) fn frames<E: Replayable>(
     track: &Track,
     seat: Option<&str>,
@@ -90,7 +85,6 @@ impl Collector {
     }
 }
 
-// Takes the messages to a peer from the outputs, and drops the rest.
 fn sent_to<E: Replayable>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(Bytes)) {
     for output in out.drain() {
         match output {
@@ -102,7 +96,7 @@ fn sent_to<E: Replayable>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(B
     }
 }
 
-// Returns a replay after the last arrival up to this time.
+// After the last arrival up to this time.
 fn at<E: Replayable>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError> {
     let mut cursor = track.start::<E>(|cursor| track.since_begin(cursor.replay().time()) <= from)?;
     let mut out = Outbox::new();
@@ -113,8 +107,8 @@ fn at<E: Replayable>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError>
     Ok(cursor)
 }
 
-// Collects the frames for a watcher who connects at the beginning of the section. The watcher is an additional peer
-// in a copy of the room, which receives the same arrivals as the match.
+// The watcher connects at the beginning of the section, as an additional peer in a copy of the room, which receives the
+// same arrivals as the match.
 fn watch<E: Replayable>(track: &Track, stretch: &Stretch, collector: &mut Collector) -> Result<u64, ReplayError> {
     let mut cursor = at::<E>(track, stretch.from)?;
     let mut copy = cursor.replay().room().clone();
@@ -151,14 +145,12 @@ fn watch<E: Replayable>(track: &Track, stretch: &Stretch, collector: &mut Collec
     Ok(stretch.to)
 }
 
-// Collects the messages to the player at a seat.
 fn sit<E: Replayable>(
     track: &Track,
     seat: &str,
     stretch: &Stretch,
     collector: &mut Collector,
 ) -> Result<u64, ReplayError> {
-    // The player who has the seat after this number of arrivals.
     let player_at = |arrivals: u64| {
         let last = track.periods.iter().rfind(|period| period.seat == seat && period.since <= arrivals);
         last.map(|period| period.peer)
@@ -194,8 +186,8 @@ fn sit<E: Replayable>(
     Ok(stretch.to)
 }
 
-// Collects the state for a new page in a game with rounds: the messages of earlier rounds that remain relevant, and
-// all messages of the present one. Returns the replay at that time.
+// The state for a new page in a game with rounds: the messages of earlier rounds that remain relevant, and all messages
+// of the present one. Returns the replay at that time.
 fn rounds<E: Replayable>(
     track: &Track,
     from: u64,

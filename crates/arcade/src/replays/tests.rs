@@ -16,13 +16,13 @@ const WATCHER: PeerId = PeerId(1);
 const ANN: PeerId = PeerId(2);
 const BOB: PeerId = PeerId(3);
 
-/// The messages to each of the three peers, with milliseconds since the match began.
+/// Messages by peer, with milliseconds since the match began.
 struct Played {
     request: ReplayRequest,
     sent: Vec<(PeerId, u64, Bytes)>,
 }
 
-/// Two players move at random until all gold is found, or until the host ends the match after this number of steps.
+/// Random moves until all gold is found, or until the host ends the match after this number of steps.
 fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
     let (grid, _) = nuggets::Grid::parse(map).unwrap();
     let rules = nuggets::Rules::default();
@@ -93,7 +93,7 @@ fn send(room: &mut journal_core::Journalled<nuggets::Server>, now: Time, peer: P
     room.receive(now, peer, &mut BytesMut::from(text), out);
 }
 
-/// The texts until this time; the last ones were sent at this time.
+/// The last ones were sent at this time.
 fn texts(played: &Played, peer: PeerId, until: u64) -> Vec<String> {
     let own = played.sent.iter().filter(|(to, at, _)| *to == peer && *at <= until);
     own.map(|(_, _, frame)| String::from_utf8_lossy(frame).into_owned()).collect()

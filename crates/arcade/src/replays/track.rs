@@ -1,5 +1,3 @@
-//! A match that is replayed: its timeline, and the states at which a replay can start.
-
 use std::{any::Any, io, mem::size_of, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
@@ -10,14 +8,10 @@ use serde::Serialize;
 
 use crate::games::{Relevance, Replayable};
 
-/// Limits on the states of one match.
 const STATES: CheckpointLimits = CheckpointLimits { spacing: 128, count: 64, bytes: 64 << 20 };
-/// Limit on the number of marks on a timeline.
 const MAX_MARKS: usize = 2_000;
-/// Limit on the number of changes of seats in one match.
 const MAX_PERIODS: usize = 4_096;
 
-/// Why a match cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplayError {
     #[error("the journal of this match is gone, so it cannot be shown again")]
@@ -40,14 +34,12 @@ pub(crate) struct Timeline {
     pub(crate) marks: Vec<Mark>,
 }
 
-/// A seat whose view of the match can be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct SeatView {
     pub(crate) seat: String,
     pub(crate) name: String,
 }
 
-/// An event on a timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Mark {
     /// Milliseconds since the match began.
@@ -56,7 +48,6 @@ pub(crate) struct Mark {
     pub(crate) text: String,
 }
 
-/// A request to replay a match.
 #[derive(Debug, Clone)]
 pub(super) struct ReplayRequest {
     pub(super) game: String,
@@ -65,7 +56,7 @@ pub(super) struct ReplayRequest {
     // In microseconds of the time of the room.
     pub(super) begins: u64,
     pub(super) ends: u64,
-    /// Whether a match without its end in the journal is shown up to its last arrival.
+    /// A match without its end in the journal is shown up to its last arrival.
     pub(super) unfinished: bool,
 }
 
@@ -74,40 +65,36 @@ pub(super) struct ReplayRequest {
 /// Arrivals are counted as [`Replay::arrivals`](journal_core::Replay::arrivals) does.
 #[derive(Debug)]
 pub(crate) struct Track {
-    // A `Cursor` of the engine of the match. A copy of it continues without recomputing the visible parts of a map,
-    // which a decoded state would require.
+    // A `Cursor` of the engine. A copy of it continues without recomputing the visible parts of a map, which a decoded
+    // state would require.
     states: Checkpoints<Box<dyn Any + Send + Sync>>,
-    /// The number of arrivals up to the one that began the match, and up to its end.
+    /// Arrivals up to the one that began the match, and up to its end.
     pub(super) first: u64,
     last: u64,
-    /// When each seat was taken, and by which player.
     pub(super) periods: Vec<SeatPeriod>,
     /// In a game with rounds: the messages that remain relevant after their round, the first messages of rounds, and
     /// all messages with which the match began.
     pub(super) relevant: Vec<RelevantMessage>,
-    /// The day of its puzzle, if it has one.
     pub(super) day: Option<u32>,
     begins: u64,
     ends: u64,
-    /// The seats in the order of joining.
+    /// In the order of joining.
     pub(super) seats: Vec<SeatView>,
     pub(super) marks: Vec<Mark>,
 }
 
-/// A message that was sent to a player.
 #[derive(Debug)]
 pub(super) struct RelevantMessage {
-    /// The number of arrivals after which it was sent.
+    /// Arrivals after which it was sent.
     pub(super) arrivals: u64,
     pub(super) peer: PeerId,
     pub(super) frame: Bytes,
     pub(super) relevance: Relevance,
 }
 
-/// The assignment of a seat to a player.
 #[derive(Debug, Clone)]
 pub(super) struct SeatPeriod {
-    /// The number of arrivals after which the player took the seat.
+    /// Arrivals after which the player took the seat.
     pub(super) since: u64,
     pub(super) seat: String,
     pub(super) peer: PeerId,
@@ -118,7 +105,7 @@ fn damaged(error: impl std::fmt::Display) -> ReplayError {
 }
 
 impl Track {
-    /// Reads a match from its journal. Fails if the journal cannot be read, or the match is not in it.
+    /// Fails if the journal cannot be read, or the match is not in it.
     pub(super) fn read<E: Replayable>(request: &ReplayRequest) -> Result<Self, ReplayError> {
         let journal = journal_core::open(&request.path).map_err(|error| match error {
             ReadError::Io(error) if error.kind() == io::ErrorKind::NotFound => ReplayError::Gone,
@@ -165,22 +152,20 @@ impl Track {
         Ok(draft.track)
     }
 
-    /// The duration of the match in milliseconds.
+    /// In milliseconds.
     pub(super) const fn length(&self) -> u64 {
         self.ends.saturating_sub(self.begins).div_ceil(1_000)
     }
 
-    /// Converts a time of the room to milliseconds since the beginning.
+    /// In milliseconds.
     pub(super) const fn since_begin(&self, time: Time) -> u64 {
         (time.as_nanos() / 1_000).saturating_sub(self.begins) / 1_000
     }
 
-    /// The next arrival of the match.
     pub(super) fn next<'a, E: Replayable>(&self, cursor: &'a Cursor<E>) -> Option<&'a Arrival> {
         cursor.next().filter(|_| cursor.replay().arrivals() < self.last)
     }
 
-    /// Applies the next arrival of the match.
     pub(super) fn apply<E: Replayable>(&self, cursor: &mut Cursor<E>, out: &mut Outbox) -> Result<(), ReplayError> {
         if cursor.apply(out).map_err(damaged)?.is_none() {
             return Err(damaged("its arrivals are gone"));
@@ -207,7 +192,7 @@ impl Track {
         self.states.len()
     }
 
-    /// The memory that the track takes, in bytes.
+    /// Of memory.
     pub(super) fn bytes(&self) -> usize {
         let relevant = self.relevant.iter().map(|relevant| size_of::<RelevantMessage>() + relevant.frame.len());
         self.states.bytes() + relevant.sum::<usize>() + size_of::<SeatPeriod>() * self.periods.len()
@@ -221,7 +206,6 @@ enum Phase {
     Over,
 }
 
-// A track whose journal is being read.
 struct Draft {
     track: Track,
     number: u32,
@@ -229,7 +213,6 @@ struct Draft {
 }
 
 impl Draft {
-    // Applies the next arrival. Returns `false` at the end of the journal.
     fn take<E: Replayable>(&mut self, cursor: &mut Cursor<E>, out: &mut Outbox) -> Result<bool, ReplayError> {
         let has_begun = self.phase == Phase::Playing;
         if !has_begun {

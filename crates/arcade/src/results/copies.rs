@@ -1,5 +1,3 @@
-//! Copies of the database for backups.
-
 use std::{fs, path::Path};
 
 use anyhow::Context as _;
@@ -14,8 +12,8 @@ const FRONT: &str = ".results-";
 const BACK: &str = ".db";
 
 impl Results {
-    /// Copies the database into a file in this directory, which is removed when the returned path is dropped. Returns
-    /// `None` if the database is a server, which has its own tools.
+    /// The file is removed when the returned path is dropped. `None` if the database is a server, which has its own
+    /// tools.
     pub(crate) async fn copy(&self, directory: &Path) -> anyhow::Result<Option<TempPath>> {
         let path = TempPath::try_from_path(directory.join(format!("{FRONT}{}{BACK}", unix_now())))?;
         match self.store.backup(&path).await {
@@ -26,7 +24,7 @@ impl Results {
     }
 }
 
-/// Removes the copies in this directory of a hub that was killed during a backup. No other hub uses the directory.
+/// The copies of a hub that was killed during a backup. No other hub uses the directory.
 pub(super) fn remove_remains(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {

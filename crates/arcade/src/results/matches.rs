@@ -1,9 +1,8 @@
-//! Computes the results of the matches in a journal by replaying it.
+//! Computes the results of matches by replaying their journal: the only source of results, also of matches that earlier
+//! runs or other hubs did not store.
 //!
-//! This is the only source of results, both for matches that have just ended and for those that earlier runs or other
-//! hubs did not store. The reading of a growing journal continues at the [`Progress`] of the previous reading, so
-//! each match is replayed once. Reading takes memory for one state of the room, independent of the length of the
-//! journal.
+//! The reading of a growing journal continues at its previous [`Progress`], so each match is replayed once. It takes
+//! memory for one state of the room, independent of the length of the journal.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -25,48 +24,44 @@ use crate::{
     },
 };
 
-/// Limit on the number of seats in a room, including those of players who have left a running match.
+/// In a room, including the seats of players who have left a running match.
 const MAX_SEATS: usize = 4_096;
-/// Limit on the number of concurrent games in a room.
 const MAX_GAMES: usize = 4_096;
 
-/// The seats that earlier versions recorded in the database, by address and name.
+/// From earlier versions, by address and name.
 pub(crate) type RecordedSeats = HashMap<(String, String), SeatRecord>;
 
-/// The position at which a reading starts.
 #[derive(Debug)]
 pub(crate) enum Start {
-    /// The end of the previous reading of the journal.
+    /// The end of the previous reading.
     Progress(Box<Progress>),
-    /// The last state before the matches that are not stored. The room and the seats in the database are used for
-    /// journals of versions that recorded no facts.
+    /// The last state before the matches that are not stored. The room and the seats are for journals of versions that
+    /// recorded no facts.
     Record(JournalNote, RecordedSeats),
 }
 
-/// The state of the matches in a journal at the end of a reading.
+/// The end of a reading.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bookmark: Bookmark,
     state: Snapshot,
     matches: Matches,
-    /// The position after the last byte of the journal.
+    /// After the last byte of the journal.
     pub(crate) position: u64,
-    /// Whether the journal is complete.
     pub(crate) is_closed: bool,
 }
 
 impl Progress {
-    /// Returns a point in time: all matches that began before it are over.
+    /// All matches that began before this time are over.
     pub(crate) fn known(&self) -> RoomTime {
         self.matches.known()
     }
 
-    /// The matches that are not over, without results.
     pub(crate) fn running(&self) -> impl Iterator<Item = Match> {
         self.matches.begun.iter().map(|(&number, &begun)| self.matches.of(number, begun, begun))
     }
 
-    /// Approximate size in memory, in bytes.
+    /// Approximate, in bytes of memory.
     pub(crate) fn size(&self) -> usize {
         // A seat has several short strings.
         const SEAT: usize = 256;
@@ -74,8 +69,8 @@ impl Progress {
     }
 }
 
-/// Passes each finished match of a journal that may not be stored yet to `found`, until that returns `false`. Returns
-/// `None` if the journal has no complete record yet.
+/// Passes each finished match that may not be stored yet to `found`, until that returns `false`. Returns `None` if the
+/// journal has no complete record yet.
 ///
 /// Fails if the journal cannot be read or replayed to its end. Matches that were found before the failure count.
 pub(crate) fn read(path: &Path, start: Start, found: impl FnMut(Match) -> bool) -> anyhow::Result<Option<Progress>> {
@@ -91,7 +86,6 @@ pub(crate) fn read(path: &Path, start: Start, found: impl FnMut(Match) -> bool) 
     read.map(Some)
 }
 
-/// A replay of a journal.
 struct Reading<E: Recorded> {
     reader: Reader<journal_core::Source>,
     replay: Replay<E>,
@@ -139,7 +133,7 @@ impl<E: Recorded + PageState> Reading<E> {
         Ok(reading)
     }
 
-    // Seats the players who are present at the start and the players who have left a running match.
+    // Those present at the start, and those who have left a running match.
     fn seat_players(&mut self) {
         let Self { replay, matches, recorded, .. } = self;
         let left = matches.facts.iter().filter(|(_, fact)| fact.left);
@@ -158,8 +152,8 @@ impl<E: Recorded + PageState> Reading<E> {
         // Arrivals are processed with a delay of one, because the note after an arrival records whether it made the
         // server panic.
         let mut waiting: Option<Arrival> = None;
-        // The events of the last arrival, each with the address of the peer and the reason why the game is casual.
-        // The facts of the arrival follow it.
+        // Of the last arrival, with the address of the peer and the reason why the game is casual. The facts of the
+        // arrival follow.
         let mut events: Vec<(GameEvent, String, Option<Casual>)> = vec![];
         let mut is_broken = false;
         loop {
@@ -235,20 +229,18 @@ fn are_seats_known<E: Recorded>(replay: &Replay<E>, facts: &Facts) -> bool {
     })
 }
 
-/// The matches of a journal that are not over, and their players.
+/// The matches that are not over, and their players.
 #[derive(Debug)]
 struct Matches {
-    // The number of the journal.
     id: u64,
-    // The common data of all matches of the journal.
+    // What all matches of the journal share.
     common: Match,
     now: RoomTime,
     // The assumed beginning of matches that began before the first state, until all of them are over.
     earliest: Option<RoomTime>,
     begun: BTreeMap<u32, RoomTime>,
-    // Players who have a seat, or who have left it during a match that is not over.
+    // Who has a seat, or has left it during a match that is not over.
     seats: BTreeMap<String, SeatFact>,
-    // The last fact about each seat.
     facts: BTreeMap<String, SeatFact>,
 }
 
@@ -293,7 +285,7 @@ impl Matches {
         }
     }
 
-    // Processes an event. Returns the match if it is over.
+    // Returns the match if it is over.
     fn event(
         &mut self,
         event: &GameEvent,
@@ -380,7 +372,6 @@ impl Matches {
     }
 }
 
-// Why a match does not count although its room does.
 fn unusual(over: &Match) -> Option<Casual> {
     let mut people = over.players.iter().filter(|player| player.kind != Kind::Bot);
     // A player who leaves has lost, even if no opponent is left. The ladder ends matches with at most one remaining

@@ -1,9 +1,9 @@
 //! Results of all hubs of an arcade with several hubs, as messages to the common database.
 //!
-//! A result is submitted under its match id and acknowledged after it is committed, so no result is lost with a hub.
-//! It may be delivered twice, but the database stores it once. While the broker is unavailable, results are written
-//! directly to the database. A message that no hub can read, or that the database rejects, leaves the queue after
-//! [`mesh::MAX_DELIVERIES`] deliveries and is moved to the dead letters.
+//! A result is submitted under its match id and acknowledged after it is committed, so no result is lost with a hub. It
+//! may be delivered twice, but the database stores it once. While the broker is unavailable, results are written
+//! directly to the database. A message that cannot be read or stored is moved to the dead letters after
+//! [`mesh::MAX_DELIVERIES`] deliveries.
 
 use std::{
     sync::{Arc, Weak},
@@ -20,12 +20,11 @@ use tracing::{error, info, warn};
 
 use super::{LONGEST_PAUSE, PAUSE, Results, Shared};
 
-/// The maximum interval between two checks for results of other hubs.
+/// Between two checks for results of other hubs.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often a hub reads the newest matches and leaders, which other hubs change too.
+/// The newest matches and leaders are read this often, because other hubs change them too.
 const REFRESH: Duration = Duration::from_secs(5);
 
-/// Why a result is not committed now.
 #[derive(Debug, thiserror::Error)]
 enum Uncommitted {
     #[error(transparent)]
@@ -35,14 +34,14 @@ enum Uncommitted {
 }
 
 impl Results {
-    /// Shares results with other hubs. Must be called before [`start`](Self::start).
+    /// Must be called before [`start`](Self::start).
     pub(crate) fn share(&self, queue: Arc<dyn mesh::Results>) {
-        // It is set only once, because there is only one arcade.
+        // Set only once, because there is only one arcade.
         let _ = self.shared.set(Shared { queue, submitted: Notify::new() });
     }
 
-    // Submits a result. Returns `false` if this hub has to store it itself, because the queue did not accept it or
-    // already had it. In the second case a crashed hub may hold the result, which the queue redelivers only later.
+    // Returns `false` if this hub has to store it itself, because the queue did not accept it or already had it. In the
+    // second case a crashed hub may hold the result, which the queue redelivers only later.
     pub(super) async fn submit(&self, new: &Match) -> bool {
         let Some(Shared { queue, submitted }) = self.shared.get() else { return false };
         let (Ok(id), Ok(body)) = (new.id.parse::<Name>(), serde_json::to_vec(new)) else { return false };
@@ -59,7 +58,6 @@ impl Results {
     }
 }
 
-/// Commits results of all hubs until this hub ends.
 pub(super) async fn work(results: Weak<Results>) {
     let mut pause = PAUSE;
     let mut refreshed = Instant::now();
@@ -179,7 +177,7 @@ mod tests {
         assert!(!results.store.record(&over(3)).await.unwrap());
     }
 
-    /// A message of the first version with a queue of results. Such messages may wait while nodes are upgraded.
+    /// A message of the first version with a queue. Such messages may wait while nodes are upgraded.
     const FIRST: &str = r#"{"id":"00000000000000aa-9","game":"robots","title":"small","room":"robots-1","journal":"robots-ann-1.journal",
         "number":9,"begins":0,"ends":1,"started":0,"ended":9,"complete":true,
         "players":[{"rank":1,"name":"Ann","kind":"unproven","seat":"A","score":5,"won":true,"quit":false},

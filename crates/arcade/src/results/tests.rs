@@ -21,15 +21,14 @@ use crate::room::{
     roster::Roster,
 };
 
-/// The number of matches in a journal whose beginning is not retained.
+/// Matches in a journal whose beginning is not retained.
 const LONG: usize = 160;
 
-/// A journal of matches between Ann and Bob.
 fn play(directory: &Path, matches: usize) -> PathBuf {
     play_on(directory, matches, MAX_SIZE)
 }
 
-/// A journal whose first files were removed, and the number of the first match that is complete in the other files.
+/// A journal whose first files were removed, and the number of the first match that is complete in the others.
 fn play_long(directory: &Path) -> (PathBuf, u32) {
     let path = play_on(directory, LONG, 8 << 10);
     let opened = journal_core::open(&path).unwrap();
@@ -38,7 +37,6 @@ fn play_long(directory: &Path) -> (PathBuf, u32) {
     (path, first)
 }
 
-/// The matches of a journal, and the end of its reading.
 fn read(path: &Path, start: Start) -> (Vec<Match>, Progress) {
     let mut found = vec![];
     let progress = matches::read(path, start, |over| {
@@ -48,7 +46,7 @@ fn read(path: &Path, start: Start) -> (Vec<Match>, Progress) {
     (found, progress.unwrap().unwrap())
 }
 
-/// The record of a journal of an earlier version, whose rooms were rated.
+/// Of an earlier version, whose rooms were rated.
 fn record(known: RoomTime) -> Start {
     record_with(known, RecordedSeats::new())
 }
@@ -61,7 +59,6 @@ fn record_with(known: RoomTime, seats: RecordedSeats) -> Start {
     )
 }
 
-/// The record of a journal that is not in the database.
 fn no_record() -> Start {
     Start::Record(JournalNote::default(), RecordedSeats::new())
 }
@@ -70,8 +67,6 @@ fn play_on(directory: &Path, matches: usize, max: u64) -> PathBuf {
     play_as(directory, (matches, max), &Facts::new(), |_, _, _| {}, |_| {})
 }
 
-/// The same in a journal with these facts.
-///
 /// `follow` receives the outputs of each input. `flushed` is called after every ten matches, once they are in the file.
 fn play_as(
     directory: &Path,
@@ -140,7 +135,6 @@ fn results(directory: &Path) -> Arc<Results> {
     Results::new(store, directory.join("journals"))
 }
 
-/// The same with tables.
 async fn prepared(directory: &Path) -> Arc<Results> {
     let results = results(directory);
     // On a busy machine a connection can take longer than the hub allows; the hub retries, too.
@@ -148,7 +142,6 @@ async fn prepared(directory: &Path) -> Arc<Results> {
     results
 }
 
-/// Waits until a condition holds.
 async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     testkit::found(what, async || is_so().await.then_some(())).await;
 }
@@ -198,7 +191,6 @@ async fn killed_hub_stores_each_match_of_a_pruned_journal_once() {
     let journals = TempDir::new();
     let (path, first) = play_long(&journals.path().join("journals"));
     kill_at_any_step(&journals, u64::from(u32::try_from(LONG).unwrap() + 1 - first)).await;
-    // The same, after its first matches are stored.
     let (stored, _) = read(&path, record(RoomTime::default()));
     let known = RoomTime { until: stored[stored.len() / 2].ends, zero: stored[0].started - stored[0].begins / 1_000 };
     let (rest, progress) = read(&path, record(known));
@@ -228,7 +220,6 @@ async fn kill_at_any_step(journals: &TempDir, matches: u64) {
             })
             .await
         };
-        // Another process continues with the data of the first.
         let again = prepared(directory.path()).await;
         again.catch_up(|_| true).await;
         check(&again, matches).await;
@@ -302,7 +293,7 @@ async fn only_the_unknown_part_of_a_journal_is_replayed() {
     assert_eq!(rest.iter().filter(|new| new.ends > known.until).count(), 99);
 }
 
-/// Reads a journal of matches each time it has grown.
+/// Reads the journal each time it has grown.
 fn read_growing(max: u64) {
     let directory = TempDir::new();
     let (mut found, mut next) = (vec![], Some(record(RoomTime::default())));
@@ -392,8 +383,7 @@ fn described() -> Description {
 const ANN: &str = "10.0.0.1:1";
 const BOB: &str = "10.0.0.2:2";
 
-/// A journal of matches between Ann, who proves her name when the first match is almost over, and a bot that plays
-/// well.
+/// Ann proves her name when the first match is almost over; the bot plays well.
 fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
     let roster = Arc::<Roster>::default();
     roster.open_seat(ANN.parse().unwrap());
@@ -412,7 +402,6 @@ fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
     play_as(directory, (matches, max), &described().facts(), follow, |_| {})
 }
 
-/// The facts about the room and the players in a result.
 fn facts_in(new: &Match) -> (Description, BTreeSet<(&str, Kind, bool, &str)>) {
     let Match { room, title, class, casual, .. } = new.clone();
     let of = new.players.iter().map(|of| (&*of.name, of.kind, !of.host.is_empty(), &*of.level)).collect();
@@ -476,7 +465,6 @@ fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
     assert_eq!(kinds, [Kind::Unproven; 2]);
 }
 
-/// A hub whose journal has this many matches, and the name of the journal.
 fn with_matches(directory: &Path, matches: usize) -> (Arc<Results>, String) {
     let path = play(&directory.join("journals"), matches);
     (results(directory), name_of(&path).unwrap().to_owned())

@@ -1,5 +1,3 @@
-//! Results in the form of the page and the interface for programs.
-
 use std::{
     collections::BTreeMap,
     time::{Duration, UNIX_EPOCH},
@@ -44,7 +42,6 @@ pub(crate) fn player_json(player: &MatchPlayer) -> Value {
     json
 }
 
-/// A row of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct LeaderView {
     pub(crate) rank: u32,
@@ -55,15 +52,14 @@ pub(crate) struct LeaderView {
     pub(crate) bot: bool,
 }
 
-/// The score of a player on a board.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct StandingView {
-    /// The rating, in games with several players.
+    /// In games with several players.
     pub(crate) rating: Option<i64>,
     pub(crate) uncertainty: Option<i64>,
-    /// The mean score, in games that are played alone.
+    /// In games that are played alone.
     pub(crate) mean: Option<f64>,
-    /// Whether the player has too few counted matches to be ranked.
+    /// Too few counted matches to be ranked.
     pub(crate) provisional: bool,
     pub(crate) matches: u64,
     pub(crate) wins: u64,
@@ -74,11 +70,9 @@ pub(crate) struct BoardView {
     pub(crate) game: &'static str,
     pub(crate) class: String,
     pub(crate) players: Vec<LeaderView>,
-    /// Players who are not ranked yet.
     pub(crate) provisional: Vec<LeaderView>,
 }
 
-/// The newest matches and the leaders, for the lobby.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub(crate) struct Boards {
     #[serde(serialize_with = "as_json")]
@@ -86,7 +80,6 @@ pub(crate) struct Boards {
     pub(crate) leaders: BTreeMap<&'static str, Vec<LeaderView>>,
 }
 
-/// The score of a player on a board, with its history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ScoreView {
     pub(crate) class: String,
@@ -126,7 +119,7 @@ impl ScoreView {
     }
 }
 
-/// Formats a time in milliseconds since the Unix epoch as in RFC 3339.
+/// From milliseconds since the Unix epoch to RFC 3339.
 pub(crate) fn date(unix_millis: u64) -> String {
     // RFC 3339 has no dates after the year 9999.
     let last = 253_402_300_799_000;

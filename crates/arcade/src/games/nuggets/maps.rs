@@ -1,5 +1,3 @@
-//! The maps of nuggets: the built-in ones, those of the operator, and checks of maps drawn by users.
-
 use std::{fs, path::Path, sync::OnceLock};
 
 use anyhow::{Context as _, bail};
@@ -16,16 +14,14 @@ const BUILT_IN: [(&str, &[u8]); 6] = [
     ("gold", include_bytes!("../../../../../maps/gold.txt")),
     ("spiral", include_bytes!("../../../../../maps/spiral.txt")),
 ];
-/// The maximum size in bytes of a map drawn by a user. The map is part of the room file and of a request.
+/// In bytes. The map is part of the room file and of a request.
 pub(crate) const MAX_OWN_MAP: usize = 12 << 10;
-/// Limit on the number of the operator's maps.
 pub(crate) const MAX_MAPS: usize = 200;
-/// The longest name of an operator's map, in bytes.
+/// In bytes.
 const MAX_NAME: usize = 40;
-/// Limit on the number of rule violations in one error message.
 const MAX_BREACHES: usize = 10;
 
-/// The maps of the operator, by name. They do not change while the process runs.
+/// The operator's maps by name. They do not change while the process runs.
 static OFFERED: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
 
 fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
@@ -33,12 +29,10 @@ fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     BUILT_IN.into_iter().chain(offered)
 }
 
-/// The names of all maps that rooms can have.
 pub(super) fn names() -> Vec<&'static str> {
     all().map(|(name, _)| name).collect()
 }
 
-/// The map with this name.
 pub(super) fn named(name: &str) -> anyhow::Result<&'static [u8]> {
     all().find(|(other, _)| *other == name).map(|(_, text)| text).ok_or_else(|| {
         let (map, maps) = (name.escape_debug().to_string(), names().join(", "));
@@ -46,10 +40,7 @@ pub(super) fn named(name: &str) -> anyhow::Result<&'static [u8]> {
     })
 }
 
-/// Checks a map drawn by a user, as `nuggets-server --check-map` does.
-///
-/// # Errors
-/// If it is too long or breaks the rules for maps; the message states where.
+/// As `nuggets-server --check-map` does. The error states where the map breaks the rules.
 pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
     if text.len() > MAX_OWN_MAP {
         bail!(message!("map_too_large", "a map has at most {count} bytes", count = MAX_OWN_MAP));
@@ -64,10 +55,7 @@ pub(super) fn check(text: &[u8]) -> anyhow::Result<&[u8]> {
     bail!(message!("invalid_map", "the map breaks the rules for maps:\n{faults}", faults = faults))
 }
 
-/// Offers the maps in this directory too, as long as the process runs. Files that are not maps are logged.
-///
-/// # Errors
-/// If the directory cannot be read.
+/// Files that are not maps are logged.
 pub(crate) fn offer(directory: &Path) -> anyhow::Result<()> {
     let maps = read(directory)?;
     info!("offering {} maps from '{}'", maps.len(), directory.display());

@@ -1,5 +1,3 @@
-//! Matches with rounds, and matches of a daily puzzle.
-
 use journal_core::{Head, Journalled};
 use netcore::{GameEvent, Recorded};
 
@@ -8,8 +6,8 @@ use super::*;
 /// The reply of `ANN` to a message.
 type Answer = fn(&str) -> Option<&'static str>;
 
-/// A match of `ANN`, who first sends these texts and then replies to messages, and the messages to her, with
-/// milliseconds since it began.
+/// `ANN` first sends these texts and then replies to messages. Returns the messages to her, with milliseconds since the
+/// match began.
 fn play<E: Recorded + Send + 'static>(
     directory: &Path,
     engine: E,
