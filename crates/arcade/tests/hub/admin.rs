@@ -1,5 +1,3 @@
-//! Operator commands, which use the control socket in the data directory.
-
 use std::{
     fs,
     io::{Read as _, Write as _},
@@ -28,14 +26,12 @@ pub(crate) fn arcade(data: &Path, words: &[&str]) -> Finished {
     Process::run(command.arg("--data").arg(data).args(words))
 }
 
-/// Returns the output of a command that must succeed.
 pub(crate) fn done(hub: &Hub, words: &[&str]) -> String {
     let finished = arcade(hub.data.path(), words);
     assert_eq!(finished.code, Some(0), "{words:?}: {}", finished.stderr);
     finished.stdout
 }
 
-/// Returns the error of a command that must fail.
 pub(crate) fn fails(hub: &Hub, words: &[&str]) -> String {
     let finished = arcade(hub.data.path(), words);
     assert_eq!(finished.code, Some(1), "{words:?}: {}", finished.stdout);
@@ -62,7 +58,6 @@ fn rooms_are_listed_opened_restarted_and_closed() {
     assert!(fails(&hub, &["room", "new", "nuggets", "map=moon"]).contains("there is no map 'moon'"));
     assert_eq!(arcade(hub.data.path(), &["room", "new", "nuggets", "gold=1"]).code, Some(2));
     assert_eq!(arcade(hub.data.path(), &["room", "new", "chess"]).code, Some(2));
-    // A restarted room keeps its port and writes a new journal.
     let room = hub.room("nuggets");
     let port = native(&room);
     let player = Peer::new(port);
@@ -80,7 +75,6 @@ fn rooms_are_listed_opened_restarted_and_closed() {
     let nuggets =
         journals.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("nuggets-"));
     assert_eq!(nuggets.count(), 2, "the old journal is kept");
-    // A closed room is not restored after a restart.
     let mut browser = hub.socket(&format!("/rooms/{robots}/socket"), None).unwrap();
     done(&hub, &["room", "close", robots, "--reason", "enough"]);
     assert!(browser.find(|text| text.contains(r#""closing":"enough""#)).starts_with(r#"{"room""#));
@@ -135,7 +129,6 @@ fn removed_or_banned_player_is_notified_and_disconnected() {
     assert_eq!(browser.ending(), (4007, "the operator of this hub has banned your address".to_owned()));
     assert!(hub.get("/").0.starts_with("HTTP/1.1 403"));
     assert_eq!(done(&hub, &["ban", "--list"]), "127.0.0.1\n");
-    // The ban persists after a restart.
     let hub = Hub::again(hub.kill(), &[]);
     assert!(hub.get("/").0.starts_with("HTTP/1.1 403"));
     assert_eq!(done(&hub, &["ban", "--remove", "127.0.0.1"]), "The ban of 127.0.0.1 is lifted.\n");
@@ -186,7 +179,6 @@ fn only_the_owner_reaches_the_control_socket() {
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("{\"error\":\"the hub does not support this command"), "{answer}");
     }
-    // A client that sends an incomplete command does not block other clients.
     let mut silent = UnixStream::connect(&socket).unwrap();
     silent.write_all(b"{\"command\":").unwrap();
     done(&hub, &["status"]);
@@ -215,7 +207,6 @@ fn log_has_joins_leaves_and_commands() {
     let rooms: Value = serde_json::from_str(&done(&hub, &["room", "list", "--json"])).unwrap();
     let shown = rooms["rooms"].as_array().unwrap().iter().find(|shown| shown["id"] == room["id"]).unwrap();
     assert_eq!(shown["players"][0]["address"], "203.0.113.9");
-    // The public API returns no addresses.
     assert!(!hub.get("/api/rooms").1.contains("203.0.113.9"));
     player.send("KEY Q");
     fails(&hub, &["kick", "nuggets-1", "Zoe"]);

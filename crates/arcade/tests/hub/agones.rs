@@ -1,4 +1,4 @@
-//! Requests of the hub to the SDK server of Agones, as the server's REST interface defines them.
+//! Requests to the SDK server of Agones, as its REST interface defines them.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -9,11 +9,10 @@ use serde_json::{Value, json};
 
 use crate::support::Hub;
 
-/// An SDK server that answers one request at a time.
 struct Sidecar(TcpListener);
 
 impl Sidecar {
-    // Answers requests with the status that `status` returns, until it returns `None`.
+    // Answers until `status` returns `None`.
     fn serve(&self, mut status: impl FnMut(&str, &Value) -> Option<u16>) {
         loop {
             let (mut stream, _) = self.0.accept().unwrap();

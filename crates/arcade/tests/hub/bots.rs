@@ -1,5 +1,3 @@
-//! Bots in free seats.
-
 use serde_json::{Value, json};
 
 use crate::support::{Hub, id};
@@ -27,7 +25,6 @@ fn bots_take_seats_and_survive_a_restart() {
         players == all
     };
     hub.await_room(&room, is_seated);
-    // The bots move.
     for _ in 0..5 {
         browser.until("DISPLAY");
     }
@@ -78,7 +75,7 @@ fn players_fill_free_seats_with_bots() {
     browser.join("Ann");
     hub.seated(&room, 1);
     let path = format!("/api/rooms/{}/bots", id(&room));
-    // Only a client with a seat in the room can add or remove bots.
+    // Only a client with a seat can add or remove bots.
     let (_passer, other) = hub.enter(&room);
     for wanted in
         [json!({ "fill": true }), json!({ "fill": true, "seat": other }), json!({ "seat": format!("{token}x") })]

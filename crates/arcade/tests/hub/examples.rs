@@ -1,4 +1,4 @@
-//! The example games, played by a bot and a player at a terminal.
+//! A bot and a player at a terminal.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 

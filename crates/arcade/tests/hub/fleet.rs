@@ -27,12 +27,11 @@ use crate::{
     support::{Browser, Hub, id, native},
 };
 
-/// Returns an environment variable that `.ci/with-nats` or `.ci/with-postgres` sets.
+/// Set by `.ci/with-nats` or `.ci/with-postgres`.
 fn set(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run `.ci/with-postgres .ci/with-nats COMMAND`"))
 }
 
-/// The arcade of a single test.
 struct Arcade {
     name: String,
     servers: String,
@@ -69,13 +68,11 @@ impl Arcade {
         Hub::again(data, &options)
     }
 
-    /// Starts two nodes without rooms.
     fn two(&self) -> (Hub, Hub) {
         (self.node("ann", &["--no-default-rooms"]), self.node("bob", &["--no-default-rooms"]))
     }
 }
 
-/// Returns the standard error of a program that must fail to start.
 fn refusal(mut command: Command, options: &[String]) -> String {
     let data = TempDir::new();
     let output = command.args(["--port", "0", "--data"]).arg(data.path()).args(options).output().unwrap();
@@ -83,7 +80,6 @@ fn refusal(mut command: Command, options: &[String]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// Returns the value of a metric of a hub.
 fn number(hub: &Hub, name: &str) -> f64 {
     let (_, text) = hub.get("/metrics");
     let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
@@ -95,18 +91,19 @@ fn is_silent(hub: &Hub, is_so: bool) {
     hub.wait("silence", |_| ((number(hub, "arcade_fleet_silent") > 0.0) == is_so).then_some(()));
 }
 
-/// Waits until the hub can locate the room, and opens a socket to a seat in it.
+/// Waits until the hub can locate the room.
 fn come_back(hub: &Hub, room: &Value, token: &str) -> Browser {
     hub.wait("room", |_| hub.get(&format!("/api/rooms/{}", id(room))).0.starts_with("HTTP/1.1 200").then_some(()));
     hub.come_back(room, token)
 }
 
-/// Opens a room at `ann` and returns it as `bob` lists it.
+/// Returns the room as `bob` lists it.
 fn bob_room(ann: &Hub, bob: &Hub, options: &Value) -> Value {
     bob.await_room(&ann.make(options), |_| true)
 }
 
-/// Sends a guess over `bob` to a mastermind room of `ann`. Returns the room, the socket, the seat token, and the answer.
+/// Sends a guess over `bob` to a mastermind room of `ann`. Returns the room, the socket, the seat token, and the
+/// answer.
 fn guess(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
     let room = bob_room(ann, bob, &json!({ "game": "mastermind" }));
     let (mut breaker, seat) = bob.enter(&room);
@@ -134,7 +131,7 @@ fn all_nodes_list_and_relay_all_rooms() {
     let room = ann.nuggets();
     let seen = bob.await_room(&room, |_| true);
     assert_eq!((&seen["node"], &seen["host"], &seen["port"]), (&json!("ann"), &json!("127.0.0.1"), &room["port"]));
-    // A browser stays connected to its node, which relays its socket to the room.
+    // The browser stays connected to its node, which relays its socket.
     let (mut browser, token) = bob.enter(&seen);
     browser.say("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK A");
@@ -147,17 +144,14 @@ fn all_nodes_list_and_relay_all_rooms() {
     peer.expect("DISPLAY");
     let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&room)), None).unwrap();
     watcher.until("{");
-    // The page, its list and the interface show both players.
     bob.await_room(&room, |room| room["players"].as_array().is_some_and(|players| players.len() == 2));
     let mut live = bob.live();
     live.find(|text| text.contains("Cid") && text.contains("Dan"));
     bob.wait("page", |_| bob.get("/").1.contains("Cid").then_some(()));
     let one: Value = serde_json::from_str(&bob.get(&format!("/api/rooms/{}", id(&room))).1).unwrap();
     assert_eq!(one["players"].as_array().unwrap().len(), 2, "{one}");
-    // A new room is sent as a change of the list.
     ann.make(&json!({ "game": "robots", "room": { "name": "Friday" } }));
     assert!(!live.find(|text| text.contains("Friday")).contains("Cid"), "only what has changed is told");
-    // The token gives access to the same seat from the page of the other node.
     drop(browser);
     let mut again = ann.come_back(&room, &token);
     assert_eq!(again.until("OK"), "OK A");
@@ -197,7 +191,6 @@ fn names_and_codes_are_unique_and_links_work_at_any_node() {
     assert_eq!(inside.until("OK"), "OK A");
     let mut outside = bob.enter_as(&hidden, &json!({}));
     assert_eq!(outside.ending().0, 4011);
-    // No list contains the hidden room.
     bob.await_room(&rooms[2], |_| true);
     assert!(bob.rooms().iter().all(|room| room["id"] != hidden["id"]));
     assert!(bob.get(&format!("/api/rooms/{}", id(&hidden))).0.starts_with("HTTP/1.1 404"));
@@ -206,7 +199,6 @@ fn names_and_codes_are_unique_and_links_work_at_any_node() {
     let (status, joined) = join(&json!({ "room": id(&word), "word": "żółw" }));
     assert_eq!((status, &joined["port"]), (200, &word["port"]));
     assert_eq!(join(&json!({ "room": id(&word), "word": "turtle" })).0, 403);
-    // The owner may use any node.
     let close = json!({ "token": word["owner_token"], "do": "close" });
     assert_eq!(bob.ask("POST", &format!("/api/rooms/{}/owner", id(&word)), &close).0, 200);
     bob.wait("end of the room", |rooms| rooms.iter().all(|room| room["id"] != word["id"]).then_some(()));
@@ -226,10 +218,9 @@ fn play_now_prefers_the_fullest_room_and_then_the_emptiest_node() {
     assert_eq!(first["node"], "ann");
     let (mut cid, _) = ann.enter(&first);
     cid.join("Cid");
-    // A room with a waiting player is preferred.
     bob.await_room(&first, |room| room["players"].as_array().is_some_and(|players| players.len() == 1));
     bob.wait("way to those who wait", |_| (play(&bob)["id"] == first["id"]).then_some(()));
-    // If no node has a suitable room, the emptiest node opens one.
+    // No room has a free seat.
     let mut full = ann.make(&json!({ "game": "mastermind" }));
     let (_browser, _) = ann.enter(&full);
     full = bob.await_room(&full, |_| true);
@@ -256,7 +247,6 @@ fn forwarded_requests_carry_a_sealed_identity() {
     done(&ann, &["ban", "192.0.2.8"]);
     assert!(bob.from("192.0.2.8", &room).is_err(), "the ban is that of the room's node");
     drop((held, other));
-    // A forged relay header is ignored.
     let forged = "1 192.0.2.9:1 0 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     let path = format!("/rooms/{}/socket", id(&room));
     let mut eve = ann.socket_with(&path, &[("arcade-relay", forged)]).unwrap();
@@ -279,7 +269,6 @@ fn killed_node_returns_with_its_rooms_and_seats() {
     browser.until("OK");
     browser.until("DISPLAY");
     let data = ann.kill();
-    // The relayed socket is closed.
     while browser.0.read().is_ok() {}
     let (head, body) = bob.get(&format!("/api/rooms/{}", id(&room)));
     assert!(head.starts_with("HTTP/1.1 503") && body.contains("'ann'"), "{head} {body}");
@@ -291,7 +280,6 @@ fn killed_node_returns_with_its_rooms_and_seats() {
     let mut again = bob.come_back(&room, &token);
     assert_eq!(again.until("OK"), "OK A");
     again.until("DISPLAY");
-    // A node that exits in an orderly way removes its rooms from the lists.
     bob.await_room(&room, |_| true);
     let (ended, _) = ann.end();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);

@@ -1,4 +1,4 @@
-//! The ladder with real programs: the examples for students, programs that crash or hang, and the `arcade ladder` commands.
+//! The ladder with real programs: the examples for students, and programs that crash or hang.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -27,14 +27,14 @@ use crate::{
     support::{Hub, native},
 };
 
-/// Registers a name, and returns the login that its program sends.
+/// Returns the login that the program sends.
 fn join(hub: &Hub, name: &str) -> String {
     let (status, answer) = hub.ask("POST", "/api/ladder/join", &json!({ "name": name }));
     assert_eq!((status, &answer["name"]), (200, &json!(name)), "{answer}");
     answer["login"].as_str().unwrap().to_owned()
 }
 
-/// Returns the address where programs join the ladder of a game.
+/// Where programs join the ladder of a game.
 fn door(hub: &Hub, game: &str) -> SocketAddr {
     let (_, all) = hub.ask("GET", "/api/ladder", &Value::Null);
     let found = all["games"].as_array().unwrap().iter().find(|one| one["game"] == game).unwrap().clone();
@@ -45,7 +45,6 @@ fn ladder(hub: &Hub, game: &str) -> Value {
     hub.ask("GET", &format!("/api/ladder/{game}"), &Value::Null).1
 }
 
-/// Waits until a program waits or plays.
 fn await_program(hub: &Hub, game: &str) {
     hub.wait("program on the ladder", |_| {
         let now = ladder(hub, game);
@@ -54,7 +53,6 @@ fn await_program(hub: &Hub, game: &str) {
     });
 }
 
-/// A program that is restarted whenever it exits.
 struct Again {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -94,7 +92,7 @@ impl Drop for Again {
     }
 }
 
-/// Joins at a dealer, and reads until `until` arrives. Returns `None` if the connection ends before.
+/// Reads until `until` arrives. `None` if the connection ends before.
 fn join_dealer(door: SocketAddr, login: &str, until: &str) -> Option<TcpStream> {
     let mut stream = TcpStream::connect(door).ok()?;
     stream.write_all(format!("JOIN {login}\0").as_bytes()).ok()?;
@@ -127,7 +125,6 @@ fn sound_programs_rank_above_programs_that_crash_and_hang() {
     programs.push(Again::and_again(move |_| drop(join_dealer(at, &login, "DECISION"))));
     let login = join(&hub, "Hang");
     programs.push(Again::and_again(move |_| {
-        // Hangs until the hub closes the connection.
         if let Some(mut stream) = join_dealer(at, &login, "DECISION") {
             let _ = stream.read_to_end(&mut vec![]);
         }
@@ -155,7 +152,6 @@ fn sound_programs_rank_above_programs_that_crash_and_hang() {
     let id = board["recent"][0]["id"].as_str().unwrap();
     let (_, found) = hub.ask("GET", &format!("/api/matches/{id}"), &Value::Null);
     assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
-    // A name can be registered only once.
     assert_eq!(hub.ask("POST", "/api/ladder/join", &json!({ "name": "Ann" })).0, 409);
     let (_, numbers) = hub.get("/metrics");
     let number = |name: &str| -> f64 {
@@ -227,7 +223,6 @@ fn wrong_key_is_rejected_with_the_reason() {
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
     let answer = send("PLAY Ann");
     assert!(answer.starts_with("QUIT say your name as NAME#KEY"), "{answer}");
-    // The key of another name.
     let other = join(&hub, "Bob").replace("Bob", "Ann");
     let answer = send(&format!("PLAY {other}"));
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");

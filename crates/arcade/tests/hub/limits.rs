@@ -1,5 +1,3 @@
-//! Limits of a host, and on the length of frames and bodies.
-
 use std::{
     io::{self, Write as _},
     time::Instant,

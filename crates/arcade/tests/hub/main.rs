@@ -54,11 +54,10 @@ fn browser_and_native_client_share_a_match() {
     browser.say("KEY h");
     browser.say("KEY l");
     native.expect("DISPLAY");
-    // The lobby and the page list both players, and escape names in the markup.
+    // Names are escaped in the markup.
     let (head, page) = hub.wait("page with both", |_| Some(hub.get("/")).filter(|(_, page)| page.contains("Bob")));
     assert!(page.contains("Bob") && page.contains("\\u003cscript>") && !page.contains("<script>\""), "{page}");
     assert!(head.contains("content-security-policy: default-src 'none'; script-src 'self'"), "{head}");
-    // After a reload, the token gives access to the same seat.
     drop(browser);
     let token = hello["seat"].as_str().unwrap();
     let mut again = hub.come_back(&room, token);

@@ -1,5 +1,3 @@
-//! Mastermind rooms: browsers, a terminal, and the daily puzzle.
-
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     net::TcpStream,
@@ -12,7 +10,6 @@ use testkit::stream::connect;
 
 use crate::support::{Hub, native};
 
-/// A player at a terminal, who sends lines over TCP.
 struct Terminal(BufReader<TcpStream>);
 
 impl Terminal {
@@ -35,7 +32,7 @@ impl Terminal {
     }
 }
 
-/// Plays until the game is over, and returns its last message.
+/// Returns the last message of the game.
 fn solve(seat: u8, mut say: impl FnMut(&str), mut until: impl FnMut(&str) -> String) -> String {
     let mut possible = Rules::new(4, 8, true).unwrap().all();
     loop {
@@ -73,7 +70,6 @@ fn browser_and_terminal_share_a_room() {
     let turns: u64 = over.split(' ').nth(3).unwrap().parse().unwrap();
     assert!(shown["result"][0]["score"] == turns || shown["result"][0]["score"] == 11, "{shown}");
     assert_eq!(shown["players"][0]["name"], "<b>", "who still plays is still there");
-    // After a reload and after a crash of the hub, the token gives access to the same seat, and the game is sent again.
     browser.say("GUESS 1234");
     let row = browser.until("ROW 1 1");
     drop(browser);

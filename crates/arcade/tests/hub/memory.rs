@@ -1,5 +1,3 @@
-//! Memory use of the hub for clients that do not read their responses.
-
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
@@ -15,19 +13,17 @@ use testkit::{PATIENCE, TempDir};
 
 use crate::support::{Hub, record};
 
-/// Number of connections. One unread response on each takes 640 MiB in total.
+/// One unread response on each connection takes 640 MiB in total.
 const ANSWERS: usize = 640;
-/// Minimum length of a response, in bytes.
+/// In bytes.
 const LENGTH: usize = 1 << 20;
-/// Requests on each connection. The kernel buffers up to 4 MiB of responses.
+/// The kernel buffers up to 4 MiB of responses.
 const IN_A_ROW: usize = 6;
-/// Number of hosts.
 const HOSTS: usize = 4;
-/// Maximum growth of the hub's memory, in bytes: 64 MiB for all responses, the memory to create them, and the memory that the
-/// allocator retains.
+/// In bytes: 64 MiB for all responses, the memory to create them, and the memory that the allocator retains.
 const MOST: f64 = 220e6;
 
-/// Records a nuggets match on a map of 30 kB. After each of its 100 moves, a watcher is sent the map.
+/// A map of 30 kB, which a watcher is sent after each of the 100 moves.
 fn record_match(journals: &Path) {
     let wall = format!("+{}+\n", "-".repeat(298));
     let map = format!("{wall}{}{wall}", format!("|{}|\n", ".".repeat(298)).repeat(98));
@@ -45,7 +41,7 @@ fn record_match(journals: &Path) {
     });
 }
 
-/// Sends a request as a proxy forwards it for this client.
+/// As a proxy forwards it for this client.
 fn send_request(hub: &Hub, client: &str, path: &str) -> TcpStream {
     let mut stream = hub.connect();
     let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nX-Forwarded-For: {client}\r\n", hub.address);
@@ -53,7 +49,7 @@ fn send_request(hub: &Hub, client: &str, path: &str) -> TcpStream {
     stream
 }
 
-/// Sends requests whose responses exceed the kernel buffers, so the hub has to hold one.
+/// The responses exceed the kernel buffers, so the hub has to hold one.
 fn ask_on_and_on(hub: &Hub, client: &str, path: &str) -> TcpStream {
     let mut stream = hub.connect();
     let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nX-Forwarded-For: {client}\r\n\r\n", hub.address);
@@ -67,7 +63,7 @@ fn answer(mut stream: TcpStream) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// Returns the resident memory of the hub in bytes, from its metrics.
+/// In bytes, from the metrics.
 fn resident(hub: &Hub) -> f64 {
     let (_, numbers) = hub.get("/metrics");
     let line = numbers.lines().find_map(|line| line.strip_prefix("process_resident_memory_bytes ")).unwrap();

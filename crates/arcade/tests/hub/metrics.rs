@@ -1,5 +1,3 @@
-//! The metrics for Prometheus, and the dashboard that shows them.
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -21,7 +19,6 @@ fn scrape(hub: &Hub) -> BTreeMap<String, f64> {
     samples.map(|(name, value)| (name.to_owned(), value.parse().unwrap())).collect()
 }
 
-/// Returns the name of a metric without labels and sample suffixes.
 fn family(sample: &str) -> &str {
     let name = sample.split('{').next().unwrap();
     ["_bucket", "_count", "_sum", "_total", "_info"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
@@ -55,7 +52,7 @@ fn metrics_count_and_contain_no_names() {
     assert!(value("process_resident_memory_bytes") > 1e6 && value("process_cpu_seconds_total") > 0.0);
 }
 
-/// Words that metric names must not contain: units other than the base units of Prometheus, and types.
+/// Not in metric names: units other than the base units of Prometheus, and types.
 const WRONG: [&str; 14] = [
     "milliseconds",
     "ms",
@@ -73,7 +70,7 @@ const WRONG: [&str; 14] = [
     "summary",
 ];
 
-// Checks the rules of `promtool check metrics`, which reads the older of the two formats.
+// As `promtool check metrics`, which reads the older of the two formats.
 #[test]
 fn metrics_follow_the_naming_rules_of_prometheus() {
     let hub = Hub::start();
@@ -138,7 +135,6 @@ fn dashboard_shows_exactly_the_exported_metrics() {
     let exported: BTreeSet<&str> = samples.keys().map(|name| name.split('{').next().unwrap()).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/grafana/arcade.json");
     let text = fs::read_to_string(path).unwrap();
-    // The dashboard has to be valid JSON.
     serde_json::from_str::<serde_json::Value>(&text).unwrap();
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let named: BTreeSet<&str> =

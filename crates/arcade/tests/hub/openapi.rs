@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// The contents of `openapi.json`.
 pub(crate) struct Description(pub(crate) Value);
 
 impl Description {

@@ -1,5 +1,5 @@
-//! Host names and origins that the hub accepts, also behind a reverse proxy. The checks protect against requests of pages of other
-//! sites, and against DNS rebinding.
+//! Host names and origins that the hub accepts, also behind a reverse proxy, against requests of pages of other sites
+//! and DNS rebinding.
 
 use serde_json::Value;
 use testkit::eventually;
@@ -7,7 +7,7 @@ use tungstenite::Error;
 
 use crate::support::Hub;
 
-/// Headers that a browser sends if the host name of another site resolves to the hub.
+/// From a browser, if the host name of another site resolves to the hub.
 const EVIL: [(&str, &str); 2] = [("Host", "evil.example"), ("Origin", "http://evil.example")];
 
 fn ask(hub: &Hub, method: &str, path: &str, headers: &[(&str, &str)]) -> String {
@@ -33,7 +33,6 @@ fn foreign_host_name_is_rejected() {
         let refused = hub.socket_with(path, &EVIL);
         assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 421), "{path}");
     }
-    // The host name in the request line is checked as well.
     let answer = ask(&hub, "GET", "http://evil.example/metrics", &[("Host", "localhost")]);
     assert!(answer.starts_with("HTTP/1.1 421"), "{answer}");
     let both = ask(&hub, "GET", "/metrics", &[("Host", "localhost"), ("Host", "evil.example")]);
@@ -46,7 +45,7 @@ fn behind_a_proxy() -> Hub {
     Hub::with(&["--proxy", "127.0.0.1", "--name", "play.example.org"])
 }
 
-/// Returns the headers that a proxy forwards for a page at an origin.
+/// Forwarded by a proxy for a page at an origin.
 fn passed<'a>(host: &'a str, origin: &'a str, proto: &'a str) -> [(&'a str, &'a str); 4] {
     [("Host", host), ("Origin", origin), ("X-Forwarded-For", "198.51.100.1"), ("X-Forwarded-Proto", proto)]
 }

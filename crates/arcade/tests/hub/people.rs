@@ -1,5 +1,3 @@
-//! Names that several devices share, and reports about players.
-
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -15,7 +13,6 @@ fn name_moves_to_another_device_and_is_released() {
     let hub = Hub::start();
     let post = |path: &str, body: Value| hub.ask("POST", path, &body);
     assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(1) })).0, 204);
-    // Only the key of the name can create a device code.
     assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": key(2) })).0, 403);
     assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": "short" })).0, 400);
     let link = |number: u8| post("/api/names/link", json!({ "name": "Ann", "key": key(number) })).1;
@@ -29,7 +26,6 @@ fn name_moves_to_another_device_and_is_released() {
     let redeem = |code: &Value, number: u8| post("/api/names/redeem", json!({ "code": code, "key": key(number) }));
     assert_eq!(redeem(&linked["code"], 2), (200, json!({ "name": "Ann" })));
     assert_eq!(redeem(&linked["code"], 3).0, 404, "it is valid once");
-    // Both keys prove the name, in a room and in a request.
     assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(2) })).0, 204);
     let room = hub.nuggets();
     let mut browser = hub.enter_as(&room, &json!({ "key": key(2) }));
@@ -43,13 +39,11 @@ fn name_moves_to_another_device_and_is_released() {
         }
     };
     hub.wait("a proven name", is_proven(true));
-    // A name has at most four keys.
     for number in [3, 4] {
         assert_eq!(redeem(&link(2)["code"], number).0, 200);
     }
     let (status, why) = redeem(&link(1)["code"], 5);
     assert!(status == 409 && why["error"].as_str().unwrap().contains("4 devices"), "{why}");
-    // A new key replaces all keys of the name.
     assert_eq!(post("/api/names/key", json!({ "name": "Ann", "key": key(9), "new": key(6) })).0, 403);
     assert_eq!(post("/api/names/key", json!({ "name": "Ann", "key": key(3), "new": key(6) })).0, 204);
     hub.wait("a name that its seat does not prove any more", is_proven(false));

@@ -1,11 +1,11 @@
-//! Regression tests for ways to reach the top of a leaderboard without playing well.
+//! Ways to reach the top of a leaderboard without playing well.
 
 use mastermind::Rules;
 use serde_json::{Value, json};
 
 use crate::support::{Browser, Hub, key};
 
-/// Registers a name, and joins a mastermind room as its owner.
+/// Joins a room of mastermind.
 fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
     let key = key(name.bytes().fold(7, u8::wrapping_add));
     assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": name, "key": key })).0, 204);
@@ -19,7 +19,6 @@ fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
     browser
 }
 
-/// Returns the unranked players of a mastermind leaderboard.
 fn provisional(hub: &Hub, class: &str, season: &str) -> Vec<Value> {
     let found = hub.json(&format!("/api/leaders?game=mastermind&class={class}&season={season}"));
     let board =

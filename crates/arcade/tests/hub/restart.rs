@@ -1,5 +1,3 @@
-//! Restarts of a hub during matches.
-
 use std::{
     fs,
     io::{Read as _, Write as _},
@@ -15,7 +13,7 @@ use testkit::{TempDir, eventually, peer::Peer};
 
 use crate::support::{Hub, native, record};
 
-/// Checks that rooms, and players of nuggets and blackjack, continue after `restart`.
+/// With players of nuggets and blackjack.
 fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let hub = Hub::start();
     let usual = hub.rooms().len();
@@ -46,7 +44,6 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let hub = restart(hub);
     assert_eq!(ports(&hub), before, "all rooms are back at their ports");
     hub.wait("Ann, Bob and Cid", names);
-    // The native player continues without a reconnect.
     player.expect("DISPLAY");
     player.send("KEY h");
     player.send("KEY l");
@@ -54,12 +51,10 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let mut browser = hub.come_back(&room, &token);
     assert_eq!(browser.until("OK"), "OK B");
     browser.until("DISPLAY");
-    // The table starts when a second player joins.
     let mut gambler = hub.come_back(&table, &seat);
     let mut other = TcpStream::connect(native(&table)).unwrap();
     other.write_all(b"JOIN Dan\0").unwrap();
     assert_eq!(gambler.until("BEGIN"), "BEGIN");
-    // A new room has an unused id.
     let made = hub.make(&json!({ "game": "robots" }));
     assert!(!before.iter().any(|(id, _)| *id == made["id"]), "{made}");
     hub
@@ -108,7 +103,6 @@ fn damaged_journal_loses_only_its_match() {
     assert_eq!(room["players"], json!([]));
     assert!(hub.process.stderr().contains("so its room restarts"), "{}", hub.process.stderr());
     assert_eq!(fs::read(journal).unwrap(), bytes, "the file is kept");
-    // A new player is given the first seat.
     assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'A');
 }
 
@@ -121,7 +115,7 @@ fn two_hubs_do_not_share_their_data() {
     assert!(finished.stderr.contains("another hub runs with the data in"), "{}", finished.stderr);
 }
 
-/// Writes a journal of an earlier hub with the given number of matches, and returns the id of the last match.
+/// Returns the id of the last match.
 fn left_by_an_earlier_hub(data: &TempDir, matches: u32) -> String {
     let config = robots::Config {
         parameters: robots::Parameters {

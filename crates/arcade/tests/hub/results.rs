@@ -1,5 +1,3 @@
-//! Results, replays and names over the HTTP API.
-
 use std::{collections::BTreeSet, fs, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -10,14 +8,12 @@ use crate::{
     support::{Browser, Hub, id, key},
 };
 
-/// Types of robots messages.
+/// Messages of robots.
 const GAME_ENDED: u8 = 4;
 const HELLO: u8 = 0;
 const ACCEPTED: u8 = 1;
 
-/// An address without a server.
 const NO_DATABASE: &str = "postgres://nobody@127.0.0.1:1/none";
-/// The error message for this address.
 pub(crate) const UNREACHABLE: &str =
     "no PostgreSQL server listens at 127.0.0.1:1; start it, or correct the host and the port of the address";
 
@@ -74,7 +70,6 @@ fn match_is_served_in_all_forms(options: &[&str]) {
     }
     let room =
         hub.make(&json!({ "game": "robots", "players": 2, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }));
-    // The owner of the name, and another player with the same name.
     let mut ann = hub.enter_as(&room, &json!({ "key": key(1) }));
     ann.join("Ann");
     until_kind(&mut ann, ACCEPTED);
@@ -111,12 +106,12 @@ fn match_is_served_in_all_forms(options: &[&str]) {
             })
             .collect();
         assert_eq!((kinds[0], kinds.last()), (HELLO, Some(&GAME_ENDED)), "{kinds:?}");
-        // Frames from a later time start with the full history.
+        // The full history comes first.
         let later = hub.json(&format!("/api/matches/{id}/frames?from={length}&to={length}{seat}"));
         assert_eq!(later["frames"][0][0], length);
     }
 
-    // Results with these options are not comparable, so the match is casual.
+    // Results with these options are not comparable.
     assert_eq!((&found["casual"], &found["rated"]), (&json!("options"), &json!(false)));
     assert_eq!(hub.json("/api/leaders?game=robots&season=2026-4")["boards"], json!([]));
     let player = hub.json("/api/players/Ann?season=2026-4");
@@ -127,10 +122,8 @@ fn match_is_served_in_all_forms(options: &[&str]) {
     assert_eq!(ties["wins"].as_u64().unwrap() + ties["losses"].as_u64().unwrap() + ties["ties"].as_u64().unwrap(), 1);
     assert_eq!(hub.json("/api/matches?game=robots&player=Ann&kind=proven")["matches"].as_array().unwrap().len(), 1);
     assert_eq!(hub.json(&format!("/api/matches?before={id}"))["matches"], json!([]));
-    // The lobby lists the match in the page and over its socket.
     let page = hub.get("/").1;
     assert!(page.contains(id), "{page}");
-    // The page of a match has metadata for link previews.
     let (head, page) = hub.get(&format!("/matches/{id}"));
     assert!(
         head.starts_with("HTTP/1.1 200") && page.contains(r#"property="og:title" content="Robots: "#),

@@ -1,5 +1,3 @@
-//! Rooms with an owner.
-
 mod doors;
 
 use serde_json::{Value, json};
@@ -7,7 +5,6 @@ use testkit::peer::Peer;
 
 use crate::support::{Browser, Hub, id, native};
 
-/// Sends an owner command with the given token.
 fn order(hub: &Hub, room: &Value, token: &Value, mut what: Value) -> (u16, Value) {
     what["token"] = token.clone();
     hub.ask("POST", &format!("/api/rooms/{}/owner", id(room)), &what)
@@ -25,13 +22,13 @@ fn refused((found, answer): (u16, Value), status: u16, why: &str) {
     drop(answer);
 }
 
-/// Waits for a frame of the hub with this field, and returns the value of the field.
+/// The value of the first such field in a frame of the hub.
 pub(crate) fn await_field(browser: &mut Browser, field: &str) -> Value {
     let has = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|answer| answer.get(field).is_some());
     serde_json::from_str::<Value>(&browser.find(has)).unwrap()[field].take()
 }
 
-/// Joins a nuggets room, and returns the socket and the seat token.
+/// In a room of nuggets. Returns the socket and the seat token.
 fn play(hub: &Hub, room: &Value, name: &str, entry: &Value) -> (Browser, Value) {
     let mut browser = hub.enter_as(room, entry);
     let seat = await_field(&mut browser, "seat");
@@ -54,7 +51,6 @@ fn only_the_owner_commands_a_room_even_after_a_restart() {
     refused(order(&hub, &hub.room("robots"), &wrong, json!({ "do": "close" })), 403, "not_room_owner");
     refused(hub.ask("POST", "/api/rooms/nuggets-99/owner", &json!({ "token": "x", "do": "lock" })), 404, "no_room");
     assert_eq!(order(&hub, &room, &room["owner_token"], json!({ "do": "dance" })).0, 422);
-    // A lock persists after a crash.
     let (mut ann, ann_seat) = play(&hub, &room, "Ann", &json!({ "owner": room["owner_token"] }));
     hub.await_room(&room, |room| room["players"][0]["owner"] == true);
     assert_eq!(obeyed(&hub, &room, json!({ "do": "lock" }))["locked"], true);
@@ -63,7 +59,6 @@ fn only_the_owner_commands_a_room_even_after_a_restart() {
     drop(ann);
     ann = hub.enter_as(&room, &json!({ "seat": ann_seat, "owner": room["owner_token"] }));
     ann.until("OK A");
-    // A locked room rejects new players over any link. It admits watchers and players with a seat.
     let (code, why) = hub.enter_as(&room, &json!({})).ending();
     assert!(code == 4008 && why.contains("locked"), "{code} {why}");
     let stranger = Peer::new(native(&room));
@@ -87,7 +82,6 @@ fn only_the_owner_commands_a_room_even_after_a_restart() {
         "no player has the seat",
     );
     refused(order(&hub, &room, &room["owner_token"], json!({ "do": "remove", "seat": "A" })), 409, "own_seat");
-    // A removed player cannot rejoin during the match.
     obeyed(&hub, &room, json!({ "do": "remove", "seat": "B" }));
     eve.until("QUIT The owner of this room has removed you.");
     assert_eq!(eve.ending(), (4006, "the owner of this room has removed you".to_owned()));

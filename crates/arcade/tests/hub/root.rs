@@ -1,4 +1,4 @@
-//! Commands that root runs on the data of another user. Without root, these tests are skipped.
+//! Commands that root runs on the data of another user. Skipped without root.
 
 use std::{
     fs::{self, OpenOptions},
@@ -23,10 +23,9 @@ use crate::{
     support::Hub,
 };
 
-/// The id of the user and group that run the hub. It has no name in the system.
+/// Runs the hub. It has no name in the system.
 const USER: u32 = 61_234;
 
-/// A directory of root, and a data directory of the user.
 struct Machine {
     root: TempDir,
     data: Arc<TempDir>,
@@ -50,7 +49,6 @@ impl Machine {
         self.root.path().join(name)
     }
 
-    /// Runs a shell script as the user, in the data directory.
     fn as_user(&self, script: &str) {
         let mut shell = Command::new("sh");
         shell.current_dir(self.data.path()).uid(USER).gid(USER).args(["-euc", script]);
@@ -63,7 +61,7 @@ impl Machine {
         Hub::run(command, Arc::clone(&self.data), &["--no-default-rooms"])
     }
 
-    /// Creates a backup of a hub in a file of root, and deletes the data of the hub.
+    /// Also deletes the data of the hub.
     fn backup(&self) -> PathBuf {
         let hub = self.hub();
         let file = self.path("backup.tar");
@@ -77,7 +75,7 @@ impl Machine {
         arcade(self.data.path(), words)
     }
 
-    /// Checks that the directory of root has these files, and that all belong to root.
+    /// All files have to belong to root.
     #[track_caller]
     fn assert_untouched(&self, expected: &[&str]) {
         let entries = fs::read_dir(self.root.path()).unwrap().map(Result::unwrap);
@@ -91,7 +89,6 @@ impl Machine {
     }
 }
 
-/// Collects the owners of all entries, recursively.
 fn owners(directory: &Path, found: &mut Vec<(u32, PathBuf)>) {
     for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
         let about = entry.metadata().unwrap();

@@ -1,5 +1,3 @@
-//! Seats of browsers: tokens, addresses, seats per host, and bans.
-
 use std::{collections::BTreeSet, io::Write as _};
 
 use netcore::HostId;
@@ -9,7 +7,7 @@ use tungstenite::{Error, Message};
 
 use crate::support::{Browser, Hub, native};
 
-/// Starts a hub that trusts the `X-Forwarded-For` header of the test.
+/// Trusts the `X-Forwarded-For` header.
 fn proxied() -> Hub {
     Hub::with(&["--proxy", "127.0.0.1", "--no-default-rooms"])
 }
@@ -48,7 +46,7 @@ fn invalid_first_message_closes_the_socket() {
     }
 }
 
-/// Returns the names and addresses of the first `count` players that robots announces.
+/// Of the first `count` players that robots announces.
 fn accepted(browser: &mut Browser, count: usize) -> Vec<(String, String)> {
     let mut players = vec![];
     while players.len() < count {
@@ -90,7 +88,6 @@ fn players_see_only_pseudonyms_of_addresses() {
     }
     assert_eq!(addresses.len(), 4, "{players:?}");
     let hosts: Vec<HostId> = players.iter().map(|(_, address)| HostId::of(address)).collect();
-    // Ann, Bob, Dan, Eve.
     assert_eq!(hosts[0], hosts[1], "one host is one host");
     assert_eq!(hosts.iter().collect::<BTreeSet<_>>().len(), 3);
 }

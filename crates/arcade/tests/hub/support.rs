@@ -1,5 +1,3 @@
-//! Test support: a hub as a process, browsers, and journals of earlier hubs.
-
 use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
@@ -24,7 +22,6 @@ use tungstenite::{ClientRequestBuilder, Error, HandshakeError, Message, WebSocke
 
 use crate::openapi::Description;
 
-/// A hub process of a single test.
 pub(crate) struct Hub {
     pub(crate) process: Process,
     pub(crate) address: SocketAddr,
@@ -46,7 +43,6 @@ impl Hub {
         Self::run(command, Arc::new(TempDir::new()), options)
     }
 
-    /// Starts a hub on the data of an earlier one.
     pub(crate) fn again(data: Arc<TempDir>, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
         // Arenas per thread would make measurements of the memory of the hub inaccurate.
@@ -60,7 +56,7 @@ impl Hub {
         Self { process, address, data }
     }
 
-    /// Kills the hub with SIGKILL, and returns its data.
+    /// With SIGKILL.
     pub(crate) fn kill(self) -> Arc<TempDir> {
         let Self { process, data, .. } = self;
         process.kill();
@@ -68,14 +64,14 @@ impl Hub {
         data
     }
 
-    /// Stops the hub with SIGTERM. Returns its output and its data.
+    /// With SIGTERM.
     pub(crate) fn end(self) -> (Finished, Arc<TempDir>) {
         let Self { process, data, .. } = self;
         process.terminate();
         (process.wait(), data)
     }
 
-    /// Returns the head and the body of the response.
+    /// The head and the body of the response.
     pub(crate) fn get(&self, path: &str) -> (String, String) {
         self.request("GET", path, "")
     }
@@ -88,7 +84,7 @@ impl Hub {
         (head.to_owned(), body.to_owned())
     }
 
-    /// Sends a request with this body, or without one if it is null, and checks the response against `openapi.json`.
+    /// Checks the response against `openapi.json`. A null body is none.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let (head, text) = self.request(method, path, &body);
@@ -99,24 +95,21 @@ impl Hub {
         (status, answer)
     }
 
-    /// Requests bots in a room.
     pub(crate) fn add_bots(&self, room: &Value, wanted: &Value) -> (u16, Value) {
         self.ask("POST", &format!("/api/rooms/{}/bots", id(room)), wanted)
     }
 
-    /// Returns the JSON at this address.
     pub(crate) fn json(&self, path: &str) -> Value {
         let (status, answer) = self.ask("GET", path, &Value::Null);
         assert_eq!(status, 200, "{path}: {answer}");
         answer
     }
 
-    /// Sends a complete request, and returns the response.
     pub(crate) fn raw(&self, request: &str) -> String {
         raw(self.address, request)
     }
 
-    /// Polls the list of rooms until `found` returns a value, and returns the value.
+    /// Polls the list of rooms.
     pub(crate) fn wait<T>(&self, what: &str, mut found: impl FnMut(&[Value]) -> Option<T>) -> T {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -130,24 +123,22 @@ impl Hub {
         }
     }
 
-    /// Opens the socket of a page that shows the lobby.
     pub(crate) fn live(&self) -> Browser {
         let mut live = self.socket("/live", None).unwrap();
         live.say(r#"{"look":{}}"#);
         live
     }
 
-    /// Waits until the hub lists a room for which `is_so` holds.
     pub(crate) fn await_room(&self, room: &Value, is_so: impl Fn(&Value) -> bool) -> Value {
         self.wait(id(room), |rooms| rooms.iter().find(|listed| listed["id"] == room["id"] && is_so(listed)).cloned())
     }
 
-    /// Waits until `count` players have a seat in a room or wait for one.
+    /// Waits for players with a seat, or waiting for one.
     pub(crate) fn seated(&self, room: &Value, count: usize) {
         self.await_room(room, |room| room["players"].as_array().is_some_and(|players| players.len() == count));
     }
 
-    /// Waits until at least `count` matches are stored, and returns them, oldest first.
+    /// At least `count`, oldest first.
     pub(crate) fn matches(&self, count: usize) -> Vec<Value> {
         self.wait("stored matches", |_| {
             let mut matches = self.json("/api/matches?limit=100")["matches"].as_array().unwrap().clone();
@@ -174,19 +165,19 @@ impl Hub {
         room
     }
 
-    /// Opens a nuggets room whose match starts when the first player joins.
+    /// The match starts when the first player joins.
     pub(crate) fn nuggets(&self) -> Value {
         self.make(&serde_json::json!({ "game": "nuggets", "countdown": 0 }))
     }
 
-    /// Enters a room, and returns the socket and the seat token.
+    /// The socket and the seat token.
     pub(crate) fn enter(&self, room: &Value) -> (Browser, String) {
         let mut browser = self.socket(&format!("/rooms/{}/socket", id(room)), None).unwrap();
         let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
         (browser, hello["seat"].as_str().unwrap().to_owned())
     }
 
-    /// Opens a socket to a room, and sends `entry`.
+    /// Sends `entry` first.
     pub(crate) fn enter_as(&self, room: &Value, entry: &Value) -> Browser {
         let path = format!("/rooms/{}/socket?enter=true", id(room));
         let mut browser = self.socket(&path, None).unwrap();
@@ -194,12 +185,12 @@ impl Hub {
         browser
     }
 
-    /// Opens a socket to the seat of a token.
+    /// To the seat of a token.
     pub(crate) fn come_back(&self, room: &Value, token: &str) -> Browser {
         self.enter_as(room, &serde_json::json!({ "seat": token }))
     }
 
-    /// Opens a socket to a room as a proxy forwards it for a browser at `host`.
+    /// As a proxy forwards it for a browser at `host`.
     pub(crate) fn from(&self, host: &str, room: &Value) -> Result<Browser, Error> {
         self.socket_with(&format!("/rooms/{}/socket", id(room)), &[("X-Forwarded-For", host)])
     }
@@ -209,7 +200,7 @@ impl Hub {
         self.socket_with(path, origin.as_slice())
     }
 
-    /// Opens a browser's socket with these headers. The default for `Host` is the address of the hub.
+    /// The default for `Host` is the address of the hub.
     pub(crate) fn socket_with(&self, path: &str, headers: &[(&str, &str)]) -> Result<Browser, Error> {
         let host = headers.iter().find(|(name, _)| *name == "Host").map(|(_, host)| (*host).to_owned());
         let host = host.unwrap_or_else(|| self.address.to_string());
@@ -225,7 +216,6 @@ impl Hub {
     }
 }
 
-/// Sends a complete request, and returns the response.
 pub(crate) fn raw(server: SocketAddr, request: &str) -> String {
     let mut stream = connect(server);
     stream.write_all(request.as_bytes()).unwrap();
@@ -238,17 +228,15 @@ pub(crate) fn id(room: &Value) -> &str {
     room["id"].as_str().unwrap()
 }
 
-/// Returns a key that proves a name.
 pub(crate) fn key(number: u8) -> String {
     URL_SAFE_NO_PAD.encode([number; 32])
 }
 
-/// Returns the address of a room for native clients.
 pub(crate) fn native(room: &Value) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], u16::try_from(room["port"].as_u64().unwrap()).unwrap()))
 }
 
-/// Records a journal of a room with one player, for whom `play` acts. Returns the id of the journal.
+/// A room with one player, for whom `play` acts. Returns the id of the journal.
 pub(crate) fn record<E: Recorded>(
     journals: &Path,
     engine: E,
@@ -277,7 +265,6 @@ impl Browser {
         self.0.send(Message::text(text)).unwrap();
     }
 
-    /// Joins a match of robots.
     pub(crate) fn join(&mut self, name: &str) {
         let join = [&[0, u8::try_from(name.len()).unwrap()][..], name.as_bytes()].concat();
         self.0.send(Message::binary(join)).unwrap();
@@ -295,7 +282,7 @@ impl Browser {
         self.find(|text| text.starts_with(front))
     }
 
-    /// Waits until the hub closes the socket, and returns the code and the reason.
+    /// The code and the reason.
     pub(crate) fn ending(&mut self) -> (u16, String) {
         loop {
             if let Message::Close(Some(close)) = self.0.read().unwrap() {

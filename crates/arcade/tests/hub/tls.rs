@@ -1,5 +1,3 @@
-//! TLS at the port of the page.
-
 use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
@@ -18,7 +16,7 @@ use crate::support::Hub;
 
 type Secure = StreamOwned<ClientConnection, TcpStream>;
 
-/// A certificate as files and as the trust anchor of clients.
+/// As files and as the trust anchor of clients.
 struct Certificate {
     folder: TempDir,
     der: CertificateDer<'static>,
@@ -31,7 +29,7 @@ impl Certificate {
         made
     }
 
-    /// Replaces the files by a new certificate, which expires on 1 January of the given year.
+    /// Expires on 1 January of the given year.
     fn renew(&mut self, ends: i32) {
         let mut params = CertificateParams::new(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
         params.not_after = date_time_ymd(ends, 1, 1);
@@ -52,7 +50,6 @@ impl Certificate {
         Hub::with(&options.each_ref().map(String::as_str))
     }
 
-    /// Connects like a browser that trusts only this certificate.
     fn connect(&self, hub: SocketAddr) -> Secure {
         let mut roots = RootCertStore::empty();
         roots.add(self.der.clone()).unwrap();
@@ -112,7 +109,6 @@ fn plain_http_is_redirected_to_tls() {
     // A page without TLS could be forged.
     let refused = certificate.socket(hub.address, "/live", "http");
     assert!(matches!(&refused, Err(Error::Http(answer)) if answer.status() == 403), "{refused:?}");
-    // Requests without TLS.
     let plain = |request: &str| hub.raw(&format!("{request}Connection: close\r\n\r\n"));
     let led = plain("GET /rooms/nuggets-1?watch HTTP/1.1\r\nHost: localhost:5\r\n");
     assert!(led.starts_with("HTTP/1.1 307"), "{led}");

@@ -1,5 +1,3 @@
-//! Operator commands on the data of a hub: backups and replays.
-
 use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
@@ -75,7 +73,7 @@ fn get(address: std::net::SocketAddr, path: &str) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
-/// Starts a replay. Returns the process, its address, and its first line of output.
+/// Returns the process, its address, and its first line of output.
 fn replay(file: &Path) -> (Process, std::net::SocketAddr, String) {
     let process = Process::start(Command::new(env!("CARGO_BIN_EXE_arcade")).arg("replay").arg(file));
     let line = process.wait_stdout("its address", |text| Some(text.split_once('\n')?.0.to_owned()));
@@ -111,7 +109,6 @@ fn matches_of_a_journal_are_replayed_without_a_hub() {
     assert!(head.starts_with("HTTP/1.1 200") && page.contains("main.js") && !page.contains("<nav"), "{head}");
     assert!(get(address, "/js/main.js").0.starts_with("HTTP/1.1 200"));
     assert!(get(address, "/api/rooms").0.starts_with("HTTP/1.1 404"));
-    // Requests with the host name of another site are rejected.
     let other = raw(address, "GET /api/matches HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
     assert!(other.starts_with("HTTP/1.1 421"), "{other}");
     process.terminate();

@@ -1,10 +1,7 @@
-//! Watchers of rooms, and pictures of rooms in the lobby.
-
 use serde_json::{Value, json};
 
 use crate::support::{Browser, Hub};
 
-/// Waits for a picture for which `wanted` returns a value.
 fn picture<T>(page: &mut Browser, id: &str, mut wanted: impl FnMut(&Value) -> Option<T>) -> T {
     loop {
         let message: Value = serde_json::from_str(&page.until(r#"{"pictures""#)).unwrap();
@@ -14,8 +11,8 @@ fn picture<T>(page: &mut Browser, id: &str, mut wanted: impl FnMut(&Value) -> Op
     }
 }
 
-/// Assembles the picture of a room from the received messages until it has this part. The first picture may be empty if the hub
-/// has no data of the room yet. Later messages contain changes.
+/// Assembled from messages until the picture has this part. The first picture may be empty if the hub has no data of
+/// the room yet.
 fn picture_with(page: &mut Browser, id: &str, part: &str) -> Value {
     let mut whole = json!({});
     picture(page, id, |message| {
@@ -27,7 +24,6 @@ fn picture_with(page: &mut Browser, id: &str, part: &str) -> Value {
     })
 }
 
-/// Returns `Some` if a received row of the map contains a letter.
 fn has_letter(picture: &Value, letter: char) -> Option<()> {
     let rows = picture.get("whole").or_else(|| picture.get("change"))?.as_object()?;
     rows.values().any(|row| row.as_str().is_some_and(|row| row.contains(letter))).then_some(())

@@ -1,5 +1,3 @@
-//! NATS servers that a test can kill and restart.
-
 use std::{
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
@@ -31,7 +29,7 @@ impl Broker {
         }
     }
 
-    // Starts the server. Returns whether it accepts connections.
+    // Returns whether it accepts connections.
     fn run(&mut self) -> bool {
         let mut command = Command::new(set("ARCADE_TEST_NATS_SERVER"));
         command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string()]);
@@ -59,7 +57,6 @@ impl Broker {
         }
     }
 
-    /// Restarts the server on its stored data.
     pub(super) fn restart(&mut self) {
         assert!(self.run(), "the server does not start again");
     }

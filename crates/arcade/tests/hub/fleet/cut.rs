@@ -1,5 +1,3 @@
-//! A running node that loses its connection to the brokers but not to its players.
-
 use std::{
     io::{Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket},
@@ -17,7 +15,7 @@ use crate::{
     support::native,
 };
 
-/// The network between a node and its broker. While it is cut, data is held back and delivered later, as by TCP retransmission.
+/// Between a node and its broker. While it is cut, data is held back and delivered later, as by TCP retransmission.
 struct Network {
     address: SocketAddr,
     is_cut: Arc<(Mutex<bool>, Condvar)>,
@@ -53,7 +51,7 @@ fn await_network((is_cut, changed): &(Mutex<bool>, Condvar)) {
     drop(changed.wait_while(is_cut.lock().unwrap(), |is_cut| *is_cut).unwrap());
 }
 
-// Copies data in one direction until one of the streams ends.
+// Until one of the streams ends.
 fn carry(mut from: TcpStream, mut to: TcpStream, is_cut: &(Mutex<bool>, Condvar)) {
     let mut buffer = [0; 16 << 10];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
@@ -66,7 +64,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, is_cut: &(Mutex<bool>, Condvar)
     let _ = to.shutdown(Shutdown::Both);
 }
 
-/// Returns an arcade, the same arcade as node `ann` reaches it, and the network in between.
+/// The arcade, the same arcade as node `ann` reaches it, and the network in between.
 fn arcades(broker: &Broker) -> (Arcade, Arcade, Network) {
     let all = Arcade::at(&broker.address());
     let address = broker.address();
@@ -108,7 +106,6 @@ fn isolated_node_stops_publishing_before_its_rooms_are_taken_over() {
     assert!((number(&ann, "arcade_fleet_rooms_fenced_total") - 1.0).abs() < f64::EPSILON);
     eventually("the port of the copy is free", || UdpSocket::bind(native(&room)).is_ok());
     assert_eq!(peer.receive_by(Instant::now()), None, "two nodes tell of one room");
-    // The match continues at one node with both seats, for pages of both nodes.
     again.say("KEY h");
     again.say("KEY l");
     again.until("DISPLAY");

@@ -1,5 +1,3 @@
-//! A PostgreSQL server that a test can kill and restart.
-
 use std::{
     io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
@@ -32,7 +30,7 @@ impl Database {
         }
     }
 
-    // Starts the server. Returns whether it accepts sessions.
+    // Returns whether it accepts sessions.
     fn run(&mut self) -> bool {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/postgres-server");
         let mut command = Command::new(script);
@@ -47,7 +45,7 @@ impl Database {
         answers
     }
 
-    // Whether the server accepts sessions. While it recovers, it answers with an error instead.
+    // While it recovers, it answers with an error instead.
     fn answers(&self) -> bool {
         let Ok(mut link) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
         let mut hello = vec![0, 0, 0, 0, 0, 3, 0, 0];
@@ -61,7 +59,7 @@ impl Database {
         format!("postgres://arcade@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Kills the server with SIGKILL, which its sessions have to notice by themselves.
+    /// With SIGKILL; sessions have to notice that by themselves.
     pub(super) fn kill(&mut self) {
         if let Some(mut server) = self.server.take() {
             server.kill().unwrap();
@@ -69,7 +67,7 @@ impl Database {
         }
     }
 
-    /// Restarts the server on its stored data. It refuses to start while a session of the previous server is still ending.
+    /// The server refuses to start while a session of the previous one is still ending.
     pub(super) fn restart(&mut self) {
         let begun = Instant::now();
         while !self.run() {

@@ -1,5 +1,3 @@
-//! Native clients that query the nodes for the address of their room.
-
 use std::{
     net::{TcpListener, UdpSocket},
     process::Command,

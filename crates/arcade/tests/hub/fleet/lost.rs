@@ -1,5 +1,3 @@
-//! Nodes that fail, and nodes that take over their rooms.
-
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -11,10 +9,9 @@ use crate::{
     support::{Hub, id, native},
 };
 
-/// Time limit until a room resumes: 15 seconds until its node is considered dead, and the rest for the takeover.
+/// 15 seconds until the node is considered dead, and the rest for the takeover.
 const BACK: Duration = Duration::from_secs(20);
 
-/// Waits until all journal entries of a hub are copied.
 pub(super) fn is_copied(hub: &Hub) {
     let now = Instant::now();
     hub.wait("copies of all rooms", |_| {
@@ -24,7 +21,7 @@ pub(super) fn is_copied(hub: &Hub) {
     });
 }
 
-/// Waits until `bob` has taken over a room, and checks the time since `killed`.
+/// Returns the room as `bob` has it, and checks the time since `killed`.
 pub(super) fn back(hub: &Hub, room: &Value, killed: Instant) -> Value {
     let found = hub.await_room(room, |room| room["node"] == "bob");
     let took = killed.elapsed();
@@ -52,7 +49,6 @@ fn rooms_of_a_killed_node_resume_at_another_one() {
     browser.say("KEY L");
     // Each key that moves a player causes a display for all. The last display shows the current state.
     browser.until("DISPLAY");
-    // A match of robots, a guess of mastermind, and a card of blackjack.
     let robots = bob_room(&ann, &bob, &json!({ "game": "robots", "players": 1, "turns": 2000, "turn_duration": 100 }));
     let (mut driver, robots_seat) = bob.enter(&robots);
     driver.join("Eve");

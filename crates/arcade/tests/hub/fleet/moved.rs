@@ -15,16 +15,15 @@ use crate::{
     support::{Browser, Hub, id, native},
 };
 
-/// Type of a robots message.
+/// A message of robots.
 const TURN: u8 = 3;
 
-/// Moves the rooms of a node, and returns the report of the command.
 fn move_rooms(hub: &Hub, more: &[&str]) -> Value {
     let words = [&["drain", "--move", "--json"], more].concat();
     serde_json::from_str(&done(hub, &words)).unwrap()
 }
 
-/// Returns the next turns of a robots match. A socket that reconnects receives all turns again.
+/// A socket that reconnects receives all turns again.
 fn turns(browser: &mut Browser, count: usize) -> Vec<Bytes> {
     let messages = std::iter::from_fn(|| Some(browser.binary()));
     messages.filter(|message| message[0] == TURN).take(count).collect()
@@ -71,12 +70,11 @@ fn rooms_that_are_handed_over_resume_at_another_node() {
     let moved = &answer["moved"];
     println!("rooms stood still for {} ms", moved["pauses_ms"]);
     assert_eq!((moved["pauses_ms"].as_array().unwrap().len(), &moved["stays"]), (5, &json!({})), "{answer}");
-    // The old node exits, so that the next version can start in its place.
+    // The next version can start in its place.
     let ended = ann.process.wait();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let mut all = peer.pending().into_iter().filter_map(|datagram| String::from_utf8(datagram).ok());
     let before = all.rfind(|text| text.starts_with("DISPLAY"));
-    // The native player keeps its address and continues to play.
     let found = bob.await_room(&nuggets, |room| room["node"] == "bob");
     assert_eq!((&found["port"], &found["name"]), (&nuggets["port"], &json!("Friday")));
     let is_bot = |player: &Value| player["bot"] == true;
@@ -92,7 +90,6 @@ fn rooms_that_are_handed_over_resume_at_another_node() {
     browser.until("DISPLAY");
     let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
     watcher.until("DISPLAY");
-    // The reconnected socket receives all earlier turns and new ones.
     let mut driver = come_back(&bob, &robots, &robots_seat);
     assert_eq!(turns(&mut driver, earlier.len()), earlier);
     turns(&mut driver, 5);
@@ -107,7 +104,6 @@ fn rooms_that_are_handed_over_resume_at_another_node() {
     breaker.find(|text| text.starts_with("ROW 1") && *text != row);
     let mut gambler = come_back(&bob, &blackjack, &blackjack_seat);
     assert_eq!(gambler.until("CARD"), card);
-    // The link and the owner token stay valid.
     let mut inside = bob.enter_as(&hidden, &json!({ "code": hidden["code"] }));
     inside.until("{");
     let close = json!({ "token": hidden["owner_token"], "do": "close" });

@@ -1,5 +1,3 @@
-//! Results of several hubs in one database.
-
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -7,7 +5,6 @@ use serde_json::{Value, json};
 use super::{Arcade, Broker, Database};
 use crate::support::Hub;
 
-/// Opens a robots room for one player with very short matches.
 fn short_room(hub: &Hub) -> Value {
     hub.make(&json!({ "game": "robots", "players": 1, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }))
 }
@@ -21,7 +18,7 @@ fn play(hub: &Hub, room: &Value, name: &str) {
     while browser.binary().first() != Some(&GAME_ENDED) {}
 }
 
-/// Waits until a player has at least `count` matches, and returns them.
+/// Returns at least `count` matches of a player.
 fn matches(hub: &Hub, name: &str, count: usize) -> Vec<Value> {
     hub.wait("matches", |_| {
         let found: Value = serde_json::from_str(&hub.get(&format!("/api/matches?player={name}")).1).unwrap();
@@ -35,7 +32,6 @@ fn matches(hub: &Hub, name: &str, count: usize) -> Vec<Value> {
 #[ignore = "needs NATS servers and PostgreSQL"]
 fn results_and_replays_of_all_nodes_are_available_at_any_node() {
     let (ann, bob) = Arcade::new().two();
-    // A name without earlier matches.
     let name = format!("Fay{}", std::process::id());
     let room = short_room(&ann);
     bob.await_room(&room, |_| true);
@@ -55,7 +51,6 @@ fn results_and_replays_of_all_nodes_are_available_at_any_node() {
     }
 }
 
-/// A stage on the path of a result.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Node,

@@ -1,5 +1,3 @@
-//! Watchers of rooms of other nodes, which receive the events that the room's node publishes.
-
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -12,7 +10,7 @@ use crate::{
     support::{Browser, Hub, id, native},
 };
 
-/// Types of robots messages.
+/// Messages of robots.
 const HELLO: u8 = 0;
 const STARTED: u8 = 2;
 const TURN: u8 = 3;
@@ -41,7 +39,7 @@ fn to_the_end(watcher: &mut Browser) -> Vec<Vec<u8>> {
     messages
 }
 
-/// Waits for the start of a match, and returns the ten messages that follow.
+/// Returns the ten messages after the start.
 fn begin(watcher: &mut Browser) -> Vec<Vec<u8>> {
     while watcher.binary()[0] != STARTED {}
     (0..10).map(|_| watcher.binary().to_vec()).collect()
@@ -64,7 +62,6 @@ fn room_is_published_once_for_all_remote_watchers() {
     let seen = bob.await_room(&room, |_| true);
     let mut near = watch(&ann, &room);
     let mut far: Vec<Browser> = (0..20).map(|_| watch(&bob, &seen)).collect();
-    // Both nodes count all watchers of the room.
     for hub in [&ann, &bob] {
         has_watchers(hub, &room, 21);
     }
@@ -116,11 +113,10 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     let path = format!("/rooms/{}/socket?watch=true", id(&room));
     let mut again = bob.socket_with(&path, &[("X-Forwarded-For", "192.0.2.1")]).unwrap();
     assert_eq!(again.ending().0, 4007);
-    // The other watcher receives the events.
     let peer = Peer::new(native(&room));
     peer.play("Dan");
     other.find(|text| text.starts_with("DISPLAY") && text.contains('A'));
-    // A page identifies itself in its first message.
+    // The first message identifies the page.
     let entered = |hub: &Hub, entry: &Value| {
         let mut browser = hub.socket(&format!("{path}&enter=true"), None).unwrap();
         browser.say(&entry.to_string());
@@ -141,7 +137,6 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     let mut outside = bob.socket(&path, None).unwrap();
     outside.say(&json!({ "watch": true, "code": "aaaaaa" }).to_string());
     assert_eq!(outside.ending().0, 4011);
-    // Only nodes may open a feed.
     let feed = format!("ws://{}/rooms/{}/feed", ann.address, id(&room)).into_client_request().unwrap();
     assert!(tungstenite::client(feed, ann.connect()).is_err());
 }

@@ -1,5 +1,3 @@
-//! Rooms with a link, with a password, and with a custom map.
-
 use serde_json::{Value, json};
 use testkit::{TempDir, peer::Peer};
 
@@ -29,7 +27,7 @@ fn room_with_a_link_is_found_by_its_code_only() {
         assert!(!message.contains(&name), "{message}");
     };
     nowhere(&hub);
-    // A socket requires the code in its first message.
+    // The first message has to contain the code.
     for wrong in [json!({}), json!({ "watch": true }), json!({ "code": "abcdef" }), json!({ "word": code })] {
         assert_eq!(hub.enter_as(&room, &wrong).ending().0, 4011, "{wrong}");
     }
@@ -58,7 +56,6 @@ fn room_with_a_link_is_found_by_its_code_only() {
     assert!(qr(&code).contains("<svg") && qr(room["owner_token"].as_str().unwrap()).contains("<svg"));
     assert!(qr("abcdeg").starts_with("HTTP/1.1 404"));
     assert!(hub.get("/api/rooms/nuggets-1/qr").1.contains("<svg"));
-    // The link stays valid after a restart.
     let hub = Hub::again(hub.kill(), &["--proxy", "127.0.0.1"]);
     assert_eq!(hub.ask("POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
     // Wrong guesses of a client block neither the right code nor a token.
@@ -184,7 +181,6 @@ fn room_with_a_password_is_listed_without_its_port() {
     assert_eq!(hub.ask("POST", "/api/join", &json!({ "room": room["id"] })).0, 400);
     assert_eq!(hub.enter_as(&room, &json!({ "word": "zolw" })).ending().0, 4009);
     let (_ann, seat) = play(&hub, &room, "Ann", &json!({ "word": "żółw" }));
-    // A seat token replaces the password.
     await_field(&mut hub.enter_as(&room, &json!({ "seat": seat })), "room");
     // A native client that connects to the port needs no password.
     assert_eq!(Peer::new(native(&room)).play("Bob").letter, 'B');
