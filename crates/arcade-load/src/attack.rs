@@ -1,5 +1,3 @@
-//! All attacks at the same time beside well-behaved players: how they are served, and what the hub needs.
-
 use std::{
     path::Path,
     sync::{
@@ -21,15 +19,13 @@ use crate::{
     players::{self, ALL, PHASES, Record},
 };
 
-/// The limit on open files of the attacked hub.
 const OPEN_FILES: u32 = 4_096;
 /// The part of the time for which the players are alone at first, and its limits.
 const ALONE: f64 = 0.1;
 const MIN_ALONE: Duration = Duration::from_secs(12);
 const MAX_ALONE: Duration = Duration::from_secs(300);
-/// The pause between two samples of the hub.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long the hub may take to store results after the players have stopped.
+/// For storing results after the players have stopped.
 const RESULTS: Duration = Duration::from_secs(30);
 /// The bound on the memory of the hub, in bytes.
 const MAX_MEMORY: u64 = 600_000_000;
@@ -55,33 +51,29 @@ fn minutes(typed: &str) -> Result<f64, String> {
     minutes.ok_or_else(|| "a number of minutes above 0 and up to 1440, as in 60 or 0.5".to_owned())
 }
 
-/// Resource usage of the hub in one phase.
 #[derive(Debug, Default)]
 struct Usage {
     time: Duration,
     /// The maximum, in bytes.
     memory: u64,
-    /// The maximum number of files and sockets.
+    /// The maximum of files and sockets.
     files: usize,
-    /// Bytes written to the disk.
     written: u64,
     processors: f64,
-    /// The processors that players and attackers kept busy.
+    /// Processors that players and attackers kept busy.
     own: f64,
 }
 
-/// Everything that was measured.
 #[derive(Debug)]
 struct Measured {
     seed: u64,
     usage: [Usage; 2],
     records: Vec<[Record; 2]>,
-    /// The ids of the stored matches of each player, sorted.
     stored: Vec<Vec<String>>,
     attacks: Vec<(Attack, Answers)>,
 }
 
-/// Starts a hub, and lets players play alone and then beside the attacks. Each broken bound is a line.
+/// Each broken bound is a line of the report.
 pub(crate) async fn measure(program: &Path, options: &Options) -> anyhow::Result<Report> {
     let seed = match options.seed {
         Some(seed) => seed,
@@ -124,7 +116,7 @@ fn played([alone, attacked]: &[Record; 2]) -> usize {
     usize::try_from(alone.matches + attacked.matches).unwrap_or(usize::MAX)
 }
 
-// Waits until all played matches are stored. Returns the stored ones of each player.
+// Waits until all played matches are stored. Returns them by player.
 async fn stored_matches(hub: &Hub, records: &[[Record; 2]]) -> anyhow::Result<Vec<Vec<String>>> {
     let start = Instant::now();
     loop {
@@ -185,7 +177,6 @@ fn counts(answers: &Answers) -> String {
     answers.iter().map(|(answer, count)| format!("{answer} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A line for each broken bound.
 fn broken(measured: &Measured) -> Vec<String> {
     let mut broken = vec![];
     for ((player, records), stored) in ALL.iter().zip(&measured.records).zip(&measured.stored) {

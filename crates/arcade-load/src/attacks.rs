@@ -1,5 +1,5 @@
-//! The attacks. Each has its own thread, comes from all hosts at the same time, and keeps to its rate: the hub, the players and the
-//! attackers share the processors, so an attacker that used them all would falsify the figures.
+//! Each attack has its own thread, comes from all hosts at the same time, and keeps to its rate: an attacker that used
+//! all processors would falsify the figures of the hub and the players.
 
 use std::{
     cell::{Cell, RefCell},
@@ -32,12 +32,10 @@ use crate::{
     wire::{self, Http, PATIENCE, Stamped, connect, word},
 };
 
-/// Turns of a match of robots: five seconds.
+/// Five seconds.
 const TURNS: u16 = 50;
-/// Rounds of blackjack.
 const ROUNDS: u32 = 20;
 
-/// The attacked hub, and the rooms of the well-behaved players.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) hub: SocketAddr,
@@ -59,46 +57,41 @@ impl Target {
     }
 }
 
-/// The number of hosts of each attack: 127.0.0.10 and the following ones.
+/// Of each attack: 127.0.0.10 and the following ones.
 pub(crate) const HOSTS: u8 = 10;
 const FIRST_HOST: u8 = 10;
-/// The pause between two attempts to get a socket.
 const RETRY: Duration = Duration::from_secs(1);
-/// How long to wait for the answer to a datagram.
 const ANSWER: Duration = Duration::from_secs(1);
-/// Bytes of a message that fills a journal, and of a body; the longest datagram and garbage.
+/// Bytes of a message that fills a journal, of a body, of the longest datagram and of garbage.
 const LONG: usize = 64_000;
 const BODY: usize = 1_900_000;
 const MAX_DATAGRAM: usize = 1_400;
 const MAX_GARBAGE: usize = 512;
 
-/// One kind of attack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
-    /// What one host does, and how often a second.
     pub(crate) sentence: &'static str,
     pub(crate) per_second: u32,
-    // Acts of one host at the same time.
+    // Concurrent acts of one host.
     most: usize,
-    // Performed in turn.
     acts: &'static [Act],
 }
 
 /// What one host does at a time. Texts have [placeholders](Attacker::fill).
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    /// A request: method, path, headers and body. The status is counted behind the first text.
+    /// Method, path, headers and body. The status is counted behind the first text.
     Request(&'static str, &'static str, &'static str, Headers, &'static str),
-    /// A WebSocket at this path, its first message, and what follows.
+    /// A path, the first message, and what follows.
     Socket(&'static str, &'static str, Then),
-    /// A WebSocket at this path, at which frames are sent in batches.
+    /// Frames are sent in batches.
     Flood(&'static str, u32, fn(u32) -> Message),
-    /// A connection to the hub or to a room, the bytes that are sent, and what follows.
+    /// To the hub or to a room: the bytes, and what follows.
     Stream(Door, &'static str, Then),
-    /// A message to the room of nuggets from a new port, and another one after the answer.
+    /// To the room of nuggets from a new port, and another one after the answer.
     Datagram(&'static str, &'static str),
-    /// Random datagrams from one port for a second.
+    /// Random, from one port for a second.
     Malformed,
 }
 
@@ -110,10 +103,9 @@ enum Door {
     Room,
 }
 
-/// What follows the first message on a connection.
 #[derive(Debug, Clone, Copy)]
 enum Then {
-    /// Reads for this number of seconds, from the first message of a WebSocket on, and counts how the connection ends.
+    /// For this number of seconds, from the first message of a WebSocket on. Counts how the connection ends.
     Read(u64),
     /// Does not read for this number of seconds.
     Ignore(u64),
@@ -243,15 +235,14 @@ pub(crate) const ALL: [Attack; 25] = attacks![
 ];
 const BOT: Act = post!("bot: ", "/api/rooms/$opened/bots", r#"{"level": "hard", "owner": "$owner"}"#);
 
-/// The attacks with these names; all without names.
+/// Without names, all of them.
 pub(crate) fn named(names: &[String]) -> Vec<Attack> {
     ALL.into_iter().filter(|attack| names.is_empty() || names.iter().any(|name| name == attack.name)).collect()
 }
 
-/// The answers to an attack, such as status and close codes, and their counts.
+/// Counts of status codes, close codes and the like.
 pub(crate) type Answers = BTreeMap<String, u64>;
 
-/// Starts an attack from all hosts. When it is stopped, it returns the answers.
 pub(crate) fn start(attack: Attack, target: Target, seed: u64) -> io::Result<Worker<Answers>> {
     Worker::start(attack.name, async move |stopped| {
         let answers = Rc::<RefCell<Answers>>::default();
@@ -278,7 +269,6 @@ pub(crate) fn start(attack: Attack, target: Target, seed: u64) -> io::Result<Wor
     })
 }
 
-/// One host of an attack.
 #[derive(Debug)]
 struct Attacker {
     from: Ipv4Addr,
@@ -288,14 +278,12 @@ struct Attacker {
     per_second: u32,
     chance: RefCell<Pcg64>,
     next: Cell<u64>,
-    // The token of a former seat.
     token: RefCell<String>,
-    // The answer to the last request, which may describe a room.
+    // The last response, which may describe a room.
     room: RefCell<Value>,
 }
 
 impl Attacker {
-    // Performs acts at the rate of the attack.
     async fn attack(self: Rc<Self>, attack: Attack) {
         let (free, mut pace) = (Arc::new(Semaphore::new(attack.most)), self.pace(1));
         for &act in attack.acts.iter().cycle() {
@@ -389,7 +377,7 @@ impl Attacker {
         *self.answers.borrow_mut().entry(answer.into()).or_default() += 1;
     }
 
-    // Ticks at its rate, once for each batch.
+    // Ticks at the attack's rate, once for each batch.
     fn pace(&self, batch: u32) -> Interval {
         let mut pace = interval(Duration::from_secs(1) * batch / self.per_second);
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -400,7 +388,7 @@ impl Attacker {
         self.chance.borrow_mut().random_range(0..end.max(1))
     }
 
-    // Random bytes, fewer than this.
+    // Fewer than `end`.
     fn bytes(&self, end: usize) -> Vec<u8> {
         let count = self.below(end);
         let mut chance = self.chance.borrow_mut();
@@ -446,7 +434,6 @@ impl Attacker {
             .replace("$owner", room["owner_token"].as_str().unwrap_or_default()))
     }
 
-    // The address of a room with connections.
     fn room(&self) -> SocketAddr {
         let Target { robots, blackjack, mastermind, .. } = &self.target;
         [robots.address, blackjack.address, mastermind.address][self.below(3)]
@@ -458,7 +445,7 @@ impl Attacker {
         Ok(socket)
     }
 
-    // Sends numbered frames at its rate, and reads what arrives.
+    // Sends numbered frames at the attack's rate, and reads.
     async fn flood(&self, path: &str, batch: u32, frame: fn(u32) -> Message) -> anyhow::Result<()> {
         let (mut sink, mut stream) = wire::socket(self.from, self.target.hub, path).await?.split();
         let mut sending = async || -> anyhow::Result<()> {
@@ -486,7 +473,7 @@ fn first_word(message: &[u8]) -> String {
     String::from_utf8_lossy(word).into_owned()
 }
 
-// Reads until a connection ends. Returns the status of a response, or how it ended.
+// Returns the status of a response, or how the connection ended.
 async fn read_to_end(stream: &mut Stamped, at_most: Duration) -> String {
     let mut buffer = [0; 4096];
     let end = async {

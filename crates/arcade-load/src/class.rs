@@ -17,7 +17,6 @@ use crate::{
     wire::{Browser, Http, enter, receive, send, socket},
 };
 
-/// How long a pupil waits for its game.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, clap::Args)]
@@ -27,9 +26,8 @@ pub(crate) struct Options {
     pupils: u32,
 }
 
-/// Opens the page for all pupils at the same moment, and reports how long it took until each was in a game.
+/// Reports how long it took until each pupil was in a game.
 pub(crate) async fn measure(program: &Path, &Options { pupils }: &Options) -> anyhow::Result<Report> {
-    // With the default quotas of a host.
     let hub = Hub::start(program, &[])?;
     let address = hub.address;
     let mut joining = JoinSet::new();
@@ -54,7 +52,7 @@ pub(crate) async fn measure(program: &Path, &Options { pupils }: &Options) -> an
     Ok(report)
 }
 
-// One pupil: the page and its files, the lobby, a seat, and the first picture of the game.
+// The page and its files, the lobby, a seat, and the first picture.
 async fn join(hub: SocketAddr, pupil: u32) -> anyhow::Result<(Duration, [Browser; 2])> {
     let (start, from) = (Instant::now(), Ipv4Addr::LOCALHOST);
     let http = Http::new(from, hub);

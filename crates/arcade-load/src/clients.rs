@@ -1,5 +1,5 @@
-//! Native clients of robots and nuggets that act at random. They do not look at the board, so that thousands of them leave the
-//! processors to the hub.
+//! Native clients of robots and nuggets that act at random. They do not look at the board, so that thousands of them
+//! leave the processors to the hub.
 
 use std::{
     cell::Cell,
@@ -30,29 +30,26 @@ use crate::{
     wire::connect,
 };
 
-/// Clients of a match of robots.
+/// Of a match.
 pub(crate) const ROBOTS: u32 = 4;
-/// How often clients of robots read. If each woke up for each of its turns, they would interrupt the hub. The system records the
-/// arrival times.
+/// Between two reads. If clients woke up for each turn, they would interrupt the hub. The system records the arrival
+/// times.
 const READ_PAUSE: Duration = Duration::from_millis(10);
 /// The percentage of turns without an action, as for the hub's bots.
 const IDLE: u32 = 15;
-/// Bytes of a connection that are read at a time.
 const BUFFER: usize = 4096;
 
-/// Clients of a room of nuggets.
+/// Of a room.
 pub(crate) const PLAYERS: u32 = 8;
-/// The pause between two keys of a client.
 pub(crate) const KEY_PAUSE: Duration = Duration::from_millis(500);
 const KEYS: &[u8] = b"hjklyubn";
-/// How long a client waits for an answer before it repeats its request, and the number of attempts.
+/// A request is repeated after this time, up to this number of attempts.
 const ANSWER: Duration = Duration::from_secs(1);
 const ATTEMPTS: usize = 20;
 /// How long a port may be closed, as while a room moves to another hub.
 const CLOSED: Duration = Duration::from_secs(30);
 
-/// Starts clients of robots. They play one match at each of these servers, which begin with a `pause` in between, and return when turns
-/// arrived at each client.
+/// Each client plays one match, and returns when turns arrived. Matches begin with a `pause` in between.
 pub(crate) fn play_robots(servers: Vec<SocketAddr>, pause: Duration) -> io::Result<Worker<Vec<Vec<Arrival>>>> {
     Worker::start("robots", async move |_| {
         // A task like those of the clients, so that all messages are processed before the thread sleeps again.
@@ -85,7 +82,6 @@ pub(crate) fn play_robots(servers: Vec<SocketAddr>, pause: Duration) -> io::Resu
     })
 }
 
-/// Waits for the end of all matches. Returns how late their turns were.
 pub(crate) async fn late_turns(clients: Worker<Vec<Vec<Arrival>>>) -> anyhow::Result<Distribution> {
     let turn = Duration::from_millis(TURN);
     Ok(Distribution::new(clients.join().await?.iter().flat_map(|arrivals| lateness(arrivals, turn)).collect()))
@@ -135,7 +131,6 @@ fn action(chance: &mut Pcg64) -> Action {
     }
 }
 
-/// A client of nuggets that has a seat.
 #[derive(Debug)]
 pub(crate) struct Explorer {
     socket: UdpSocket,
@@ -143,7 +138,6 @@ pub(crate) struct Explorer {
 }
 
 impl Explorer {
-    /// Takes a seat.
     pub(crate) async fn join(server: SocketAddr, seed: u32) -> anyhow::Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         socket.connect(server).await?;
@@ -152,7 +146,6 @@ impl Explorer {
         Ok(explorer)
     }
 
-    // Sends a request until an answer arrives that starts like this.
     async fn request(&self, request: &str, answer: &str) -> anyhow::Result<()> {
         let mut buffer = [0; 256];
         for _ in 0..ATTEMPTS {
@@ -174,7 +167,7 @@ impl Explorer {
         bail!("the server does not answer {request}")
     }
 
-    /// Sends `count` keys. The last of them is invalid, and its answer shows that all have arrived.
+    /// The last of `count` keys is invalid, and its answer shows that all have arrived.
     pub(crate) async fn press(&mut self, count: u32) -> anyhow::Result<()> {
         for _ in 1..count {
             self.socket.send(&key(&mut self.chance)).await?;
@@ -183,8 +176,7 @@ impl Explorer {
     }
 }
 
-/// Seats clients of nuggets in these rooms. They send a key each `pause` until they are stopped, and return the number of displays that
-/// arrived.
+/// Each sends a key each `pause` until it is stopped. Returns the number of displays that arrived.
 pub(crate) async fn explore(rooms: &[Room], pause: Duration) -> anyhow::Result<Worker<u64>> {
     let mut explorers = vec![];
     // Different seeds, so that the keys of different rooms do not arrive together.

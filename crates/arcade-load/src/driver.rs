@@ -1,5 +1,3 @@
-//! What all scenarios share: worker threads, resource usage of processes, distributions of durations, and reports.
-
 use std::{
     fmt::{Display, Write as _},
     fs, io,
@@ -11,28 +9,23 @@ use std::{
 use anyhow::Context as _;
 use tokio::{runtime::Builder, sync::oneshot, task::LocalSet};
 
-/// What a scenario prints.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    /// The figures.
     pub(crate) text: String,
-    /// What went wrong; status 1 if there is anything.
+    /// If there is any, the exit status is 1.
     pub(crate) broken: Vec<String>,
 }
 
 impl Report {
-    /// Adds a line.
     pub(crate) fn line(&mut self, line: impl Display) {
         // Writing to a string does not fail.
         let _ = writeln!(self.text, "{line}");
     }
 
-    /// Adds the head of a table of durations behind an empty line.
     pub(crate) fn head(&mut self) {
         self.line("\n| | p50 | p99 | longest |\n| --- | --- | --- | --- |");
     }
 
-    /// Adds a row of this table.
     pub(crate) fn row(&mut self, what: impl Display, durations: &Distribution) {
         self.line(format_args!("| {what} | {} |", durations.cells()));
     }
@@ -46,7 +39,6 @@ pub(crate) struct Worker<T> {
 }
 
 impl<T: Send + 'static> Worker<T> {
-    /// Starts work, which receives the request to stop.
     pub(crate) fn start(
         name: &str,
         work: impl AsyncFnOnce(oneshot::Receiver<()>) -> anyhow::Result<T> + Send + 'static,
@@ -63,13 +55,11 @@ impl<T: Send + 'static> Worker<T> {
         Ok(Self { stop, result })
     }
 
-    /// Waits for the end of the work, and returns its result.
     pub(crate) async fn join(self) -> anyhow::Result<T> {
         let Self { stop: _running, result } = self;
         result.await.context("a worker panicked")?
     }
 
-    /// Stops the work, and returns its result.
     pub(crate) async fn stop(self) -> anyhow::Result<T> {
         // If the receiver is gone, the work has failed already.
         let _ = self.stop.send(());
@@ -77,17 +67,16 @@ impl<T: Send + 'static> Worker<T> {
     }
 }
 
-/// A process or a thread, by its directory under `/proc`.
+/// A process or a thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Process(PathBuf);
 
 impl Process {
-    /// A process by its id, `self`, or `thread-self` for the current thread.
+    /// An id, `self`, or `thread-self` for the current thread.
     pub(crate) fn new(name: impl Display) -> Self {
         Self(format!("/proc/{name}").into())
     }
 
-    /// The processor time that it has used.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         let text = self.read("stat")?;
         // The second field is a name in parentheses, which may contain spaces. The 14th and 15th are user and system time in
@@ -97,22 +86,20 @@ impl Process {
         Ok(Duration::from_millis(10 * ticks))
     }
 
-    /// Its memory in bytes.
+    /// In bytes.
     pub(crate) fn memory(&self) -> anyhow::Result<u64> {
         Ok(1_024 * self.number("status", "VmRSS:")?)
     }
 
-    /// The bytes that it has written to the disk.
     pub(crate) fn written(&self) -> anyhow::Result<u64> {
         self.number("io", "write_bytes:")
     }
 
-    /// How many files and sockets it has open.
+    /// Including sockets.
     pub(crate) fn open_files(&self) -> anyhow::Result<usize> {
         Ok(fs::read_dir(self.0.join("fd")).context("cannot count open files")?.count())
     }
 
-    // The number after a label in a file.
     fn number(&self, file: &str, label: &str) -> anyhow::Result<u64> {
         let text = self.read(file)?;
         let number = text.lines().find_map(|line| line.strip_prefix(label)?.split_whitespace().next()?.parse().ok());
@@ -125,7 +112,6 @@ impl Process {
     }
 }
 
-/// Measures the processors that a process keeps busy.
 #[derive(Debug)]
 pub(crate) struct Load {
     process: Process,
@@ -134,12 +120,11 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Starts measuring.
     pub(crate) fn start(process: Process) -> anyhow::Result<Self> {
         Ok(Self { cpu: process.cpu()?, process, at: Instant::now() })
     }
 
-    /// The number of processors that it has kept busy since the start.
+    /// The number that the process has kept busy since the start.
     pub(crate) fn processors(&self) -> anyhow::Result<f64> {
         Ok(self.process.cpu()?.saturating_sub(self.cpu).as_secs_f64() / self.at.elapsed().as_secs_f64())
     }
@@ -148,8 +133,8 @@ impl Load {
 /// A turn of a match, and when it arrived.
 pub(crate) type Arrival = (u16, SystemTime);
 
-/// How long after its due time each turn of a match arrived. Turns are due `interval` apart. The start of the match is not on the wire:
-/// the turn that arrived earliest by this schedule counts as in time.
+/// How long after its due time each turn arrived. Turns are due `interval` apart. The start of the match is not on the
+/// wire: the turn that arrived earliest by this schedule counts as in time.
 pub(crate) fn lateness(arrivals: &[Arrival], interval: Duration) -> Vec<Duration> {
     let first = arrivals.iter().map(|&(_, at)| at).min().unwrap_or(SystemTime::UNIX_EPOCH);
     let offset = |&(turn, at): &Arrival| {
@@ -159,7 +144,6 @@ pub(crate) fn lateness(arrivals: &[Arrival], interval: Duration) -> Vec<Duration
     arrivals.iter().map(|arrival| Duration::from_secs_f64(offset(arrival) - earliest)).collect()
 }
 
-/// Durations in ascending order.
 #[derive(Debug)]
 pub(crate) struct Distribution(Vec<Duration>);
 
@@ -169,7 +153,6 @@ impl Distribution {
         Self(durations)
     }
 
-    /// The number of durations.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -180,7 +163,7 @@ impl Distribution {
         self.0.get((self.0.len() * thousandths / 1_000).min(last)).copied().unwrap_or_default()
     }
 
-    /// Median, p99 and maximum in milliseconds, as cells of a table.
+    /// Median, p99 and maximum in milliseconds.
     pub(crate) fn cells(&self) -> String {
         let [median, most, longest] = [500, 990, 1_000].map(|share| self.quantile(share).as_secs_f64() * 1_000.0);
         format!("{median:.1} ms | {most:.1} ms | {longest:.1} ms")

@@ -1,5 +1,5 @@
-//! Three hubs as one arcade: how soon each shows changes at the others, what a relay costs, and what players notice when a hub moves its
-//! rooms or is killed.
+//! How soon hubs show changes at others, what a relay costs, and what players notice when a hub moves its rooms or is
+//! killed.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -28,30 +28,25 @@ use crate::{
     wire::{Browser, enter, lobby, receive, send},
 };
 
-/// Hubs of the arcade.
 const NODES: [&str; 3] = ["ann", "bob", "cid"];
-/// Rooms play at a tenth of the usual pace, so that one machine can carry three hubs.
+/// So that one machine can carry three hubs, rooms play at a tenth of the usual pace.
 const SLOWER: u32 = 10;
-/// Turns of a match that outlasts all measurements: hours.
+/// Hours: a match that outlasts all measurements.
 const LONG: u16 = 10_000;
-/// Turns of a match for watchers, ten a second.
+/// Ten seconds.
 const WATCHED: u16 = 100;
-/// Browsers that watch a match at another hub.
 const WATCHERS: u32 = 1_000;
-/// Keys that each browser presses.
 const KEYS: u32 = 500;
-/// How often to check whether rooms are back, and how long.
 const LOOK: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_secs(120);
 /// A key, and the key that leads back.
 const PAIRS: [[&str; 2]; 4] = [["h", "l"], ["j", "k"], ["y", "n"], ["u", "b"]];
-/// The pause between two keys: a socket receives at most 50 pictures a second.
+/// A socket receives at most 50 pictures a second.
 const BETWEEN: Duration = Duration::from_millis(25);
-/// How long to wait for a display that a key against a wall does not cause.
+/// Keys against a wall cause no display.
 const NOTHING: Duration = Duration::from_millis(500);
-/// How long a display or a page may take.
 const ANSWER: Duration = Duration::from_secs(30);
-/// The pause between two messages of a player whose room moves.
+/// Between two messages of a player whose room moves.
 const PROBE: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -91,7 +86,6 @@ pub(crate) struct Options {
     durability: Option<String>,
 }
 
-/// Starts the hubs, fills them with rooms, and measures.
 pub(crate) async fn measure(program: &Path, options: &Options) -> anyhow::Result<Report> {
     let mut fleet = Fleet { nodes: vec![] };
     // An arcade of its own, whatever was measured with these servers before.
@@ -148,7 +142,6 @@ struct Fleet {
 }
 
 impl Fleet {
-    // Waits until each hub lists the wanted rooms.
     async fn wait(&self, what: &str, is_there: impl Fn(&[(String, String)]) -> bool) -> anyhow::Result<()> {
         let begun = Instant::now();
         for hub in &self.nodes {
@@ -160,7 +153,7 @@ impl Fleet {
         Ok(())
     }
 
-    // The ids of the rooms of a node, and of those of other nodes, as the first hub lists them.
+    // Rooms of a node, and of the others, as the first hub lists them.
     async fn rooms_of(&self, node: &str) -> anyhow::Result<(Vec<String>, Vec<String>)> {
         let (own, others): (Vec<_>, Vec<_>) =
             self.nodes[0].rooms().await?.into_iter().partition(|(_, owner)| owner == node);
@@ -168,7 +161,7 @@ impl Fleet {
         Ok((ids(own), ids(others)))
     }
 
-    // Waits until all these rooms are at other nodes than this one. Returns the time since `start`.
+    // At other nodes than this one. Returns the time since `start`.
     async fn wait_moved(&self, rooms: &[String], node: &str, start: Instant) -> anyhow::Result<f64> {
         loop {
             sleep(LOOK).await;
@@ -182,7 +175,7 @@ impl Fleet {
         }
     }
 
-    // Opens rooms at one hub after the other, and waits for each until the pages of all hubs show it.
+    // One hub after the other. Waits for each room until the pages of all hubs show it.
     async fn lobby(&self, report: &mut Report) -> anyhow::Result<()> {
         // There are no other rooms of this game.
         let look = json!({ "look": { "game": "mastermind", "text": "", "from": 0, "count": SHOWN } });
@@ -203,7 +196,7 @@ impl Fleet {
         Ok(())
     }
 
-    // Presses keys in two rooms of nuggets of the first hub in turn, in a browser with its page and in one with the page of another hub.
+    // Compares a browser at the page of the room's hub with one at another hub.
     async fn relay(&self, report: &mut Report) -> anyhow::Result<()> {
         let (mut seats, mut late) = ([self.sit(0).await?, self.sit(1).await?], [vec![], vec![]]);
         for _ in 0..KEYS {
@@ -222,8 +215,8 @@ impl Fleet {
         Ok(())
     }
 
-    // Takes a seat in a room of the first hub at the page of this node. Returns two keys: the first causes a display, and the second
-    // leads back.
+    // At the page of this node, in a room of the first hub. Returns two keys: the first causes a display, and the
+    // second leads back.
     async fn sit(&self, node: usize) -> anyhow::Result<(Browser, [&'static str; 2])> {
         let room = self.nodes[0].open_nuggets().await?;
         self.wait(&room.id, |rooms| rooms.iter().any(|(id, _)| *id == room.id)).await?;
@@ -252,7 +245,6 @@ impl Fleet {
         Ok(())
     }
 
-    // Moves the rooms of the second hub.
     async fn drain(&self, report: &mut Report) -> anyhow::Result<()> {
         let (hub, name) = (&self.nodes[1], NODES[1]);
         let room = hub.open_nuggets().await?.address;
@@ -280,7 +272,6 @@ impl Fleet {
         Ok(())
     }
 
-    // Kills the last hub, and waits until the others have its rooms.
     async fn kill(&mut self, report: &mut Report) -> anyhow::Result<()> {
         let (rooms, _) = self.rooms_of(NODES[2]).await?;
         self.nodes[2].kill()?;
@@ -291,14 +282,13 @@ impl Fleet {
     }
 }
 
-// Presses a key, and waits for its display.
 async fn press(browser: &mut Browser, key: &str, patience: Duration) -> anyhow::Result<()> {
     send(browser, format!("KEY {key}")).await?;
     timeout(patience, receive(browser, |text| text.starts_with("DISPLAY"))).await??;
     Ok(())
 }
 
-// The longest time that a player in this room is without an answer. It repeats an invalid key, which is answered immediately.
+// The player repeats an invalid key, which is answered immediately.
 async fn longest_silence(room: SocketAddr, mut stopped: oneshot::Receiver<()>) -> anyhow::Result<Duration> {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     socket.connect(room).await?;

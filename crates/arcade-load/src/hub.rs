@@ -1,5 +1,3 @@
-//! A hub as a process, and the requests that set up a scenario.
-
 use std::{
     io::{BufRead as _, BufReader},
     net::{Ipv4Addr, SocketAddr},
@@ -15,33 +13,29 @@ use tempfile::TempDir;
 
 use crate::{driver::Process, wire::Http};
 
-/// The text before the port in the output of a hub.
+/// Before the port.
 const GREETING: &str = "The arcade is open at http://localhost:";
-/// Matches per page of results.
 const PAGE: usize = 50;
-/// The option with which rooms can be opened in the name of many hosts, since each host has a quota.
+/// Opens rooms in the name of many hosts, since each host has a quota.
 pub(crate) const PROXY: [&str; 2] = ["--proxy", "127.0.0.1"];
-/// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Milliseconds of a turn of robots: ten a second.
+/// In milliseconds: ten turns of robots a second.
 pub(crate) const TURN: u64 = 100;
 
-/// A running hub, killed when dropped.
+/// Killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Hub {
     command: Command,
     child: Child,
-    /// The address of its page.
     pub(crate) address: SocketAddr,
     opened: AtomicU32,
     data: TempDir,
 }
 
-/// An open room.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
     pub(crate) id: String,
-    /// The address for native clients.
+    /// For native clients.
     pub(crate) address: SocketAddr,
 }
 
@@ -53,12 +47,10 @@ impl Drop for Hub {
 }
 
 impl Hub {
-    /// Starts a hub with an empty data directory and waits until it is open.
     pub(crate) fn start(program: &Path, options: &[&str]) -> anyhow::Result<Self> {
         Self::start_command(Command::new(program), options)
     }
 
-    /// Starts a hub with a limit on open files.
     pub(crate) fn start_limited(program: &Path, open_files: u32) -> anyhow::Result<Self> {
         let mut command = Command::new("sh");
         // The hub raises its soft limit, so both limits are set before it runs.
@@ -74,25 +66,21 @@ impl Hub {
         Ok(Self { command, child, address, opened: AtomicU32::new(0), data })
     }
 
-    /// Kills it as `kill -9` does, and waits for its end.
     pub(crate) fn kill(&mut self) -> anyhow::Result<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
     }
 
-    /// Starts it again after it was killed, with the same data directory.
     pub(crate) fn restart(&mut self) -> anyhow::Result<()> {
         (self.child, self.address) = launch(&mut self.command)?;
         Ok(())
     }
 
-    /// Its resource usage.
     pub(crate) fn process(&self) -> Process {
         Process::new(self.child.id())
     }
 
-    /// Opens a room.
     pub(crate) async fn open(&self, options: &Value) -> anyhow::Result<Room> {
         let [_, _, high, low] = self.opened.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         let host = format!("198.18.{high}.{low}");
@@ -103,7 +91,7 @@ impl Hub {
         Ok(Room { id, address: (Ipv4Addr::LOCALHOST, port).into() })
     }
 
-    /// Opens a room of robots for a match of this number of players, turns, and milliseconds per turn.
+    /// `turn` is in milliseconds.
     pub(crate) async fn open_robots(&self, players: u32, turns: u16, turn: u64) -> anyhow::Result<Room> {
         self.open(&json!({
             "game": "robots", "players": players, "columns": 16, "rows": 12, "turns": turns, "turn_duration": turn,
@@ -111,12 +99,12 @@ impl Hub {
         .await
     }
 
-    /// Opens a room of nuggets whose match starts with its first player.
+    /// The match starts with its first player.
     pub(crate) async fn open_nuggets(&self) -> anyhow::Result<Room> {
         self.open(&json!({ "game": "nuggets", "countdown": 0 })).await
     }
 
-    /// The ids of the rooms that it lists, and the node of each.
+    /// Ids, each with its node.
     pub(crate) async fn rooms(&self) -> anyhow::Result<Vec<(String, String)>> {
         let rooms = self.request("GET", "/api/rooms", &[], "").await?;
         let rooms = rooms["rooms"].as_array().context("the answer has rooms")?;
@@ -124,7 +112,7 @@ impl Hub {
         Ok(rooms.iter().map(|room| (text(&room["id"]), text(&room["node"]))).collect())
     }
 
-    /// The ids of a player's complete matches, each as often as it is stored.
+    /// The ids of complete matches, each as often as it is stored.
     pub(crate) async fn matches_of(&self, player: &str) -> anyhow::Result<Vec<String>> {
         let (mut ids, mut before) = (vec![], String::new());
         loop {
@@ -140,7 +128,6 @@ impl Hub {
         }
     }
 
-    /// Runs an operator's command for this hub. Returns its output.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(self.command.get_program());
         command.arg("--data").arg(self.data.path()).args(words);

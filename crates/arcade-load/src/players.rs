@@ -1,4 +1,4 @@
-//! Well-behaved players of every kind, which record how late they are answered and what they lose.
+//! Well-behaved players, which record how late they are answered and what they lose.
 
 use std::{
     cell::RefCell,
@@ -36,12 +36,10 @@ use crate::{
     wire::{self, Browser, Http, Stamped, connect, word},
 };
 
-/// The pause between two keys of a player.
 const KEY_PAUSE: Duration = Duration::from_millis(200);
-/// The pause between two attempts to reconnect.
 const RETRY: Duration = Duration::from_secs(1);
-/// An invalid key, which the server answers with an error to its sender alone: one answer for each, independent of other players and of
-/// whether a key leads into a wall.
+/// An invalid key is answered with an error to its sender alone: one answer for each, independent of other players and
+/// of walls.
 const PROBE: &[u8] = b"KEY x";
 const PROBE_ANSWER: &[u8] = b"ERROR";
 /// An answer that takes longer counts as missing.
@@ -51,20 +49,18 @@ const STALL: Duration = Duration::from_secs(10);
 /// Bytes of the longest datagram, and of a connection that are read at a time.
 const DATAGRAM: usize = 1 << 16;
 const CHUNK: usize = 1 << 12;
-/// The pause between two requests of the reader.
 const PAGE_PAUSE: Duration = Duration::from_millis(250);
-/// The requests of the reader in turn. The last one requests a room to play in.
+/// In turn. The last one requests a room to play in.
 const PAGES: [(&str, &str); 4] =
     [("GET", "/"), ("GET", "/api/rooms"), ("GET", "/api/leaders?game=nuggets"), ("POST", "/api/play/nuggets")];
 
-/// A well-behaved player.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Player {
     pub(crate) name: &'static str,
-    /// The measured answers, and the bound on their p99.
+    /// What is measured, and the bound on its p99.
     pub(crate) unit: &'static str,
     pub(crate) bound: Duration,
-    /// Whether its matches have results.
+    /// Its matches have results.
     pub(crate) plays: bool,
 }
 
@@ -79,25 +75,18 @@ pub(crate) const ALL: [Player; 8] = [
     Player { name: "Reader", unit: "pages", bound: Duration::from_secs(1), plays: false },
 ];
 
-/// The phases of the measurement.
 pub(crate) const PHASES: [&str; 2] = ["alone", "under attack"];
 
-/// The records of a player in one phase.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// How late answers arrived.
     pub(crate) answers: Vec<Duration>,
-    /// The number of refusals and missing answers.
     pub(crate) failed: u64,
-    /// The number of lost seats and sockets.
     pub(crate) lost: u64,
-    /// Matches that were played to their end.
     pub(crate) matches: u64,
-    /// The reasons for failures and losses, and their counts.
+    /// Counts of the reasons.
     pub(crate) why: BTreeMap<String, u64>,
 }
 
-/// Writes the records of a player in the current phase.
 #[derive(Debug, Clone, Default)]
 struct Recorder {
     phase: Arc<AtomicUsize>,
@@ -133,8 +122,7 @@ impl Recorder {
     }
 }
 
-/// Starts all players on one thread. They record in the phase of this index, and when they are stopped, return the records of each in the
-/// order of [`ALL`].
+/// All players on one thread. They record in the phase of this index, and return their records in the order of [`ALL`].
 pub(crate) fn start(target: Target, phase: Arc<AtomicUsize>) -> io::Result<Worker<Vec<[Record; 2]>>> {
     Worker::start("players", async move |stopped| {
         let recorders = ALL.map(|_| Recorder { phase: Arc::clone(&phase), records: Rc::default() });
@@ -172,7 +160,6 @@ pub(crate) fn start(target: Target, phase: Arc<AtomicUsize>) -> io::Result<Worke
     })
 }
 
-/// A player's identity and its records.
 #[derive(Debug, Clone)]
 struct Seat {
     name: &'static str,
@@ -181,7 +168,7 @@ struct Seat {
     recorder: Recorder,
 }
 
-/// How a player enters a room. The messages of a page are binary or text.
+/// The messages of a page are binary or text.
 #[derive(Debug, Clone, Copy)]
 enum Door<'a> {
     Datagrams(&'a Room),
@@ -189,7 +176,6 @@ enum Door<'a> {
     Page(&'a Room, bool),
 }
 
-/// The connection of a player.
 #[derive(Debug)]
 enum Wire {
     Datagrams(UdpSocket),
@@ -198,7 +184,7 @@ enum Wire {
 }
 
 impl Wire {
-    // Opens a connection, at the page with the token of a former seat if there is one.
+    // At the page with the token of a former seat if there is one.
     async fn open(seat: &Seat, door: Door<'_>, token: Option<&str>) -> anyhow::Result<Self> {
         Ok(match door {
             Door::Datagrams(room) => {
@@ -267,7 +253,7 @@ fn robot(
     Ok(robots_bot(ShortText::try_from(seat.name)?, own, Level::Normal, number))
 }
 
-// Plays one match after another, and reconnects after a loss. Never returns without an error.
+// Reconnects after a loss. Never returns without an error.
 async fn play_matches<C: Measured, P: Pilot<C>>(
     seat: Seat,
     door: Door<'_>,
@@ -301,7 +287,7 @@ async fn play_matches<C: Measured, P: Pilot<C>>(
     Ok(())
 }
 
-// Plays until the client is over. The error is how the connection ended. Sets `token` once the hub has sent that of the seat.
+// Until the client is over. The error is how the connection ended. Sets `token` once the hub has sent that of the seat.
 async fn play<C: Measured>(
     wire: &mut Wire,
     client: &mut C,
@@ -344,20 +330,17 @@ async fn play<C: Measured>(
     }
 }
 
-/// Measures the answers to a client.
 #[derive(Debug)]
 struct Meter {
     recorder: Recorder,
-    // When the pending message was sent.
     since: Option<Instant>,
-    // The turns of the current match of robots.
     arrivals: Vec<Arrival>,
     // The match of mastermind that ended last.
     match_number: Option<u32>,
 }
 
 impl Meter {
-    // Starts to wait for an answer, unless another one is pending. Returns whether it does.
+    // Unless another answer is pending. Returns whether it waits for this one.
     fn start(&mut self) -> bool {
         match self.since {
             Some(since) if since.elapsed() < LOST => return false,
@@ -375,20 +358,19 @@ impl Meter {
     }
 }
 
-/// A client whose answers are measured. By default the next message is the answer, since no other player is at the table.
+/// By default the next message is the answer, since no other player is at the table.
 trait Measured: Client<Error: Display> {
-    /// Observes an outgoing message. Returns another one that follows it.
+    /// Returns another message that follows.
     fn sent(meter: &mut Meter, _: &Bytes) -> Option<Bytes> {
         meter.start();
         None
     }
 
-    /// Observes received bytes after the client has processed them.
+    /// After the client has processed the bytes.
     fn received(&self, meter: &mut Meter, _: &[u8]) {
         meter.answered();
     }
 
-    /// Whether the match was played to its end.
     fn has_ended(&self) -> bool {
         false
     }
@@ -457,7 +439,7 @@ impl Measured for ::robots::Client {
     }
 }
 
-// Opens the lobby, takes and leaves a seat in this room of mastermind, and measures when the lobby shows it.
+// Takes and leaves a seat in this room of mastermind, and measures when the lobby shows it.
 async fn watch_lobby(seat: Seat, room: &str) -> anyhow::Result<()> {
     loop {
         // After a loss it opens another socket, which receives the whole view again.
@@ -473,7 +455,6 @@ async fn watch_lobby(seat: Seat, room: &str) -> anyhow::Result<()> {
     }
 }
 
-// Takes and leaves the seat until an error.
 async fn take_seats(seat: &Seat, lobby: &mut Browser, room: &str) -> anyhow::Result<()> {
     loop {
         let mut browser = wire::enter(seat.from, seat.hub, room, None).await?;
@@ -492,14 +473,13 @@ async fn take_seats(seat: &Seat, lobby: &mut Browser, room: &str) -> anyhow::Res
     }
 }
 
-// Waits until the lobby shows that this player is in the room, or that it is not.
 async fn wait_shown(seat: &Seat, lobby: &mut Browser, room: &str, sits: bool) -> anyhow::Result<()> {
     let shown = wire::receive(lobby, |text| has_player(text, room, seat.name) == Some(sits));
     timeout(LOST, shown).await.context("the lobby does not show a change")??;
     Ok(())
 }
 
-// Whether a player of this name is in a room, if this text of the lobby describes the room.
+// `None` if this text of the lobby does not describe the room.
 fn has_player(text: &str, room: &str, name: &str) -> Option<bool> {
     let lobby: Value = serde_json::from_str(text).ok()?;
     let row = lobby["rooms"].as_array()?.iter().find(|row| row["id"] == room)?;

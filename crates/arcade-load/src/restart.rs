@@ -1,5 +1,3 @@
-//! Restarting a killed hub with many rooms.
-
 use std::{path::Path, time::Instant};
 
 use anyhow::{Context as _, ensure};
@@ -12,7 +10,7 @@ use crate::{
     hub::{Hub, PROXY, Room},
 };
 
-/// Keys that a client presses before it waits for an answer.
+/// Keys before a client waits for an answer.
 const BURST: u32 = 10;
 /// Rooms with activity at the same time: enough to keep the hub busy, and few enough that no datagram is lost.
 const ACTIVE: usize = 8;
@@ -28,7 +26,7 @@ pub(crate) struct Options {
     arrivals: u32,
 }
 
-/// Opens rooms of nuggets, plays in them, kills the hub and reports how long another one takes to open all of them again.
+/// Plays in rooms of nuggets, kills the hub and reports how long another one takes to open all of them.
 pub(crate) async fn measure(program: &Path, &Options { rooms: count, arrivals }: &Options) -> anyhow::Result<Report> {
     let mut hub = Hub::start(program, &PROXY)?;
     let mut rooms = vec![];

@@ -1,5 +1,5 @@
-//! Many live rooms, half robots and half nuggets; and the floor: two bare loops on their own threads that only receive and send the
-//! same messages as a hub.
+//! Half of the rooms play robots and half nuggets. The floor is two bare loops that only receive and send the same
+//! messages as a hub.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -28,19 +28,17 @@ use crate::{
     wire::{lobby, next},
 };
 
-/// The pause between the starts of two matches of robots: spreads their turns over the time between two turns.
+/// Spreads the turns of matches over the time between two turns.
 const START_PAUSE: Duration = Duration::from_micros(7_300);
-/// Bytes of a display of the map that rooms have by default.
+/// Of the default map.
 const DISPLAY: usize = 8 + 21 * 80;
-/// One of this number of keys leads into a wall, so that no display is sent; measured with clients that press keys at random.
+/// One of this number of random keys leads into a wall, so that no display is sent; measured.
 const WALLS: u64 = 4;
-/// How often the loop of nuggets checks whether it is stopped.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long pages are open before the processors are measured.
+/// How long pages are open before the measurement.
 const SETTLE: Duration = Duration::from_secs(1);
-/// Rooms that a page lists.
 pub(crate) const SHOWN: u32 = 60;
-/// Rooms of a page whose pictures are in view.
+/// Pictures of a page.
 const IN_VIEW: usize = 12;
 
 #[derive(Debug, clap::Args)]
@@ -62,8 +60,7 @@ pub(crate) struct Options {
     floor: bool,
 }
 
-/// Opens the rooms, plays a match of robots in half of them and nuggets in the others, and reports how late turns were and what a room
-/// needs.
+/// Reports how late turns were and what a room needs.
 pub(crate) async fn measure(
     program: &Path,
     &Options { rooms, turns, pages, floor }: &Options,
@@ -122,8 +119,8 @@ pub(crate) async fn measure(
     Ok(report)
 }
 
-// Opens pages that show the lobby and the pictures of some rooms. Returns the bytes that each received per second after its first view,
-// and the processors that the hub kept busy meanwhile.
+// Pages show the lobby and the pictures of some rooms. Returns the bytes that each received per second after its first
+// view, and the processors that the hub kept busy.
 async fn show_pages(hub: &Hub, count: u32, rooms: &[&str], time: Duration) -> anyhow::Result<(f64, f64)> {
     let (bytes, mut pages) = (Arc::<AtomicU64>::default(), JoinSet::<anyhow::Result<()>>::new());
     for place in 0..count as usize {
@@ -153,8 +150,7 @@ async fn show_pages(hub: &Hub, count: u32, rooms: &[&str], time: Duration) -> an
     Ok((bytes / since.elapsed().as_secs_f64() / f64::from(count), processors))
 }
 
-// Plays matches of robots beside rooms of nuggets without a hub. Returns how late turns were, and the processors that the two loops kept
-// busy.
+// Without a hub. Returns how late turns were, and the processors that the two loops kept busy.
 async fn play_bare(matches: u32, explored: u32, turns: u16) -> anyhow::Result<(Distribution, f64)> {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let rooms = vec![Room { id: "floor".into(), address: socket.local_addr()? }; explored as usize];
@@ -176,8 +172,8 @@ async fn play_bare(matches: u32, explored: u32, turns: u16) -> anyhow::Result<(D
     Ok((late, busy.as_secs_f64() / took.as_secs_f64()))
 }
 
-// The loop of robots. Matches start evenly spread over the duration of a turn, as those of a hub do. Returns the connections, which must
-// stay open while a client still answers the last turn, and its processor time.
+// Matches start evenly spread over the duration of a turn, as those of a hub do. Returns the connections, which must
+// stay open while a client still answers the last turn, and the processor time.
 fn send_turns(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<(Vec<TcpStream>, Duration)> {
     let streams = (0..count).map(|_| {
         let (stream, _) = listener.accept()?;
@@ -214,7 +210,7 @@ fn send_turns(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<
     Ok((streams, Process::new("thread-self").cpu()?))
 }
 
-// The loop of nuggets. Clients that join one after another share a room. Returns its processor time.
+// Clients that join one after another share a room. Returns the processor time.
 fn send_displays(socket: &UdpSocket, stop: &AtomicBool) -> anyhow::Result<Duration> {
     socket.set_read_timeout(Some(LOOK))?;
     let mut display = vec![b'.'; DISPLAY];

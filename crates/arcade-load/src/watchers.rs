@@ -1,5 +1,3 @@
-//! Many browsers that watch one match.
-
 use std::{
     collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
@@ -20,7 +18,6 @@ use crate::{
     wire::{Browser, enter, next},
 };
 
-/// The first byte of a turn, and of the end of a game.
 const TURN_TAG: u8 = 3;
 const ENDED_TAG: u8 = 4;
 
@@ -35,7 +32,7 @@ pub(crate) struct Options {
     turns: u16,
 }
 
-/// Opens the browsers, plays a match that they watch, and reports how long after its due time each turn had reached the last of them.
+/// Reports how late each turn reached the last browser.
 pub(crate) async fn measure(program: &Path, &Options { watchers, turns }: &Options) -> anyhow::Result<Report> {
     let hub = Hub::start(program, &PROXY)?;
     let room = hub.open_robots(ROBOTS, turns, TURN).await?;
@@ -48,9 +45,9 @@ pub(crate) async fn measure(program: &Path, &Options { watchers, turns }: &Optio
     Ok(report)
 }
 
-/// Plays a match in a room of robots that browsers watch at the page of this hub, which may be another one than that of the room.
-/// Returns how long after its due time each turn had reached the last of them, the processors that the hub of the room kept busy, and a
-/// line if a turn did not reach all browsers.
+/// Browsers watch at the page of this hub, which may be another one than that of the room. Returns how late each turn
+/// reached the last of them, the processors that the hub of the room kept busy, and a line if a turn did not reach all
+/// browsers.
 pub(crate) async fn watch(
     (hub, room): (&Hub, &Room),
     page: SocketAddr,
@@ -83,7 +80,7 @@ pub(crate) async fn watch(
     Ok((Distribution::new(last.into_values().map(|(longest, _)| longest).collect()), processors, skipped))
 }
 
-// Receives until the match is over, and records when turns arrived.
+// Until the match is over.
 async fn turns(mut browser: Browser) -> anyhow::Result<Vec<Arrival>> {
     let mut turns = vec![];
     loop {

@@ -1,5 +1,4 @@
-//! Connections of simulated clients: TCP with arrival times, HTTP requests, and WebSocket connections of the page. Each comes from a chosen
-//! address of this machine.
+//! Connections of simulated clients, each from a chosen address of this machine.
 
 use std::{
     io::{self, ErrorKind},
@@ -32,11 +31,10 @@ use tokio_tungstenite::{
     },
 };
 
-/// How long a connection or a response may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest response body that is read, in bytes.
+/// In bytes.
 const MAX_BODY: usize = 64 << 20;
-/// The close code by which a player leaves permanently.
+/// A player leaves permanently.
 const LEFT: CloseCode = CloseCode::Library(4000);
 
 /// Why an exchange failed, if possible in a word for a table.
@@ -60,7 +58,6 @@ pub(crate) fn word(error: &anyhow::Error) -> String {
     error.root_cause().to_string()
 }
 
-/// Opens a connection from this address.
 pub(crate) async fn connect(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<Stamped> {
     let socket = TcpSocket::new_v4()?;
     // Allows the ports of connections that ended less than a minute ago.
@@ -73,7 +70,7 @@ pub(crate) async fn connect(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<St
     Ok(Stamped { stream, arrived: SystemTime::now() })
 }
 
-/// A TCP connection that records when the last read bytes arrived: on Linux when the system received them, elsewhere when they are read.
+/// Records when the last read bytes arrived: on Linux when the system received them, elsewhere when they are read.
 #[derive(Debug)]
 pub(crate) struct Stamped {
     pub(crate) stream: TcpStream,
@@ -147,12 +144,10 @@ impl AsyncWrite for Stamped {
     }
 }
 
-/// An HTTP client with persistent connections.
 #[derive(Debug)]
 pub(crate) struct Http {
     hub: SocketAddr,
     client: Client<HttpConnector, Full<Bytes>>,
-    /// How long a request may take.
     pub(crate) patience: Duration,
 }
 
@@ -165,8 +160,7 @@ impl Http {
         Self { hub, client: Client::builder(TokioExecutor::new()).build(connector), patience: PATIENCE }
     }
 
-    /// Sends a request with these headers, and JSON if the body is not empty. A `Host` among the headers replaces the default. Returns
-    /// status and body.
+    /// Sends JSON if the body is not empty. A `Host` among the headers replaces the default. Returns status and body.
     pub(crate) async fn request(
         &self,
         method: &str,
@@ -191,17 +185,15 @@ impl Http {
     }
 }
 
-/// A WebSocket of the page.
 pub(crate) type Browser = WebSocketStream<Stamped>;
 
-/// Opens a WebSocket at this path.
 pub(crate) async fn socket(from: Ipv4Addr, hub: SocketAddr, path: &str) -> anyhow::Result<Browser> {
     let stream = connect(from, hub).await?;
     let (browser, _) = timeout(PATIENCE, client_async(format!("ws://{hub}{path}"), stream)).await??;
     Ok(browser)
 }
 
-/// Opens the WebSocket of a room. Sends an entry such as `{"watch": true}`; without one it enters as a player.
+/// Sends an entry such as `{"watch": true}`; without one it enters as a player.
 pub(crate) async fn enter(
     from: Ipv4Addr,
     hub: SocketAddr,
@@ -216,24 +208,21 @@ pub(crate) async fn enter(
     Ok(browser)
 }
 
-/// Opens the WebSocket of the lobby, and sends which rooms it shows.
 pub(crate) async fn lobby(from: Ipv4Addr, hub: SocketAddr, look: &Value) -> anyhow::Result<Browser> {
     let mut browser = socket(from, hub, "/live").await?;
     send(&mut browser, look.to_string()).await?;
     Ok(browser)
 }
 
-/// Sends a text.
 pub(crate) async fn send(browser: &mut Browser, text: impl Into<Utf8Bytes>) -> anyhow::Result<()> {
     Ok(browser.send(Message::text(text)).await?)
 }
 
-/// The messages of a WebSocket, or of its receiving half.
 pub(crate) trait Messages: Stream<Item = Result<Message, tungstenite::Error>> + Unpin {}
 
 impl<S: Stream<Item = Result<Message, tungstenite::Error>> + Unpin> Messages for S {}
 
-/// Receives a message. The error is how the socket ended.
+/// The error is how the socket ended.
 pub(crate) async fn next(socket: &mut impl Messages) -> anyhow::Result<Message> {
     match socket.next().await.context("closed")?? {
         Message::Close(close) => bail!("close {}", close.map_or(1005_u16, |close| close.code.into())),
@@ -241,7 +230,7 @@ pub(crate) async fn next(socket: &mut impl Messages) -> anyhow::Result<Message> 
     }
 }
 
-/// Reads until a socket ends. Returns how.
+/// Returns how the socket ended.
 pub(crate) async fn ended(socket: &mut impl Messages) -> String {
     loop {
         if let Err(error) = next(socket).await {
@@ -250,7 +239,7 @@ pub(crate) async fn ended(socket: &mut impl Messages) -> String {
     }
 }
 
-/// Receives until a text is wanted, and returns it. The error is how the socket ended.
+/// The first wanted text. The error is how the socket ended.
 pub(crate) async fn receive(browser: &mut Browser, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Utf8Bytes> {
     loop {
         if let Message::Text(text) = next(browser).await?
@@ -261,7 +250,7 @@ pub(crate) async fn receive(browser: &mut Browser, is_wanted: impl Fn(&str) -> b
     }
 }
 
-/// Leaves a room permanently, so that no seat is retained.
+/// Permanently, so that no seat is retained.
 pub(crate) async fn leave(mut browser: Browser) {
     // The hub may have closed it before.
     let _ = browser.close(Some(CloseFrame { code: LEFT, reason: Utf8Bytes::default() })).await;
@@ -269,7 +258,6 @@ pub(crate) async fn leave(mut browser: Browser) {
     let _ = timeout(PATIENCE, ended(&mut browser)).await;
 }
 
-/// The token of a seat, if this text of the hub contains one.
 pub(crate) fn token(text: &[u8]) -> Option<String> {
     let hello: Value = serde_json::from_slice(text).ok()?;
     Some(hello["seat"].as_str()?.to_owned())
