@@ -28,31 +28,27 @@ use crate::{
     place::{DatabaseLocation, make_writable},
 };
 
-/// The target of the log of executed statements.
 pub(crate) const STATEMENTS: &str = "store::statements";
 
-/// The timeout for opening a connection, and for waiting until a connection of a pool is free.
+/// Also the wait for a free connection of a pool.
 const CONNECT: Duration = Duration::from_secs(3);
-/// How long after its time limit the database may take to end a statement, before the connection is closed.
+/// After its time limit the database may take this long to end a statement, before the connection is closed.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long SQLite waits for another writer.
 const BUSY: Duration = Duration::from_secs(5);
-/// The number of instructions of SQLite's virtual machine between two checks of the time: a fraction of a millisecond.
+/// Instructions of SQLite's virtual machine between two checks of the time: a fraction of a millisecond.
 const STEPS: i32 = 1_000;
 
-/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Changes rows.
     Write,
-    /// Runs queries, and cannot change anything.
+    /// Cannot change anything.
     Read,
     /// Creates or copies whole tables.
     Whole,
 }
 
 impl Role {
-    /// The time limit of a statement.
     pub(crate) const fn limit(self) -> Duration {
         match self {
             Self::Write => Duration::from_secs(10),
@@ -83,7 +79,6 @@ impl Role {
     }
 }
 
-/// Connections of one role.
 #[derive(Debug)]
 pub(crate) struct Pool {
     place: Arc<DatabaseLocation>,
@@ -105,7 +100,7 @@ fn options<DB: Database>(size: u32) -> PoolOptions<DB> {
 }
 
 impl Pool {
-    /// Creates a pool of up to `size` connections, which are opened on demand.
+    /// Connections are opened on demand.
     pub(crate) fn new(place: Arc<DatabaseLocation>, role: Role, size: u32) -> Self {
         let driver = match &*place {
             DatabaseLocation::File(path) => PoolDriver::Sqlite(options(size).connect_lazy_with(role.sqlite(path))),
@@ -118,7 +113,6 @@ impl Pool {
         Self { place, role, driver }
     }
 
-    /// Waits for a free connection.
     pub(crate) async fn acquire(&self) -> Result<Connection, StoreError> {
         let driver = match &self.driver {
             PoolDriver::Sqlite(pool) => pool.acquire().await.map(|pooled| Driver::Sqlite(Owned::Pooled(pooled))),
@@ -140,7 +134,7 @@ impl Pool {
         Connection::new(driver, self.role).await
     }
 
-    // Whether all connections are in use, so that the database itself did not cause the timeout.
+    // The database itself has then not caused the timeout.
     fn is_exhausted(&self) -> bool {
         match &self.driver {
             PoolDriver::Sqlite(pool) => pool.size() >= pool.options().get_max_connections(),
@@ -148,7 +142,6 @@ impl Pool {
         }
     }
 
-    /// Closes all connections as soon as they are free.
     pub(crate) async fn close(&self) {
         match &self.driver {
             PoolDriver::Sqlite(pool) => pool.close().await,
@@ -157,7 +150,6 @@ impl Pool {
     }
 }
 
-/// A pooled or single connection.
 #[derive(Debug)]
 enum Owned<DB: Database> {
     Pooled(PoolConnection<DB>),
@@ -205,8 +197,8 @@ enum Driver {
     Postgres(Owned<Postgres>),
 }
 
-/// A connection. It is closed if it is dropped before it is [`done`](Self::done): after an error, or if the caller has
-/// cancelled the call, a statement or a transaction may still run on it.
+/// Closed if it is dropped before it is [`done`](Self::done): after an error, or if the caller has cancelled the call,
+/// a statement or a transaction may still run on it.
 #[derive(Debug)]
 pub(crate) struct Connection {
     // `None` after it was returned to the pool.
@@ -215,11 +207,10 @@ pub(crate) struct Connection {
     clock: Arc<Clock>,
 }
 
-/// The deadline of the running statement.
 #[derive(Debug)]
 struct Clock {
     zero: Instant,
-    // In microseconds since `zero`.
+    // Of the running statement, in microseconds since `zero`.
     deadline: AtomicU64,
     // How often SQLite has checked the deadline: every `STEPS` instructions.
     checks: AtomicU64,
@@ -273,7 +264,6 @@ impl From<u64> for Value<'_> {
     }
 }
 
-/// Formats a value as a literal of SQL.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -291,7 +281,6 @@ pub(crate) enum Row {
     Postgres(PgRow),
 }
 
-/// A type that a column can be read as.
 pub(crate) trait Readable:
     for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>
 {
@@ -301,7 +290,7 @@ impl<T> Readable for T where T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<
 {}
 
 impl Row {
-    /// Returns a column; NULL only as an `Option`.
+    /// NULL only as an `Option`.
     pub(crate) fn get<T: Readable>(&self, column: usize) -> Result<T, StoreError> {
         Ok(match self {
             Self::Sqlite(row) => row.try_get(column)?,
@@ -313,7 +302,7 @@ impl Row {
         self.get(column)
     }
 
-    /// Returns a number that was stored as [`u64`].
+    /// Stored as [`u64`].
     pub(crate) fn number(&self, column: usize) -> Result<u64, StoreError> {
         Ok(u64::try_from(self.integer(column)?).unwrap_or(0))
     }
@@ -362,7 +351,6 @@ impl Driver {
 }
 
 impl Connection {
-    /// Opens a single connection.
     pub(crate) async fn open(place: &DatabaseLocation, role: Role) -> Result<Self, StoreError> {
         let connect = async {
             let driver = match place {
@@ -398,7 +386,6 @@ impl Connection {
         self.driver.as_mut().ok_or(StoreError::Closed)
     }
 
-    /// Returns the rows of a query.
     pub(crate) async fn rows(
         &mut self,
         text: impl SqlSafeStr + Send,
@@ -411,21 +398,19 @@ impl Connection {
         Ok(rows.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    // Logs an executed statement, its values as literals, and how many thousands of instructions SQLite needed.
+    // Includes how many thousands of instructions SQLite needed.
     fn log(&self, text: &SqlStr, values: &[Value<'_>]) {
         let literals = || values.iter().map(Value::to_string).collect::<Vec<_>>().join("\t");
         let checks = self.clock.checks.load(Ordering::Relaxed);
         trace!(target: STATEMENTS, text = text.as_str(), values = literals(), checks);
     }
 
-    // Starts the timeout of the next statement.
     fn begin_statement(&self) -> Duration {
         let limit = self.role.limit();
         self.clock.allow(limit);
         limit
     }
 
-    /// Returns the first row of a query, if there is one.
     pub(crate) async fn row(
         &mut self,
         text: impl SqlSafeStr + Send,
@@ -434,7 +419,6 @@ impl Connection {
         Ok(self.rows(text, values).await?.into_iter().next())
     }
 
-    /// Executes a statement. Returns the number of changed rows.
     pub(crate) async fn execute(
         &mut self,
         text: impl SqlSafeStr + Send,
@@ -447,7 +431,7 @@ impl Connection {
         Ok(changed.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    /// Starts a transaction that does not see concurrent changes, and is rejected if it would overwrite them.
+    /// Does not see concurrent changes, and is rejected if it would overwrite them.
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
         let text = match self.driver()? {
             Driver::Sqlite(_) => "BEGIN IMMEDIATE",
@@ -456,7 +440,6 @@ impl Connection {
         self.execute(text, &[]).await.map(drop)
     }
 
-    /// Starts to read a consistent state.
     pub(crate) async fn begin_reading(&mut self) -> Result<(), StoreError> {
         let text = match self.driver()? {
             Driver::Sqlite(_) => "BEGIN",
@@ -465,7 +448,6 @@ impl Connection {
         self.execute(text, &[]).await.map(drop)
     }
 
-    /// Migrates the tables to the current version.
     pub(crate) async fn migrate(&mut self, migrator: &Migrator, newest: i64) -> Result<(), StoreError> {
         let limit = self.begin_statement();
         let driver = self.driver()?;
@@ -480,13 +462,11 @@ impl Connection {
         result.map_err(|error| StoreError::migrate(error, newest))
     }
 
-    /// Returns the connection to its pool.
     pub(crate) fn done(mut self) {
         drop(self.driver.take());
     }
 
-    /// Closes the connection and waits until it is closed. SQLite moves its log into the file when the last connection
-    /// closes.
+    /// Waits until it is closed. SQLite moves its log into the file when the last connection closes.
     pub(crate) async fn close(mut self) {
         let _ = match self.driver.take() {
             Some(Driver::Sqlite(connection)) => connection.close().await,
@@ -512,7 +492,6 @@ impl Connection {
         matches!(self.driver, Some(Driver::Sqlite(_)))
     }
 
-    /// Executes a statement without a time limit.
     pub(crate) async fn plain(&mut self, text: String) -> Result<Vec<Row>, sqlx::Error> {
         let driver = self.driver.as_mut().ok_or(sqlx::Error::PoolClosed)?;
         driver.rows(sqlx::AssertSqlSafe(text).into_sql_str(), &[]).await

@@ -1,11 +1,8 @@
 //! Copies all stored data into another database, of the same kind or the other.
 //!
-//! Both databases have the tables of this version. The list of tables and columns is derived from the migrations,
-//! which are run in memory, so a later version copies its own tables.
-//!
-//! Rows are copied in pages by their primary keys. Rows that are already correct are skipped, so an interrupted copy
-//! resumes where it stopped. The target must have no other rows, so no data is lost if an operator confuses the two
-//! directions.
+//! The list of tables and columns is derived from the migrations, so a later version copies its own tables. Rows are
+//! copied in pages by their primary keys. Rows that are already correct are skipped, so an interrupted copy resumes.
+//! The target must have no other rows, so no data is lost if an operator confuses the two directions.
 
 use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 
@@ -19,14 +16,12 @@ use crate::{
 /// longer.
 const PAGE: usize = 100;
 
-/// The outcome of copying a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
-    /// The name of the table, such as `matches`.
     pub table: String,
-    /// The number of its rows after the copy, the same in both databases.
+    /// The same in both databases.
     pub rows: u64,
-    /// The number of rows that were missing or different before.
+    /// Missing or different before.
     pub new: u64,
 }
 
@@ -51,7 +46,6 @@ struct Table {
     columns: Vec<Column>,
 }
 
-/// A value of a row.
 #[derive(Debug, Clone)]
 enum Cell {
     Integer(Option<i64>),
@@ -70,7 +64,7 @@ impl Cell {
 }
 
 impl Store {
-    /// Copies all data into another database, and creates its tables if it has none. Returns the copied tables.
+    /// Creates the tables of the target if it has none.
     ///
     /// # Errors
     /// If either database is unreachable or of a later version, if the target has rows that are not in this database,
@@ -100,7 +94,7 @@ impl Store {
     }
 }
 
-/// Returns the tables of this version. Tables that refer to others come last.
+/// Tables that refer to others come last.
 async fn tables() -> Result<Vec<Table>, StoreError> {
     let mut memory = SqliteConnection::connect("sqlite::memory:").await?;
     migrator(&MIGRATIONS).run_direct(None, &mut memory, false).await.map_err(StoreError::Migrate)?;
@@ -125,14 +119,13 @@ async fn tables() -> Result<Vec<Table>, StoreError> {
 }
 
 impl Table {
-    // Returns the columns of the primary key, in key order.
     fn key(&self) -> Vec<&Column> {
         let mut key: Vec<_> = self.columns.iter().filter(|column| column.key > 0).collect();
         key.sort_by_key(|column| column.key);
         key
     }
 
-    // Rejects a target with rows that are not in `from`.
+    // The target must have no rows that are not in `from`.
     async fn check(&self, from: &mut Connection, to: &mut Connection) -> Result<(), StoreError> {
         let key = self.key();
         let (mut last, mut foreign) = (vec![], 0);
@@ -152,7 +145,7 @@ impl Table {
         Ok(())
     }
 
-    // Copies the table. Returns the number of new or changed rows.
+    // Returns the number of new or changed rows.
     async fn copy(&self, from: &mut Connection, to: &mut Connection) -> Result<u64, StoreError> {
         let (all, key): (Vec<&Column>, _) = (self.columns.iter().collect(), self.key());
         let rest: Vec<_> = all.iter().filter(|column| column.key == 0).map(|column| &column.name).collect();
@@ -181,13 +174,11 @@ impl Table {
         }
     }
 
-    // Returns the value of a column in a row of all columns.
     fn cell(&self, row: &[Cell], wanted: &Column) -> Option<Cell> {
         let index = self.columns.iter().position(|column| column.name == wanted.name)?;
         row.get(index).cloned()
     }
 
-    // Returns the rows after the one with the key `last`.
     async fn page(
         &self,
         at: &mut Connection,
@@ -222,7 +213,7 @@ fn names(columns: &[&Column]) -> String {
     columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-// Returns the placeholders of `rows` rows of `columns` values, such as `($1, $2), ($3, $4)`.
+// Such as `($1, $2), ($3, $4)`.
 fn places(rows: usize, columns: usize) -> String {
     let row = |row: usize| {
         let places: Vec<_> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();

@@ -1,5 +1,3 @@
-//! The database with its connection pools and migrations.
-
 use std::{path::Path, str::FromStr as _, sync::Arc, time::Duration};
 
 use sqlx::{
@@ -17,10 +15,9 @@ use crate::{
     place::DatabaseLocation,
 };
 
-/// Connections for concurrent queries.
 pub const READERS: u32 = 4;
 
-/// All migrations, in order. A published migration never changes: a database records which ones it was created with.
+/// In order. A published migration never changes: a database records which ones it was created with.
 pub(crate) const MIGRATIONS: [(i64, &str, &str); 7] = [
     (1, "results", include_str!("../migrations/0001_results.sql")),
     (2, "journals", include_str!("../migrations/0002_journals.sql")),
@@ -31,7 +28,7 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 7] = [
     (7, "name codes", include_str!("../migrations/0007_name_codes.sql")),
 ];
 
-/// The database of results. Clones share its connections.
+/// Clones share the connections.
 ///
 /// One connection writes and others read, so writes do not wait for queries. Each statement has a timeout. An error
 /// closes the connection, and the next statement gets another one. Every call can be repeated after an error.
@@ -39,19 +36,18 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 7] = [
 pub struct Store {
     pub(crate) writer: Arc<Pool>,
     pub(crate) readers: Arc<Pool>,
-    // For looking up the names of joining players, so that they do not wait for queries of web pages.
+    // Names of joining players do not wait for queries of web pages.
     pub(crate) keys: Arc<Pool>,
     pub(crate) recent: Arc<NameCache>,
     pub(crate) place: Arc<DatabaseLocation>,
 }
 
-/// How often a transaction that conflicts with those of other hubs is repeated.
+/// Attempts of a transaction that conflicts with those of other hubs.
 const CONFLICTS: u32 = 20;
-/// The longest pause before that, as a power of two in milliseconds.
+/// A power of two in milliseconds.
 const LONGEST_PAUSE: u32 = 6;
 
-/// Waits before a transaction is repeated that has conflicted `attempts` times. The pause grows, so that one of the
-/// transactions succeeds.
+/// The pause grows, so that one of the transactions succeeds.
 pub(crate) async fn pause_after_conflict(attempts: u32) {
     sleep(Duration::from_millis(1 << attempts.min(LONGEST_PAUSE))).await;
 }
@@ -60,8 +56,8 @@ pub(crate) const fn may_repeat(attempts: u32) -> bool {
     attempts < CONFLICTS
 }
 
-// Runs a transaction on the writer of a store, and repeats it if the database has rolled it back because of a concurrent
-// transaction of another hub. Any other error closes the connection, so the transaction is rolled back.
+// Repeats a transaction that the database has rolled back because of a concurrent one of another hub. Any other error
+// closes the connection, so the transaction is rolled back.
 macro_rules! transaction {
     ($store:expr, $writer:ident => $work:expr) => {{
         let mut attempts = 0;
@@ -88,7 +84,7 @@ macro_rules! transaction {
 pub(crate) use transaction;
 
 impl Store {
-    /// Returns the SQLite database in this file, which [`prepare`](Self::prepare) creates.
+    /// The SQLite database in this file, which [`prepare`](Self::prepare) creates.
     ///
     /// # Errors
     /// [`StoreError::Path`] if the path is not valid UTF-8.
@@ -101,7 +97,7 @@ impl Store {
         Ok(Self::at(DatabaseLocation::File(path)))
     }
 
-    /// Returns the PostgreSQL database at this address, such as `postgres://user@host/database`.
+    /// The PostgreSQL database at this address, such as `postgres://user@host/database`.
     ///
     /// # Errors
     /// [`StoreError::Address`] if the address is invalid.
@@ -126,7 +122,7 @@ impl Store {
         }
     }
 
-    /// Creates the tables, or migrates them to the current version. Call it before any other method.
+    /// Creates or migrates the tables. Call it before any other method.
     ///
     /// # Errors
     /// [`StoreError`] if the database is unreachable, or has tables of a later version.
@@ -147,12 +143,11 @@ impl Store {
         &self.place
     }
 
-    /// Opens a connection for work on whole tables.
     pub(crate) async fn whole(&self) -> Result<Connection, StoreError> {
         Connection::open(&self.place, Role::Whole).await
     }
 
-    /// Copies the database into a new file. The copy is consistent even during concurrent writes.
+    /// Into a new file. The copy is consistent even during concurrent writes.
     ///
     /// # Errors
     /// [`StoreError::NotAFile`] for PostgreSQL, or if the file cannot be written.
@@ -167,14 +162,12 @@ impl Store {
         Ok(())
     }
 
-    /// Closes all connections.
     pub async fn close(&self) {
         self.readers.close().await;
         self.keys.close().await;
         self.writer.close().await;
     }
 
-    /// Returns the rows of a query.
     pub(crate) async fn rows(
         &self,
         text: impl SqlSafeStr + Send,
@@ -183,7 +176,6 @@ impl Store {
         Self::rows_on(&self.readers, text, values).await
     }
 
-    /// Returns the rows of a query on a connection of this pool.
     pub(crate) async fn rows_on(
         pool: &Pool,
         text: impl SqlSafeStr + Send,
@@ -195,7 +187,6 @@ impl Store {
         Ok(rows)
     }
 
-    /// Returns the first row of a query, if there is one.
     pub(crate) async fn row(
         &self,
         text: impl SqlSafeStr + Send,
@@ -204,7 +195,7 @@ impl Store {
         Ok(self.rows(text, values).await?.into_iter().next())
     }
 
-    /// Executes a single-statement change. Returns the number of changed rows.
+    /// Returns the number of changed rows.
     pub(crate) async fn execute(&self, text: impl SqlSafeStr + Send, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let mut writer = self.writer.acquire().await?;
         let changed = writer.execute(text, values).await?;
@@ -213,12 +204,11 @@ impl Store {
     }
 }
 
-/// Returns the newest version of the tables that this program knows.
+/// Of the tables, as far as this program knows.
 pub(crate) fn newest() -> i64 {
     MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or_default()
 }
 
-/// Returns the migrator that creates the tables.
 pub(crate) fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {
     let migration = |&(version, name, text): &(i64, &'static str, &'static str)| {
         Migration::new(version, name.into(), MigrationType::Simple, text.into_sql_str(), false)

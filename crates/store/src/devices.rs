@@ -1,4 +1,4 @@
-//! Names on several devices, each with its own key: codes that add a key, and changes that revoke keys.
+//! Names on several devices, each with its own key.
 //!
 //! The transaction of every change checks that the key of the caller proves the name, so a revoked key cannot change
 //! anything.
@@ -15,47 +15,41 @@ use crate::{
     names::{PAGE, digits, note_change},
 };
 
-/// The maximum number of keys that prove one name.
+/// Of one name.
 pub const MAX_KEYS: i64 = 4;
 
 /// The maximum clock difference between two hubs, plus the longest transaction. Older changes were already read.
 const OVERLAP: Duration = Duration::from_mins(3);
-/// How long changes are retained.
 const CHANGES_KEPT: Duration = Duration::from_mins(15);
 
 type KeyHash = [u8; KEY_HASH_LENGTH];
 
-/// The result of redeeming a code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RedeemOutcome {
-    /// The key proves this name. The code is consumed.
+    /// The code is consumed.
     Name(String),
-    /// No valid code has this hash.
     Unknown,
-    /// The name has [`MAX_KEYS`] already. The code stays valid.
+    /// The code stays valid.
     TooManyKeys,
     /// The key owns [`MAX_NAMES`] already. The code stays valid.
     TooManyNames,
 }
 
-/// The result of replacing the keys of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplaceOutcome {
-    /// Only the new key proves the name.
     Done,
-    /// The key of the caller does not prove the name.
     NotOwner,
     /// The new key owns [`MAX_NAMES`] already.
     TooManyNames,
 }
 
-/// The changes of names by other hubs with the same database that this hub has already applied.
+/// Those of other hubs that this hub has already applied.
 #[derive(Debug, Default)]
 pub struct NameChanges {
     applied: HashSet<String>,
 }
 
-/// Whether a key proves a name: `$1` is the name, `$2` the key.
+/// `$1` is the name, `$2` the key.
 macro_rules! proves {
     ($before:literal, $after:literal) => {
         concat!(
@@ -68,8 +62,8 @@ macro_rules! proves {
 }
 
 impl Store {
-    /// Stores the hash of a code that adds a key to a name, valid until `expires`, in milliseconds since the Unix
-    /// epoch. It replaces the previous code of the name. Returns `false` if `key_hash` does not prove the name.
+    /// Replaces the previous code of the name, until `expires`, in milliseconds since the Unix epoch. Returns `false`
+    /// if `key_hash` does not prove the name.
     pub async fn issue_code(
         &self,
         name: &str,
@@ -87,8 +81,8 @@ impl Store {
         Ok(self.execute(text, &values).await? == 1)
     }
 
-    /// Adds a key to the name of a code at `now`, in milliseconds since the Unix epoch, and consumes the code, in one
-    /// transaction. The code is void if the key that issued it no longer proves the name.
+    /// Adds a key to the name of a code and consumes the code, in one transaction at `now`, in milliseconds since the
+    /// Unix epoch. The code is void if the key that issued it no longer proves the name.
     pub async fn redeem_code(
         &self,
         code_hash: &[u8],
@@ -101,7 +95,7 @@ impl Store {
         redeemed
     }
 
-    /// Makes `new` the only key that proves a name, and voids its code. `key_hash` must prove the name.
+    /// Makes `new` the only key of a name, and voids its code. `key_hash` must prove the name.
     pub async fn replace_keys(
         &self,
         name: &str,
@@ -116,7 +110,7 @@ impl Store {
         replaced
     }
 
-    /// Releases a name, which becomes available immediately. Returns `false` if `key_hash` does not prove it.
+    /// The name becomes available immediately. Returns `false` if `key_hash` does not prove it.
     pub async fn release_name(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<bool, StoreError> {
         let key = digits(key_hash);
         let released = transaction!(self, writer => release(writer, name, &key, now));
@@ -124,8 +118,8 @@ impl Store {
         released
     }
 
-    /// Releases names that were claimed before `limit` and never used in a match, and deletes expired codes, at `now`;
-    /// both in milliseconds since the Unix epoch. Returns a part of the released names, and an empty list when all are
+    /// Releases names that were claimed before `limit` and never used in a match, and deletes expired codes; times are
+    /// in milliseconds since the Unix epoch. Returns a part of the released names, and an empty list when all are
     /// released.
     pub async fn release_unused_names(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
         let released = transaction!(self, writer => release_unused(writer, limit, now))?;
@@ -134,8 +128,8 @@ impl Store {
         Ok(released)
     }
 
-    /// Returns the names that lost a key since the last call, by any hub with this database. Their cached proofs are
-    /// dropped. Must be called every few seconds, as [`recent_names_of`](Self::recent_names_of) states.
+    /// The names that lost a key since the last call, by any hub with this database. Their cached proofs are dropped.
+    /// Must be called every few seconds, as [`recent_names_of`](Self::recent_names_of) states.
     pub async fn changed_names(&self, changes: &mut NameChanges, now: u64) -> Result<Vec<String>, StoreError> {
         let asked = Instant::now();
         let text = "SELECT name, id, changed FROM name_changes WHERE (changed, name) > ($1, $2) \
@@ -162,7 +156,6 @@ impl Store {
         Ok(names)
     }
 
-    // Deletes expired codes and old changes of names.
     async fn prune_codes(&self, now: u64) -> Result<(), StoreError> {
         self.execute("DELETE FROM name_codes WHERE expires < $1", &[now.into()]).await?;
         let limit = now.saturating_sub(millis(CHANGES_KEPT));

@@ -1,5 +1,3 @@
-//! Errors of the database: detailed for the log with advice, and short for public output.
-
 use std::{
     io,
     path::{Path, PathBuf},
@@ -11,37 +9,32 @@ use thiserror::Error;
 
 use crate::place::DatabaseLocation;
 
-/// Why the database cannot be used. The messages are for the log: they may contain paths, statements and addresses.
+/// The messages are for the log: they may contain paths, statements and addresses.
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("invalid database address '{0}': expected postgres://user:password@host/database")]
     Address(String),
-    /// The path of the file is not valid UTF-8.
     #[error("invalid path of a database '{0}': expected valid UTF-8")]
     Path(PathBuf),
-    /// The mode of the file denies its owner write access.
     #[error("the owner of the database '{path}' cannot write it (mode {mode:04o}); run `chmod u+rw '{path}'`")]
     ReadOnly { path: PathBuf, mode: u32 },
-    /// The file cannot be inspected or created.
     #[error("the database '{path}' cannot be opened")]
     File {
         path: PathBuf,
         #[source]
         error: io::Error,
     },
-    /// A later version of this program has changed the tables.
+    /// Changed by a later version of this program.
     #[error(
         "the tables of the database have version {found}, but this program supports versions up to {known}; run the \
          newer program, or restore an older copy of the database"
     )]
     Newer { found: i64, known: i64 },
-    /// The tables could not be created or migrated.
     #[error("cannot upgrade the tables of the database: {0}")]
     Migrate(MigrateError),
-    /// A statement failed.
     #[error("unexpected response of the database: {}", words(.0))]
     Database(sqlx::Error),
-    /// The database cannot be used in its current state; the text contains advice.
+    /// The text contains advice.
     #[error("{text}")]
     Unusable { text: String, trouble: Trouble },
     /// The target of a copy has rows that are not in the source.
@@ -50,56 +43,47 @@ pub enum StoreError {
          the source; give an empty database, or copy in the other direction"
     )]
     Foreign { table: String, rows: u64 },
-    /// After a copy the two databases have different numbers of rows.
+    /// After a copy.
     #[error(
         "after copying, the table '{table}' has {to} rows, not {from}: another program writes to the database; stop \
          its hub, and copy again"
     )]
     Differs { table: String, from: u64, to: u64 },
-    /// A statement was aborted by its timeout.
     #[error("a statement took longer than {0:?} and was cancelled")]
     Slow(Duration),
-    /// No connection became free in time.
     #[error("all connections to the database were in use for {0:?}")]
     Busy(Duration),
-    /// The connections were closed permanently.
     #[error("the database is closed")]
     Closed,
-    /// A file copy was requested of a server, which has its own tools.
+    /// A server has its own tools.
     #[error("a PostgreSQL database is copied with pg_dump")]
     NotAFile,
 }
 
-/// The kind of a database problem. The messages contain no details of the machine, so they may be public.
+/// The messages contain no details of the machine, so they may be public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Trouble {
-    /// There is no space left.
     #[error("the database cannot store data: no space left")]
     NoSpace,
-    /// Reading or writing its files fails.
     #[error("the database cannot store data: its disk fails")]
     Disk,
-    /// It cannot be reached, or the connection was lost.
     #[error("the database cannot be reached")]
     Away,
     #[error("the database is too slow")]
     Slow,
-    /// It is busy with other connections.
     #[error("the database is busy with other clients")]
     Busy,
-    /// Its files cannot be opened.
     #[error("the files of the database cannot be opened")]
     Files,
     #[error("the database cannot store data: it is read-only")]
     ReadOnly,
-    /// Its files are damaged, or not a database.
     #[error("the database is damaged")]
     Damaged,
     #[error("the database does not accept the login")]
     Login,
     #[error("the tables of the database are of another version")]
     Version,
-    /// It rejects the values, and will reject them again.
+    /// It will reject the values again.
     #[error("the database rejects a result")]
     Refused,
     #[error("the database failed")]
@@ -107,7 +91,6 @@ pub enum Trouble {
 }
 
 impl StoreError {
-    /// Returns the kind of the problem, which may be public.
     #[must_use]
     pub fn trouble(&self) -> Trouble {
         match self {
@@ -130,8 +113,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the transaction was rolled back because it conflicted with another one, so that it can be repeated
-    /// immediately.
+    /// A transaction that conflicted with another one was rolled back, and can be repeated immediately.
     pub(crate) fn is_conflict(&self) -> bool {
         let Self::Database(sqlx::Error::Database(error)) = self else { return false };
         // A serialization failure or a deadlock of PostgreSQL. SQLite makes writers wait.
@@ -152,7 +134,6 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Formats an error without repetition.
 fn words(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => error.message().to_owned(),
@@ -227,7 +208,6 @@ fn of_sqlstate(code: &str) -> Trouble {
     }
 }
 
-/// Adds advice to an error of a connection or a migration.
 pub(crate) fn explain(error: StoreError, place: &DatabaseLocation) -> StoreError {
     let trouble = error.trouble();
     let text = match (&error, place) {
@@ -246,7 +226,7 @@ pub(crate) fn explain(error: StoreError, place: &DatabaseLocation) -> StoreError
 }
 
 impl DatabaseLocation {
-    /// Returns the error for a user who may not create the tables of an empty database.
+    /// For a user who may not create the tables of an empty database.
     pub(crate) fn may_not_make_tables(&self) -> StoreError {
         let text = match self {
             Self::Server(server) => Named(server).forbids("permission denied"),
@@ -277,11 +257,10 @@ fn of_file(path: &Path, trouble: Trouble, cause: &sqlx::Error) -> Option<String>
     }
 }
 
-/// A server as its address describes it.
 struct Named<'a>(&'a PgConnectOptions);
 
 impl Named<'_> {
-    // Returns the location. A directory of sockets is not a host.
+    // A directory of sockets is not a host.
     fn at(&self) -> String {
         let (host, port) = (self.0.get_host(), self.0.get_port());
         match self.0.get_socket() {
@@ -292,7 +271,7 @@ impl Named<'_> {
         }
     }
 
-    // Returns the options with which the PostgreSQL tools connect to this server, each preceded by a space.
+    // For the PostgreSQL tools, each preceded by a space.
     fn options(&self) -> String {
         let (host, port) = (self.0.get_host(), self.0.get_port());
         let host = self.0.get_socket().map_or_else(|| host.to_owned(), |socket| socket.display().to_string());

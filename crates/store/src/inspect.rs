@@ -1,5 +1,3 @@
-//! Checks a database before it is used: whether it is reachable and writable, and what it contains.
-
 use std::time::{Duration, SystemTime};
 
 use crate::{
@@ -10,11 +8,9 @@ use crate::{
     place::DatabaseLocation,
 };
 
-/// Row counts of the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
     pub matches: u64,
-    /// The number of owned names.
     pub names: u64,
 }
 
@@ -45,7 +41,7 @@ impl Store {
         Ok(ahead)
     }
 
-    /// Verifies a file completely and returns its totals. Of a server, it only returns the totals.
+    /// Verifies a file completely. Of a server, only returns the totals.
     ///
     /// # Errors
     /// If the file is damaged, or the database does not answer.

@@ -1,4 +1,4 @@
-//! Records of journals: how far their results are stored and, for journals of earlier versions, their rooms and seats.
+//! How far the results of journals are stored and, for journals of earlier versions, their rooms and seats.
 
 use std::{
     collections::HashMap,
@@ -7,29 +7,28 @@ use std::{
 
 use crate::{Kind, Store, StoreError, connection::Row};
 
-/// The class of matches for which no class was recorded, and the reason why they are casual.
+/// Of matches for which no class was recorded; also the reason why they are casual.
 pub const EARLIER: &str = "earlier";
-/// The number of journals that one query reads.
 const PAGE: i64 = 1_000;
 
-/// The record of a journal. Only earlier versions fill `room`, `title`, `class` and `casual`.
+/// Only earlier versions fill `room`, `title`, `class` and `casual`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalNote {
     pub room: String,
     pub title: String,
-    /// The class of its matches, as in [`Match::class`](crate::Match::class).
+    /// As in [`Match::class`](crate::Match::class).
     pub class: String,
-    /// Why its matches are casual, as in [`Match::casual`](crate::Match::casual).
+    /// As in [`Match::casual`](crate::Match::casual).
     pub casual: String,
     /// Results before this position in the journal are stored.
     pub examined: u64,
     /// Where a replay must start to find further results.
     pub known: RoomTime,
-    /// Whether people have played in its matches.
+    /// People have played in its matches.
     pub people: bool,
 }
 
-/// The record of an unknown journal, whose matches do not count.
+/// An unknown journal, whose matches do not count.
 impl Default for JournalNote {
     fn default() -> Self {
         let (room, title) = (String::new(), String::new());
@@ -38,10 +37,8 @@ impl Default for JournalNote {
     }
 }
 
-/// The player at a seat.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct SeatRecord {
-    /// Whether the name of the player is proven.
     pub kind: Kind,
     /// As [`MatchPlayer::host`](crate::MatchPlayer::host).
     pub host: String,
@@ -49,8 +46,6 @@ pub struct SeatRecord {
     pub level: String,
 }
 
-/// A point in time of a room.
-///
 /// As the end of the known part of a journal: all matches that started before it are over and stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RoomTime {
@@ -62,7 +57,7 @@ pub struct RoomTime {
 }
 
 impl RoomTime {
-    /// Returns the time in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     #[must_use]
     pub const fn unix(self) -> u64 {
         self.zero.saturating_add(self.until / 1_000)
@@ -70,7 +65,7 @@ impl RoomTime {
 }
 
 impl Store {
-    /// Records that all results of a journal up to this position are stored.
+    /// Up to this position, all results are stored.
     pub async fn note_examined(&self, file: &str, position: u64, known: RoomTime) -> Result<(), StoreError> {
         let text = "INSERT INTO journals (file, room, title, examined, known, zero) VALUES ($1, '', '', $2, $3, $4) \
                     ON CONFLICT (file) DO UPDATE SET examined = excluded.examined, known = excluded.known, zero = excluded.zero";
@@ -78,7 +73,7 @@ impl Store {
         self.execute(text, &values).await.map(drop)
     }
 
-    /// Returns the record of a journal; an empty one if there is none.
+    /// An empty record if there is none.
     pub async fn journal(&self, file: &str) -> Result<JournalNote, StoreError> {
         let text =
             "SELECT file, room, title, examined, class, casual, known, zero, people FROM journals WHERE file = $1";
@@ -86,7 +81,7 @@ impl Store {
         row.map_or_else(|| Ok(JournalNote::default()), |row| note_of(&row))
     }
 
-    /// Returns the records of all journals, by file name.
+    /// By file name.
     pub async fn journals(&self) -> Result<HashMap<String, JournalNote>, StoreError> {
         let mut journals = HashMap::new();
         let mut last = String::new();
@@ -101,15 +96,15 @@ impl Store {
         }
     }
 
-    /// Deletes the record of a removed journal, and the seats of its room if the room has no other journal. Its
-    /// matches remain.
+    /// The journal was removed. Also deletes the seats of its room if the room has no other journal. Its matches
+    /// remain.
     pub async fn forget_journal(&self, file: &str, room: &str) -> Result<(), StoreError> {
         self.execute("DELETE FROM journals WHERE file = $1", &[file.into()]).await?;
         let text = "DELETE FROM seats WHERE room = $1 AND NOT EXISTS (SELECT 1 FROM journals WHERE room = $1)";
         self.execute(text, &[room.into()]).await.map(drop)
     }
 
-    /// Returns the seats of a room that earlier versions recorded, by address and name.
+    /// As earlier versions recorded them, by address and name.
     pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), SeatRecord>, StoreError> {
         let text = "SELECT address, name, kind, host, level FROM seats WHERE room = $1";
         let rows = self.rows(text, &[room.into()]).await?;
@@ -128,7 +123,7 @@ fn note_of(row: &Row) -> Result<JournalNote, StoreError> {
     Ok(JournalNote { room, title, class, casual, examined, known, people })
 }
 
-/// Returns the current time in milliseconds since the Unix epoch.
+/// In milliseconds since the Unix epoch.
 pub fn unix_now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

@@ -1,5 +1,3 @@
-//! Leaderboards and statistics of players.
-
 use std::cmp::Reverse;
 
 use skillratings::weng_lin::WengLinRating;
@@ -10,65 +8,59 @@ use crate::{
     rating::{drifted, fixed, shown, sure, uncertainty},
 };
 
-/// The maximum number of matches in a player's history on a board.
 const MAX_HISTORY: i64 = 200;
-/// The maximum number of boards of a player.
 const MAX_BOARDS: i64 = 200;
 /// A query reads this many times the requested number of rows, because inactive players fall behind others.
 const MARGIN: u32 = 2;
-/// The maximum number of listed seasons: 50 years.
+/// 50 years.
 const MAX_SEASONS: usize = 200;
 
-/// A board: the matches of a class of a game in a season.
+/// The matches of a class of a game in a season.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board<'a> {
     pub game: &'a str,
-    /// The class, as in [`Match::class`](crate::Match::class).
+    /// As in [`Match::class`](crate::Match::class).
     pub class: &'a str,
-    /// A season such as `2026-4`, or [`ALL_TIME`](crate::ALL_TIME).
+    /// Such as `2026-4`, or [`ALL_TIME`](crate::ALL_TIME).
     pub season: &'a str,
 }
 
-/// A row of a leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leader {
-    /// The rank, from 1; equal players share one.
+    /// From 1; equal players share one.
     pub rank: u32,
     pub name: String,
     pub kind: Kind,
     pub score: Score,
 }
 
-/// The statistics of a player on a board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     pub rating: i64,
-    /// The current uncertainty of the rating.
     pub uncertainty: i64,
-    /// Whether the player is ranked: after [`RANKED_AFTER`](crate::RANKED_AFTER) matches.
+    /// After [`RANKED_AFTER`](crate::RANKED_AFTER) matches.
     pub ranked: bool,
-    /// The number of counted matches.
+    /// Only counted ones.
     pub matches: u64,
     pub wins: u64,
-    /// The mean score in the game's own unit.
+    /// In the game's own unit.
     pub mean_score: f64,
     /// The ends of the newest rated matches, in milliseconds since the Unix epoch, with the rating after each. Oldest
     /// first.
     pub history: Vec<(u64, i64)>,
-    // The current sort key of boards.
+    // Boards are sorted by it.
     sure: i64,
 }
 
-/// The order of a leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The lower bound of the rating, highest first: for games between players.
+    /// The lower bound of the rating, highest first.
     Rating,
     /// The mean score, lowest first: for single-player games, where the score is the effort.
     LowestScore,
 }
 
-/// The columns of a row, in the order that [`score`] expects.
+/// In the order that [`score`] expects.
 macro_rules! columns {
     () => {
         "name, kind, mean, deviation, last, ranked, matches, wins, score"
@@ -76,8 +68,7 @@ macro_rules! columns {
 }
 
 impl Store {
-    /// Returns the best players on a board as of `now`, in milliseconds since the Unix epoch: either the ranked or the
-    /// provisional ones.
+    /// As of `now`, in milliseconds since the Unix epoch: either the ranked or the provisional players, best first.
     pub async fn leaders(
         &self,
         board: Board<'_>,
@@ -126,8 +117,7 @@ impl Store {
         Ok(leaders)
     }
 
-    /// Returns the displayed rating of a player on a board as of `now`, and its uncertainty; `None` if the player is
-    /// not on the board.
+    /// The displayed rating as of `now`, and its uncertainty; `None` if the player is not on the board.
     pub async fn rating(
         &self,
         Board { game, class, season }: Board<'_>,
@@ -144,7 +134,7 @@ impl Store {
         row.map(|row| score(&row, class, now).map(|score| (score.rating, score.uncertainty))).transpose()
     }
 
-    /// Returns the seasons with boards, oldest first.
+    /// Oldest first.
     pub async fn seasons(&self) -> Result<Vec<String>, StoreError> {
         let mut seasons: Vec<String> = vec![];
         while seasons.len() < MAX_SEASONS {
@@ -157,7 +147,7 @@ impl Store {
         Ok(seasons)
     }
 
-    /// Returns the kinds with which a name has played, in the order proven, unproven, bot.
+    /// The kinds with which a name has played, in the order proven, unproven, bot.
     pub async fn kinds(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
         // One query for each kind, since a player may have played any number of matches.
         let mut kinds = vec![];
@@ -173,7 +163,7 @@ impl Store {
         Ok(kinds)
     }
 
-    /// Returns the statistics of a player in a season as of `now`, by game and class.
+    /// As of `now`, by game and class.
     pub async fn scores(
         &self,
         (name, kind): (&str, Kind),
@@ -228,7 +218,7 @@ fn score(row: &Row, class: &str, now: u64) -> Result<Score, StoreError> {
     })
 }
 
-/// Returns the mean score, by which leaderboards are sorted.
+/// Leaderboards are sorted by it.
 #[expect(clippy::cast_precision_loss, reason = "a mean that is shown with two digits")]
 pub(crate) fn average(sum: i64, matches: i64) -> f64 {
     sum as f64 / matches.max(1) as f64

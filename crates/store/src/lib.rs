@@ -3,12 +3,12 @@
 //! The default is SQLite, in one file. PostgreSQL is for operators who have outgrown it. Both run the same migrations,
 //! queries and tests.
 //!
-//! - [`Store`] is the database. It connects on first use, so a program can start without it. One connection writes and
-//!   others read. Each statement has a timeout and uses an index.
+//! - [`Store`] connects on first use, so a program can start without the database. One connection writes and others
+//!   read. Each statement has a timeout and uses an index.
 //! - [`Store::record`] stores a match and counts it on its boards in one transaction. The id of a match is unique, so
 //!   storing it again has no effect.
 //! - [`Store::copy_to`] copies all data into another database of either kind.
-//! - The other methods are the queries of the web pages: matches, leaderboards, players, and owners of names.
+//! - The other methods are the queries of the web pages.
 //!
 //! A person is a name and a [`Kind`], because anyone may use an unproven name.
 
@@ -59,7 +59,6 @@ pub enum Kind {
     Unproven,
     /// The player has the key of the name's owner.
     Proven,
-    /// A bot of the host.
     Bot,
 }
 

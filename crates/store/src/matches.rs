@@ -1,73 +1,61 @@
-//! Stored matches.
-
 use crate::{Kind, Store, StoreError, connection::Row};
 
-/// The maximum number of matches in one page.
 pub const MAX_PAGE: u32 = 100;
 
-/// A finished match.
-///
-/// Hubs of other versions exchange it as JSON, so every added field needs a default.
+/// Hubs of other versions exchange finished matches as JSON, so every added field needs a default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Match {
-    /// The permanent id, which is derived from the journal.
+    /// Permanent; derived from the journal.
     pub id: String,
-    /// The game, such as `nuggets`.
     pub game: String,
     pub title: String,
     pub room: String,
     pub journal: String,
-    /// The number of the match in its journal.
+    /// In its journal.
     pub number: u32,
-    /// When the match started, in microseconds of the time of its room.
+    /// In microseconds of the time of its room, as `ends`.
     pub begins: u64,
-    /// When the match ended, in microseconds of the time of its room.
     pub ends: u64,
-    /// When the match started, in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch, as `ended`.
     pub started: u64,
-    /// When the match ended, in milliseconds since the Unix epoch.
     pub ended: u64,
     pub complete: bool,
-    /// The board of its game that the match counts for.
+    /// A board of the game.
     #[serde(default)]
     pub class: String,
-    /// Why it does not count there; empty if it does.
+    /// Why it does not count; empty if it does.
     #[serde(default)]
     pub casual: String,
-    /// The result, best first. A match without players is not stored.
+    /// Best first. A match without players is not stored.
     pub players: Vec<MatchPlayer>,
 }
 
-/// A player in the result of a match.
-///
 /// `won`, `host` and `level` are used once, to count the match. The database does not store them, so a match that was
 /// read from it contains their defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct MatchPlayer {
-    /// The rank, from 1; equal scores may share one.
+    /// From 1; equal scores may share one.
     pub rank: u32,
     pub name: String,
     pub kind: Kind,
-    /// The seat in the game's own terms.
     pub seat: String,
-    /// The score in the game's own unit.
+    /// In the game's own unit.
     pub score: i64,
-    /// Whether the match counts as won.
     pub won: bool,
-    /// Whether the player left before the end, which counts as the last place.
+    /// Left before the end, which counts as the last place.
     pub quit: bool,
-    /// The rating after the match, if it was rated. Set when the match is counted.
+    /// After the match, if it was rated. Set when the match is counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rating: Option<i64>,
-    /// A code for the host of the player on that day; empty if unknown.
+    /// A code for that day; empty if unknown.
     #[serde(default)]
     pub host: String,
-    /// The level of a bot, as its rating is named; empty for other players, and if unknown.
+    /// Of a bot, as its rating is named; empty for other players, and if unknown.
     #[serde(default)]
     pub level: String,
 }
 
-/// The columns of a match `m` and its players `p`, in the order that [`collect`] expects.
+/// In the order that [`collect`] expects.
 macro_rules! columns {
     () => {
         "m.id, m.game, m.title, m.room, m.journal, m.number, m.begins, m.ends, m.started, m.ended, m.complete, \
@@ -87,7 +75,7 @@ impl Store {
     }
 }
 
-/// Assembles matches from rows. The rows of a match must be adjacent.
+/// The rows of a match must be adjacent.
 pub(crate) fn collect(rows: &[Row]) -> Result<Vec<Match>, StoreError> {
     let mut matches: Vec<Match> = vec![];
     for row in rows {

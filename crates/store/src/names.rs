@@ -1,5 +1,3 @@
-//! Names and the keys that own them.
-
 use std::{
     collections::HashMap,
     hash::{BuildHasher as _, Hasher as _, RandomState},
@@ -15,16 +13,13 @@ use crate::{
     place::DatabaseLocation,
 };
 
-/// The length of the hash of an owner's key in bytes: SHA-256.
+/// Bytes of the hash of an owner's key: SHA-256.
 pub const KEY_HASH_LENGTH: usize = 32;
 
-/// The maximum number of names that one key can own.
 pub const MAX_NAMES: i64 = 16;
 
-/// The number of names that one statement reads or deletes.
 pub(crate) const PAGE: i64 = 1_000;
 
-/// The number of keys whose names are cached.
 const MAX_RECENT: usize = 4_096;
 /// How long the cache is valid after the changes of other hubs were read.
 const RECENT: Duration = Duration::from_secs(5);
@@ -33,29 +28,25 @@ const MAX_READS: u32 = 3;
 
 type KeyHash = [u8; KEY_HASH_LENGTH];
 
-/// The result of claiming a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// The name belongs to this key, from now on or already.
     Own,
-    /// The name belongs to another key.
     Taken,
-    /// The name resembles this one, which is taken. `None` if no match was joined with that name yet, because it is
-    /// not public then.
+    /// A taken name that looks like this one. `None` if no match was joined with that name yet, because it is not
+    /// public then.
     Resembles(Option<String>),
     /// The key owns [`MAX_NAMES`] already.
     TooMany,
 }
 
-/// A cache of the names that keys own.
 #[derive(Debug, Default)]
 pub(crate) struct NameCache(Mutex<Cache>);
 
 #[derive(Debug, Default)]
 struct Cache {
     names: HashMap<KeyHash, Vec<String>>,
-    // The number of calls that removed names, so that a result that was read before such a call is not cached after
-    // it.
+    // Counts calls that removed names, so that a result that was read before such a call is not cached after it.
     generation: u64,
     // When the changes of other hubs with the same database were last read.
     followed: Option<Instant>,
@@ -70,8 +61,8 @@ impl NameCache {
         self.cache().generation
     }
 
-    // Caches names that were read in this generation. Returns `false` if some were removed since. Keys without names
-    // are not cached, since any client can invent such keys.
+    // Returns `false` if names were removed since this generation. Keys without names are not cached, since any client
+    // can invent such keys.
     fn keep(&self, generation: u64, key: &KeyHash, names: &[String]) -> bool {
         let cache = &mut *self.cache();
         let is_current = cache.generation == generation;
@@ -103,7 +94,6 @@ impl NameCache {
         });
     }
 
-    /// Records that the changes of other hubs up to this time were applied.
     pub(crate) fn follow(&self, time: Instant) {
         self.cache().followed = Some(time);
     }
@@ -115,14 +105,14 @@ impl NameCache {
     }
 }
 
-/// Returns the skeleton of a name, which is equal for names that people confuse.
+/// Equal for names that people confuse.
 fn skeleton_of(name: &str) -> String {
     skeleton(name).collect()
 }
 
 impl Store {
-    /// Claims a name at `now`, in milliseconds since the Unix epoch. The name belongs to the first key that claims it,
-    /// and no other name that looks the same can be claimed.
+    /// The name belongs to the first key that claims it, and no other name that looks the same can be claimed. `now` is
+    /// in milliseconds since the Unix epoch.
     pub async fn claim(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<Claim, StoreError> {
         // Two simultaneous claims of one key may exceed the limit by one, which is harmless.
         let generation = self.recent.generation();
@@ -154,12 +144,12 @@ impl Store {
         })
     }
 
-    /// Excludes a name from the release of unused names, even if no match is joined with it.
+    /// Excludes the name from the release of unused names.
     pub async fn mark_name_used(&self, name: &str) -> Result<(), StoreError> {
         self.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
     }
 
-    // Stores the skeletons of names of earlier versions.
+    // Of names of earlier versions.
     pub(crate) async fn store_skeletons(&self) -> Result<(), StoreError> {
         let mut last = String::new();
         loop {
@@ -176,7 +166,6 @@ impl Store {
         }
     }
 
-    /// Returns the names that this key owns.
     pub async fn names_of(&self, key_hash: &KeyHash) -> Result<Vec<String>, StoreError> {
         let mut attempts = 0;
         loop {
@@ -196,13 +185,13 @@ impl Store {
         let values = &[(&digits).into(), (MAX_NAMES + 1).into()];
         let text = "SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2";
         let mut rows = Self::rows_on(&self.keys, text, values).await?;
-        // The names that it proves as the key of another device.
+        // As the key of another device.
         let text = "SELECT name FROM name_keys WHERE key_hash = $1 ORDER BY added, name LIMIT $2";
         rows.extend(Self::rows_on(&self.keys, text, values).await?);
         rows.iter().map(|row| row.text(0)).collect()
     }
 
-    /// Returns the cached names of this key without a query. The list may be complete, partial or empty.
+    /// Cached names, without a query. The list may be complete, partial or empty.
     ///
     /// It is empty if the database is a server, which other hubs may use, and their changes were not read for 5 s: see
     /// [`changed_names`](Self::changed_names).
@@ -212,7 +201,7 @@ impl Store {
     }
 }
 
-/// Records that a name lost a key, for other hubs with the same database.
+/// For other hubs with the same database.
 pub(crate) async fn note_change(writer: &mut Connection, name: &str, now: u64) -> Result<(), StoreError> {
     let id = format!("{:016x}", RandomState::new().build_hasher().finish());
     let text = "INSERT INTO name_changes (name, id, changed) VALUES ($1, $2, $3) \
@@ -220,7 +209,7 @@ pub(crate) async fn note_change(writer: &mut Connection, name: &str, now: u64) -
     writer.execute(text, &[name.into(), (&id).into(), now.into()]).await.map(drop)
 }
 
-/// Records that a match was joined with this name, which reserves it for its key.
+/// Reserves the name for its key.
 pub(crate) async fn note_use(writer: &mut Connection, name: &str) -> Result<(), StoreError> {
     writer.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
 }

@@ -1,5 +1,3 @@
-//! The location of a database, and the permissions of its file.
-
 use std::{
     fs::OpenOptions,
     io::ErrorKind,
@@ -16,7 +14,7 @@ pub(crate) enum DatabaseLocation {
     Server(Box<PgConnectOptions>),
 }
 
-/// Creates the file if it does not exist, accessible only to its owner, and ensures that it is writable.
+/// Accessible only to its owner. Creates the file if it does not exist.
 pub(crate) fn make_writable(path: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -32,7 +30,6 @@ pub(crate) fn make_writable(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The access rights of a file's owner.
 #[cfg(unix)]
 mod owner {
     use std::{
@@ -45,9 +42,8 @@ mod owner {
 
     use crate::StoreError;
 
-    /// The mode that the owner of a database needs.
     pub(super) const MODE: u32 = 0o600;
-    /// The suffixes of the files that SQLite creates beside a database: its log, and the index of the log.
+    /// Files that SQLite creates beside a database: its log, and the index of the log.
     const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
     /// Rejects a database that its owner cannot write.

@@ -16,21 +16,19 @@ use crate::Kind;
 
 /// Displayed points per point of the mean. A new player has a mean of 25, so 1000 points.
 const POINTS: f64 = 40.0;
-/// The number of deviations in the displayed uncertainty. In 19 of 20 cases the strength differs from the rating by
-/// less.
+/// Deviations in the displayed uncertainty. In 19 of 20 cases the strength differs from the rating by less.
 const SURE: f64 = 2.0;
 /// The uncertainty that a day without a match adds. After a season, a certain rating is twice as uncertain as before,
 /// and after three years as uncertain as that of a new player.
 const DRIFT: f64 = 0.25;
-/// Milliseconds of a day.
+/// In milliseconds.
 const DAY: f64 = 86_400_000.0;
 
 /// The class of matches of programs on the ladder. See `docs/ladder.md`.
 pub const LADDER: &str = "ladder";
-/// The points of the built-in bots on boards of that class, by the names of their ratings.
+/// Points of the built-in bots on boards of [`LADDER`], by the names of their ratings.
 const FIXED: [(&str, f64); 3] = [("bot, easy", 800.0), ("bot, normal", 1_000.0), ("bot, hard", 1_200.0)];
 
-/// Returns the fixed rating of a built-in bot on a board of this class.
 pub(crate) fn fixed(class: &str, (name, kind): (&str, Kind)) -> Option<WengLinRating> {
     let fixed = FIXED.iter().find(|(fixed, _)| *fixed == name && kind == Kind::Bot && class == LADDER);
     fixed.map(|(_, points)| WengLinRating { rating: points / POINTS, uncertainty: 0.0 })
@@ -42,23 +40,20 @@ fn points(value: f64) -> i64 {
     points
 }
 
-/// Returns the displayed rating.
 pub(crate) fn shown(rating: WengLinRating) -> i64 {
     // Zero marks a match without a rating.
     points(rating.rating).max(1)
 }
 
-/// Returns the displayed uncertainty.
 pub(crate) fn uncertainty(rating: WengLinRating) -> i64 {
     points(SURE * rating.uncertainty)
 }
 
-/// Returns the sort key of boards: the lower bound of the rating, so that one lucky match cannot lead a board.
+/// The sort key of boards: the lower bound of the rating, so that one lucky match cannot lead a board.
 pub(crate) fn sure(rating: WengLinRating) -> i64 {
     shown(rating) - uncertainty(rating)
 }
 
-/// Returns a rating after the given number of milliseconds without a match.
 pub(crate) fn drifted(rating: WengLinRating, millis: u64) -> WengLinRating {
     #[expect(clippy::cast_precision_loss, reason = "a time of millions of years")]
     let days = millis as f64 / DAY;
@@ -67,8 +62,8 @@ pub(crate) fn drifted(rating: WengLinRating, millis: u64) -> WengLinRating {
     WengLinRating { uncertainty: grown.min(most), ..rating }
 }
 
-/// Returns the rating of a player after a match against others, each with its rank. Equal ranks are ties. The result
-/// is the sum of the pairwise comparisons, so it is also correct if some participants are omitted.
+/// After a match against others, each with its rank. Equal ranks are ties. The result is the sum of the pairwise
+/// comparisons, so it is also correct if some participants are omitted.
 pub(crate) fn rate(player: (WengLinRating, u32), others: &[(WengLinRating, u32)]) -> WengLinRating {
     let teams: Vec<_> = std::iter::once(&player)
         .chain(others)

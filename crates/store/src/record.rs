@@ -1,6 +1,3 @@
-//! Stores a match and counts it: ratings and means of its players, on the board of its class for all time and for its
-//! season.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use skillratings::weng_lin::WengLinRating;
@@ -15,20 +12,19 @@ use crate::{
     season::{ALL_TIME, day_of, season_of},
 };
 
-/// The class of the daily puzzle, which counts once a day for a proven name.
+/// Counts once a day for a proven name.
 pub const DAILY: &str = "daily";
-/// The number of matches after which a player is ranked instead of provisional.
+/// Fewer matches make a player provisional.
 pub const RANKED_AFTER: i64 = 10;
 /// How often two names of one host count against each other per day.
 pub const MAX_MEETINGS_A_DAY: i64 = 3;
 
-/// The rank of a player who left before the end.
+/// Of a player who left before the end.
 const LAST: u32 = u32::MAX;
 
-/// The owner of a rating: a name and its kind. All bots of a level share one rating.
+/// The owner of a rating. All bots of a level share one rating.
 type Person = (String, Kind);
 
-/// A row of a board.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
     rating: WengLinRating,
@@ -39,7 +35,7 @@ struct Record {
 }
 
 impl Store {
-    /// Stores a match and counts it in one transaction. Returns `false` if it is already stored.
+    /// Stores and counts in one transaction. Returns `false` if the match is already stored.
     ///
     /// # Errors
     /// If the database rejects it. The call can be repeated.
@@ -113,7 +109,7 @@ async fn store_players(writer: &mut Connection, new: &Match) -> Result<(), Store
     Ok(())
 }
 
-// Returns the owner of a player's rating. A bot of unknown level has none.
+// `None` for a bot of unknown level.
 fn person(player: &MatchPlayer) -> Option<Person> {
     match (player.kind, player.level.as_str()) {
         (Kind::Bot, "") => None,
@@ -126,8 +122,7 @@ const fn rank(player: &MatchPlayer) -> u32 {
     if player.quit { LAST } else { player.rank }
 }
 
-// Returns the players who take part in the rating. Only the best seat of a person counts, so playing against oneself
-// has no benefit. Each bot counts.
+// Only the best seat of a person counts, so playing against oneself has no benefit. Each bot counts.
 fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
     let mut all: Vec<(Person, &MatchPlayer)> = vec![];
     for player in players {
@@ -142,8 +137,8 @@ fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
     all
 }
 
-// Counts a match whose options do not make it casual: sets the ratings of its players, or the reason why it is casual.
-// A match with a single player counts for the mean of the player's scores.
+// Sets the ratings of the players, or the reason why the match is casual. A match with a single player counts for the
+// mean of the player's scores.
 async fn count(writer: &mut Connection, new: &mut Match) -> Result<(), StoreError> {
     if !new.casual.is_empty() {
         return Ok(());
@@ -159,7 +154,7 @@ async fn count(writer: &mut Connection, new: &mut Match) -> Result<(), StoreErro
     Ok(())
 }
 
-// Returns the ratings after a match, or the reason why it is casual.
+// The inner error is the reason why the match is casual.
 async fn ratings(
     writer: &mut Connection,
     new: &Match,
@@ -191,7 +186,7 @@ async fn ratings(
     Ok(Ok(ratings))
 }
 
-// Returns for each contestant the indices of the opponents to compare with.
+// Indices by contestant.
 async fn opponents(
     writer: &mut Connection,
     new: &Match,
@@ -230,8 +225,8 @@ async fn opponents(
     Ok(opponents)
 }
 
-// Returns the host and the names of two players who may be the same person. An unknown host matches every host. All
-// unproven names of a host count as one name, since a person can use any number of them.
+// The host and the names of two players who may be the same person. An unknown host matches every host. All unproven
+// names of a host count as one name, since a person can use any number of them.
 fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, &'a str, &'a str)> {
     if one.kind == Kind::Bot || other.kind == Kind::Bot {
         return None;
@@ -246,7 +241,7 @@ fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, 
     Some((host.to_owned(), one.min(other), one.max(other)))
 }
 
-// Records a meeting; returns whether it counts.
+// Returns whether it counts.
 async fn meet(
     writer: &mut Connection,
     day: u64,
@@ -258,7 +253,7 @@ async fn meet(
     Ok(row.map_or(Ok(1), |row| row.integer(0))? <= MAX_MEETINGS_A_DAY)
 }
 
-// Counts a match on one board. Returns the displayed ratings of its rated players.
+// Returns the displayed ratings.
 async fn count_for(
     writer: &mut Connection,
     new: &Match,
@@ -306,7 +301,7 @@ fn fixed_of(new: &Match, (name, kind): &Person) -> Option<WengLinRating> {
     fixed(&new.class, (name, *kind))
 }
 
-// Returns the mean rating: several bots of a level are one player, whose rating becomes the mean of theirs.
+// Several bots of a level are one player, whose rating becomes the mean of theirs.
 fn mean(all: &[WengLinRating]) -> Option<WengLinRating> {
     #[expect(clippy::cast_precision_loss, reason = "some seats")]
     let count = all.len() as f64;

@@ -1,5 +1,4 @@
-//! Searches for matches. A query contains only the given conditions, so that an index can answer it, and it reads a
-//! bounded number of rows regardless of the number of matches.
+//! A query contains only the given conditions, so that an index can answer it, and it reads a bounded number of rows.
 
 use std::{cmp::Ordering, collections::BTreeMap, fmt::Write as _};
 
@@ -12,15 +11,13 @@ use crate::{
     matches::{collect, columns},
 };
 
-/// The maximum number of matches that a search for matches between two players examines: the newest ones of the player
-/// with fewer matches.
+/// Matches that a search for matches of two players examines: the newest ones of the player with fewer matches.
 pub const MAX_MEETINGS: i64 = 2_048;
 
-/// A filter for matches. An empty text matches all.
+/// An empty text matches all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MatchFilter {
     pub game: String,
-    /// A player of the match.
     pub player: String,
     pub kind: Option<Kind>,
     /// An opponent, if a player is given.
@@ -28,25 +25,20 @@ pub struct MatchFilter {
     pub against_kind: Option<Kind>,
     /// Only matches that ended before the match with this id.
     pub before: String,
-    /// The maximum number of matches, up to [`MAX_PAGE`].
+    /// Up to [`MAX_PAGE`].
     pub limit: u32,
 }
 
-/// How often one of two players ranked before the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Ties {
-    /// The first player ranked better.
     pub wins: u64,
-    /// The second player ranked better.
     pub losses: u64,
-    /// Both had the same rank.
     pub ties: u64,
 }
 
-/// A name of one kind, or of any.
+/// `None` is any kind.
 type Person<'a> = (&'a str, Option<Kind>);
 
-/// A statement under construction, with its values.
 #[derive(Debug, Default)]
 struct Statement<'a> {
     text: String,
@@ -66,8 +58,7 @@ impl<'a> Statement<'a> {
         self
     }
 
-    // Adds the newest matches of a person before a point in time, as `ended` and `match_id`: first the newest of each
-    // kind, then the newest of those.
+    // Before a point in time, as `ended` and `match_id`: first the newest of each kind, then the newest of those.
     fn newest(&mut self, (name, kind): Person<'a>, game: &'a str, (ended, id): (i64, &'a str), limit: i64) {
         let all = [Kind::Unproven, Kind::Proven, Kind::Bot];
         let kinds = kind.as_ref().map_or(&all[..], std::slice::from_ref);
@@ -87,7 +78,7 @@ impl<'a> Statement<'a> {
         self.add(") own ORDER BY ended DESC, match_id DESC LIMIT ").value(limit);
     }
 
-    // Adds the condition that a row `a` of the players is a seat of this person in the match `w`.
+    // A row `a` of the players is a seat of this person in the match `w`.
     fn seat_of(&mut self, (name, kind): Person<'a>) -> &mut Self {
         let kinds = kind.map_or((0, 2), |kind| (kind.number(), kind.number()));
         self.add("a.name = ").value(name).add(" AND a.kind IN (").value(kinds.0);
@@ -98,11 +89,10 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// A position after all matches.
 const END: (i64, &str) = (i64::MAX, "");
 
 impl Store {
-    /// Returns the newest matches of a class among the newest 10,000 matches of the game, newest first.
+    /// Among the newest 10,000 matches of the game, newest first.
     pub async fn newest_of_class(&self, game: &str, class: &str, count: usize) -> Result<Vec<Match>, StoreError> {
         let text = concat!(
             "SELECT ",
@@ -115,7 +105,7 @@ impl Store {
         collect(&self.rows(text, &[game.into(), class.into(), count.into()]).await?)
     }
 
-    /// Returns the newest matches that match the filter, newest first.
+    /// Newest first.
     pub async fn matches(&self, filter: &MatchFilter) -> Result<Vec<Match>, StoreError> {
         let limit = i64::from(filter.limit.min(MAX_PAGE));
         let mut before = END;
@@ -152,8 +142,8 @@ impl Store {
         collect(&self.rows(AssertSqlSafe(text), &values).await?)
     }
 
-    /// Returns for each game how often a player ranked before another, if both played to the end. Searches the newest
-    /// [`MAX_MEETINGS`] matches of the player with fewer matches.
+    /// For each game, how often a player ranked before another, if both played to the end. Searches [`MAX_MEETINGS`]
+    /// matches.
     pub async fn against(&self, one: (&str, Kind), other: (&str, Kind)) -> Result<Vec<(String, Ties)>, StoreError> {
         let (first, second) = self.rarer((one.0, Some(one.1)), (other.0, Some(other.1))).await?;
         let is_swapped = first != (one.0, Some(one.1));
@@ -183,8 +173,7 @@ impl Store {
         Ok(games.into_iter().collect())
     }
 
-    // Returns two persons, the one with fewer matches first, so that common matches are found even if the other has
-    // played very many.
+    // The person with fewer matches first, so that common matches are found even if the other has played very many.
     async fn rarer<'a>(&self, one: Person<'a>, other: Person<'a>) -> Result<(Person<'a>, Person<'a>), StoreError> {
         let counts = (self.count(one).await?, self.count(other).await?);
         // The order does not depend on the order of the arguments.
@@ -192,7 +181,6 @@ impl Store {
         Ok(if is_ordered { (one, other) } else { (other, one) })
     }
 
-    // Returns the number of matches of a person, up to the search limit.
     async fn count(&self, person: Person<'_>) -> Result<i64, StoreError> {
         let mut statement = Statement::default();
         statement.add("SELECT COUNT(*) FROM (");

@@ -1,14 +1,13 @@
-//! Days and seasons. A season is a quarter of the calendar in UTC, such as `2026-4`.
+//! A season is a quarter of the calendar in UTC, such as `2026-4`.
 
-/// Milliseconds of a day.
 const DAY: u64 = 86_400_000;
-/// Days in 400 years of the Gregorian calendar.
+/// 400 years of the Gregorian calendar.
 const ERA: u64 = 146_097;
 
-/// The season of a board for all time.
+/// A board for all time.
 pub const ALL_TIME: &str = "";
 
-/// Returns the day of a time in milliseconds since the Unix epoch, in days since 1 January 1970.
+/// From milliseconds since the Unix epoch to days since 1 January 1970.
 pub const fn day_of(unix_millis: u64) -> u64 {
     unix_millis / DAY
 }
@@ -32,7 +31,6 @@ pub fn season_of(unix_millis: u64) -> String {
     format!("{year:04}-{}", (month - 1) / 3 + 1)
 }
 
-/// Whether the text is a valid name of a season.
 pub fn is_season(text: &str) -> bool {
     text.split_once('-').is_some_and(|(year, quarter)| {
         year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()) && matches!(quarter, "1" | "2" | "3" | "4")

@@ -1,5 +1,5 @@
-//! Tests of each statement: whether it uses an index, and how long it may take. They run on SQLite and, if
-//! `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
+//! Each statement uses an index and is fast. The tests run on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a
+//! server, on PostgreSQL.
 
 use std::{
     collections::BTreeMap,
@@ -30,12 +30,12 @@ mod support;
 
 use support::{board, entry};
 
-/// Runs a test on each kind of database, with empty tables. The test also receives the address of the server.
+/// With empty tables. The test also receives the address of the server.
 async fn on_each(test: impl AsyncFn(Store, Option<&str>)) {
     on_each_of(MIGRATIONS.len(), test).await;
 }
 
-/// Runs a test with the tables of an earlier version.
+/// With the tables of an earlier version.
 async fn on_each_of(version: usize, test: impl AsyncFn(Store, Option<&str>)) {
     support::on_each(async |open, server| {
         let store = open();
@@ -60,7 +60,6 @@ async fn check(store: &Store, matches: u32) {
     support::check(store, "nuggets", matches, 3).await;
 }
 
-/// Runs every query and every change.
 async fn use_all(store: &Store) {
     store.record(&a_match(1_000_000)).await.unwrap();
     let mut of_one_host = a_match(1_000_001);
@@ -123,7 +122,6 @@ async fn use_all(store: &Store) {
     store.forget_journal("other.journal", "robots-1").await.unwrap();
 }
 
-/// A statement of the log.
 #[derive(Debug, Clone, Default)]
 struct Statement {
     text: String,
@@ -132,7 +130,6 @@ struct Statement {
 }
 
 impl Statement {
-    /// The statement with its values.
     fn with_values(&self) -> String {
         let numbered = self.values.split('\t').enumerate().collect::<Vec<_>>().into_iter().rev();
         numbered.fold(self.text.clone(), |text, (index, value)| text.replace(&format!("${}", index + 1), value))
@@ -154,7 +151,6 @@ impl Visit for Statement {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-/// Collects the log of statements.
 #[derive(Debug, Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<Statement>>>);
 
@@ -188,7 +184,6 @@ impl Subscriber for Recorder {
     fn exit(&self, _: &Id) {}
 }
 
-/// Runs every query and every change, and returns their statements.
 async fn statements(store: &Store) -> Vec<Statement> {
     let recorder = Recorder::default();
     let _log = set_default(recorder.clone());
@@ -260,7 +255,7 @@ async fn no_statement_scans_a_table() {
     .await;
 }
 
-/// Returns a common table `s` with the numbers `n` from 1 to `most`, in the dialect of the database.
+/// A common table `s` with the numbers `n` from 1 to `most`, in the dialect of the database.
 fn numbers(connection: &Connection, most: u32) -> String {
     if connection.is_sqlite() {
         format!("WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {most})")
@@ -269,8 +264,7 @@ fn numbers(connection: &Connection, most: u32) -> String {
     }
 }
 
-/// Fills the tables. Ann plays in all matches and Bob in most. The other tables get up to as many rows as there are
-/// matches.
+/// Ann plays in all matches and Bob in most. The other tables get up to as many rows as there are matches.
 async fn fill(connection: &mut Connection, matches: u32) {
     let numbers = numbers(connection, matches);
     if connection.is_sqlite() {
@@ -321,7 +315,6 @@ async fn queries_on_200_000_matches_read_few_rows() {
     let queries = statements(&store).await.into_iter().filter(|statement| statement.text.starts_with("SELECT"));
     let slowest = queries.max_by_key(|statement| statement.checks).unwrap();
     assert!(slowest.checks <= MOST, "{slowest:?}");
-    // Verify the measurement.
     let recorder = Recorder::default();
     let _log = set_default(recorder.clone());
     let count = store.row("SELECT COUNT(*) FROM players WHERE score = 1", &[]).await.unwrap().unwrap();

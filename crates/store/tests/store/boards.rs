@@ -1,5 +1,3 @@
-//! Tests of what counts on boards: no player can rise by anything except playing well.
-
 use store::{ALL_TIME, Board, DAILY, Kind, LADDER, Match, MatchPlayer, Order, Score, Store, season_of};
 
 use crate::support::{self, a_match, board, entry, leaders, leaders_on};

@@ -1,5 +1,3 @@
-//! Tests of copies between databases of both kinds.
-
 use std::path::Path;
 
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, sqlite::SqliteConnectOptions};
@@ -8,10 +6,9 @@ use testkit::TempDir;
 
 use crate::support::{a_match, change, entry, on_each};
 
-/// More matches than fit into several pages.
+/// Several pages.
 const MANY: u32 = 603;
 
-/// Returns all rows of all tables, as text.
 async fn dump(path: &Path) -> Vec<String> {
     let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
     let text = "SELECT m.name, group_concat('quote(' || c.name || ')', ' || '' '' || ') FROM sqlite_master m \
@@ -27,13 +24,12 @@ async fn dump(path: &Path) -> Vec<String> {
     rows
 }
 
-/// Compares two dumps, and reports the first row that differs.
 fn same(one: &[String], other: &[String]) {
     let differ = one.iter().zip(other).find(|(one, other)| one != other);
     assert!(differ.is_none() && one.len() == other.len(), "{differ:?}, {} and {} rows", one.len(), other.len());
 }
 
-/// Creates a database with a value in each column.
+/// With a value in each column.
 async fn filled(path: &Path) -> Store {
     let store = Store::file(path).unwrap();
     store.prepare().await.unwrap();

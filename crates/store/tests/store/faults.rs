@@ -1,5 +1,5 @@
-//! Tests of writes that fail at any step: with a file that cannot grow, a connection that breaks, or a caller that is
-//! cancelled. Each match is stored and counted once if the caller repeats the call.
+//! Writes that fail at any step: with a file that cannot grow, a connection that breaks, or a caller that is cancelled.
+//! Each match is stored and counted once if the caller repeats the call.
 
 use std::{
     net::SocketAddr,
@@ -22,7 +22,6 @@ fn a_match(number: u32) -> Match {
     support::a_match(number, GAME, vec![entry(1, "Ann", 0), entry(2, "Bob", 0)])
 }
 
-/// How a proxy ends a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
     /// The next message does not arrive.
@@ -31,12 +30,11 @@ enum Cut {
     Response,
 }
 
-/// A proxy in front of a server, which ends a connection after the given number of messages.
+/// A proxy that ends a connection after the given number of messages.
 #[derive(Debug, Clone, Default)]
 struct Proxy(Arc<Mutex<Option<(usize, Cut)>>>);
 
 impl Proxy {
-    /// Starts a proxy, and returns it with its address.
     async fn start(server: SocketAddr) -> (Self, SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (proxy, address) = (Self::default(), listener.local_addr().unwrap());
@@ -54,7 +52,6 @@ impl Proxy {
         *self.0.lock().unwrap() = Some((messages, cut));
     }
 
-    /// Cancels the plan. Returns whether it was still pending.
     fn cancel(&self) -> bool {
         self.0.lock().unwrap().take().is_some()
     }
@@ -164,7 +161,7 @@ async fn cancelled_caller_leaves_no_broken_connection() {
     .await;
 }
 
-/// Tests with a limit on the size of files, which needs a separate process, so this program runs itself.
+/// A limit on the size of files needs a separate process, so this program runs itself.
 #[cfg(target_os = "linux")]
 mod full_disk {
     use std::{env, path::PathBuf, process::Command};
@@ -174,7 +171,6 @@ mod full_disk {
 
     use super::*;
 
-    /// The directory for the separate process.
     const DIRECTORY: &str = "ARCADE_TEST_DIRECTORY";
 
     #[test]

@@ -1,5 +1,3 @@
-//! Tests of databases of earlier versions of this program, and of a later version.
-
 use std::fs;
 
 use store::{ALL_TIME, Board, Claim, Kind, Leader, MatchFilter, Order, RoomTime, Store, StoreError, Ties, Trouble};
@@ -7,7 +5,7 @@ use testkit::TempDir;
 
 use crate::support::change;
 
-/// A database of version 2 with eleven matches, written by that version.
+/// With eleven matches, written by version 2.
 const VERSION_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/store/data/version-2.db");
 
 #[tokio::test]
@@ -17,7 +15,6 @@ async fn migration_of_version_2_keeps_all_data() {
     fs::copy(VERSION_2, &path).unwrap();
     change(&path, "INSERT INTO names VALUES ('Bill', '02', 9), ('BiIl', '03', 9)").await;
     let store = Store::file(&path).unwrap();
-    // The second call has no effect.
     store.prepare().await.unwrap();
     store.prepare().await.unwrap();
 

@@ -1,4 +1,4 @@
-//! Tests of errors for operators when the database cannot be used: one sentence with advice.
+//! When the database cannot be used, operators get one sentence with advice.
 
 use std::{
     io::{Read as _, Write as _},
@@ -21,7 +21,7 @@ fn number(stream: &mut TcpStream) -> u32 {
     u32::from_be_bytes(bytes)
 }
 
-/// Rejects a client with this error code and message, as a server does.
+/// As a server does.
 fn refuse(mut stream: TcpStream, code: &str, message: &str) {
     loop {
         let length = number(&mut stream);
@@ -38,7 +38,7 @@ fn refuse(mut stream: TcpStream, code: &str, message: &str) {
     stream.write_all(&[b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat()).unwrap();
 }
 
-/// Returns the messages of an error and its sources.
+/// With the messages of its sources.
 fn text_of(error: &StoreError) -> String {
     let (mut text, mut next) = (error.to_string(), std::error::Error::source(error));
     while let Some(cause) = next {

@@ -1,5 +1,3 @@
-//! The same tests on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
-
 use store::{
     ALL_TIME, Claim, JournalNote, Kind, MAX_NAMES, Match, MatchFilter, NameChanges, Order, RedeemOutcome,
     ReplaceOutcome, RoomTime, Store, Ties,
@@ -9,8 +7,7 @@ use tokio::time::timeout;
 
 use crate::support::{self, a_match, board, entry, leaders, leaders_on};
 
-/// Runs a test on each kind of database, with tables. The test also receives a function that opens the same database
-/// again.
+/// With tables. The test also receives a function that opens the same database again.
 async fn on_each(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {
     support::on_each(async |open, _| {
         let store = open();
@@ -260,7 +257,7 @@ const fn key(number: u8) -> [u8; 32] {
     [number; 32]
 }
 
-/// Issues a code for Ann with a key that owns the name, and redeems it for another key.
+/// A key that owns Ann's name issues a code, which another key redeems.
 async fn add_key(store: &Store, owner: u8, number: u8) -> RedeemOutcome {
     assert!(store.issue_code("Ann", &key(owner), &[number], 100).await.unwrap());
     store.redeem_code(&[number], &key(number), 99).await.unwrap()

@@ -13,11 +13,11 @@ use sqlx::{
 use store::{ALL_TIME, Board, Leader, Match, MatchFilter, MatchPlayer, Order, Store};
 use testkit::TempDir;
 
-/// The environment variable with the address of a server.
+/// The address of a server.
 const POSTGRES: &str = "ARCADE_TEST_POSTGRES";
 
-/// Runs a test on an empty SQLite database and, if there is a server, on PostgreSQL. The test receives a function that
-/// opens the database, and its address on the server.
+/// On an empty SQLite database and, if there is a server, on PostgreSQL. The test receives a function that opens the
+/// database, and its address on the server.
 pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let directory = TempDir::new();
@@ -40,14 +40,14 @@ pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)
     execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
 }
 
-/// Changes an SQLite database without the crate.
+/// Without the crate.
 pub(crate) async fn change(path: &Path, text: &str) {
     let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
     connection.execute(AssertSqlSafe(text.to_owned())).await.unwrap();
     connection.close().await.unwrap();
 }
 
-/// Returns a player of a match, at a separate host.
+/// At a separate host.
 pub(crate) fn entry(rank: u32, name: &str, score: i64) -> MatchPlayer {
     MatchPlayer {
         rank,
@@ -60,12 +60,12 @@ pub(crate) fn entry(rank: u32, name: &str, score: i64) -> MatchPlayer {
     }
 }
 
-/// Returns the board for all time of a game.
+/// For all time.
 pub(crate) const fn board(game: &str) -> Board<'_> {
     Board { game, class: "main", season: ALL_TIME }
 }
 
-/// Returns all players on a board, ranked ones first.
+/// Ranked ones first.
 pub(crate) async fn leaders_on(store: &Store, board: Board<'_>, order: Order) -> Vec<Leader> {
     let now = 1_000_000_000;
     let mut all = store.leaders(board, (order, true), 10, now).await.unwrap();
@@ -73,7 +73,7 @@ pub(crate) async fn leaders_on(store: &Store, board: Board<'_>, order: Order) ->
     all
 }
 
-/// Returns all players on the board of a game, by rating.
+/// By rating.
 pub(crate) async fn leaders(store: &Store, game: &str) -> Vec<Leader> {
     leaders_on(store, board(game), Order::Rating).await
 }
@@ -97,8 +97,7 @@ pub(crate) fn a_match(number: u32, game: &str, players: Vec<MatchPlayer>) -> Mat
     }
 }
 
-/// Checks that the given number of matches is stored, with the given number of players each, and that each was rated
-/// once.
+/// The given number of matches is stored, with the given number of players each, and each was rated once.
 pub(crate) async fn check(store: &Store, game: &str, matches: u32, players: usize) {
     let found = store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
     assert_eq!(found.len(), matches as usize);
