@@ -7,7 +7,7 @@ use clap::Parser;
 use cmdkit::{LogArgs, UsageError, read_file};
 use league::{Limits, Plan};
 
-/// The longest file of a league, in bytes.
+/// In bytes, for a league.
 const MAX_FILE: usize = 1 << 20;
 
 const AFTER_HELP: &str = "\
@@ -50,10 +50,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The plan from the command line and the file.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         let Some(file) = &self.file else { return Ok(self.plan.clone()) };
         let text = read_file(file, MAX_FILE).with_context(|| format!("cannot read '{}'", file.display()))?;
@@ -65,10 +61,6 @@ impl Args {
     }
 }
 
-/// The limits of a league with this plan.
-///
-/// # Errors
-/// When a number in the plan is not valid.
 pub(crate) fn limits(plan: &Plan) -> Result<Limits, UsageError> {
     let Plan { rounds, certainty, jobs, .. } = plan;
     let limits = Limits {

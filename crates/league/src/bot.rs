@@ -8,23 +8,19 @@ use tokio::task::spawn_blocking;
 
 use crate::rules::Game;
 
-/// The local end of a connection.
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// A bot that is about to play.
 #[derive(Debug)]
 pub(crate) struct Bot {
     pub(crate) name: String,
     pub(crate) level: Level,
-    /// The seed of its choices.
     pub(crate) seed: u64,
     /// The port of its seat.
     pub(crate) server: SocketAddr,
 }
 
 impl Bot {
-    /// Plays until the game is over for the bot or the server is lost. A bot that cannot play does not join, or
-    /// leaves; the referee notices either.
+    /// A bot that cannot play does not join, or leaves; the referee notices either.
     pub(crate) async fn play(self, game: Game) -> anyhow::Result<()> {
         let Self { name, level, seed, server } = self;
         let stream = || Wire::stream(ANY, server, |_| ());

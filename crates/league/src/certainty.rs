@@ -7,27 +7,22 @@
 //! *ever*, at any number of checks, with a probability of at most `1 - c` for equal players. A league may therefore
 //! stop as soon as it does.
 
-/// The number of times that each of two players came out ahead of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Comparisons that the first player won.
     pub ahead: u32,
-    /// Comparisons that the second player won.
     pub behind: u32,
 }
 
-/// The relative strength of two players. The first one has the higher rating.
+/// The first player has the higher rating.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
     Better,
-    /// No significant difference.
     Equal,
     /// The second is better on even terms, although it is rated lower.
     Contrary,
 }
 
 impl Tally {
-    /// Adds a comparison.
     pub(crate) fn add(&mut self, order: std::cmp::Ordering) {
         match order {
             std::cmp::Ordering::Greater => self.ahead += 1,
@@ -43,12 +38,11 @@ impl Tally {
         n * std::f64::consts::LN_2 - (n + 1.0).ln() - ways
     }
 
-    /// How certain it is that the two differ, from 0 to 1.
+    /// From 0 to 1.
     pub fn certainty(self) -> f64 {
         (1.0 - (-self.evidence()).exp()).max(0.0)
     }
 
-    /// The order of the two players at the given certainty.
     pub fn order(self, certainty: f64) -> Order {
         match self.certainty() >= certainty {
             true if self.ahead > self.behind => Order::Better,

@@ -1,5 +1,3 @@
-//! The curves of the ratings.
-
 use picture::{
     GREY, INK, Pen, Picture, Point, Rgb, Text,
     chart::{Plot, spread},
@@ -11,9 +9,7 @@ const WIDTH: u16 = 1000;
 const HEIGHT: u16 = 460;
 /// Left, top, right and bottom of the plot; the names are right of it.
 const PLACE: [f32; 4] = [70.0, 20.0, 830.0, 410.0];
-/// The minimum distance between two names.
 const LINE: f32 = 17.0;
-/// The maximum number of marks of uncertainty on a curve.
 const MARKS: usize = 12;
 /// Colours that most people with colour blindness can distinguish (Okabe and Ito 2008), with a darker yellow.
 const COLOURS: [Rgb; 8] = [
@@ -27,7 +23,6 @@ const COLOURS: [Rgb; 8] = [
     Rgb(160, 140, 0),
 ];
 
-/// Draws the rating of each player after each round, with its uncertainty, as SVG.
 pub(crate) fn draw(standings: &Standings) -> String {
     let about = "The rating of each player after each round; vertical lines show its uncertainty.";
     let mut picture = Picture::new(WIDTH, HEIGHT, "Ratings", about);

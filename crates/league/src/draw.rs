@@ -1,11 +1,11 @@
 //! Pairings, seats and seeds: a pure function of the setup and the match number.
 //!
-//! A *deal* is a seed and the players who play it. Each deal is played once in each rotation of the seats, so the
-//! luck of the seed and of the seats is the same for all of them. In solo games a deal is for all players, and each
-//! player has one match.
+//! A *deal* is a seed and the players who play it. Each deal is played once in each rotation of the seats, so the luck
+//! of the seed and of the seats is the same for all of them. In solo games a deal is for all players, and each player
+//! has one match.
 //!
-//! In a *round* all players play equally often. It has a deal for each pair or, with more than two seats, for each
-//! run of neighbours in a circle that is shuffled for the round.
+//! In a *round* all players play equally often. It has a deal for each pair or, with more than two seats, for each run
+//! of neighbours in a circle that is shuffled for the round.
 
 use rand::{Rng as _, seq::SliceRandom as _};
 use rand_pcg::Pcg64;
@@ -15,16 +15,14 @@ use crate::setup::Setup;
 /// Separates the random streams: those of deal seeds start here, above any round number.
 const SEEDS: u128 = 1 << 64;
 
-/// A match to play.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fixture {
     pub(crate) number: u64,
     pub(crate) round: u32,
-    /// Its deal, from 1, counted over all rounds.
+    /// From 1, counted over all rounds.
     pub(crate) deal: u64,
-    /// The seed of its deal.
     pub(crate) seed: u64,
-    /// The players by their index in the setup, in seat order.
+    /// Players by their index in the setup, in seat order.
     pub(crate) seats: Vec<usize>,
 }
 
@@ -37,7 +35,6 @@ pub(crate) struct Draw {
 }
 
 impl Draw {
-    /// Creates the draw of a league with this setup.
     pub(crate) const fn new(setup: &Setup) -> Self {
         Self { players: setup.players.len(), seats: setup.seats, solo: setup.game().is_solo(), seed: setup.seed }
     }
@@ -59,7 +56,7 @@ impl Draw {
         (self.deals_of_round() * self.matches_of_deal()) as u64
     }
 
-    /// The matches of a round, counted from 1.
+    /// From 1.
     pub(crate) fn round(&self, round: u32) -> Vec<Fixture> {
         let first = u64::from(round.saturating_sub(1)) * self.matches_of_round();
         let mut number = first;
@@ -82,7 +79,6 @@ impl Draw {
         if self.solo { 1 } else { self.seats }
     }
 
-    // The players of each deal of a round.
     fn deals(&self, round: u32) -> Vec<Vec<usize>> {
         let mut chance = Pcg64::new(self.seed.into(), round.into());
         let mut order: Vec<usize> = (0..self.players).collect();

@@ -1,5 +1,3 @@
-//! The games of a league: the server and the scoring of a match.
-
 mod blackjack;
 
 use std::{sync::Arc, time::Duration};
@@ -20,11 +18,9 @@ use crate::{
     setup::Setup,
 };
 
-/// One field of robots in this many has a block at the start.
 const FIELDS_PER_BLOCK: u32 = 8;
-/// Limit on bytes read from a player of mastermind; messages are short lines.
+/// In bytes; messages are short lines.
 const MASTERMIND_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
-/// Only the first game of mastermind counts.
 const FIRST: u32 = 1;
 
 pub(crate) fn play_match(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Result<Option<Record>> {
@@ -36,10 +32,7 @@ pub(crate) fn play_match(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Result
     }
 }
 
-/// Whether matches can be played with this setup.
-///
-/// # Errors
-/// If they cannot; the message gives the accepted values.
+/// Errors give the accepted values.
 pub(crate) fn check(setup: &Setup) -> anyhow::Result<()> {
     let Some(fixture) = Draw::new(setup).round(1).into_iter().next() else { return Ok(()) };
     match setup.game() {

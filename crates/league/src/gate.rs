@@ -1,4 +1,4 @@
-//! The port of one seat. Each seat has its own, so the port of a connection identifies the player.
+//! Each seat has its own port, so the port of a connection identifies the player.
 
 use std::{
     io,
@@ -12,7 +12,7 @@ use netshell::{Answer, ConnectionEvent, ConnectionId, Delivery, Removal, Transpo
 
 use crate::observer::MatchObserver;
 
-/// A transport that reports at which seat a connection was opened.
+/// Reports the seat of each connection.
 pub(crate) struct Gate<T> {
     inner: T,
     seat: usize,
@@ -63,8 +63,8 @@ impl<T: Transport> Transport for Gate<T> {
     }
 }
 
-/// Refuses connections that do not belong to the player of their seat, and further connections to a seat that is
-/// taken. The host queries it after the [`Gate`] has reported the seat.
+/// Refuses connections of processes other than the seat's player, and further connections to a taken seat. The host
+/// queries it after the [`Gate`] has reported the seat.
 pub(crate) struct SeatWarden(pub(crate) MatchObserver);
 
 impl Warden for SeatWarden {

@@ -1,4 +1,4 @@
-//! The server of a match: a room with a journal and a port for each seat, in this process.
+//! A room with a journal and a port for each seat, in this process.
 
 use std::{
     fs, io,
@@ -19,16 +19,13 @@ use crate::{
     observer::MatchObserver,
 };
 
-/// The address of all servers.
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// How long a finished match waits for its journal to reach the disk.
+/// For the journal of a finished match to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The transport of a game.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wire {
     Udp,
-    /// Connections, each with a read rate limit.
     Tcp(Rate),
 }
 
@@ -47,7 +44,6 @@ pub(crate) struct SeatAddress {
     pub(crate) network: Network,
 }
 
-/// A server that runs as a task of the current runtime.
 pub(crate) struct Hosting {
     pub(crate) seats: Vec<SeatAddress>,
     pub(crate) journal: PathBuf,
@@ -57,8 +53,7 @@ pub(crate) struct Hosting {
 }
 
 impl Hosting {
-    /// Hosts a match with one seat in each of these networks. The journal is written to `folder`, which must contain
-    /// no other files.
+    /// Hosts a match with one seat in each of these networks. `folder` is for the journal alone.
     ///
     /// # Errors
     /// If the system refuses a socket, or the journal cannot be written.
@@ -106,15 +101,11 @@ impl Hosting {
         Ok(Self { seats, journal, stop: Some(stop), server, end })
     }
 
-    /// Whether the server has ended by itself.
     pub(crate) fn has_ended(&self) -> bool {
         self.server.is_finished()
     }
 
-    /// Stops the server and waits until its journal is on disk.
-    ///
-    /// # Errors
-    /// If the server has failed.
+    /// Waits until the journal is on disk. Fails if the server has failed.
     pub(crate) async fn finish(mut self) -> anyhow::Result<()> {
         drop(self.stop.take());
         let outcome = self.server.await;
@@ -128,7 +119,6 @@ impl Hosting {
     }
 }
 
-/// The sockets of a seat.
 enum Bound {
     Udp(Vec<std::net::UdpSocket>),
     Tcp(Vec<std::net::TcpListener>, Rate),

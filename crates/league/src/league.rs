@@ -1,5 +1,3 @@
-//! A league in its folder: played match by match, and resumable.
-
 use std::{
     collections::BTreeMap,
     fs,
@@ -31,16 +29,14 @@ use crate::{
 const SETUP: &str = "league.json";
 const MATCHES: &str = "matches.jsonl";
 
-/// When a league ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub rounds: u32,
-    /// The league ends earlier if the order of all neighbours reaches this certainty.
+    /// If the order of all neighbours reaches this certainty, the league ends earlier.
     pub certainty: f64,
     pub jobs: usize,
 }
 
-/// Why a league has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
     Certain,
@@ -48,10 +44,7 @@ pub enum EndReason {
     Stopped,
 }
 
-/// Whether a league can be played as planned.
-///
-/// # Errors
-/// If it cannot; the message gives the accepted values.
+/// Errors give the accepted values.
 pub fn check(plan: &Plan) -> anyhow::Result<()> {
     checked(plan, 0).map(drop)
 }
@@ -62,7 +55,6 @@ fn checked(plan: &Plan, drawn: u64) -> anyhow::Result<Setup> {
     Ok(setup)
 }
 
-/// A league and its completed matches.
 #[derive(Debug)]
 pub struct League {
     folder: PathBuf,
@@ -72,8 +64,7 @@ pub struct League {
 }
 
 impl League {
-    /// Opens the league in this folder, or creates one there. `drawn` is the seed of a new league if the plan has
-    /// none.
+    /// Opens the league in this folder, or creates one there. `drawn` is the seed of a new league if the plan has none.
     ///
     /// # Errors
     /// If the plan is invalid, if the folder holds another league or is in use by another process, or if it cannot be
@@ -113,12 +104,10 @@ impl League {
         Ok(Self { folder: folder.to_owned(), setup, lines, records })
     }
 
-    /// The completed matches by number.
     pub const fn records(&self) -> &BTreeMap<u64, Record> {
         &self.records
     }
 
-    // The standings after the complete rounds.
     fn standings(&self, certainty: f64) -> Standings {
         Standings::new(&self.setup, &self.records, certainty)
     }
@@ -161,7 +150,6 @@ impl League {
         Ok((standings, ending))
     }
 
-    // Plays the missing matches of a round, concurrently if allowed.
     fn play_round(
         &mut self,
         (round, jobs): (u32, usize),
@@ -203,7 +191,7 @@ impl League {
         })
     }
 
-    // Writes the table and the page. Without an ending the league is still running.
+    // Without an ending the league is still running.
     fn write(&self, standings: &Standings, ending: Option<EndReason>) -> anyhow::Result<()> {
         let rounds = match standings.rounds {
             1 => "1 round".to_owned(),
@@ -227,7 +215,7 @@ impl League {
     }
 }
 
-// The matches by number. Each must match the draw.
+// Each match must match the draw.
 fn numbered(setup: &Setup, records: Vec<Record>) -> anyhow::Result<BTreeMap<u64, Record>> {
     let draw = Draw::new(setup);
     let mut rounds: BTreeMap<u32, Vec<Fixture>> = BTreeMap::new();

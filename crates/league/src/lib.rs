@@ -1,7 +1,6 @@
-//! Tournaments of programs.
+//! Tournaments of programs, on the project's own servers, in this process, over loopback.
 //!
-//! Matches run on the project's own servers, in this process, over loopback. A [`Plan`] defines the players and the
-//! game. The plan and a seed determine the whole draw, so a killed league resumes exactly. [`League`] plays match by
+//! The [`Plan`] and a seed determine the whole draw, so a killed league resumes exactly. [`League`] plays match by
 //! match and writes a line for each. [`Standings`] are a pure function of these lines, and so are the table and the
 //! page.
 

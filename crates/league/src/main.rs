@@ -15,7 +15,6 @@ use rand::{TryRng as _, rngs::SysRng};
 use crate::args::Args;
 
 const USAGE: Usage = Usage { code: EXIT_USAGE, example: "robots --player Easy=bot:easy --player Hard=bot:hard" };
-/// The league was stopped before its end.
 const EXIT_STOPPED: u8 = 3;
 
 fn main() -> ExitCode {
@@ -53,7 +52,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if ending == EndReason::Stopped { EXIT_STOPPED.into() } else { ExitCode::SUCCESS })
 }
 
-// A line about a match: `match 17, round 2: Hard 0, Easy - (it ended with exit status 1)`.
+// Such as `match 17, round 2: Hard 0, Easy - (it ended with exit status 1)`.
 fn line(record: &Record) -> String {
     let seats: Vec<String> = record
         .seats

@@ -1,5 +1,3 @@
-//! Observations of a match from outside its room.
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
@@ -14,11 +12,11 @@ use tokio::sync::Notify;
 
 use crate::protection::Protection;
 
-/// How many refused connections of a match are traced to their owner. Tracing takes a moment, and the number of
-/// connections is unbounded.
+/// Connections that are traced to their owner. Tracing takes a moment, and the number of refused connections is
+/// unbounded.
 const MAX_TRACED: u32 = 16;
 
-/// The observed state of a match. Clones share it.
+/// Clones share the state.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MatchObserver {
     state: Arc<Mutex<MatchState>>,
@@ -30,42 +28,35 @@ pub(crate) struct MatchState {
     /// The seat whose port accepted the latest connection.
     pub(crate) opened: usize,
     peers: BTreeMap<PeerId, usize>,
-    // The open connection of each seat.
     connected: BTreeMap<usize, PeerId>,
     seats: BTreeMap<usize, Seat>,
-    // The transport and the address of each seat.
     places: Vec<(Link, SocketAddr)>,
-    // The processes of each started player.
     owners: BTreeMap<usize, Owner>,
     protection: Protection,
     traced: u32,
     // Pairs of a player's seat and the other seat to whose port it connected.
     intrusions: BTreeSet<(usize, usize)>,
-    // Whether the referee has ended the match, so that leaving is no fault.
+    // By the referee, so that leaving is no fault.
     is_stopped: bool,
-    /// The result of the game, once it is over.
     pub(crate) result: Option<Result>,
 }
 
 #[derive(Debug)]
 struct Seat {
     peer: PeerId,
-    // The player's label in the game.
     label: String,
-    // Why the player has left the game.
     left: Option<String>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Result {
-    /// The standings, in the terms of the game.
+    /// In the terms of the game.
     standings: Vec<Standing>,
-    /// The summary that the server would have printed.
+    /// As the server would have printed it.
     pub(crate) summary: Option<String>,
 }
 
 impl MatchObserver {
-    /// Creates the state for a match with this protection.
     pub(crate) fn new(protection: Protection) -> Self {
         let observer = Self::default();
         observer.state().protection = protection;
@@ -76,22 +67,20 @@ impl MatchObserver {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until something has changed.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Records the addresses of the seats.
     pub(crate) fn hosted(&self, link: Link, addresses: &[SocketAddr]) {
         self.state().places = addresses.iter().map(|&address| (link, address)).collect();
     }
 
-    /// Records a connection to the port of this seat. The next calls refer to it.
+    /// The next calls refer to this connection.
     pub(crate) fn opened(&self, seat: usize) {
         self.state().opened = seat;
     }
 
-    /// Whether to admit the latest connection: it must belong to the player of its seat, who has no other connection.
+    /// The latest connection must belong to the player of its seat, who has no other connection.
     pub(crate) fn admits(&self, peer: SocketAddr) -> bool {
         let mut state = self.state();
         let seat = state.opened;
@@ -115,17 +104,15 @@ impl MatchObserver {
 }
 
 impl MatchState {
-    /// Records the processes of the player of a seat.
     pub(crate) fn started(&mut self, seat: usize, owner: Owner) {
         self.owners.insert(seat, owner);
     }
 
-    /// Records the end of the match: players may leave after this.
     pub(crate) const fn stop(&mut self) {
         self.is_stopped = true;
     }
 
-    /// The seats of other players that the player of this seat has tried to take.
+    /// Seats of other players that the player of this seat has tried to take.
     pub(crate) fn intrusions(&self, seat: usize) -> impl Iterator<Item = usize> {
         self.intrusions.iter().filter(move |(intruder, _)| *intruder == seat).map(|&(_, other)| other)
     }
@@ -134,7 +121,7 @@ impl MatchState {
         self.seats.contains_key(&seat)
     }
 
-    /// Why the player of a seat has left, if that was before the game was over.
+    /// If that was before the game was over.
     pub(crate) fn left(&self, seat: usize) -> Option<&str> {
         self.seats.get(&seat)?.left.as_deref()
     }
@@ -165,7 +152,7 @@ impl MatchState {
     }
 }
 
-// Whether the other end of a connection belongs to these processes.
+// The other end of a connection belongs to these processes.
 fn owns(owner: Owner, (link, server): (Link, SocketAddr), peer: SocketAddr) -> bool {
     match link {
         Link::Datagram => owner.has_udp(peer),

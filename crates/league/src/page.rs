@@ -1,4 +1,4 @@
-//! The page of a league, for a wall display: one self-contained file.
+//! One self-contained file, for a wall display.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -11,9 +11,9 @@ use crate::{
     standings::{Row, Standings},
 };
 
-/// How many of the latest matches the page lists; `matches.jsonl` has all.
+/// The latest matches; `matches.jsonl` has all.
 const LISTED: usize = 500;
-/// Seconds between two reloads of the page of a running league.
+/// Seconds between two reloads while the league runs.
 const REFRESH: u32 = 20;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;color:#222;max-width:1000px;margin:2em auto;padding:0 1em}\
@@ -21,7 +21,6 @@ table{border-collapse:collapse;width:100%}th,td{padding:.3em .6em;text-align:rig
 th:nth-child(2),td:nth-child(2){text-align:left}svg{max-width:100%;height:auto}.forfeit{color:#a40000}\
 #table td:nth-child(2){font-weight:bold}#matches td,#matches th{text-align:left;font-size:14px}";
 
-/// Writes the page. `state` describes the progress of the league; `playing` is set while it runs.
 pub(crate) fn write(
     setup: &Setup,
     standings: &Standings,

@@ -1,5 +1,3 @@
-//! A player in a match: a running program or a bot.
-
 use std::{
     net::{Ipv4Addr, UdpSocket},
     time::{Duration, Instant},
@@ -16,12 +14,12 @@ use crate::{
     setup::Entrant,
 };
 
-/// How long a program that has left the game has to exit, so that its exit status can be reported.
+/// For a program that has left the game, so that its exit status can be reported.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
-/// The longest quoted line of a program, in letters.
+/// In letters.
 const MAX_QUOTED: usize = 200;
 
-/// A started player. Dropping it ends the program and all its child processes.
+/// Dropping it ends the program and all its child processes.
 pub(crate) enum Player {
     Bot(JoinHandle<anyhow::Result<()>>),
     Program {
@@ -32,10 +30,7 @@ pub(crate) enum Player {
 }
 
 impl Player {
-    /// Starts a player for the seat at this place. `seed` is used by bots only.
-    ///
-    /// # Errors
-    /// If the system cannot run the command.
+    /// `seed` is used by bots only. Fails if the system cannot run the command.
     pub(crate) fn start(entrant: &Entrant, game: Game, place: &SeatAddress, seed: u64) -> anyhow::Result<Self> {
         let name = entrant.name.clone();
         if let Some(bot) = entrant.bot() {
@@ -82,7 +77,7 @@ impl Player {
         }
     }
 
-    /// How its program has ended, with the last line of its standard error; `None` if it is still running.
+    /// With the last line of standard error; `None` if the program is still running.
     pub(crate) fn exit_report(&mut self) -> Option<String> {
         let Self::Program { run, .. } = self else { return None };
         let exit = run.exit(Instant::now() + EXIT_TIMEOUT)?;
@@ -91,7 +86,7 @@ impl Player {
     }
 }
 
-// A line without characters that are unsafe to display.
+// Without characters that are unsafe to display.
 fn quoted(line: &str) -> String {
     let plain = line.trim().chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter });
     let mut quoted: String = plain.take(MAX_QUOTED).collect();

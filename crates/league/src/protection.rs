@@ -1,27 +1,25 @@
-//! Protection of seats from the programs of other players.
+//! Programs run as the user of the league, so each can find the port of any seat.
 //!
-//! Programs run as the user of the league, so each can find the port of any seat. In a network of its own it reaches no port but its
-//! own. Where programs share a network, a connection is accepted only if its socket belongs to the processes of the seat's player.
+//! In a network of its own a program reaches no port but its own. Where programs share a network, a connection is
+//! accepted only if its socket belongs to the processes of the seat's player.
 
 use std::fmt;
 
 use conformance::{Network, Owner};
 use serde::{Deserialize, Serialize};
 
-/// How seats are protected from the programs of other players, weakest first.
+/// Weakest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protection {
     #[default]
     None,
-    /// A connection to a seat is accepted only from a process of its player.
     Sockets,
-    /// Each program has a network of its own.
     Network,
 }
 
 impl Protection {
-    /// The strongest protection that the system offers to this process.
+    /// The strongest one that the system offers.
     pub(crate) fn of_this_process() -> Self {
         match Network::new() {
             Ok(network) if !network.is_shared() => Self::Network,
@@ -30,7 +28,6 @@ impl Protection {
         }
     }
 
-    /// Its name in files.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -40,7 +37,6 @@ impl Protection {
     }
 }
 
-/// As a sentence.
 impl fmt::Display for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -5,7 +5,7 @@ use skillratings::{
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
 
-/// Displayed points for one point of the mean. A new player has a mean of 25, which is 1000 points.
+/// Displayed points for one point of the mean. A new player has 25, which is 1000 points.
 const POINTS: f64 = 40.0;
 /// Deviations in the displayed uncertainty: the strength is within them in 19 of 20 cases.
 const SURE: f64 = 2.0;
@@ -22,13 +22,13 @@ impl Rating {
         self.0.rating * POINTS
     }
 
-    /// The uncertainty in points, in each direction.
+    /// In points, in each direction.
     pub(crate) fn uncertainty(self) -> f64 {
         self.0.uncertainty * POINTS * SURE
     }
 }
 
-/// Updates the ratings of the players of a contest. A lower rank is better; equal ranks are ties.
+/// After a contest. A lower rank is better; equal ranks are ties.
 pub(crate) fn rate(ratings: &mut [Rating], met: &[(usize, usize)]) {
     let teams: Vec<_> = met.iter().map(|&(player, rank)| ([ratings[player].0], MultiTeamOutcome::new(rank))).collect();
     let teams: Vec<_> = teams.iter().map(|(team, outcome)| (&team[..], *outcome)).collect();

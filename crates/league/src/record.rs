@@ -1,5 +1,3 @@
-//! A completed match as a line of JSON, and the file of these lines.
-
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read as _, Seek as _, SeekFrom, Write as _},
@@ -11,45 +9,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::protection::Protection;
 
-/// A completed match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     #[serde(rename = "match")]
     pub number: u64,
     pub round: u32,
-    /// Its deal, from 1.
+    /// From 1.
     pub deal: u64,
     pub seed: u64,
     pub seats: Vec<Seat>,
-    /// Its duration in milliseconds.
     pub millis: u64,
-    /// The path of its journal, relative to the folder of the league.
+    /// Relative to the folder of the league.
     pub journal: String,
-    /// The protection of the seats. Versions that wrote no such field had none.
+    /// Versions without this field had no protection.
     #[serde(default)]
     pub protection: Protection,
 }
 
-/// The result of a player in a match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     pub player: String,
-    /// The score, in the unit of the game; `None` if the game ended before it had one.
+    /// In the unit of the game; `None` if the game ended before it had a score.
     pub score: Option<i64>,
-    /// Why the player lost regardless of the score, if it did.
+    /// Why the player lost regardless of the score.
     pub forfeit: Option<String>,
     /// Attempts of its program against other players, which had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// The lines of a league.
 #[derive(Debug)]
 pub(crate) struct Lines(File);
 
 impl Lines {
-    /// Opens the file, which no other process may write meanwhile, and reads its lines. An unfinished last line is
-    /// cut off: the writer was killed before the match counted.
+    /// No other process may write the file meanwhile. An unfinished last line is cut off: the match does not count.
     pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Vec<Record>)> {
         let name = path.display();
         let options = OpenOptions::new().read(true).append(true).create(true).open(path);
@@ -74,7 +67,7 @@ impl Lines {
         Ok((Self(file), records))
     }
 
-    /// Appends a match. It is on disk when this returns.
+    /// On disk when this returns.
     pub(crate) fn add(&mut self, record: &Record) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
@@ -86,7 +79,7 @@ impl Lines {
 pub(crate) mod tests {
     use super::*;
 
-    /// A match between these players, each with a score, or `None` for a forfeit.
+    /// `None` is a forfeit.
     pub(crate) fn record(number: u64, round: u32, deal: u64, seats: &[(&str, Option<i64>)]) -> Record {
         let seat = |&(player, score): &(&str, Option<i64>)| Seat {
             player: player.to_owned(),

@@ -1,4 +1,4 @@
-//! Plays one match: starts the players one after the other, watches them, and decides forfeits.
+//! Starts the players one after the other, watches them, and decides forfeits.
 
 use std::{
     path::Path,
@@ -22,45 +22,37 @@ use crate::{
     setup::Setup,
 };
 
-/// The interval between two checks whether programs have exited.
+/// Between two checks for exited programs.
 const POLL: Duration = Duration::from_millis(10);
 
-/// A game from the point of view of the referee.
 pub(crate) trait Table {
     type Engine: Recorded + Send + 'static;
     const WIRE: Wire;
 
-    /// Creates the server of a match.
-    ///
-    /// # Errors
-    /// If the setup is impossible.
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Self::Engine>;
 
-    /// Whether players can break a rule of the league.
+    /// Players can break a rule of the league.
     const HAS_BREACHES: bool = false;
 
-    /// The longest duration of a match, counted from the moment when all players have joined.
+    /// Counted from the moment when all players have joined.
     fn limit(setup: &Setup) -> Duration {
         Duration::from_secs(setup.limit.into())
     }
 
-    /// The score of a seat when the game is over.
     fn score(state: &MatchState, seat: usize) -> Option<i64> {
         state.score(seat)
     }
 
-    /// The league rule that the only player has broken at the end of its game, if any.
+    /// The league rule that the only player has broken.
     fn breach(_engine: &Self::Engine) -> Option<String> {
         None
     }
 }
 
-/// The part that all matches share.
 pub(crate) struct Venue<'a> {
     pub(crate) setup: &'a Setup,
     pub(crate) folder: &'a Path,
     pub(crate) writing: &'a Writing,
-    /// Whether the league should stop.
     pub(crate) stop: &'a AtomicBool,
     pub(crate) protection: Protection,
 }
@@ -74,12 +66,12 @@ impl Venue<'_> {
 /// Why a player has lost regardless of the score.
 #[derive(Debug)]
 enum Forfeit {
-    /// The player has left the game. The exit status of its program is added to this reason if it has ended.
+    /// The exit status of the player's program is added to this reason if it has ended.
     Left(String),
     Other(String),
 }
 
-/// Plays a match. Returns `None` if the league is stopped meanwhile: the match then does not count.
+/// `None` if the league is stopped meanwhile: the match then does not count.
 ///
 /// # Errors
 /// If the server or the system fails. Misbehaviour of a player is not an error.
@@ -120,7 +112,6 @@ async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Resu
     Ok(Some(Record { number, round, deal, seed, seats, millis, journal, protection }))
 }
 
-// Replays a match up to the end of its game, and returns the rule that its player has broken.
 fn breach_in<T: Table>(journal: &Path) -> anyhow::Result<Option<String>> {
     let (reader, replay, _) = journal_core::open(journal)?.replay_before::<T::Engine>(Time::ZERO, |_, _| true)?;
     let (mut cursor, mut out) = (Cursor::new(reader, replay), Outbox::new());
@@ -143,7 +134,6 @@ fn network(venue: &Venue<'_>, player: usize) -> anyhow::Result<Network> {
     Network::new().context("cannot create a network for a program")
 }
 
-/// A running match.
 struct Play<'a> {
     venue: &'a Venue<'a>,
     fixture: &'a Fixture,
@@ -153,8 +143,8 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    // Starts the players one after the other, so that each gets its seat. Stops at the first player who does not join
-    // or does not stay. Returns whether all have joined.
+    // One after the other, so that each gets its seat. Stops at the first player who does not join or does not stay.
+    // Returns whether all have joined.
     async fn gather(&mut self, hosting: &Hosting) -> anyhow::Result<bool> {
         let Setup { players, patience, .. } = self.venue.setup;
         for (seat, &player) in self.fixture.seats.iter().enumerate() {
@@ -190,7 +180,7 @@ impl Play<'_> {
         Ok(true)
     }
 
-    // Waits until the game is over, is decided because at most one player is left, or exceeds its time limit.
+    // Until the game is over, is decided because at most one player is left, or exceeds its time limit.
     async fn watch<T: Table>(&mut self, hosting: &Hosting) {
         let limit = T::limit(self.venue.setup);
         let by = Instant::now() + limit;
@@ -210,8 +200,7 @@ impl Play<'_> {
         }
     }
 
-    // Determines which of the first players have left the game. Returns whether the game is over; players may leave
-    // then.
+    // Determines which of the first players have left. Returns whether the game is over; players may leave then.
     fn judge(&mut self, players: usize) -> bool {
         let ended: Vec<bool> = self.players[..players].iter_mut().map(Player::has_ended).collect();
         // Checked after the exits: a program may exit once the game is over.
@@ -226,12 +215,10 @@ impl Play<'_> {
         false
     }
 
-    // The number of players who have not forfeited.
     fn remaining(&self) -> usize {
         self.forfeits.iter().filter(|forfeit| forfeit.is_none()).count()
     }
 
-    // Waits for a change, or until the next check for exited programs.
     async fn pause(&self) {
         tokio::select! {
             () = self.observer.changed() => {}
@@ -239,7 +226,7 @@ impl Play<'_> {
         }
     }
 
-    // Returns the result of each seat. Called after the server has ended.
+    // By seat. Called after the server has ended.
     fn result<T: Table>(&mut self, breach: Option<&str>) -> Vec<Seat> {
         let mut seats = Vec::with_capacity(self.fixture.seats.len());
         for seat in 0..self.fixture.seats.len() {

@@ -1,5 +1,3 @@
-//! The games of leagues, and their rules.
-
 use std::{fmt, str::FromStr};
 
 use clap::ValueEnum;
@@ -19,12 +17,11 @@ pub enum Game {
 }
 
 impl Game {
-    /// Whether each player plays alone, on the same cards or the same code as the other players.
+    /// Each player plays alone, on the same cards or the same code as the other players.
     pub(crate) const fn is_solo(self) -> bool {
         matches!(self, Self::Blackjack | Self::Mastermind)
     }
 
-    /// The maximum number of seats of a match.
     pub(crate) const fn max_seats(self) -> usize {
         match self {
             Self::Robots => 25,
@@ -42,7 +39,7 @@ impl Game {
         }
     }
 
-    /// The score as a number that is higher for a better result.
+    /// Higher for a better result.
     pub(crate) const fn merit(self, score: i64) -> i64 {
         match self {
             Self::Robots | Self::Mastermind => score.saturating_neg(),
@@ -70,14 +67,13 @@ impl fmt::Display for Game {
     }
 }
 
-/// The rules of all matches of a league.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "game", rename_all = "lowercase", rename_all_fields = "kebab-case")]
 pub(crate) enum Rules {
     Robots {
         turns: u16,
         turn_ms: u64,
-        /// The width of the board, in fields.
+        /// In fields.
         columns: u16,
         rows: u16,
     },
@@ -86,14 +82,12 @@ pub(crate) enum Rules {
     },
     Blackjack {
         hands: u32,
-        /// The pause between two messages to a text player, in milliseconds. Leagues that were begun without this field
-        /// have no pause.
+        /// Between two messages to a text player. Leagues that were begun without this field have no pause.
         #[serde(default)]
         delay_ms: u64,
     },
     Mastermind {
         pegs: u8,
-        /// Whether a colour may occur twice in it.
         repeats: bool,
     },
 }
@@ -126,7 +120,7 @@ impl fmt::Display for Rules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BotLevel(pub(crate) netcore::Level);
 
-/// The prefix of the level of a bot, in place of a command.
+/// Before the level of a bot, in place of a command.
 pub(crate) const BOT: &str = "bot:";
 
 impl FromStr for BotLevel {

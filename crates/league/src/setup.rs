@@ -1,4 +1,4 @@
-//! Players and rules: the plan of the user, and the setup that follows from it.
+//! The plan of the user, and the setup that follows from it.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -11,22 +11,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::{BOT, BotLevel, Game, Rules};
 
-/// The maximum number of players of a league.
 pub(crate) const MAX_PLAYERS: usize = 128;
-/// The longest name, in letters.
+/// In letters.
 const MAX_NAME: usize = 24;
-/// The version of the draw: within a version, the same setup and seed give the same matches.
+/// Of the draw: the same setup and seed give the same matches.
 const VERSION: u32 = 1;
-/// Placeholders allowed in commands.
 const PLACEHOLDERS: [&str; 6] = ["host", "port", "server", "name", "gui", "own-port"];
 
-/// A participant of the league.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entrant {
-    /// A name of letters, digits, `-`, `_` and `.`.
+    /// Letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// The command that starts its program, or `bot:easy`, `bot:normal` or `bot:hard`.
+    /// A program, or `bot:easy`, `bot:normal` or `bot:hard`.
     pub command: String,
 }
 
@@ -36,10 +33,8 @@ impl Entrant {
         Some(level.parse().map_err(anyhow::Error::msg))
     }
 
-    /// The command in the form of the launcher.
-    ///
-    /// # Errors
-    /// If it cannot be split into words, has an unknown placeholder, or does not contain the server's address.
+    /// Fails if the command cannot be split into words, has an unknown placeholder, or does not contain the server's
+    /// address.
     pub(crate) fn program(&self, game: Game) -> anyhow::Result<Program> {
         let words = shlex::split(&self.command).context("a quotation mark in its command is not closed")?;
         let program = Program::new(words, game.usual(), &PLACEHOLDERS, &[])?;
@@ -158,10 +153,7 @@ fn thousandths<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u16>,
     certainty(value).map(Some).map_err(serde::de::Error::custom)
 }
 
-/// A degree of certainty in thousandths.
-///
-/// # Errors
-/// If the value is out of range; the message gives the accepted range.
+/// In thousandths. An error gives the accepted range.
 fn certainty(value: f64) -> Result<u16, String> {
     if !(0.5..=0.999).contains(&value) {
         return Err(format!("invalid certainty {value}: expected a number from 0.5 to 0.999, as in 0.95"));
@@ -172,7 +164,7 @@ fn certainty(value: f64) -> Result<u16, String> {
 }
 
 impl Plan {
-    /// This plan, with missing values filled in from another one.
+    /// Missing values are those of another plan.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let players = [other.players, self.players].concat();
@@ -232,10 +224,7 @@ impl Plan {
         String::from_utf8(text).with_context(|| format!("the map '{}' is not text", path.display()))
     }
 
-    /// The setup of this plan. `drawn` is the seed if it has none.
-    ///
-    /// # Errors
-    /// If a value is missing or impossible; the message gives the accepted values.
+    /// `drawn` is the seed if the plan has none. An error gives the accepted values.
     pub(crate) fn setup(&self, drawn: u64) -> anyhow::Result<Setup> {
         let game = self.game.context("missing game: expected robots, nuggets, blackjack or mastermind")?;
         let players = self.players.clone();
@@ -277,9 +266,9 @@ pub(crate) struct Setup {
     pub(crate) rules: Rules,
     pub(crate) seats: usize,
     pub(crate) seed: u64,
-    /// Seconds that a player has to join and to answer.
+    /// In seconds, to join and to answer.
     pub(crate) patience: u16,
-    /// The longest duration of a match in seconds.
+    /// In seconds.
     pub(crate) limit: u16,
     pub(crate) players: Vec<Entrant>,
 }
@@ -289,7 +278,7 @@ impl Setup {
         self.rules.game()
     }
 
-    /// How this setup differs from another one, as text for the user; `None` if they are equal.
+    /// As text for the user; `None` if they are equal.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
         let Self { version, rules, seats, seed, patience, limit, players } = self;
         let numbers = [

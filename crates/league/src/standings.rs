@@ -1,4 +1,4 @@
-//! The standings of a league: a pure function of its setup and its completed matches.
+//! A pure function of the setup and the completed matches.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -11,66 +11,61 @@ use crate::{
     setup::Setup,
 };
 
-/// The results of a player.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The place, from 1. Neighbours without a significant difference share one.
+    /// From 1. Neighbours without a significant difference share one.
     pub place: usize,
     pub name: String,
-    /// The rating after each round, in points, and its uncertainty in each direction. It starts with the rating of a
-    /// new player.
+    /// After each round, in points, with the uncertainty in each direction. Starts with the rating of a new player.
     pub curve: Vec<(f64, f64)>,
     pub matches: u32,
-    /// Matches that this player won alone. In solo games all matches of a deal count as one.
+    /// Alone. In solo games all matches of a deal count as one.
     pub won: u32,
-    /// Matches in which this player shared the best result.
+    /// With the best result shared.
     pub drawn: u32,
     pub lost: u32,
-    /// Matches lost by a crash, a time-out or a breach of the protocol.
+    /// By a crash, a time-out or a breach of the protocol.
     pub forfeits: u32,
-    /// The mean score without forfeits; `None` if there are only forfeits.
+    /// Without forfeits; `None` if there are only forfeits.
     pub mean: Option<f64>,
-    /// Comparisons with the next player, and the order that follows from them.
+    /// Comparisons with the next player, and the resulting order.
     pub next: Option<(Tally, Order)>,
 }
 
 impl Row {
-    /// The rating and its uncertainty, in points.
     pub fn rating(&self) -> (f64, f64) {
         self.curve.last().copied().unwrap_or_default()
     }
 }
 
-/// The standings after a number of complete rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standings {
     /// By rating, best first.
     pub rows: Vec<Row>,
-    /// Rounds that count: those with all matches completed.
+    /// Complete ones.
     pub rounds: u32,
-    /// The weakest protection in these matches, if there are any.
+    /// The weakest one in these matches.
     pub protection: Option<Protection>,
 }
 
-/// The merit of a player in a contest; a forfeit is less than any score.
+/// In a contest; a forfeit is less than any score.
 type Merit = Option<i64>;
 
-/// The result of a player in a deal, most significant field first.
+/// Of a player in a deal, most significant field first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Share {
     /// Contests won against other players, less those lost.
     points: i64,
     /// A contest lost by a forfeit is worse than any other.
     forfeits: Reverse<u32>,
-    /// The difference of the scores, in contests without forfeits.
+    /// Of the scores, in contests without forfeits.
     distance: i64,
 }
 
-/// The results of all players in a deal.
 type Deal = BTreeMap<usize, Share>;
 
 impl Standings {
-    /// The standings after the complete rounds among these matches, at this certainty.
+    /// After the complete rounds among these matches.
     pub(crate) fn new(setup: &Setup, records: &BTreeMap<u64, Record>, certainty: f64) -> Self {
         let draw = Draw::new(setup);
         let mut played: BTreeMap<u32, Vec<&Record>> = BTreeMap::new();
@@ -91,12 +86,10 @@ impl Standings {
         Self { rows: tallies.rows(certainty), rounds, protection }
     }
 
-    /// Whether each player is better than the next.
     pub fn is_certain(&self) -> bool {
         self.rounds > 0 && self.rows.iter().filter_map(|row| row.next).all(|(_, order)| order == Order::Better)
     }
 
-    /// The order of each pair of neighbours and the protection of the seats, as sentences.
     pub fn sentences(&self) -> Vec<String> {
         let pairs = self.rows.iter().zip(self.rows.iter().skip(1));
         let neighbours = pairs.filter_map(|(one, other)| sentence(one, other));
@@ -122,7 +115,6 @@ fn sentence(one: &Row, other: &Row) -> Option<String> {
     })
 }
 
-/// Running totals, round by round.
 struct Tallies<'a> {
     setup: &'a Setup,
     index: BTreeMap<&'a str, usize>,
@@ -130,7 +122,6 @@ struct Tallies<'a> {
     rows: Vec<Row>,
     // The sum and the number of each player's scores.
     scores: Vec<(i64, u32)>,
-    // The deals of each round.
     rounds: Vec<Vec<Deal>>,
 }
 
@@ -213,8 +204,7 @@ impl<'a> Tallies<'a> {
         rate(&mut self.ratings, &met);
     }
 
-    // Compares in each deal that both have played, and otherwise by their results against the same opponent in the
-    // same round.
+    // In each deal that both have played, and otherwise by their results against the same opponent in the same round.
     fn compared(&self, one: usize, other: usize) -> Tally {
         let mut tally = Tally::default();
         for deals in &self.rounds {
@@ -294,7 +284,7 @@ mod tests {
         Plan { players: names.iter().map(player).collect(), ..plan }.setup(1).unwrap()
     }
 
-    // Complete rounds in which each player has this score in each match.
+    // Each player has this score in each match.
     fn played(setup: &Setup, rounds: u32, score: impl Fn(&str) -> Option<i64>) -> BTreeMap<u64, Record> {
         let draw = Draw::new(setup);
         let fixtures = (1..=rounds).flat_map(|round| draw.round(round));

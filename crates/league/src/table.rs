@@ -1,5 +1,3 @@
-//! The table as text, CSV and JSON.
-
 use std::fmt::{self, Write as _};
 
 use cmdkit::csv_cell;
@@ -12,7 +10,7 @@ use crate::{
     standings::{Row, Standings},
 };
 
-/// The table for a terminal, followed by the order of neighbours.
+/// Ends with the order of neighbours.
 impl fmt::Display for Standings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.rows.iter().map(|row| row.name.len()).max().unwrap_or(0).max(4);

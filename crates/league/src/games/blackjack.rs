@@ -1,5 +1,4 @@
-//! Blackjack: a table for one with the same decks for all players. The score is the bankroll: rounds won less rounds
-//! lost.
+//! A table for one with the same decks for all players. The score is the bankroll: rounds won less rounds lost.
 
 use std::time::Duration;
 
@@ -10,16 +9,14 @@ use serde::Deserialize;
 
 use crate::{draw::Fixture, hosting::Wire, observer::MatchState, referee::Table, rules::Rules, setup::Setup};
 
-/// Limit on bytes read from the player. Ten thousand answers per second stay far below it.
+/// In bytes. Ten thousand answers per second stay far below it.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
-/// The maximum number of messages of a round: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and
-/// eleven questions.
+/// Of a round: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and eleven questions.
 const MESSAGES: u32 = 26;
 
 pub(crate) struct Blackjack;
 
-/// The standings as the server prints them.
 #[derive(Deserialize)]
 struct Standings {
     seats: Vec<Row>,
