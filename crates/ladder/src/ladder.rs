@@ -1,5 +1,3 @@
-//! The state machine.
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -13,7 +11,7 @@ use crate::{
     settings::Settings,
 };
 
-/// A connected program. A program that reconnects gets a new number.
+/// A program that reconnects gets a new number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProgramId(pub u64);
 
@@ -30,7 +28,7 @@ pub enum Seat {
 pub struct Waiting {
     pub name: String,
     pub host: HostId,
-    /// Its rating when it connected.
+    /// When it connected.
     pub rating: i64,
     /// When it started to wait, or when the program that it replaced did.
     pub since: Time,
@@ -44,24 +42,22 @@ pub struct Playing {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// A program with a proven name has connected. It replaces a waiting program of the same name.
+    /// A program with a proven name replaces a waiting program of the same name.
     Connected {
-        /// Its number, which must be new.
+        /// Must be new.
         program: ProgramId,
         name: String,
         host: HostId,
         rating: i64,
     },
-    /// It has disconnected. During a match that is a forfeit, unless it has finished its part.
+    /// A forfeit during a match, unless the program has finished its part.
     Disconnected(ProgramId),
-    /// It was sent a request.
     Requested(ProgramId),
     Answered(ProgramId),
-    /// It has finished its part of the match: it owes no more answers, and may leave.
+    /// The program owes no more answers, and may leave.
     Finished(ProgramId),
-    /// A match is over, or cannot take place. Its programs reconnect by themselves.
+    /// Also if the match cannot take place.
     MatchEnded(MatchId),
-    /// A deadline has passed.
     Elapsed,
 }
 
@@ -72,17 +68,15 @@ pub enum Output {
         seats: [Seat; 2],
     },
     Rejected(ProgramId, Rejection),
-    /// A program has lost its match by forfeit, and is removed from it.
+    /// Also removes the program from the match.
     Forfeited(MatchId, ProgramId, Forfeit),
-    /// Stops a match in its current state: no opponent is left, or its time is up.
+    /// No opponent is left, or the time is up.
     Stop(MatchId),
 }
 
-/// Why a program is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rejection {
     Full,
-    /// Its host has too many programs.
     Host,
     /// Another program with its name has connected.
     Replaced,
@@ -90,9 +84,7 @@ pub enum Rejection {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forfeit {
-    /// It did not answer in time.
     TimedOut,
-    /// It left before the end.
     Left,
 }
 
@@ -119,7 +111,6 @@ pub struct Ladder {
     waiting: BTreeMap<ProgramId, Waiting>,
     players: BTreeMap<ProgramId, Player>,
     playing: BTreeMap<MatchId, Playing>,
-    // Matches that were requested to stop.
     stopped: BTreeSet<MatchId>,
     records: NameRecords,
     next: u64,
@@ -150,7 +141,6 @@ impl Ladder {
         &self.playing
     }
 
-    /// Returns the name of a waiting or playing program.
     pub fn name(&self, program: ProgramId) -> Option<&str> {
         let waits = self.waiting.get(&program).map(|waiting| &waiting.name);
         waits.or_else(|| self.players.get(&program).map(|player| &player.name)).map(String::as_str)
@@ -189,7 +179,7 @@ impl Ladder {
         out
     }
 
-    /// Returns when [`Input::Elapsed`] is due.
+    /// When [`Input::Elapsed`] is due.
     pub fn deadline(&self) -> Option<Time> {
         let owed =
             self.players.values().filter_map(|player| player.request).map(|since| since.plus(self.settings.patience));
@@ -224,7 +214,7 @@ impl Ladder {
         }
     }
 
-    // Forfeits the match of a program that still plays. Returns the match.
+    // Returns the match of a program that still plays.
     fn forfeit(&mut self, now: Time, program: ProgramId, how: Forfeit, out: &mut Vec<Output>) -> Option<MatchId> {
         let player = self.players.get_mut(&program).filter(|player| player.state == PlayerState::Playing)?;
         (player.state, player.request) = (PlayerState::Lost, None);
@@ -235,7 +225,7 @@ impl Ladder {
         Some(number)
     }
 
-    // Stops a match. The remaining players are not penalized.
+    // The remaining players are not penalized.
     fn stop(&mut self, number: MatchId, out: &mut Vec<Output>) {
         if !self.playing.contains_key(&number) || !self.stopped.insert(number) {
             return;
@@ -271,7 +261,7 @@ impl Ladder {
         }
     }
 
-    // Forfeits programs that were silent for too long, and stops matches that have lasted too long.
+    // For silent programs and long matches.
     fn apply_time_limits(&mut self, now: Time, out: &mut Vec<Output>) {
         let is_late = |since: Time, most: Duration| since.plus(most) <= now;
         let silent: Vec<ProgramId> = self
@@ -293,7 +283,7 @@ impl Ladder {
         }
     }
 
-    // Returns the waiting programs whose names do not play, longest waiting first.
+    // The waiting programs whose names do not play, longest waiting first.
     fn ready(&self) -> Vec<Ready<'_>> {
         let plays = |name: &str| self.players.values().any(|player| player.name == name);
         let ready = self.waiting.iter().filter(|(_, waiting)| !plays(&waiting.name));

@@ -1,5 +1,3 @@
-//! Pairs waiting programs.
-
 use netcore::{Level, Time};
 
 use crate::{
@@ -8,10 +6,9 @@ use crate::{
     settings::{FIXED, Settings},
 };
 
-/// A program that waits and may play, with its record. Programs are sorted by waiting time, longest first.
+/// Slices of these are sorted by waiting time, longest first.
 pub(crate) type Ready<'a> = (ProgramId, &'a Waiting, NameRecord);
 
-/// Returns the seats of the next match, if one can start now.
 pub(crate) fn next(settings: &Settings, now: Time, ready: &[Ready<'_>]) -> Option<[Seat; 2]> {
     ready.iter().enumerate().find_map(|(at, one)| {
         if !is_bot_next(settings, one) {
@@ -26,7 +23,7 @@ pub(crate) fn next(settings: &Settings, now: Time, ready: &[Ready<'_>]) -> Optio
     })
 }
 
-/// Returns when a match can start if no other program connects.
+/// When a match can start if no other program connects.
 pub(crate) fn due(settings: &Settings, ready: &[Ready<'_>]) -> Option<Time> {
     let pairs = ready.iter().enumerate().flat_map(|(at, one)| {
         let others = ready.iter().skip(at + 1);
@@ -35,26 +32,25 @@ pub(crate) fn due(settings: &Settings, ready: &[Ready<'_>]) -> Option<Time> {
     ready.iter().map(|one| bot_time(settings, one)).chain(pairs).min()
 }
 
-// Whether the next opponent is a bot, even if other programs wait.
+// Even if other programs wait.
 fn is_bot_next(settings: &Settings, (_, _, record): &Ready<'_>) -> bool {
     record.since_bot.saturating_add(1) >= settings.anchor
 }
 
-// Returns when the program plays a bot if it finds no other opponent.
+// When the program plays a bot if it finds no other opponent.
 fn bot_time(settings: &Settings, one: &Ready<'_>) -> Time {
     let waits = if is_bot_next(settings, one) { std::time::Duration::ZERO } else { settings.company };
     one.1.since.plus(waits).max(one.2.not_before)
 }
 
-// Returns the distance of two programs, in points.
 fn cost(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> i64 {
     let have_met = |one: &Ready<'_>, other: &Ready<'_>| one.2.opponent.as_ref() == Some(&other.1.name);
     let again = if have_met(one, other) || have_met(other, one) { settings.again } else { 0 };
     (one.1.rating.saturating_sub(other.1.rating)).saturating_abs().saturating_add(again)
 }
 
-// Returns when two programs may play each other, if ever. A pair with a large distance waits until the program that
-// connected first has waited long enough.
+// When two programs may play each other, if ever. A pair with a large distance waits until the program that connected
+// first has waited long enough.
 fn pair_time(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<Time> {
     if is_bot_next(settings, one) || is_bot_next(settings, other) {
         return None;
@@ -70,8 +66,7 @@ fn pair_time(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<
     Some([one.1.since, other.1.since, one.2.not_before, other.2.not_before].into_iter().fold(since, Time::max))
 }
 
-// Returns the bot that is closest in rating. The bot of the last match counts as farther away, so that each program
-// meets more than one.
+// The closest in rating. The bot of the last match counts as farther away, so that each program meets more than one.
 fn level(settings: &Settings, (_, waiting, record): &Ready<'_>) -> Level {
     let far = |&(level, rating): &(Level, i64)| {
         let again = if record.level == Some(level) { settings.again.saturating_mul(2) } else { 0 };

@@ -1,41 +1,36 @@
-//! The record of each name, which outlives a match.
-
 use std::collections::BTreeMap;
 
 use netcore::{Level, Time};
 
 use crate::settings::Settings;
 
-/// The maximum number of records. Beyond that, the names that have been absent longest are evicted.
+/// Beyond that, the names that have been absent longest are evicted.
 pub const MAX_RECORDS: usize = 1_024;
 
-/// The record of a name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NameRecord {
-    /// The name of its last opponent, if that was a program.
+    /// `None` for a bot.
     pub(crate) opponent: Option<String>,
     /// Matches since the last one against a bot.
     pub(crate) since_bot: u32,
-    /// The bot that it played last.
+    /// Of the last bot.
     pub(crate) level: Option<Level>,
-    /// The earliest time of the next match.
     pub(crate) not_before: Time,
-    // The number of consecutive forfeits.
+    // Without a completed match in between.
     forfeits: u32,
     updated: Time,
 }
 
-/// The records of all names.
 #[derive(Debug, Default)]
 pub(crate) struct NameRecords(BTreeMap<String, NameRecord>);
 
 impl NameRecords {
-    /// Returns the record of a name; an empty one if the name is new.
+    /// Empty if the name is new.
     pub(crate) fn of(&self, name: &str) -> NameRecord {
         self.0.get(name).cloned().unwrap_or_default()
     }
 
-    /// Creates or refreshes the record of a name. Names for which `is_connected` returns true are not evicted.
+    /// Names for which `is_connected` returns true are not evicted.
     pub(crate) fn update(&mut self, now: Time, name: &str, is_connected: impl Fn(&str) -> bool) -> &mut NameRecord {
         if self.0.len() >= MAX_RECORDS && !self.0.contains_key(name) {
             let away = self.0.iter().filter(|(name, _)| !is_connected(name));
@@ -49,7 +44,6 @@ impl NameRecords {
 }
 
 impl NameRecord {
-    /// Delays the next match after a forfeit.
     pub(crate) fn add_forfeit(&mut self, now: Time, settings: &Settings) {
         let (first, most) = settings.penalty;
         let pause = first.saturating_mul(1 << self.forfeits.min(16)).min(most);
@@ -57,7 +51,6 @@ impl NameRecord {
         self.not_before = now.plus(pause);
     }
 
-    /// Resets the count of forfeits after a completed match.
     pub(crate) fn reset_forfeits(&mut self) {
         self.forfeits = 0;
     }

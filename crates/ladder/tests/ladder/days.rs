@@ -1,4 +1,4 @@
-//! Days of a ladder in simulated time, with programs of known strength. Some of them hang, crash, or run twice.
+//! Days in simulated time, with programs of known strength. Some of them hang, crash, or run twice.
 //!
 //! Checked at each moment: no program waits while a match could start, no name plays twice at the same time, and every
 //! deadline is met.
@@ -9,19 +9,19 @@ use ladder::Settings;
 
 use crate::world::{self, Behaviour, World};
 
-/// Creates programs that each win against the next one about three times in five.
+/// Each wins against the next one about three times in five.
 fn sound(strengths: &[f64]) -> Vec<(f64, Behaviour)> {
     strengths.iter().map(|&strength| (strength, Behaviour::Sound)).collect()
 }
 
-/// Runs days with seven sound programs, one that hangs, one that crashes, and one that runs twice.
+/// Also one that hangs, one that crashes, and one that runs twice.
 fn days(seeds: Range<u64>) {
     let off: f64 = seeds.map(day).sum();
     // On a single day, chance outweighs the forfeits.
     assert!(off < 0.0, "programs that hang and crash are above their strength, by {off} points in all days");
 }
 
-/// Runs a day. Returns how many points the programs that hang and crash are above their strength, in total.
+/// Returns the total points of programs that hang or crash above their strength.
 fn day(seed: u64) -> f64 {
     let mut programs = sound(&[640.0, 760.0, 880.0, 1_000.0, 1_120.0, 1_240.0, 1_360.0]);
     programs.extend([(1_000.0, Behaviour::Hangs(20)), (1_000.0, Behaviour::Crashes(5)), (1_180.0, Behaviour::Twice)]);

@@ -1,7 +1,4 @@
-//! Tests of the ladder.
-//!
-//! - `moves`: single inputs and their effects.
-//! - `days`: whole days in simulated time, with the programs of `world`.
+//! `moves` tests single inputs, and `days` whole days in simulated time, with the programs of `world`.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 

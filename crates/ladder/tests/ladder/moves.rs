@@ -1,5 +1,3 @@
-//! Tests of single inputs.
-
 use ladder::{Forfeit, Input, Ladder, MatchId, Output, ProgramId, Rejection, Seat, Settings};
 use netcore::{HostId, Level, Time};
 

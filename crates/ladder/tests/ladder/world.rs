@@ -1,5 +1,3 @@
-//! Simulated programs that use a real ladder, in simulated time.
-
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BinaryHeap},
@@ -18,23 +16,19 @@ use skillratings::{
 
 /// Points per point of the mean, as on the hub.
 const POINTS: f64 = 40.0;
-/// The difference in points at which the better of two players wins `e` times as often, according to the rating
-/// method.
+/// The difference in points at which the better of two players wins `e` times as often, according to the rating method.
 const SCALE: f64 = 236.0;
 
-/// How a program behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
     Sound,
-    /// Stops answering, once in about this many requests.
+    /// Once in about this many requests.
     Hangs(u32),
-    /// Disconnects during a match, in one of this many matches.
+    /// Disconnects in one of this many matches.
     Crashes(u32),
-    /// Runs twice under the same name.
     Twice,
 }
 
-/// A simulated program.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) name: String,
@@ -42,7 +36,7 @@ pub(crate) struct Program {
     pub(crate) behaviour: Behaviour,
     rating: WengLinRating,
     pub(crate) played: u32,
-    /// The matches of the last two hours.
+    /// Matches of the last two hours.
     pub(crate) lately: u32,
     pub(crate) forfeits: u32,
     pub(crate) longest: Duration,
@@ -63,7 +57,6 @@ enum Event {
     Elapsed,
 }
 
-/// A connection of a program, until its match is over.
 #[derive(Debug)]
 struct Connection {
     of: usize,
@@ -71,7 +64,6 @@ struct Connection {
     has_crashed: bool,
 }
 
-/// A ladder with programs.
 pub(crate) struct World {
     ladder: Ladder,
     now: Time,
@@ -81,7 +73,6 @@ pub(crate) struct World {
     pub(crate) programs: Vec<Program>,
     connections: BTreeMap<ProgramId, Connection>,
     running: BTreeMap<MatchId, ([Seat; 2], Vec<ProgramId>)>,
-    /// The number of matches against each bot.
     pub(crate) met: BTreeMap<&'static str, u32>,
     pub(crate) matches: u32,
     until: Time,
@@ -127,7 +118,7 @@ impl World {
         self.events.push(Reverse((self.now.plus(Duration::from_millis(millis)), self.numbers, event)));
     }
 
-    /// Advances the time. The ladder receives each deadline exactly when it passes.
+    /// The ladder receives each deadline exactly when it passes.
     pub(crate) fn run(&mut self, hours: u64) {
         self.until = Time::from_millis(hours * 3_600_000);
         loop {
@@ -231,7 +222,7 @@ impl World {
         self.schedule(8_000..20_000, Event::Ends(number));
     }
 
-    // Rates a match as the hub does: the ratings of built-in bots are fixed, and a program that forfeits is last.
+    // As on the hub: the ratings of built-in bots are fixed, and a program that forfeits is last.
     fn end(&mut self, number: MatchId) {
         let Some((seats, lost)) = self.running.remove(&number) else { return };
         let before = seats.map(|seat| self.standing(seat));
@@ -260,7 +251,6 @@ impl World {
         }
     }
 
-    // Returns the strength and the rating of a seat.
     fn standing(&self, seat: Seat) -> (f64, WengLinRating) {
         match seat {
             Seat::Program(program) => {
@@ -275,7 +265,6 @@ impl World {
         }
     }
 
-    // Checks the invariants of each moment.
     fn check(&self) {
         let settings = self.ladder.settings();
         let playing = self.ladder.playing();
