@@ -53,13 +53,11 @@ pub(crate) enum Command {
     Play(PlayArgs),
 }
 
-/// The default table file.
 pub(crate) const DEFAULT_TABLE: &str = "qtable";
-/// The largest number of rounds: a day of many threads.
+/// A day of many threads.
 pub(crate) const MAX_ROUNDS: u64 = 1_000_000_000_000;
-/// The largest number of threads.
 pub(crate) const MAX_THREADS: u32 = 256;
-/// The largest number of runs of a curve.
+/// Of a curve.
 pub(crate) const MAX_RUNS: u32 = 100;
 
 /// How a learner chooses actions.
@@ -75,7 +73,7 @@ pub(crate) enum ExploreKind {
 }
 
 impl ExploreKind {
-    /// The way to explore and its description; `epsilon` is for [`ExploreKind::Epsilon`].
+    /// `epsilon` is for [`ExploreKind::Epsilon`]. Also returns a description.
     pub(crate) fn explore(self, epsilon: &Epsilon) -> (Explore, String) {
         let word = self.word();
         match self {
@@ -85,7 +83,7 @@ impl ExploreKind {
         }
     }
 
-    /// Its name on the command line.
+    /// On the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Random => "random",
@@ -117,18 +115,18 @@ impl From<Space> for StateSpace {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Epsilon {
     pub(crate) chance: Chance,
-    /// The text that was typed.
+    /// As typed.
     pub(crate) typed: String,
 }
 
-/// The default probability of exploring.
+/// Of exploring.
 const DEFAULT_EPSILON: &str = "0.1";
 
 fn epsilon(typed: &str) -> Result<Epsilon, ParseChanceError> {
     Ok(Epsilon { chance: typed.parse()?, typed: typed.to_owned() })
 }
 
-/// The probability of exploring. Only one of the ways to explore has one.
+/// Only one of the ways to explore has a probability.
 fn chance(asked: Option<&Epsilon>, ways: &[ExploreKind]) -> anyhow::Result<Epsilon> {
     match asked {
         Some(_) if !ways.contains(&ExploreKind::Epsilon) => {
@@ -207,8 +205,8 @@ pub(crate) struct TrainArgs {
 }
 
 impl TrainArgs {
-    /// How the learner chooses actions, and its description. Fails with [`UsageError`](cmdkit::UsageError) if a
-    /// probability is given for a learner that has none.
+    /// Also returns a description. Fails with [`UsageError`](cmdkit::UsageError) if a probability is given for a
+    /// learner that has none.
     pub(crate) fn explore(&self) -> anyhow::Result<(Explore, String)> {
         Ok(self.explore.explore(&chance(self.epsilon.as_ref(), &[self.explore])?))
     }
@@ -347,18 +345,14 @@ pub(crate) enum Colour {
     Never,
 }
 
-/// The format of an output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
-    /// A picture as SVG.
     Svg,
-    /// A picture as PNG.
     Png,
-    /// Numbers as CSV.
     Csv,
 }
 
-/// The formats of pictures and of numbers, and the extensions of such files.
+/// With the extensions of such files.
 pub(crate) const PICTURES: [(FileFormat, &str); 2] = [(FileFormat::Svg, ".svg"), (FileFormat::Png, ".png")];
 const NUMBERS: (FileFormat, &str) = (FileFormat::Csv, ".csv");
 
@@ -383,8 +377,8 @@ pub(crate) struct PictureArgs {
 }
 
 impl PictureArgs {
-    /// The requested output files; those of `--output` can have these formats. Fails with [`UsageError`] if the name of
-    /// a file has no extension of one of the formats.
+    /// Those of `--output` can have these formats. Fails with [`UsageError`] if the name of a file has no extension of
+    /// one of the formats.
     pub(crate) fn files(&self, formats: &[(FileFormat, &str)]) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files: Vec<(FileFormat, &Path)> = vec![];
         files.extend(self.svg.iter().map(|path| (FileFormat::Svg, path.as_path())));
@@ -483,15 +477,15 @@ pub(crate) struct CurveArgs {
 }
 
 impl CurveArgs {
-    /// The requested output files. Fails as [`PictureArgs::files`].
+    /// Fails as [`PictureArgs::files`].
     pub(crate) fn files(&self) -> Result<Vec<(FileFormat, &Path)>, UsageError> {
         let mut files = self.picture.files(&[&PICTURES[..], &[NUMBERS]].concat())?;
         files.extend(self.csv.iter().map(|path| (FileFormat::Csv, path.as_path())));
         Ok(files)
     }
 
-    /// The ways to explore, each once, and the probability for one of them. Fails with [`UsageError`] if a probability
-    /// is given for learners that have none.
+    /// Each way once, and the probability for one of them. Fails with [`UsageError`] if a probability is given for
+    /// learners that have none.
     pub(crate) fn ways(&self) -> anyhow::Result<(Vec<ExploreKind>, Epsilon)> {
         let all = [ExploreKind::Random, ExploreKind::Epsilon, ExploreKind::UntilConfident];
         let asked: Vec<ExploreKind> =

@@ -1,5 +1,3 @@
-//! The action of a policy in each state, and the states in which the best policy acts differently.
-
 use std::fmt::Write;
 
 use blackjack::{Action, Policy, QTable, State, StateSpace, hand::BEST, policy::MIN_UPCARD};
@@ -10,15 +8,13 @@ use crate::{
     tables::{upcard_name, word},
 };
 
-/// A policy and its comparison with the best one.
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
     pub(crate) policy: Policy,
-    /// The table that the policy was learned from, if any.
+    /// `None` if the policy was not learned.
     pub(crate) table: Option<QTable>,
-    /// The states in which the best policy acts differently.
     differences: Vec<State>,
-    // The states of the best policy, and the exact values of both policies.
+    // The states of the best policy, and the exact values of both.
     against: StateSpace,
     value: f64,
     best: f64,
@@ -28,15 +24,14 @@ pub(crate) struct Chart {
 pub(crate) struct Cell {
     pub(crate) state: State,
     pub(crate) action: Action,
-    /// Whether the best policy acts differently.
+    /// The best policy acts differently.
     pub(crate) differs: bool,
-    /// Whether an action was never tried in this state, so that no comparison was learned.
+    /// An action was never tried, so no comparison was learned.
     pub(crate) guessed: bool,
 }
 
 impl Chart {
-    /// The chart of a policy that was not learned, compared with the best policy on the states `against`, or on its own
-    /// states by default.
+    /// The best policy has the states `against`, or those of `policy` by default.
     pub(crate) fn of_policy(policy: Policy, judge: &Judge, against: Option<StateSpace>) -> Self {
         let against = against.unwrap_or(policy.space());
         let differences = policy.differences(judge.best(against)).collect();
@@ -44,19 +39,17 @@ impl Chart {
         Self { policy, table: None, differences, against, value, best }
     }
 
-    /// The chart of a table.
     pub(crate) fn of_table(table: QTable, judge: &Judge, against: Option<StateSpace>) -> Self {
         let chart = Self::of_policy(table.policy(), judge, against);
         Self { table: Some(table), ..chart }
     }
 
-    /// The states of the chart: those in which the two policies are compared.
+    /// The states in which the two policies are compared.
     pub(crate) fn space(&self) -> StateSpace {
         let soft = self.differences.iter().any(|state| state.is_soft());
         if soft { StateSpace::Soft } else { self.policy.space() }
     }
 
-    /// The cell of a state of [`Chart::space`].
     pub(crate) fn cell(&self, state: State) -> Cell {
         let own = State::new(self.policy.space(), state.total(), state.is_soft(), state.upcard());
         // A coarse policy treats a soft hand like the hard hand of the same total.
@@ -69,13 +62,11 @@ impl Chart {
         Cell { state, action: self.policy.action(own), differs: self.differences.contains(&state), guessed }
     }
 
-    /// The values of the two policies, as text.
     pub(crate) fn worth(&self) -> String {
         let Self { value, best, against, .. } = self;
         format!("Worth {value:.4} a round; the best table on {} is worth {best:.4}", facts(*against))
     }
 
-    /// The number of different decisions of the two policies, as text.
     pub(crate) fn differing(&self) -> String {
         let states = self.space().states().count();
         match self.differences.len() {
@@ -85,8 +76,7 @@ impl Chart {
         }
     }
 
-    /// The rows of hard hands, or of soft ones, from 21 down; each has the upcards from 2 to ace. A coarse chart has only hard
-    /// hands.
+    /// From 21 down; each row has the upcards from 2 to ace. A coarse chart has only hard hands.
     pub(crate) fn rows(&self, soft: bool) -> Vec<(u8, Vec<Cell>)> {
         let mut rows: Vec<(u8, Vec<Cell>)> = vec![];
         for state in self.space().states().filter(|state| state.is_soft() == soft) {
@@ -100,7 +90,7 @@ impl Chart {
     }
 }
 
-/// The letter for an action, in lower case if it is a guess.
+/// In lower case if the action is a guess.
 pub(crate) const fn letter(cell: Cell) -> char {
     match (cell.action, cell.guessed) {
         (Action::Hit, false) => 'H',
@@ -110,7 +100,7 @@ pub(crate) const fn letter(cell: Cell) -> char {
     }
 }
 
-/// How the cards of a soft hand of two cards are written, for instance `A,7`.
+/// Two cards, for instance `A,7`.
 pub(crate) fn soft_name(total: u8) -> String {
     match total.saturating_sub(11) {
         1 => "A,A".to_owned(),
@@ -124,19 +114,16 @@ const BLUE: Rgb = Rgb(0, 114, 178);
 const PALE_ORANGE: Rgb = Rgb(251, 231, 190);
 const PALE_BLUE: Rgb = Rgb(196, 222, 240);
 
-/// The distance from one cell to the next.
 const COLUMN: f32 = 42.0;
 const ROW: f32 = 25.0;
 const GAP: f32 = 2.0;
-/// The width of the labels left of the cells.
 const LABELS: f32 = 64.0;
-/// The top of the first row of cells.
 const TOP: f32 = 190.0;
 const PANEL: f32 = LABELS + 10.0 * COLUMN;
 const BETWEEN: f32 = 56.0;
 const LEGEND: f32 = 350.0;
 
-/// Draws a chart. Fails when the width of the title cannot be computed.
+/// Fails when the width of the title cannot be computed.
 pub(crate) fn picture(chart: &Chart, title: &str) -> anyhow::Result<Picture> {
     let (hard, soft) = (chart.rows(false), chart.rows(true));
     let right = MARGIN + PANEL + BETWEEN;
@@ -218,7 +205,6 @@ fn tile(picture: &mut Picture, cell: Cell, (left, top): Point) {
     picture.text(Text::new(at, 14.0, ink, letter(cell)).bold().middle());
 }
 
-// The tooltip of a cell.
 fn explain(chart: &Chart, cell: Cell) -> String {
     let mut said = format!("{}: {}", cell.state, word(cell.action));
     if let Some(table) = &chart.table {
@@ -263,14 +249,13 @@ fn legend(picture: &mut Picture, chart: &Chart, left: f32, mut top: f32) {
     }
 }
 
-// From the 256 standard terminal colours, so that the contrast is known: black on orange and white on blue. Both
-// contrasts exceed 6 to 1, and the colours are distinguishable with red-green colour blindness.
+// Of the 256 standard terminal colours, so that the contrast is known: above 6 to 1 for black on orange and white on
+// blue, which are distinguishable with red-green colour blindness.
 const HIT: &str = "\x1b[38;5;16;48;5;214m";
 const STAND: &str = "\x1b[38;5;231;48;5;25m";
 const DIFFERENT: &str = "\x1b[1m";
 const RESET: &str = "\x1b[0m";
 
-/// The whole chart: title, both kinds of hands, legend and summary.
 pub(crate) fn text(chart: &Chart, title: &str, colours: bool) -> String {
     let mut text = format!("{title}\n\n");
     text += &cells(chart, colours);
@@ -283,7 +268,6 @@ pub(crate) fn text(chart: &Chart, title: &str, colours: bool) -> String {
     text
 }
 
-/// The cells with their headings.
 pub(crate) fn cells(chart: &Chart, colours: bool) -> String {
     let mut text = String::new();
     let (hard, soft) = (chart.rows(false), chart.rows(true));

@@ -1,5 +1,4 @@
-//! The commands. They read arguments and files and print results. Other modules do the computations and import no
-//! command.
+//! The commands read arguments and files and print results. No other module imports them, except for `run`.
 
 use std::{
     collections::BTreeSet,
@@ -51,7 +50,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// Writes all requested files, a picture or the numbers in `csv` according to their formats, and reports each of them.
 fn write_files(files: &[(FileFormat, &Path)], picture: &Picture, csv: &str) -> anyhow::Result<()> {
     for (format, path) in files {
         match format {
@@ -120,16 +118,16 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The exact value of the table as it learns, drawn below the progress on a terminal.
+/// The exact value of the table as it learns.
 struct LiveCurve {
     curves: Curves,
     rounds: (u64, u64),
 }
 
 impl LiveCurve {
-    /// The maximum number of points of the curve: the resolution of a wide window.
+    /// The resolution of a wide window.
     const POINTS: u32 = 150;
-    /// The maximum number of columns and rows of the plot.
+    /// Columns and rows.
     const SIZE: (u16, u16) = (100, 14);
 
     fn new(args: &TrainArgs, seed: u64, explored: &str, judge: &Judge, space: StateSpace) -> Self {
@@ -143,7 +141,7 @@ impl LiveCurve {
         &mut self.curves.series[0].runs[0].points
     }
 
-    /// Adds a point after this number of rounds, unless the last point is too close.
+    /// Adds a point unless the last point is too close.
     #[expect(clippy::cast_precision_loss, reason = "a place in a plot")]
     fn reach(&mut self, rounds: u64, value: impl FnOnce() -> f64) {
         let (first, last) = self.rounds;
@@ -154,7 +152,7 @@ impl LiveCurve {
         }
     }
 
-    /// The plot, preceded by a line end; empty if the window is too small.
+    /// Begins with a line end; empty if the window is too small.
     fn draw(&mut self) -> String {
         let (columns, rows) = stderr_size();
         if self.points().len() < 2 || columns < terminal::LEAST.0 || rows <= terminal::LEAST.1 {
@@ -362,7 +360,6 @@ pub(crate) fn exact(args: &ExactArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-// The upcards that each total hits against.
 fn hits(policy: &Policy) -> Value {
     let key = |state: State| (state.total(), state.is_soft());
     let rows: BTreeSet<(u8, bool)> = policy.space().states().map(key).collect();
@@ -373,7 +370,7 @@ fn hits(policy: &Policy) -> Value {
     rows.into_iter().map(row).collect()
 }
 
-/// Rounds between two updates of the progress.
+/// Between two updates of the progress.
 const STRETCH: u64 = 1 << 16;
 
 pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<()> {
@@ -425,7 +422,6 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-// Plays rounds by a policy, alone at the table and by the rules of the dealer.
 fn rounds(policy: &Policy, rounds: u64, rng: &mut Pcg64Mcg) -> Result<Score, RoundError> {
     let mut score = Score::default();
     let mut deck = Deck::new();

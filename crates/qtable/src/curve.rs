@@ -1,5 +1,3 @@
-//! Learning curves: the exact value of a table by rounds of training.
-
 pub(crate) mod drawing;
 pub(crate) mod terminal;
 
@@ -15,60 +13,48 @@ use blackjack::{
 
 use crate::{args::ExploreKind, judge::Judge, train::RoundsProgress};
 
-/// The number of rounds of the first point.
 pub(crate) const FIRST: u64 = 1_000;
-/// The default title.
 const TITLE: &str = "How many rounds it takes to learn 21";
 
-/// The base-10 logarithm of a number of rounds.
 #[expect(clippy::cast_precision_loss, reason = "a place in a plot")]
 fn power(rounds: u64) -> f64 {
     (rounds.max(1) as f64).log10()
 }
 
-/// Runs of the same way to explore.
+/// Of the same way to explore.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
-    /// How its learners choose actions.
     pub(crate) way: ExploreKind,
     pub(crate) name: String,
-    /// The runs, each with a seed of its own.
     pub(crate) runs: Vec<Run>,
 }
 
-/// The training of one table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Run {
     pub(crate) seed: u64,
-    /// Numbers of rounds, and the exact value of the table after them.
+    /// Rounds, and the exact value of the table after them.
     pub(crate) points: Vec<(u64, f64)>,
 }
 
-/// Several series, and the values to compare them with.
 #[derive(Debug, Clone)]
 pub(crate) struct Curves {
-    /// The facts that identify a state.
     pub(crate) space: StateSpace,
-    /// The series, with the same number of runs each.
     pub(crate) series: Vec<Series>,
-    /// The value of the best table.
     pub(crate) optimum: f64,
-    /// The value of playing as the dealer does.
+    /// Of playing as the dealer does.
     pub(crate) mimic: f64,
 }
 
-/// The right end of a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LineEnd<'a> {
-    /// Its value there.
     pub(crate) value: f64,
     pub(crate) name: &'a str,
-    /// How its learners choose actions, if it is a series.
+    /// `None` for a reference value.
     pub(crate) way: Option<ExploreKind>,
 }
 
 impl Curves {
-    /// The right ends of all lines: those of the two reference values and of the means of the series.
+    /// Of the two reference values and of the means of the series.
     pub(crate) fn ends(&self) -> Vec<LineEnd<'_>> {
         let mut ends = vec![
             LineEnd { value: self.optimum, name: "best table", way: None },
@@ -84,7 +70,6 @@ impl Curves {
 }
 
 impl Series {
-    /// The mean of the runs, point by point.
     #[expect(clippy::cast_precision_loss, reason = "a hundred runs at most")]
     pub(crate) fn mean(&self) -> Vec<(u64, f64)> {
         let Some(first) = self.runs.first() else { return vec![] };
@@ -96,7 +81,7 @@ impl Series {
     }
 }
 
-/// The numbers of rounds after which a table is evaluated: 1, 1.5, 2, 3, 5, 7 in each power of ten, and the last.
+/// A table is evaluated after these rounds: 1, 1.5, 2, 3, 5, 7 in each power of ten, and the last.
 pub(crate) fn checkpoints(rounds: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(FIRST), |power| power.checked_mul(10));
     let mut points: Vec<u64> = powers
@@ -108,14 +93,13 @@ pub(crate) fn checkpoints(rounds: u64) -> Vec<u64> {
     points
 }
 
-/// A run that is to be trained.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) explore: Explore,
     pub(crate) seed: u64,
 }
 
-/// Trains all runs, `threads` at a time, and returns them in the order of the jobs.
+/// `threads` at a time. Returns the runs in the order of the jobs.
 pub(crate) fn train_all(
     judge: &Judge,
     space: StateSpace,

@@ -1,8 +1,6 @@
-//! The exact values of policies, and the best tables.
-
 use blackjack::{Policy, StateSpace, exact::Solver};
 
-/// Computes exact values and stores the best tables. Creating one takes a fraction of a second.
+/// Creating one takes a fraction of a second.
 #[derive(Debug, Clone)]
 pub(crate) struct Judge {
     solver: Solver,
@@ -11,7 +9,6 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// Computes the best tables.
     pub(crate) fn new() -> Self {
         let solver = Solver::new();
         let [coarse, soft] = [StateSpace::Coarse, StateSpace::Soft].map(|space| solver.best(space));
@@ -22,7 +19,6 @@ impl Judge {
         &self.solver
     }
 
-    /// The best table of a space.
     pub(crate) const fn best(&self, space: StateSpace) -> &Policy {
         match space {
             StateSpace::Coarse => &self.coarse,
@@ -35,18 +31,16 @@ impl Judge {
         self.solver.value(policy)
     }
 
-    /// The value of the best table of a space.
     pub(crate) fn optimum(&self, space: StateSpace) -> f64 {
         self.value(self.best(space))
     }
 
-    /// The value of playing as the dealer does.
+    /// Of playing as the dealer does.
     pub(crate) fn mimic(&self) -> f64 {
         self.value(&Policy::mimic())
     }
 }
 
-/// The facts that identify a state, for people.
 pub(crate) const fn facts(space: StateSpace) -> &'static str {
     match space {
         StateSpace::Coarse => "(total, upcard)",

@@ -1,13 +1,7 @@
 //! Tools for learning the game of 21: trains Q tables in process, evaluates them exactly, adds them up and draws them.
 //!
-//! - `train::Plan` is reproducible training on any number of threads, which can be interrupted and continued.
-//! - `judge::Judge` computes exact values and stores the best tables.
-//! - `tables` loads and saves table files.
-//! - `chart` shows the decisions of a policy, in the terminal and as a picture; `curve` shows how a table improves with
-//!   training. Pictures are those of the crate `picture`.
-//!
 //! The game itself is in `blackjack`; this crate adds the clock, files, threads and the terminal. The commands in
-//! `commands` use the modules above; only `run` uses the commands.
+//! `commands` use the other modules; only `run` uses the commands.
 
 mod args;
 mod chart;

@@ -1,11 +1,8 @@
-//! Reproducible training in process. The same seed, workers and rounds give the same table, also when training is interrupted
-//! and continued.
+//! The same seed, workers and rounds give the same table, also when training is interrupted and continued.
 //!
-//! Rounds are played in stretches. In a stretch each worker learns on its own. It starts from the table at the
-//! beginning of the stretch, and its random numbers follow from the seed, its own number and that table. Workers share
-//! no state, so no worker waits for another. At the end of the stretch the counts that each worker has gained are added
-//! up. The length of a stretch follows from the table too. So the next table depends only on the table before, the seed
-//! and the number of workers.
+//! Rounds are played in stretches, in which each worker learns on its own. It starts from the table at the beginning of
+//! the stretch, and its random numbers follow from the seed, its own number and that table. At the end of the stretch
+//! the counts that each worker has gained are added up. The length of a stretch follows from the table too.
 
 use std::{fmt::Write as _, thread, time::Duration};
 
@@ -17,31 +14,28 @@ use cmdkit::{Progress, clock_time, progress_bar, time_left};
 
 use crate::tables::decisions;
 
-/// The minimum number of rounds of a worker in a stretch: a fraction of a millisecond.
+/// Rounds of a worker: a fraction of a millisecond.
 const SHORTEST: u64 = 1 << 12;
-/// The maximum number of rounds of a worker in a stretch: about a tenth of a second, which is also the delay of a stop.
+/// Rounds of a worker: a tenth of a second, which is also the delay of a stop.
 const LONGEST: u64 = 1 << 21;
 
-/// How a table is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// How the learner chooses actions.
     pub(crate) explore: Explore,
     pub(crate) seed: u64,
-    /// The number of workers that learn in parallel; at least 1.
+    /// At least 1.
     pub(crate) threads: u32,
 }
 
 impl Plan {
-    /// The number of rounds of the next stretch, of all workers together. Early stretches are short, so that each
-    /// worker soon decides by the results of all of them.
+    /// Of all workers together. Early stretches are short, so that each worker soon decides by the results of all of
+    /// them.
     pub(crate) fn stretch(&self, table: &QTable) -> u64 {
         let threads = u64::from(self.threads);
         threads * (decisions(table) / 4 / threads).clamp(SHORTEST, LONGEST)
     }
 
-    /// Plays this number of rounds as one stretch. Fails if a count exceeds the maximum of a table; the table is then
-    /// unchanged.
+    /// One stretch. If a count exceeds the maximum of a table, it fails and leaves the table unchanged.
     pub(crate) fn play(&self, table: &mut QTable, rounds: u64) -> anyhow::Result<Score> {
         let threads = u64::from(self.threads);
         let share = |worker: u32| rounds / threads + u64::from(u64::from(worker) < rounds % threads);
@@ -70,10 +64,9 @@ impl Plan {
     }
 }
 
-/// The width of the bar in columns.
+/// In columns.
 const BAR: usize = 20;
 
-/// The progress of a number of rounds, shown on standard error.
 #[derive(Debug)]
 pub(crate) struct RoundsProgress {
     all: u64,
@@ -81,20 +74,18 @@ pub(crate) struct RoundsProgress {
 }
 
 impl RoundsProgress {
-    /// Starts the progress of `all` rounds. It is shown on a terminal, and elsewhere if `wanted`.
+    /// Shown on a terminal, and elsewhere if `wanted`.
     pub(crate) fn new(all: u64, wanted: bool) -> Self {
         Self { all, progress: Progress::new().always(wanted) }
     }
 
-    /// Updates the number of finished rounds. `more` is the rest of the line, and is only called when the line is
-    /// drawn.
+    /// `more` is the rest of the line, called only when the line is drawn.
     pub(crate) fn reach(&mut self, rounds: u64, more: impl FnOnce() -> String) {
         let all = self.all;
         let line = |elapsed| line(rounds, all, elapsed, &more());
         if rounds == all { self.progress.draw_last(line) } else { self.progress.draw(line) }
     }
 
-    /// Whether the progress is redrawn in place on a terminal.
     pub(crate) const fn is_redrawn(&self) -> bool {
         self.progress.is_redrawn()
     }
@@ -104,14 +95,12 @@ impl RoundsProgress {
         self.progress.end();
     }
 
-    /// Rounds a second since the start.
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     pub(crate) fn rate(&self, rounds: u64) -> f64 {
         rounds as f64 / self.progress.elapsed().as_secs_f64().max(1e-9)
     }
 }
 
-/// A count with a unit, to keep it short.
 #[expect(clippy::cast_precision_loss, reason = "a number for people to read")]
 pub(crate) fn short(count: u64) -> String {
     match count {

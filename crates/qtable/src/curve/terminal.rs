@@ -1,4 +1,4 @@
-//! Learning curves as text: lines of braille dots, with the names at their right ends.
+//! Lines of braille dots.
 
 use std::fmt::Write;
 
@@ -16,15 +16,14 @@ use ratatui::{
 use super::{Curves, FIRST, LineEnd, Series, TITLE, power};
 use crate::{args::ExploreKind, judge::facts};
 
-/// Columns left of the plot, for values, and right of it, for names.
+/// Left of the plot and right of it.
 const VALUES: u16 = 8;
 const NAMES: u16 = 26;
-/// The largest plot; a wider one would only be flatter.
+/// A wider plot would only be flatter.
 const MOST: (u16, u16) = (140, 32);
-/// The smallest window for a plot.
+/// For a plot.
 pub(crate) const LEAST: (u16, u16) = (60, 16);
 
-/// The output of `qtable curve` in a terminal of this size.
 pub(crate) fn chart(curves: &Curves, title: Option<&str>, size: (u16, u16), colours: bool) -> String {
     let points = || curves.series.iter().flat_map(|series| &series.runs).flat_map(|run| &run.points);
     let rounds = || points().map(|&(rounds, _)| rounds);
@@ -38,8 +37,8 @@ pub(crate) fn chart(curves: &Curves, title: Option<&str>, size: (u16, u16), colo
     format!("{title}\nExact value of a round on {}, by rounds of training{mean}\n\n{plot}\n", facts(curves.space))
 }
 
-/// The plot as lines of text, with a line end between them, from one number of rounds to another on a logarithmic scale. It takes
-/// `width` columns and `height` rows.
+/// From one number of rounds to another on a logarithmic scale, in `width` columns and `height` rows. Without a final
+/// line end.
 pub(crate) fn draw(curves: &Curves, rounds: (u64, u64), (width, height): (u16, u16), colours: bool) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
@@ -52,10 +51,8 @@ pub(crate) fn draw(curves: &Curves, rounds: (u64, u64), (width, height): (u16, u
     (0..height).map(|row| line(&buffer, row, colours)).collect::<Vec<_>>().join("\n")
 }
 
-/// Curves and the mapping of values and numbers of rounds to cells.
 struct Plot<'a> {
     curves: &'a Curves,
-    // The mean of each series.
     means: Vec<(ExploreKind, Vec<(u64, f64)>)>,
     rounds: (u64, u64),
     area: Rect,
@@ -103,7 +100,7 @@ impl<'a> Plot<'a> {
         canvas.render(self.area, buffer);
     }
 
-    /// Values left of the plot: at its top and bottom, and at the best value.
+    /// At the top and the bottom of the plot, and at the best value.
     fn write_values(&self, buffer: &mut Buffer) {
         let (optimum, best) = (self.curves.optimum, self.row(self.curves.optimum));
         for (row, value) in [(self.area.y, self.high), (self.area.bottom().saturating_sub(1), self.low)] {
@@ -114,7 +111,7 @@ impl<'a> Plot<'a> {
         buffer.set_string(0, best, format!("{optimum:>7.4}"), Modifier::BOLD);
     }
 
-    /// The names of the lines right of the plot, each as close to the end of its line as possible.
+    /// Each as close to the end of its line as possible.
     fn write_names(&self, buffer: &mut Buffer) {
         let mut ends = self.curves.ends();
         ends.sort_by(|one, other| other.value.total_cmp(&one.value));
@@ -137,7 +134,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// The last number of rounds below the plot, and those powers of ten that leave room for it.
+    /// The last number of rounds, and those powers of ten that leave room for it.
     fn write_rounds(&self, buffer: &mut Buffer) {
         let ((first, last), area) = (self.rounds, self.area);
         let place = |rounds: u64| {
@@ -172,7 +169,7 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// A number of rounds with a unit, as in `20 k`.
+/// With a unit, as in `20 k`.
 fn label(rounds: u64) -> String {
     let (unit, name) = match rounds {
         0..1_000 => return rounds.to_string(),
@@ -186,7 +183,7 @@ fn label(rounds: u64) -> String {
     }
 }
 
-/// The colours of the picture, as the nearest of 256.
+/// Those of the picture, as the nearest of 256.
 const fn colour(way: ExploreKind) -> Color {
     match way {
         ExploreKind::Random => Color::Indexed(166),
@@ -195,7 +192,7 @@ const fn colour(way: ExploreKind) -> Color {
     }
 }
 
-/// A row of the buffer without trailing blanks, optionally with colours.
+/// Without trailing blanks.
 fn line(buffer: &Buffer, row: u16, colours: bool) -> String {
     let (mut text, mut now) = (String::new(), Color::Reset);
     let cells: Vec<_> = (0..buffer.area.width).map(|column| &buffer[(column, row)]).collect();

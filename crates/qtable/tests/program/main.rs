@@ -3,19 +3,14 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
 
-/// Wrong usage, and the examples of the help.
 mod usage;
 
-/// Charts and curves.
 mod pictures;
 
-/// Loading, adding up, printing and evaluating tables.
 mod tables;
 
-/// The output in a terminal.
 mod terminal;
 
-/// Training, repeating, stopping, continuing, and saving despite errors and signals.
 mod training;
 
 use std::{path::Path, process::Command};
@@ -29,14 +24,13 @@ use testkit::{
     process::{Finished, Process},
 };
 
-/// The program in a folder, with arguments separated by spaces.
 fn qtable(folder: &TempDir, arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_qtable"));
     command.current_dir(folder.path()).args(arguments.split_whitespace());
     command
 }
 
-/// Runs the program, which must succeed. Returns its standard output.
+/// Returns the standard output.
 #[track_caller]
 fn works(folder: &TempDir, arguments: &str) -> String {
     let finished = Process::run(&mut qtable(folder, arguments));
@@ -44,7 +38,7 @@ fn works(folder: &TempDir, arguments: &str) -> String {
     finished.stdout
 }
 
-/// Runs the program, which must fail with this code and one line. Returns that line.
+/// Returns the line of the error.
 #[track_caller]
 fn fails(folder: &TempDir, arguments: &str, code: i32) -> String {
     check_failure(Process::run(&mut qtable(folder, arguments)), code)
@@ -57,7 +51,7 @@ fn check_failure(finished: Finished, code: i32) -> String {
     finished.stderr
 }
 
-/// A table after a short training.
+/// After a short training.
 fn trained(space: StateSpace, seed: u64, rounds: u64) -> QTable {
     let explore = Explore::Epsilon(Chance::new(0.1).unwrap());
     let mut trainer = Trainer::seeded(QTable::new(space), explore, seed, 0);
@@ -69,7 +63,6 @@ fn read(path: &Path) -> QTable {
     QTable::from_file(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// The names in a folder, sorted.
 fn names(folder: &TempDir) -> Vec<String> {
     let names = std::fs::read_dir(folder.path()).unwrap();
     let mut names: Vec<String> = names.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();

@@ -9,7 +9,7 @@ use testkit::{TempDir, process::Process};
 
 use crate::{fails, names, qtable, trained, works};
 
-// The number of elements in a text that must be XML.
+// The text must be XML.
 fn elements(xml: &str) -> usize {
     Document::parse(xml).unwrap().descendants().filter(Node::is_element).count()
 }
@@ -18,7 +18,7 @@ fn count(svg: &str, what: &str) -> usize {
     svg.matches(what).count()
 }
 
-// The width, the height and the number of different colours.
+// Width, height and the number of different colours.
 fn decoded(path: &Path) -> (u32, u32, usize) {
     let picture = Pixmap::load_png(path).unwrap();
     let colours: BTreeSet<_> =

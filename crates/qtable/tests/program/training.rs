@@ -53,14 +53,12 @@ fn trained_table_reports_and_plays_well() {
 
 const ENDLESS: u64 = 1_000_000_000_000;
 
-// Starts an endless training and waits until it has made progress.
 fn under_way(folder: &TempDir, options: &str) -> Process {
     let process = Process::start(&mut qtable(folder, &format!("train --rounds {ENDLESS} --progress {options}")));
     process.wait_stderr("a line of progress", |stderr| stderr.contains("exact").then_some(()));
     process
 }
 
-// Starts an endless training and stops it once it has made progress.
 fn stopped(folder: &TempDir, options: &str, stop: fn(&Process)) -> u64 {
     let process = under_way(folder, options);
     stop(&process);
