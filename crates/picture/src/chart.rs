@@ -4,41 +4,39 @@ use std::ops::RangeInclusive;
 
 use crate::{Pen, Picture, Point, Rgb, Text};
 
-/// The colour of the lines of a grid.
 pub const GRID: Rgb = Rgb(226, 226, 226);
 
-/// The plot of a chart: its place in the picture, and the ranges of its linear scales.
+/// Its scales are linear.
 #[derive(Debug, Clone, Copy)]
 pub struct Plot {
     /// Left, top, right and bottom.
     pub place: [f32; 4],
-    /// The values at the left and at the right.
+    /// At the left and at the right.
     pub x: [f64; 2],
-    /// The values at the bottom and at the top.
+    /// At the bottom and at the top.
     pub y: [f64; 2],
 }
 
 impl Plot {
-    /// The place of a pair of values.
     pub fn at(&self, x: f64, y: f64) -> Point {
         (self.across(x), self.up(y))
     }
 
-    /// The place of a value from left to right.
+    /// From left to right.
     #[expect(clippy::cast_possible_truncation, reason = "a place in a picture")]
     pub fn across(&self, x: f64) -> f32 {
         let ([left, _, right, _], [from, to]) = (self.place, self.x);
         left + ((x - from) / (to - from)) as f32 * (right - left)
     }
 
-    /// The place of a value from bottom to top, within the plot.
+    /// From bottom to top, within the plot.
     #[expect(clippy::cast_possible_truncation, reason = "a place in a picture")]
     pub fn up(&self, y: f64) -> f32 {
         let ([_, top, _, bottom], [low, high]) = (self.place, self.y);
         bottom - ((y - low) / (high - low)).clamp(0.0, 1.0) as f32 * (bottom - top)
     }
 
-    /// Draws a line of the grid at each `step` of `y`, with a label left of it.
+    /// A line of the grid at each `step` of `y`, with a label left of it.
     pub fn draw_levels(
         &self,
         picture: &mut Picture,
@@ -58,7 +56,8 @@ impl Plot {
     }
 }
 
-/// Moves ascending places at least `distance` apart, each as little as possible, and keeps them within `range` if there is room.
+/// Moves ascending places at least `distance` apart, each as little as possible, and keeps them within `range` if there
+/// is room.
 pub fn spread(wanted: &[f32], distance: f32, range: RangeInclusive<f32>) -> Vec<f32> {
     // Groups of places that touch: the first place and the number of them.
     let mut groups: Vec<(f32, u8)> = vec![];

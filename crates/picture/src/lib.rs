@@ -1,9 +1,8 @@
 //! Pictures as SVG, and as PNG that is rendered from the SVG.
 //!
-//! A [`Picture`] is drawn shape by shape, from the bottom to the top, with the few kinds of shapes that charts need.
-//! Lengths are CSS pixels, `x` to the right and `y` down from the upper left corner. Text in the SVG is text, so that
-//! it can be searched and read aloud. The PNG is rendered by `resvg` with a typeface that is part of the program, so it
-//! looks the same on every machine.
+//! A [`Picture`] is drawn from the bottom to the top. Lengths are CSS pixels, `x` to the right and `y` down from the
+//! upper left corner. Text in the SVG is text, so that it can be searched and read aloud. The PNG is rendered by
+//! `resvg` with a typeface of the program, so it looks the same on every machine.
 
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
@@ -14,52 +13,46 @@ use std::fmt::Write;
 
 use png::text_width;
 
-// The typeface of the PNG first, then similar typefaces that most machines have.
+// The typeface of the PNG, then similar ones that most machines have.
 const FAMILY: &str = "Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif";
 
-/// A colour: red, green, blue.
+/// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// The background.
 pub const WHITE: Rgb = Rgb(255, 255, 255);
-/// The colour of most text.
+/// For most text.
 pub const INK: Rgb = Rgb(34, 34, 34);
-/// The colour of secondary text.
+/// For secondary text.
 pub const GREY: Rgb = Rgb(85, 85, 85);
 
-/// The space left of a title, and right of it.
+/// Left and right of a title.
 pub const MARGIN: f32 = 40.0;
 
-/// A place in a picture.
 pub type Point = (f32, f32);
 
-/// The style of a line.
 #[derive(Debug, Clone, Copy)]
 pub struct Pen {
-    /// Its colour.
     pub colour: Rgb,
-    /// Its width.
     pub width: f32,
-    /// The opacity, from 0, invisible, to 1.
+    /// From 0, invisible, to 1.
     pub opacity: f32,
     /// Lengths of dashes and gaps in turn; empty for a solid line.
     pub dashes: &'static [f32],
 }
 
 impl Pen {
-    /// A solid and opaque line.
+    /// Solid and opaque.
     pub const fn new(colour: Rgb, width: f32) -> Self {
         Self { colour, width, opacity: 1.0, dashes: &[] }
     }
 }
 
-/// A text on one line.
 #[derive(Debug)]
 pub struct Text {
-    // The position, the base line for `y`.
+    // The base line for `y`.
     at: Point,
-    // The SVG anchor, which selects the point of the text at `x`; the left end by default.
+    // The end of the text at `x`; the left one by default.
     anchor: Option<&'static str>,
     size: f32,
     bold: bool,
@@ -69,42 +62,40 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text in regular weight whose left end is at `at`.
+    /// Regular weight, with the left end at `at`.
     pub fn new(at: Point, size: f32, colour: Rgb, words: impl Into<String>) -> Self {
         Self { at, anchor: None, size, bold: false, colour, upwards: false, words: words.into() }
     }
 
-    /// The same in bold.
     #[must_use]
     pub fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 
-    /// The same with its middle at `at`.
+    /// With the middle at `at`.
     #[must_use]
     pub fn middle(self) -> Self {
         Self { anchor: Some("middle"), ..self }
     }
 
-    /// The same with its right end at `at`.
+    /// With the right end at `at`.
     #[must_use]
     pub fn end(self) -> Self {
         Self { anchor: Some("end"), ..self }
     }
 
-    /// The same, rotated by 90 degrees to be read upwards.
+    /// Rotated by 90 degrees to be read upwards.
     #[must_use]
     pub fn upwards(self) -> Self {
         Self { upwards: true, ..self }
     }
 }
 
-/// A picture on white.
 #[derive(Debug)]
 pub struct Picture {
     width: u16,
     height: u16,
-    // The SVG without its end.
+    // Without its end.
     svg: String,
 }
 
@@ -112,7 +103,7 @@ impl Picture {
     /// Pixels of the PNG for one CSS pixel, so that it is sharp on a projector.
     const SCALE: u8 = 2;
 
-    /// An empty picture. Screen readers announce the title and read the description.
+    /// Screen readers announce the title and read the description.
     pub fn new(width: u16, height: u16, title: &str, description: &str) -> Self {
         let (title, description) = (escape(title), escape(description));
         let svg = format!(
@@ -125,7 +116,7 @@ impl Picture {
         Self { width, height, svg }
     }
 
-    /// A picture that shows its title, and lines of smaller text below.
+    /// Shows its title, and lines of smaller text below.
     ///
     /// # Errors
     /// When the width of the title cannot be computed.
@@ -140,7 +131,7 @@ impl Picture {
         Ok(picture)
     }
 
-    /// Draws a rectangle by its left, top, width and height, with rounded corners. The pen draws a line that is centred on its edge.
+    /// Left, top, width and height. The line of the pen is centred on the edge.
     pub fn rectangle(&mut self, place: [f32; 4], radius: f32, fill: Option<Rgb>, pen: Option<Pen>) {
         let [x, y, width, height] = place.map(number);
         let radius = number(radius);
@@ -148,26 +139,22 @@ impl Picture {
         self.paint(fill, pen);
     }
 
-    /// Draws a line from point to point.
     pub fn line(&mut self, points: &[Point], pen: Pen) {
         self.add(format_args!("<polyline points=\"{}\"", list(points)));
         self.paint(None, Some(pen));
     }
 
-    /// Draws the area between some points, with a line around it.
     pub fn polygon(&mut self, points: &[Point], fill: Rgb, pen: Pen) {
         self.add(format_args!("<polygon points=\"{}\"", list(points)));
         self.paint(Some(fill), Some(pen));
     }
 
-    /// Draws a full circle around a point.
     pub fn circle(&mut self, (x, y): Point, radius: f32, fill: Rgb) {
         let [x, y, radius] = [x, y, radius].map(number);
         self.add(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\""));
         self.paint(Some(fill), None);
     }
 
-    /// Writes a text.
     pub fn text(&mut self, text: Text) {
         let Text { at: (x, y), anchor, size, bold, colour, upwards, words } = text;
         let [x, y, size] = [x, y, size].map(number);
@@ -185,22 +172,18 @@ impl Picture {
         self.add(format_args!(">{}</text>\n", escape(&words)));
     }
 
-    /// Draws shapes that belong together, with a tooltip. The CSS class is for programs that read the SVG.
+    /// The CSS class is for programs that read the SVG.
     pub fn group(&mut self, class: &str, says: &str, draw: impl FnOnce(&mut Self)) {
         self.add(format_args!("<g class=\"{class}\"><title>{}</title>\n", escape(says)));
         draw(self);
         self.svg += "</g>\n";
     }
 
-    /// The picture as SVG.
     pub fn to_svg(&self) -> String {
         format!("{}</svg>\n", self.svg)
     }
 
-    /// The picture as PNG.
-    ///
-    /// # Errors
-    /// When it cannot be rendered; pictures of a reasonable size can be.
+    /// Pictures of a reasonable size can be rendered.
     pub fn to_png(&self) -> anyhow::Result<Vec<u8>> {
         png::write(self)
     }
@@ -210,7 +193,6 @@ impl Picture {
         let _ = self.svg.write_fmt(text);
     }
 
-    // Ends the tag of a shape with its colours.
     fn paint(&mut self, fill: Option<Rgb>, pen: Option<Pen>) {
         self.add(format_args!(" fill=\"{}\"", fill.map_or_else(|| "none".to_owned(), hexadecimal)));
         if let Some(Pen { colour, width, opacity, dashes }) = pen {
@@ -244,7 +226,7 @@ fn number(length: f32) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// Escapes a text for XML and HTML, also in quotation marks. Characters that XML does not allow become U+FFFD.
+/// For XML and HTML, also in quotation marks. Characters that XML does not allow become U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

@@ -1,5 +1,3 @@
-//! A picture as PNG, rendered from its SVG.
-
 use std::sync::{Arc, LazyLock};
 
 use anyhow::{Context, anyhow};
@@ -13,7 +11,6 @@ use crate::{INK, Picture, Text};
 /// Roboto, reduced to the characters that charts need. See `fonts/README.md`.
 const FONTS: [&[u8]; 2] = [include_bytes!("../fonts/Roboto-Regular.ttf"), include_bytes!("../fonts/Roboto-Bold.ttf")];
 
-/// The only fonts that text is rendered with.
 static DATABASE: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut database = Database::new();
     for font in FONTS {
@@ -36,10 +33,7 @@ pub(crate) fn write(picture: &Picture) -> anyhow::Result<Vec<u8>> {
     pixels.encode_png().map_err(|error| anyhow!("cannot write the PNG: {error}"))
 }
 
-/// The width of a text with letters of this size, as it is rendered.
-///
-/// # Errors
-/// When it cannot be rendered.
+/// As rendered, with letters of this size.
 pub(crate) fn text_width(text: &str, size: f32, bold: bool) -> anyhow::Result<f32> {
     let mut picture = Picture::new(1, 1, "", "");
     picture.text(Text { bold, ..Text::new((0.0, 0.0), size, INK, text) });
@@ -53,7 +47,7 @@ mod tests {
     use super::*;
     use crate::{Rgb, WHITE};
 
-    /// The colours of a picture of 20 x 10 CSS pixels.
+    /// A picture of 20 x 10 CSS pixels.
     fn rendered(draw: impl FnOnce(&mut Picture)) -> Vec<Rgb> {
         let mut picture = Picture::new(20, 10, "", "");
         draw(&mut picture);
