@@ -1,5 +1,3 @@
-//! Explains bytes part by part.
-
 use robots::protocol::shape::{Label, Part, PartError, PartReader, Step, Value};
 
 use crate::{
@@ -8,21 +6,17 @@ use crate::{
     report::{Around, Fault, Field, Report, ReportLine},
 };
 
-/// The maximum number of shown items of a list, or entries of a map.
+/// Items of a list, or entries of a map.
 pub(crate) const MAX_SHOWN_ITEMS: u32 = 100;
-/// The maximum number of stored lines of a message.
 pub(crate) const MAX_SHOWN_LINES: usize = 2_000;
-/// Bytes that are shown on each side of a wrong one.
+/// On each side of a wrong byte.
 const AROUND: usize = 8;
 
-/// Explains the messages of a stream in bounded memory.
 #[derive(Debug)]
 pub(crate) struct Explainer {
     parts: PartReader,
-    // The message that is being read.
     report: Report,
     notes: Notes,
-    // The received bytes of an incomplete part.
     pending: Vec<u8>,
     // The last bytes of the message before `pending`.
     before: Vec<u8>,
@@ -44,7 +38,6 @@ impl Explainer {
         }
     }
 
-    /// Explains the single message that a datagram should contain; `number` is the number of the datagram.
     pub(crate) fn datagram(kind: Kind, number: u64, datagram: &[u8]) -> Report {
         let mut explainer = Self::new(kind);
         let mut rest = datagram;
@@ -61,25 +54,20 @@ impl Explainer {
         report
     }
 
-    /// The number of complete messages.
     pub(crate) const fn messages(&self) -> u64 {
         self.report.number - 1
     }
 
-    /// The offset of the current or next message.
     pub(crate) const fn at(&self) -> u64 {
         self.report.at
     }
 
-    /// Whether reading has ended at a wrong byte.
     pub(crate) const fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Takes bytes off the front of `bytes`, up to the end of a message, and returns its report. Returns `None` if the
-    /// message is incomplete, or once a byte was wrong.
+    /// Consumes `bytes` up to the end of a message. `None` if the message is incomplete, or once a byte was wrong.
     pub(crate) fn next(&mut self, bytes: &mut &[u8]) -> Option<Report> {
-        // The start of the next part, if some of its bytes arrived earlier.
         let mut pending = std::mem::take(&mut self.pending);
         while !self.broken {
             let step = self.parts.next(if pending.is_empty() { bytes } else { &pending });
@@ -130,7 +118,7 @@ impl Explainer {
         None
     }
 
-    /// The report of an incomplete message at the end of the stream; `None` if no message has begun.
+    /// `None` if no message has begun.
     pub(crate) fn finish(mut self) -> Option<Report> {
         let nothing = self.report.length == 0 && self.pending.is_empty();
         if self.broken || nothing { None } else { Some(self.unfinished()) }
@@ -185,7 +173,7 @@ impl Explainer {
         }
     }
 
-    // Whether a part at this depth is shown. A part that is not deeper than a hidden item follows it.
+    // A part that is not deeper than a hidden item follows it.
     fn is_shown(&mut self, depth: usize) -> bool {
         self.hidden = self.hidden.filter(|&hidden| depth > hidden);
         self.hidden.is_none()
@@ -200,7 +188,7 @@ impl Explainer {
     }
 }
 
-// The length of the wrong part. A part that does not fit the limit was not read.
+// A part that does not fit the limit was not read.
 fn length_of_part(error: &PartError) -> usize {
     match *error {
         PartError::UnknownTag { .. } => 1,

@@ -1,5 +1,3 @@
-//! Reports for programs: a line of JSON each.
-
 use serde_json::{Map, Value as Json, json};
 
 use robots::protocol::shape::{Label, PartError, Value};
@@ -9,8 +7,6 @@ use crate::{
     text::{self, Carrier},
 };
 
-/// Converts a report to JSON, together with the fields of `source`.
-///
 /// Offsets named `at` count from the start of the stream in the report itself, and from the start of the message in its
 /// parts.
 pub(crate) fn report(report: &Report, source: &Map<String, Json>, carrier: Carrier) -> Json {

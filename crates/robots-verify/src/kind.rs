@@ -1,5 +1,3 @@
-//! The kinds of messages.
-
 use robots::{
     ClientMessage, DrawMessage, InputMessage, ServerMessage,
     protocol::{
@@ -8,7 +6,6 @@ use robots::{
     },
 };
 
-/// The direction of the explained messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// From a client to a server.
@@ -24,7 +21,6 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Client, Self::Server, Self::Display, Self::Input];
 
-    /// Its name on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -34,7 +30,6 @@ impl Kind {
         }
     }
 
-    /// A reader of such messages, with the limits of the programs that receive them.
     pub(crate) fn parts(self) -> PartReader {
         let (shape, max_message, max_items) = match self {
             // These messages contain no lists.

@@ -4,25 +4,21 @@ use std::{collections::BTreeSet, net::SocketAddr};
 
 use robots::protocol::shape::{Label, Value};
 
-/// The maximum number of stored notes of a message.
 pub(crate) const MAX_NOTES: usize = 20;
 
-/// The number of fields, or of bombs, that are remembered to detect duplicates: the number of blocks that a correct
-/// server can place in one turn.
+/// Fields, or bombs, to detect duplicates: as many as the blocks that a correct server can place in one turn.
 pub(crate) const MAX_REMEMBERED: usize = 1 << 16;
 
 type Field = (u16, u16);
 
-/// A note about a value that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
-    /// The position of the value, in bytes from the start of the message.
+    /// In bytes from the start of the message.
     pub(crate) at: usize,
     /// The error and the expected value.
     pub(crate) text: String,
 }
 
-/// Checks the parts of one message in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     list: Vec<Note>,
@@ -39,10 +35,8 @@ pub(crate) struct Notes {
     last_key: Option<u8>,
     keys: BTreeSet<u8>,
     fields: BTreeSet<Field>,
-    // In a picture.
     players: BTreeSet<u8>,
-    // In a turn: its bombs so far, the blocks it has placed, the last player who moved, and whether an event other than
-    // an explosion has occurred.
+    // In a turn so far. `blocks` are those it has placed, and `moved` is the last player who moved.
     bombs: BTreeSet<u32>,
     blocks: BTreeSet<Field>,
     moved: Option<u8>,
@@ -50,7 +44,6 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Processes the next part, which begins at byte `at` of the message.
     pub(crate) fn add_part(&mut self, at: usize, label: Label, value: &Value) {
         match (label, value) {
             (Label::Message, Value::Variant(name)) => self.message = name,
@@ -101,7 +94,6 @@ impl Notes {
         }
     }
 
-    /// Processes the end of the list or map with this name.
     pub(crate) fn end_list(&mut self, name: &str) {
         if name == "players" {
             self.players = std::mem::take(&mut self.keys);
@@ -122,7 +114,6 @@ impl Notes {
         self.fields.clear();
     }
 
-    /// Returns the notes, and the number of those that were not stored.
     pub(crate) fn take(&mut self) -> (Vec<Note>, usize) {
         (std::mem::take(&mut self.list), std::mem::take(&mut self.left_out))
     }
@@ -234,7 +225,7 @@ impl Notes {
     }
 }
 
-// Whether the item is new. It is remembered if there is room.
+// The item is remembered if there is room.
 fn is_new<T: Ord>(remembered: &mut BTreeSet<T>, item: T) -> bool {
     if remembered.len() < MAX_REMEMBERED { remembered.insert(item) } else { !remembered.contains(&item) }
 }

@@ -1,4 +1,4 @@
-//! Standard output, written by a separate thread. While its reader stalls, senders wait, and signals are still handled.
+//! A separate thread writes standard output. While its reader stalls, senders wait, and signals are still handled.
 
 use std::{
     io::{self, Write},
@@ -18,28 +18,22 @@ use crate::{
     text::{self, Carrier},
 };
 
-/// The maximum number of queued texts.
 const WAITING: usize = 64;
-/// The time limit for writing the last texts.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The source of bytes: as text, and as fields of a line of JSON.
+/// As text, and as fields of a line of JSON. Either may be empty.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Source {
-    /// May be empty.
     pub(crate) words: String,
-    /// May be empty.
     pub(crate) fields: Map<String, Json>,
 }
 
-/// Writes to standard output, each text as a whole and without delay.
 #[derive(Debug, Clone)]
 pub(crate) struct Printer {
     json: bool,
     texts: mpsc::Sender<String>,
 }
 
-/// Waits until everything is written.
 #[derive(Debug)]
 pub(crate) struct Written(oneshot::Receiver<io::Result<()>>);
 
@@ -61,10 +55,7 @@ impl Printer {
         (Self { json, texts }, Written(written))
     }
 
-    /// Writes a report.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::BrokenPipe`] when writing has failed before; [`Written::finish`] returns the reason.
+    /// [`io::ErrorKind::BrokenPipe`] if writing has failed before; [`Written::finish`] returns the reason.
     pub(crate) async fn report(&self, report: &Report, source: &Source, carrier: Carrier) -> io::Result<()> {
         let text = if self.json {
             format!("{}\n", json::report(report, &source.fields, carrier))
@@ -74,8 +65,7 @@ impl Printer {
         self.write(text).await
     }
 
-    /// Writes a line that is not a report: `words` behind the source, or a JSON object with the fields of the source
-    /// and `fields`.
+    /// Writes `words` behind the source, or a JSON object with the fields of the source and `fields`.
     pub(crate) async fn print_note(&self, source: &Source, words: &str, fields: &[(&str, Json)]) -> io::Result<()> {
         let text = if self.json {
             let mut line = source.fields.clone();
@@ -87,7 +77,6 @@ impl Printer {
         self.write(text).await
     }
 
-    /// Waits until writing has failed.
     pub(crate) async fn broken(&self) {
         self.texts.closed().await;
     }
@@ -98,7 +87,7 @@ impl Printer {
 }
 
 impl Written {
-    /// Waits up to a second until everything is written; every [`Printer`] must have been dropped.
+    /// Waits up to a second; every [`Printer`] must have been dropped.
     pub(crate) async fn finish(self) -> io::Result<()> {
         match timeout(PATIENCE, self.0).await {
             Ok(Ok(result)) => result,

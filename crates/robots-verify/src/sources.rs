@@ -1,5 +1,3 @@
-//! The sources of messages: connections, datagrams, a file, standard input.
-
 use std::{
     fs::File,
     io::{self, Read},
@@ -34,18 +32,15 @@ use crate::{
     text::{Carrier, counted},
 };
 
-/// The maximum number of simultaneous connections. Further ones are closed.
+/// Further connections are closed.
 const MAX_CONNECTIONS: usize = 64;
 const MAX_DATAGRAM: usize = 65_535;
-/// Bytes read at a time.
+/// In bytes.
 const CHUNK: usize = 16 << 10;
-/// The pause before the next connection is accepted when the system is out of resources.
+/// Before the next connection is accepted when the system is out of resources.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Explains the messages from the source in `args` until it ends. Network sources never end.
-///
-/// # Errors
-/// When the port or the file cannot be opened, or output cannot be written.
+/// Network sources never end.
 pub(crate) async fn explain(args: &Args, printer: &Printer) -> anyhow::Result<ExitCode> {
     match &args.file {
         Some(path) if args.udp => file_as_datagram(path, args.messages, printer).await,
@@ -165,7 +160,7 @@ async fn feed(explainer: &mut Explainer, mut bytes: &[u8], source: &Source, prin
     Ok(())
 }
 
-// Prints how a stream has ended. Returns whether all of it was valid.
+// Returns whether the whole stream was valid.
 async fn end(explainer: Explainer, why: &str, source: &Source, printer: &Printer) -> io::Result<bool> {
     let (messages, at, broken) = (explainer.messages(), explainer.at(), explainer.is_broken());
     let unfinished = explainer.finish();
@@ -216,7 +211,7 @@ async fn file_as_datagram(path: &Path, kind: Kind, printer: &Printer) -> anyhow:
     Ok(if report.fault.is_none() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 
-// Reads a file, or standard input for `-`, in a separate thread, so that signals are handled while a pipe blocks.
+// `-` is standard input. A separate thread reads, so that signals are handled while a pipe blocks.
 fn chunks(path: &Path) -> anyhow::Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
     let mut input: Box<dyn Read + Send> = if path.as_os_str() == "-" {
         Box::new(io::stdin())

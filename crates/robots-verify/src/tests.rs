@@ -1,4 +1,4 @@
-//! Explanations as displayed to people, against the document, and their limits.
+//! Explanations against the document, and their limits.
 
 mod golden;
 
@@ -13,7 +13,6 @@ use crate::{
     text::{Carrier, report},
 };
 
-/// Bytes from two hexadecimal digits each; spaces are ignored.
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: String = hex.split_whitespace().collect();
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
@@ -87,7 +86,7 @@ fn long_lists_are_shown_and_stored_in_part() {
     let mut turn = bytes("03 00 00 00 00 ff ff");
     (0..65_535_u16).for_each(|x| turn.extend([&[3], &x.to_be_bytes()[..], &[0, 7]].concat()));
     let mut explainer = Explainer::new(Kind::Server);
-    // Byte by byte: this test would not end if small pieces cost more.
+    // Byte by byte: the test would not end if small pieces cost more.
     let reports: Vec<Report> = turn.iter().filter_map(|&byte| explainer.next(&mut &[byte][..])).collect();
     let [report] = &reports[..] else { panic!("{reports:?}") };
     assert_eq!((report.length, &report.fault, report.notes.len()), (turn.len(), &None, 0));

@@ -1,25 +1,20 @@
-//! Reports for people, in 80 columns.
-
 use robots::protocol::shape::{Label, PartError, Value};
 
 use crate::report::{Around, Fault, Field, Report, ReportLine};
 
-/// Columns of a line.
+/// In columns.
 const WIDTH: usize = 80;
 const ROW: usize = 8;
-/// The maximum number of shown bytes of a field.
 const MAX_SHOWN_BYTES: usize = 32;
 
-/// The kind of source that a report is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Carrier {
-    /// Messages follow each other: offsets are given in the stream and in the message.
+    /// Offsets are given in the stream and in the message.
     Stream,
-    /// One message each.
     Datagram,
 }
 
-/// Writes a report; `source` describes the source of the bytes and may be empty.
+/// `source` describes the source of the bytes and may be empty.
 pub(crate) fn report(report: &Report, source: &str, carrier: Carrier) -> String {
     let mut out = String::new();
     let Report { number, at, length, .. } = report;
@@ -71,7 +66,7 @@ pub(crate) fn report(report: &Report, source: &str, carrier: Carrier) -> String 
     out
 }
 
-/// Writes a line that is not a report; `source` is as in [`report`].
+/// `source` is as in [`report`].
 pub(crate) fn line(words: &str, source: &str) -> String {
     let mut out = String::new();
     let gap = if source.is_empty() { "" } else { "  " };
@@ -80,7 +75,6 @@ pub(crate) fn line(words: &str, source: &str) -> String {
     out
 }
 
-/// Describes the error and the expected value, without the position.
 pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> String {
     match fault {
         Fault::Malformed(PartError::UnknownTag { tag, of, .. }) => {
@@ -134,7 +128,6 @@ pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> Str
     }
 }
 
-/// The value of a field as text.
 pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Variant(name) => (*name).to_owned(),
@@ -150,12 +143,10 @@ pub(crate) fn value(value: &Value) -> String {
     }
 }
 
-/// A number with its noun.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// Bytes in hexadecimal, with spaces between.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
@@ -172,7 +163,7 @@ fn grouped(number: u64) -> String {
     out
 }
 
-// Escapes characters that would end the line or the quotes, or that are invisible.
+// Characters that would end the line or the quotes, or that are invisible.
 fn escaped(text: &str) -> String {
     text.chars().map(|c| if c == '\'' { c.to_string() } else { c.escape_debug().to_string() }).collect()
 }
@@ -193,7 +184,6 @@ fn place(start: u64, at: usize, carrier: Carrier) -> String {
     }
 }
 
-// The column at which the words begin.
 const fn margin(carrier: Carrier) -> usize {
     let offsets = match carrier {
         Carrier::Stream => 17,
@@ -232,7 +222,7 @@ fn field(out: &mut String, field: &Field, start: u64, carrier: Carrier) {
     }
 }
 
-// Wraps a line; all lines but the first begin with `indent`.
+// All lines but the first begin with `indent`.
 fn pieces(line: &str, room: usize, indent: &str) -> Vec<String> {
     let (mut pieces, mut piece, mut length) = (vec![], String::new(), 0);
     for c in line.chars() {
@@ -247,7 +237,6 @@ fn pieces(line: &str, room: usize, indent: &str) -> Vec<String> {
     pieces
 }
 
-// Writes words, wrapped at the line's end.
 fn wrap(out: &mut String, indent: &str, words: &str) {
     let mut line = indent.to_owned();
     let mut begun = false;
@@ -268,7 +257,7 @@ fn wrap(out: &mut String, indent: &str, words: &str) {
     out.push('\n');
 }
 
-// The wrong byte is put in brackets. Empty brackets mark a missing byte.
+// Empty brackets mark a missing byte.
 fn marked(Around { bytes, wrong }: &Around) -> String {
     let (before, after) = bytes.split_at(*wrong);
     let (byte, after) =

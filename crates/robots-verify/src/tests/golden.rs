@@ -1,5 +1,3 @@
-//! Explanations as displayed to people.
-
 use serde_json::{Map, json};
 
 use super::bytes;
@@ -10,7 +8,6 @@ use crate::{
     text::{Carrier, hex, report},
 };
 
-// All reports about a stream, as text.
 fn stream(kind: Kind, hex: &str) -> String {
     let stream = bytes(hex);
     let mut rest = &stream[..];
