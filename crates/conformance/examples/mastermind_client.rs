@@ -16,7 +16,6 @@ fn feedback(code: &str, guess: &str) -> (usize, usize) {
     (red, shared - red)
 }
 
-/// All codes with this length and number of colours.
 fn codes(length: usize, colours: usize, repeats: bool) -> Vec<String> {
     let mut codes = vec![String::new()];
     for _ in 0..length {

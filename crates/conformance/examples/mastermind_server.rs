@@ -21,7 +21,6 @@ struct Room {
     games: usize,
 }
 
-/// The code and the turn of a game.
 type Game = Option<(String, usize)>;
 
 fn say(mut to: &TcpStream, line: &str) {
@@ -30,7 +29,7 @@ fn say(mut to: &TcpStream, line: &str) {
 }
 
 impl Room {
-    /// Sends a message to all clients now, and to later clients when they connect.
+    /// All clients receive a message now, and later clients when they connect.
     fn record(&mut self, seat: usize, line: String) {
         self.everybody.values().for_each(|stream| say(stream, &line));
         self.seats.entry(seat).or_default().push(line);
@@ -50,7 +49,7 @@ impl Room {
         (code, 1)
     }
 
-    /// Handles a message. Returns whether it is valid in the current state.
+    /// Returns whether the message is valid in the current state.
     fn hear(&mut self, me: &TcpStream, seat: &mut usize, game: &mut Game, line: &str) -> bool {
         let (kind, rest) = line.split_once(' ').map_or((line, None), |(kind, rest)| (kind, Some(rest)));
         match (&*kind.to_ascii_uppercase(), rest, &mut *game) {
@@ -96,7 +95,6 @@ impl Room {
     }
 }
 
-/// Handles the lines of one connection until it is closed.
 fn serve(stream: &TcpStream, room: &Mutex<Room>, seat: &mut usize) -> io::Result<()> {
     let (mut arriving, mut game) = (BufReader::new(stream), None);
     loop {

@@ -27,7 +27,6 @@ struct Game {
     rows: Vec<Vec<char>>,
     dice: u64,
     piles: BTreeMap<Spot, usize>,
-    /// The clients in order of connection.
     clients: Vec<Client>,
 }
 
@@ -49,7 +48,7 @@ impl Game {
             .collect()
     }
 
-    /// Places 250 nuggets in ten piles.
+    /// Buries 250 nuggets in ten piles.
     fn bury(&mut self) {
         for pile in 0..10 {
             let free = self.free();
@@ -112,8 +111,7 @@ impl Game {
         self.clients.iter().rev().skip(1).for_each(|other| self.show(other));
     }
 
-    /// Moves a player by one spot, swaps places with a player on that spot, and collects gold. Returns whether the move
-    /// was possible.
+    /// Swaps places with a player on the spot, and collects gold. Returns whether the move was possible.
     fn step(&mut self, who: usize, key: char) -> bool {
         let Some(way) = "hjklyubn".find(key) else { return false };
         let (down, right) = [(0, -1), (1, 0), (-1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)][way];

@@ -20,7 +20,6 @@ struct Arriving {
 }
 
 impl Arriving {
-    /// Reads the given number of further bytes.
     fn take(&mut self, count: usize) -> io::Result<&[u8]> {
         let before = self.message.len();
         self.message.resize(before + count, 0);

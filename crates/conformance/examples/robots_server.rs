@@ -34,7 +34,7 @@ struct Server {
     state: u64,
     clients: BTreeMap<usize, Client>,
     players: Vec<Vec<u8>>,
-    /// The messages that new clients receive.
+    /// Sent to new clients.
     history: Vec<Vec<u8>>,
     robots: Vec<(u16, u16)>,
     blocks: BTreeSet<(u16, u16)>,
@@ -176,7 +176,7 @@ impl Server {
     }
 }
 
-/// Reads the messages of one client, until it disconnects or sends invalid bytes.
+/// Ends when the client disconnects or sends invalid bytes.
 fn read(who: usize, mut stream: &TcpStream, inputs: &Sender<(usize, Input)>) -> Result<()> {
     loop {
         let mut more = |count: usize| {

@@ -1,5 +1,3 @@
-//! The command lines of a test and of `conformance limits`.
-
 use std::{fs::File, num::NonZero, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
@@ -131,7 +129,7 @@ pub(crate) fn rule(tester: &Tester, id: &str) -> Result<&'static Rule, UsageErro
     tester.rule(id).ok_or_else(unknown)
 }
 
-/// The rules with these names. `None` if there are no names, which selects all rules.
+/// `None` selects all rules.
 pub(crate) fn only(tester: &Tester, ids: &[String]) -> Result<Option<Vec<&'static Rule>>, UsageError> {
     let rules = ids.iter().map(|id| rule(tester, id)).collect::<Result<Vec<_>, _>>()?;
     Ok(Some(rules).filter(|rules| !rules.is_empty()))
@@ -169,7 +167,7 @@ impl Args {
         Ok(Plan { options, only, runs, transcripts: self.transcripts.clone() })
     }
 
-    /// The file for the report. It is created before the test, so that a wrong path does not lose the results.
+    /// Creates the report file before the test, so that a wrong path does not lose the results.
     pub(crate) fn output(&self) -> anyhow::Result<Option<File>> {
         let Some(path) = &self.output else { return Ok(None) };
         let file = File::create(path).with_context(|| format!("cannot write the report to {}", path.display()))?;
@@ -198,7 +196,7 @@ impl LimitArgs {
         Ok(limits)
     }
 
-    /// Disconnects this process from the network, unless programs may use it. No other thread may run yet.
+    /// No other thread may run yet.
     pub(crate) fn confine(&self) {
         if !self.network {
             conformance::confine();

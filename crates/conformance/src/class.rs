@@ -1,4 +1,4 @@
-//! `conformance class DIR`: tests what a whole class has handed in.
+//! Tests what a whole class has handed in.
 
 mod student;
 mod table;
@@ -114,7 +114,6 @@ pub(crate) struct Args {
     terminal: AtTerminal,
 }
 
-/// Tests a class, or as many of it as it can.
 pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
     let mut test = ClassTest::new(args)?;
     let students = Student::all(&args.class, &args.to)?;
@@ -122,7 +121,7 @@ pub(crate) fn class(args: &Args) -> anyhow::Result<ExitCode> {
     test.secret = args.secret.as_ref().map(|word| Secret::of_class(word, &args.to)).transpose()?;
     args.limits.confine();
     let stop = conformance::stop_on_signal()?;
-    // In a shared network the program of one student could reach that of another.
+    // In a shared network, one student's program could reach another's.
     let is_shared = Network::new().context("cannot create a network for a program")?.is_shared();
     let processors = if is_shared { 1 } else { thread::available_parallelism().map_or(1, NonZero::get) };
     let jobs = args.jobs.unwrap_or(processors).min(students.len());
@@ -144,19 +143,15 @@ fn log(line: &str) {
     cmdkit::print_stderr(&format!("{}\n", cmdkit::printable(line)));
 }
 
-/// A test of a class.
 struct ClassTest<'a> {
     args: &'a Args,
-    /// The selected rules, or `None` for all rules.
     only: Option<Vec<&'static Rule>>,
     options: Options,
     limits: Limits,
     secret: Option<Secret>,
-    /// The directory for the copies that are built and tested.
     work: Work,
-    /// The directory of the reports for students.
     reports: PathBuf,
-    /// The directory of the results, which the next run reuses.
+    /// The previous results, which the next run reuses.
     results: PathBuf,
 }
 
@@ -180,7 +175,7 @@ impl<'a> ClassTest<'a> {
         })
     }
 
-    // Creates the directories, and empties the one for work. No other run may use them as long as the file is open.
+    // No other run may use the directories while the returned file is open.
     fn prepare(&self) -> anyhow::Result<File> {
         let to = &self.args.to;
         let context = || format!("cannot use {} for the results", to.display());
@@ -197,7 +192,6 @@ impl<'a> ClassTest<'a> {
         Ok(lock)
     }
 
-    // All results that there are, and the first error of the tester itself.
     fn test_all(&self, students: &[Student], jobs: usize, stop: &AtomicBool) -> (Grades, Option<anyhow::Error>) {
         let open = Mutex::new(students.iter());
         let done = Mutex::new((Grades::new(), None));
@@ -221,7 +215,7 @@ impl<'a> ClassTest<'a> {
         done.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // The result of before if it still holds, or a new one. `None` if the test was stopped.
+    // The previous result if it still holds, or a new one. `None` if the test was stopped.
     fn graded(&self, student: &Student, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let path = self.result(&student.name);
         let old = Grade::load(&path);
@@ -274,13 +268,12 @@ impl<'a> ClassTest<'a> {
         self.args.kind.rules.iter().copied().filter(is_meant)
     }
 
-    /// The options of a student's tests. Without a secret, they are the same for all students.
+    /// Without a secret, they are the same for all students.
     fn options(&self, student: &str) -> Options {
         let seed = self.secret.as_ref().map_or(self.options.seed, |secret| secret.seed(student));
         Options { seed, ..self.options }
     }
 
-    /// The inputs of a result other than the student's files.
     fn conditions(&self, student: &str) -> String {
         let Self { args: Args { kind, command, build, terminal, .. }, limits, .. } = self;
         let (version, kind, network) = (env!("CARGO_PKG_VERSION"), kind.kind, self.args.limits.network);
@@ -292,20 +285,17 @@ impl<'a> ClassTest<'a> {
         )
     }
 
-    /// The key of a student's result. It is constant unless an input changes.
+    /// The key changes with each input of the result.
     fn key(&self, student: &Student) -> anyhow::Result<String> {
         let files = student.fingerprint()?;
         Ok(hex(&Sha256::digest(format!("{files} {}", self.conditions(&student.name)))))
     }
 
-    /// Builds and tests a submission, and writes the reports. `None` if the test was stopped or did not finish.
-    ///
-    /// # Errors
-    /// If the tester itself cannot continue.
+    /// `None` if the test was stopped or did not finish. Errors are those of the tester itself.
     fn test(&self, student: &Student, key: &str, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let folder = self.work.folder()?;
         let graded = self.test_in(&folder, student, key, stop);
-        // If it cannot be removed now, the next run retries.
+        // The next run removes what is left.
         let _ = student::remove(&folder);
         Ok(graded?.filter(|_| !stop.load(Ordering::SeqCst)))
     }
@@ -313,7 +303,7 @@ impl<'a> ClassTest<'a> {
     fn test_in(&self, folder: &Path, student: &Student, key: &str, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let name = &student.name;
         if let Err(error) = student.copy(folder) {
-            // The result has no key, so that the next run retries: the disk may have been full.
+            // No key, so that the next run retries: the disk may have been full.
             return self.untested(name, "", "not readable", vec![format!("{error:#}")]).map(Some);
         }
         if let Some(build) = &self.args.build
@@ -328,7 +318,7 @@ impl<'a> ClassTest<'a> {
         let tester = self.args.kind;
         let program = match Program::new(words, tester.usual, tester.known, tester.needed) {
             Ok(program) => program,
-            // The command is correct, but the student's name contains braces.
+            // The command was checked before, so the student's name contains braces.
             Err(error) => return self.untested(name, key, "not readable", vec![format!("{error:#}")]).map(Some),
         };
         let program = self.args.terminal.of(program).with_limits(self.limits).in_folder(folder);
@@ -337,7 +327,7 @@ impl<'a> ClassTest<'a> {
         for (ending, format) in [("txt", Format::Text), ("html", Format::Html), ("json", Format::Json)] {
             self.write(name, ending, &report.write(format))?;
         }
-        // An error of the tester may not occur again in the next run.
+        // It may not occur again in the next run.
         Ok(Some(Grade::tested(name, key, &report)).filter(|_| report.outcome() != Outcome::Unfinished))
     }
 
@@ -345,10 +335,9 @@ impl<'a> ClassTest<'a> {
         Duration::from_secs(self.args.build_time)
     }
 
-    // Builds a submission, or returns the last lines of the failed build.
+    // The error contains the last lines of the failed build.
     fn build(&self, command: &str, folder: &Path) -> anyhow::Result<Result<(), Vec<String>>> {
         let limits = Limits { time: self.args.build_time, ..self.limits };
-        // Only the last lines of standard error are kept.
         let script = format!("exec >&2\n{command}");
         let program = Program::fixed(vec!["sh".into(), "-c".into(), script]).with_limits(limits).in_folder(folder);
         let mut run = program.start(&[]).context("cannot start the build")?;
@@ -363,7 +352,6 @@ impl<'a> ClassTest<'a> {
         Ok(Err(lines.into_iter().chain([end]).collect()))
     }
 
-    /// The result of a student whose program cannot be tested.
     fn untested(&self, student: &str, key: &str, outcome: &str, lines: Vec<String>) -> anyhow::Result<Grade> {
         let text = clean(&format!("{outcome}\n\n{}\n", lines.join("\n")));
         self.write(student, "txt", &text)?;
@@ -391,7 +379,6 @@ fn filled(text: &str, student: &str) -> String {
     text.replace("{student}", student)
 }
 
-// Quotes a name as a single shell word.
 fn quoted(name: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "._-+@".contains(letter);
     if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }

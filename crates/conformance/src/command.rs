@@ -1,5 +1,3 @@
-//! Runs the command that starts the program under test, and reads its output.
-
 use std::{
     collections::VecDeque,
     fmt,
@@ -24,7 +22,6 @@ use crate::{
     terminal::{Output, ROWS, Screen, Terminal, plain},
 };
 
-/// The interval at which the tester checks whether a process has ended.
 const POLL: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]
@@ -34,7 +31,7 @@ pub struct CannotStart {
 }
 
 impl CannotStart {
-    /// Whether the system temporarily has no room for another process, so that the error is not caused by the program.
+    /// Whether the system has no room for another process.
     pub fn is_temporary(&self) -> bool {
         matches!(self.error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory)
     }
@@ -48,25 +45,19 @@ impl fmt::Display for CannotStart {
 
 impl std::error::Error for CannotStart {}
 
-/// A command that starts the program under test.
 #[derive(Clone, Debug)]
 pub struct Program {
     words: Vec<String>,
     limits: Limits,
     folder: Option<PathBuf>,
-    // `None` lets the tester of the kind choose.
     terminal: Option<Terminal>,
-    // Whether braces are not placeholders.
+    // A fixed command has no placeholders.
     is_fixed: bool,
 }
 
 impl Program {
-    /// Creates a program from the command in `words`. If no word has a placeholder, the arguments in `usual` are
-    /// appended, as the specification of the game defines them. `known` are all placeholders, and the command must
-    /// contain each of `needed`.
-    ///
-    /// # Errors
-    /// If there is no command, a placeholder is unknown, or a needed one is missing.
+    /// Without any placeholder in the command, the arguments in `usual` are appended. `known` are all placeholders; the
+    /// command must contain each of `needed`.
     pub fn new(mut words: Vec<String>, usual: &str, known: &[&str], needed: &[&str]) -> anyhow::Result<Self> {
         if words.is_empty() {
             bail!("missing command: give it after '--'");
@@ -90,12 +81,12 @@ impl Program {
 }
 
 impl Program {
-    /// A command without placeholders, even if it contains braces, such as a build command.
+    /// For commands such as a build command, which may contain braces.
     pub fn fixed(words: Vec<String>) -> Self {
         Self { words, limits: Limits::default(), folder: None, terminal: None, is_fixed: true }
     }
 
-    /// Sets limits that replace the default ones. They apply only in executables that have [guards](crate::guard()).
+    /// They apply only in executables that have [guards](crate::guard()).
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -106,13 +97,12 @@ impl Program {
         Self { folder: Some(folder.into()), ..self }
     }
 
-    /// Sets whether the program runs at a pseudo-terminal, regardless of the default of its kind.
     #[must_use]
     pub fn with_terminal(self, terminal: Terminal) -> Self {
         Self { terminal: Some(terminal), ..self }
     }
 
-    // The command with its values. A placeholder without a value is omitted together with its option.
+    // A placeholder without a value is omitted together with its option.
     fn filled(&self, values: Values<'_>) -> Vec<String> {
         let is_given = |name: &str| values.iter().any(|(given, _)| *given == name);
         let mut filled: Vec<String> = Vec::new();
@@ -132,7 +122,7 @@ impl Program {
     }
 }
 
-// The words in braces that consist of lower-case letters and hyphens. Other braces belong to the command.
+// Other braces belong to the command.
 fn placeholders(word: &str) -> impl Iterator<Item = &str> {
     let parts = word.split('{').skip(1);
     parts
@@ -263,33 +253,29 @@ impl Run for Running {
     }
 }
 
-/// The maximum size of the kept output of a program, in bytes.
+/// In bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
-/// The maximum length of a line in bytes. Longer lines are split.
+/// In bytes. Longer lines are split.
 const MAX_LINE: u64 = 4096;
-/// The number of bytes that are kept of an incomplete line.
+/// In bytes.
 const MAX_PARTIAL: usize = 4096;
-/// The number of the last lines of standard error that are kept. It suffices for the stack traces of most languages.
+/// This number of lines suffices for the stack traces of most languages.
 const ERRORS: usize = 50;
-/// How long to wait for the output that a program wrote before it ended. Only processes that it has left behind can
-/// still write more.
+/// Only processes that an ended program has left behind can still write.
 const FINAL_OUTPUT: Duration = Duration::from_millis(200);
 
 pub(crate) struct CapturedOutput {
     lines: Mutex<Receiver<String>>,
     errors: Mutex<VecDeque<String>>,
     are_errors_complete: AtomicBool,
-    // The number of bytes on both streams.
     written: AtomicU64,
     most: u64,
     first: OnceLock<Instant>,
     partial: Mutex<Vec<u8>>,
-    // The visible screen, if standard output is a terminal.
     screen: Option<Mutex<Screen>>,
 }
 
-/// Records the time of the first byte and the incomplete line. Programs that draw a screen or print a prompt complete
-/// no line.
+/// A program that draws a screen or prints a prompt completes no line.
 struct OutputRecorder<'a, R> {
     from: R,
     captured: &'a CapturedOutput,
@@ -318,7 +304,7 @@ impl<R: Read> Read for OutputRecorder<'_, R> {
 }
 
 impl CapturedOutput {
-    /// Reads in separate threads. If the program with this process id writes more than `most` bytes, it is ended.
+    /// A program that writes more than `most` bytes is ended.
     pub(crate) fn of(output: Output, errors: Option<ChildStderr>, program: u32, most: u64) -> Arc<Self> {
         let (sender, lines) = mpsc::channel();
         let captured = Arc::new(Self {
@@ -346,7 +332,6 @@ impl CapturedOutput {
         self.each_line(OutputRecorder { from: output, captured: self }, program, |line| {
             kept += line.len() as u64 + 1;
             if kept <= MAX_OUTPUT {
-                // The tester may never request them.
                 if is_terminal {
                     plain(&line).split('\n').for_each(|part| drop(lines.send(part.to_owned())));
                 } else {
@@ -369,7 +354,7 @@ impl CapturedOutput {
         self.are_errors_complete.store(true, Ordering::SeqCst);
     }
 
-    // Passes each line to `take`, without its end and split at the maximum length, until the output ends.
+    // Passes lines without their ends, split at the maximum length.
     fn each_line(&self, from: impl Read, program: u32, mut take: impl FnMut(String)) {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
@@ -393,24 +378,23 @@ impl CapturedOutput {
         plain(&String::from_utf8_lossy(&partial))
     }
 
-    /// The visible lines of standard output, if that is a terminal.
+    /// `None` if standard output is not a terminal.
     pub(crate) fn screen(&self) -> Option<Vec<String>> {
         let screen = self.screen.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         Some(screen.lines().collect())
     }
 
-    /// Whether the program has exceeded its output limit.
     pub(crate) fn is_flood(&self) -> bool {
         self.written.load(Ordering::SeqCst) > self.most
     }
 
-    /// The next line of standard output. `None` if there is none by then, or if the output has ended.
+    /// `None` if no line arrives by then, or if the output has ended.
     pub(crate) fn line(&self, by: Instant) -> Option<String> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// The last lines of standard error. They are complete if the program `has_ended`.
+    /// The lines are complete if the program `has_ended`.
     pub(crate) fn errors(&self, has_ended: bool) -> Vec<String> {
         let by = Instant::now() + FINAL_OUTPUT;
         while has_ended && !self.are_errors_complete.load(Ordering::SeqCst) && Instant::now() < by {

@@ -1,5 +1,3 @@
-//! Tests dealers of blackjack.
-
 mod chance;
 mod table;
 
@@ -40,38 +38,34 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// The number of rounds in a whole game. A dealer that pauses 50 ms after each message needs about 6 seconds for them.
+/// A dealer that pauses 50 ms after each message needs about 6 seconds for a game.
 const GAME_ROUNDS: u32 = 12;
-/// The maximum number of further games until each kind of hand has occurred. Well shuffled decks mostly need at most
-/// one.
+/// Well shuffled decks mostly need at most one.
 const MORE_GAMES: usize = 24;
 /// The number of rounds of a running server is unknown, so additional rounds are not errors.
 const ANY: u32 = u32::MAX;
 
-/// The number of rounds for the statistics. The course's dealers play at most 100,000.
+/// The course's dealers play at most 100,000.
 const MANY: u32 = 60_000;
-/// The maximum duration of these rounds if the patience is short. A slow program on a busy machine needs it to show
-/// that it stands on a soft 17.
+/// For `MANY` rounds if the patience is short. A slow program on a busy machine needs it to show that it stands on a
+/// soft 17.
 const LONGEST: Duration = Duration::from_secs(60);
-/// The time from the first cards of one dealer to the start of the next. After it, a generator that is seeded with the
-/// time in seconds has another seed.
+/// Between two dealers, so that a generator that is seeded with the time in seconds has another seed.
 const APART: Duration = Duration::from_millis(1100);
-/// The players of these rounds. The totals at which they stop distinguish the dealer's totals.
+/// Players that stop at these totals distinguish the dealer's totals.
 const STOPS: [Style; 6] =
     [Style::Until(17), Style::Until(18), Style::Until(19), Style::Modest, Style::Until(20), Style::Until(15)];
 
-/// The dealer under test and how it is reached.
 struct Subject<'a> {
     launcher: &'a dyn Launcher,
     options: Options,
 }
 
-/// The results of all games together.
 #[derive(Default)]
 struct Totals {
     events: Events,
     chance: Chance,
-    // The initial cards of the first game, and when they had arrived.
+    // The first cards, with their time of arrival.
     first: Option<(Instant, Vec<Card>)>,
 }
 
@@ -94,23 +88,19 @@ impl Subject<'_> {
         Ok(Dealer { run, address, options: self.options })
     }
 
-    /// Starts the dealer and seats players with these styles.
     fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<Table> {
         let dealer = self.start(judge, rounds, styles.len())?;
         Table::seat_players(judge, dealer, styles)
     }
 }
 
-/// A scenario with a dealer of its own.
 enum Scenario {
-    /// The name, the other rules that it is designed to observe, and the actions. If the rule is one of [`OF_SEVERAL`],
-    /// the scenario needs several players.
+    /// The name, the other rules that it is designed to observe, and the actions. A rule of [`OF_SEVERAL`] needs
+    /// several players.
     Scene(&'static str, &'static [&'static Rule], fn(&mut Judge, &Subject<'_>) -> Played),
-    /// Arguments that the dealer must reject.
     Refused(&'static str, Values),
 }
 
-/// The rules that can be observed only at a table of several players.
 pub(super) static OF_SEVERAL: [&Rule; 16] = [
     &WAITS,
     &SAME_NAME,
@@ -544,7 +534,6 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], totals
     played
 }
 
-// Plays as many rounds as fit into this time. A dealer that pauses plays too few for statistics, which is not an error.
 fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>) -> Played {
     let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
     let mut table = subject.table(judge, MANY, styles)?;
@@ -579,10 +568,9 @@ fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>)
     Ok(())
 }
 
-/// The number of games that are started until a card allows the player another decision.
+/// Games until a card allows the player another decision.
 const ATTEMPTS: usize = 8;
 
-/// Messages that a player sends instead of an answer.
 const OFFENCES: &[(&str, &[u8])] = &[
     ("a player answers with an unknown word", b"FOLD\0"),
     ("a player answers in lower case", b"hit\0"),
@@ -593,7 +581,7 @@ const OFFENCES: &[(&str, &[u8])] = &[
     ("a player sends 300 bytes without NUL", &[b'H'; 300]),
 ];
 
-/// Messages that a client sends instead of a valid JOIN. A correct dealer may react in any way other than a crash.
+/// Sent instead of a valid JOIN. A dealer may react in any way other than a crash.
 const STRANGE_JOINS: &[(&str, &[u8])] = &[
     ("a client that leaves before JOIN", b""),
     ("a name of 300 bytes", &strange_name()),
@@ -612,7 +600,7 @@ fn named(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, names: &
         let mut seats = Vec::new();
         for (number, name) in (1..).zip(names) {
             let mut seat = Seat::connect(judge, &mut dealer, number)?;
-            // A greedy player has several questions, so the remaining bytes of a JOIN that was read in part appear as
+            // A greedy player has several questions, so the remaining bytes of a JOIN that was read in part arrive as
             // an invalid answer.
             seat.style = Style::Greedy;
             seat.join(name)?;
@@ -700,28 +688,23 @@ fn taken(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// The number of rounds. One player breaks the protocol in the first.
+/// One player breaks the protocol in the first round.
 const SHORT_GAME: u32 = 2;
-/// The maximum number of bytes of a player that sends without end. It sends as many of them as the dealer accepts
-/// within a while.
+/// In bytes, of a player that sends without end.
 const FLOOD: usize = 4 << 20;
 static CHUNK: [u8; 1 << 16] = [b'H'; 1 << 16];
-/// How long a dealer may leave such bytes unread before the player gives up.
+/// How long a dealer may leave these bytes unread.
 const STUCK: Duration = Duration::from_millis(200);
-/// The number of connections during a game.
 const LATE: usize = 4;
 
-/// The time at which a player breaks the protocol.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     Asked,
-    /// While the other player has a question.
     BeforeItsTurn,
-    /// After it has stood.
     AfterItsTurn,
 }
 
-/// The action of the player at that time. It may return the seat to keep it connected.
+/// May return the seat to keep it connected.
 type Trouble = fn(Seat) -> Option<Seat>;
 
 fn troubled(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, when: When, trouble: Trouble) -> Played {
@@ -784,7 +767,7 @@ fn latecomers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     })
 }
 
-/// Returns whether a second question was due, since the first card may have made the player bust.
+/// Returns whether a second question was due: the first card may have made the player bust.
 fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
@@ -818,7 +801,6 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     Ok(true)
 }
 
-/// One player breaks the protocol, and the other players continue.
 fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
     let several = subject.launcher.takes("players");
     let styles: &[Style] = if several { &[Style::Modest, Style::Modest] } else { &[Style::Modest] };

@@ -1,8 +1,7 @@
-//! All processes of a program under test. Every process that the program starts ends with it, even if the command
-//! starts the program through `sh`, `make` or `cargo run`.
+//! All processes of a program under test end together, even if the command starts the program through `sh` or `make`.
 //!
-//! On Linux, a [guard](crate::guard()) ensures this. On other systems, and for programs without guards, the program
-//! leads a process group, and processes that leave the group are not ended.
+//! On Linux, a [guard](crate::guard()) ensures this. Without guards, the program leads a process group, and processes
+//! that leave the group are not ended.
 
 use std::{
     collections::BTreeMap,
@@ -25,22 +24,18 @@ use crate::{
     terminal::{Output, Terminal},
 };
 
-/// The interval at which to check whether a signal has arrived.
 const POLL: Duration = Duration::from_millis(50);
-/// Set permanently when the user wants the test to end.
+/// Never reset.
 static STOPPED: AtomicBool = AtomicBool::new(false);
-/// The handles that end the running programs, by the id of the first process.
+/// By the id of the first process.
 static RUNNING: Mutex<BTreeMap<u32, KillHandle>> = Mutex::new(BTreeMap::new());
 
-/// If this process receives a termination signal, ends all programs under test and sets the flag. Running scenarios are
-/// aborted, and no further ones start.
-///
-/// # Errors
-/// If the system accepts no signal handler, or no thread.
+/// A termination signal ends all programs under test and sets the flag. Running scenarios are aborted, and no further
+/// ones start.
 pub fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
     let stopped = cmdkit::stop_flag()?;
     let flag = Arc::clone(&stopped);
-    // An ordinary thread, since the tester waits as long as a program under test is not ended.
+    // A separate thread, since the tester waits as long as a program under test is not ended.
     thread::Builder::new().name("stop".into()).spawn(move || {
         while !flag.load(Ordering::SeqCst) {
             thread::sleep(POLL);
@@ -61,14 +56,12 @@ pub(crate) fn is_stopped() -> bool {
     STOPPED.load(Ordering::SeqCst)
 }
 
-/// Ends the program whose first process has this id, if it still runs.
 pub(crate) fn end(id: u32) {
     if let Some(kill_handle) = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
         kill_handle.end();
     }
 }
 
-/// A command with its arguments, folder, limits and terminal.
 pub(crate) struct Start<'a> {
     pub(crate) program: &'a str,
     pub(crate) arguments: &'a [String],
@@ -78,7 +71,6 @@ pub(crate) struct Start<'a> {
     pub(crate) terminal: Terminal,
 }
 
-/// The tester's ends of the standard streams: one for typing and two for reading.
 pub(crate) struct Ends {
     pub(crate) input: Option<Box<dyn Write + Send>>,
     pub(crate) output: Output,
@@ -91,13 +83,13 @@ enum Leader {
     Guard(Guard),
 }
 
-/// A running program. Dropping it ends all of its processes.
+/// Dropping it ends all processes.
 pub(crate) struct Group {
     leader: Leader,
 }
 
 impl Group {
-    /// Starts the program. The inner result has the error of the command itself.
+    /// The inner result has the error of the command itself.
     pub(crate) fn start(start: &Start<'_>) -> io::Result<Result<(Self, Ends), io::Error>> {
         let (output, child_end) = Output::open(start.terminal)?;
         #[cfg(target_os = "linux")]
@@ -161,8 +153,7 @@ impl Group {
         }
     }
 
-    /// How the program has ended, if it has. A leader stays a zombie, so that no other process gets the id of the
-    /// group.
+    /// A leader stays a zombie, so that no other process gets the id of the group.
     pub(crate) fn exit(&mut self) -> Option<Exit> {
         match &mut self.leader {
             Leader::Group(leader) => exit(leader),
@@ -171,7 +162,6 @@ impl Group {
         }
     }
 
-    /// The name of the limit for which the guard has ended the program.
     pub(crate) fn limit(&self) -> Option<&str> {
         match &self.leader {
             Leader::Group(_) => None,
@@ -180,7 +170,6 @@ impl Group {
         }
     }
 
-    /// The UDP ports of all its processes.
     pub(crate) fn udp_ports(&self) -> Option<Vec<u16>> {
         crate::sockets::udp_ports(self.id())
     }
@@ -196,7 +185,6 @@ impl Drop for Group {
         drop(running);
         match &mut self.leader {
             Leader::Group(leader) => {
-                // The process may have ended already.
                 let _ = leader.kill();
                 let _ = leader.wait();
             }
@@ -216,7 +204,7 @@ fn prepare(command: &mut Command, start: &Start<'_>) {
         command.env_remove("LINES").env_remove("COLUMNS");
     }
     if start.terminal.has_input() {
-        // The tester is no particular terminal, and all systems know this one.
+        // A terminal type that all systems know.
         command.env("TERM", "xterm");
     }
     command.stderr(Stdio::piped());
@@ -238,7 +226,6 @@ fn exit(leader: &mut Child) -> Option<Exit> {
 }
 
 enum KillHandle {
-    /// The processes of the group with this leader.
     Group(u32),
     #[cfg(target_os = "linux")]
     Guard(std::os::unix::net::UnixStream),
@@ -250,7 +237,6 @@ impl KillHandle {
             Self::Group(leader) => kill(*leader),
             #[cfg(target_os = "linux")]
             Self::Guard(control) => {
-                // The guard may have ended already.
                 let _ = control.shutdown(std::net::Shutdown::Both);
             }
         }
@@ -262,7 +248,6 @@ fn kill(leader: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
 
     if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
-        // All processes may have ended already.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }

@@ -1,9 +1,9 @@
 //! Guards: processes of this executable between the tester and a program under test. A guard sets the limits, starts
 //! the program, counts its resources, and ends all of its remaining processes in any group or session.
 //!
-//! The guard's standard input is a socket. The tester sends the bytes to be typed (see `words`). If the socket is
-//! closed, the guard ends all processes. The guard answers in lines: `begun`, or `cannot ERROR`; then `code N` or
-//! `signal N` when the program ends, and `limit NAME` when it was ended for a limit.
+//! The guard's standard input is a socket. The tester sends the bytes to be typed (see `words`), and closes the socket
+//! to end all processes. The guard answers in lines: `begun`, or `cannot ERROR`; then `code N` or `signal N` when the
+//! program ends, and `limit NAME` when it was ended for a limit.
 
 mod inside;
 mod network;
@@ -41,15 +41,13 @@ use crate::{
 
 pub(crate) use self::network::{Namespace, confine_network};
 
-/// Whether this executable can be started as a guard.
 static HAS_GUARDS: OnceLock<()> = OnceLock::new();
 
-/// The `main` function of each executable that tests programs must call this first. If the process was started as a
-/// guard, it works as one and does not return. Otherwise, this executable is used for guards from now on. Without this
-/// call, programs have no limits.
+/// The `main` function of each executable that tests programs must call this first. A process that was started as a
+/// guard does not return from it. Without this call, programs have no limits.
 ///
 /// If a program kills its guard, this process becomes the parent of the program's remaining processes and ends them.
-/// While programs run, it must not start any other children by other means.
+/// While programs run, it must not start children by other means.
 pub fn guard() {
     inside::run_guard_if_requested();
     // The function may be called twice.
@@ -60,12 +58,11 @@ pub(crate) fn has_guards() -> bool {
     HAS_GUARDS.get().is_some()
 }
 
-/// How a guard keeps control of the processes that a program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// In a process namespace, which root may create. All processes end with the first.
+    /// In a process namespace, which only root may create. All processes end with the first.
     Root,
-    /// In a user namespace with a process namespace inside. Task limits also count only the program's processes.
+    /// In a user namespace with a process namespace inside. Task limits count only the program's processes.
     User,
     /// The guard is the parent of all orphans, finds them and ends them.
     Plain,
@@ -84,26 +81,23 @@ impl Mode {
 }
 
 const INSIDE: &str = "--inside";
-/// This executable, even if the file was replaced.
+/// Refers to this executable even if the file was replaced.
 const MYSELF: &str = "/proc/self/exe";
-/// The argument of a process that tries whether it can leave the network.
+/// The argument of a process that tries to leave the network.
 const NETWORK: &str = "network";
 /// The argument of a process whose exit shows that one can be started.
 const NOTHING: &str = "nothing";
-/// The third argument of a guard for a program at a terminal.
 const TERMINAL: &str = "terminal";
-/// Precedes bytes to be typed. Two bytes with their number follow, and then the bytes.
+/// Two bytes with the number of bytes follow, and then the bytes.
 const TYPED: u8 = b'T';
 const INPUT_ENDS: u8 = b'E';
 
-/// The command that starts this executable as a guard with these arguments.
 fn guard_command(words: &[&str]) -> Command {
     let mut command = Command::new(MYSELF);
     command.arg(INSIDE).args(words);
     command
 }
 
-/// The first mode that works on this system. It is determined once.
 pub(crate) fn mode() -> Mode {
     static MODE: OnceLock<Mode> = OnceLock::new();
     *MODE.get_or_init(|| Mode::ALL.into_iter().find(|mode| works(*mode)).unwrap_or(Mode::Plain))
@@ -116,16 +110,14 @@ fn works(mode: Mode) -> bool {
     Guard::start(&mut command).is_ok()
 }
 
-/// How long a guard may take to start. Usually it takes milliseconds, on a busy machine longer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a guard may take to end all processes, some of which may constantly start others.
+/// For a guard to end all processes, some of which may constantly start others.
 const LAST: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(1);
 const SIGKILL: i32 = 9;
 
-/// The number of different process ids that programs get in namespaces of their own.
+/// Process ids that programs get in their namespaces.
 const VARIED_IDS: u32 = 251;
-/// The number of programs that were started.
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) struct Guard {
@@ -136,7 +128,7 @@ pub(crate) struct Guard {
     limit: Option<String>,
 }
 
-/// The system's [`io::Error`] if it cannot run the command, or the reason why the guard itself failed.
+/// The system cannot run the command, or the guard itself failed.
 pub(crate) enum Refusal {
     Command(io::Error),
     Guard(io::Error),
@@ -149,7 +141,6 @@ impl From<io::Error> for Refusal {
 }
 
 impl Guard {
-    /// Starts a guard and waits until the program has started.
     pub(crate) fn start(command: &mut Command) -> Result<Self, Refusal> {
         let (control, guard_end) = UnixStream::pair()?;
         let process = spawn(command.stdin(Stdio::from(OwnedFd::from(guard_end))))?;
@@ -161,8 +152,7 @@ impl Guard {
         Ok(guard)
     }
 
-    /// The command of a guard for a program. Its standard output and error, folder and environment are those of the
-    /// program. With `at_terminal`, its standard output is also the program's standard input.
+    /// With `at_terminal`, standard output is also the program's standard input.
     pub(crate) fn command(
         program: &OsStr,
         arguments: &[String],
@@ -211,7 +201,7 @@ impl Guard {
         Some(String::from_utf8_lossy(&line).into_owned())
     }
 
-    // Reads the guard's messages. Returns whether more may follow.
+    // Returns whether more may follow.
     fn receive(&mut self) -> bool {
         let mut chunk = [0; 256];
         let is_open = loop {
@@ -242,12 +232,10 @@ impl Guard {
         self.exit.clone()
     }
 
-    /// The name of the limit that caused the end of the program.
     pub(crate) fn limit(&self) -> Option<&str> {
         self.limit.as_deref()
     }
 
-    /// Takes the pipes of the program's standard output and error. They can be taken once.
     pub(crate) fn output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
         (self.process.stdout.take(), self.process.stderr.take())
     }
@@ -256,12 +244,11 @@ impl Guard {
         self.process.id()
     }
 
-    /// A handle with which another thread can end all processes.
     pub(crate) fn kill_handle(&self) -> io::Result<UnixStream> {
         self.control.try_clone()
     }
 
-    /// The standard input of the program. Dropping it closes the input.
+    /// Dropping it closes the input.
     pub(crate) fn input(&self) -> io::Result<Typing> {
         Ok(Typing(self.control.try_clone()?))
     }
@@ -269,7 +256,6 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // The guard may have ended already.
         let _ = self.control.shutdown(Shutdown::Both);
         let deadline = Instant::now() + LAST;
         let status = loop {
@@ -303,16 +289,13 @@ impl Write for Typing {
 
 impl Drop for Typing {
     fn drop(&mut self) {
-        // The guard may have ended.
         let _ = self.0.write_all(&[INPUT_ENDS]);
     }
 }
 
-/// The interval at which to check whether a guard was stopped.
 const GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// The guards that have been started and whose exits have not been collected. All other children of this process are
-/// orphans.
+/// All other children of this process are orphans.
 static GUARDS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 fn guards() -> MutexGuard<'static, BTreeSet<u32>> {
@@ -328,8 +311,7 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
     Ok(guard)
 }
 
-/// Watches a guard in a thread, until either end of the control socket is closed. If the guard does not end in an
-/// orderly way, its orphans are ended. A stopped guard does not count resources any more, so it is killed.
+/// The orphans of a failed guard are ended. A stopped guard does not count resources any more, so it is killed.
 fn watch(guard: u32, control: UnixStream) -> io::Result<()> {
     let Some(guard) = Pid::from_raw(guard.cast_signed()) else { return Ok(()) };
     thread::Builder::new().name("guard".into()).spawn(move || {
@@ -343,7 +325,7 @@ fn watch(guard: u32, control: UnixStream) -> io::Result<()> {
                 let _ = kill_process(guard, Signal::KILL);
             }
         }
-        // It stays a child until it is collected. The thread that collects it also ends the orphans.
+        // The thread that collects the guard's exit also ends the orphans.
         if let Ok(Some(ended)) = waitid(WaitId::Pid(guard), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
             && ended.exit_status() != Some(0)
         {
@@ -353,7 +335,6 @@ fn watch(guard: u32, control: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Handles the collected exit of a guard. Unless it ended in an orderly way, its orphans are ended.
 fn collected(guard: u32, in_order: bool) {
     guards().remove(&guard);
     if !in_order {
@@ -361,7 +342,7 @@ fn collected(guard: u32, in_order: bool) {
     }
 }
 
-// Repeats the signals, since processes may have started others in the meantime, and children of orphans become orphans.
+// Repeats the signals: processes may have started others in the meantime, and children of orphans become orphans.
 fn end_orphans() {
     let me = process::id();
     // If `/proc` belongs to another namespace, its ids are those of other processes.
@@ -378,12 +359,11 @@ fn end_orphans() {
         }
         for id in orphans.iter().flat_map(|orphan| family(*orphan)).map(|process| process.id) {
             if let Some(pid) = Pid::from_raw(id.cast_signed()).filter(|_| !guards.contains(&id)) {
-                // The process may have ended already.
                 let _ = kill_process(pid, Signal::KILL);
             }
         }
         for pid in orphans.into_iter().filter_map(|id| Pid::from_raw(id.cast_signed())) {
-            // A process that has not ended yet is still an orphan in the next pass.
+            // It is still an orphan in the next pass.
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
         drop(guards);

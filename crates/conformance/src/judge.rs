@@ -1,5 +1,3 @@
-//! Collects observations.
-
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
@@ -22,23 +20,17 @@ use crate::{
     terminal::Terminal,
 };
 
-/// The maximum number of breaches of one rule that are reported in full. Further breaches are counted.
 pub(crate) const MAX_BREACHES: usize = 3;
-/// The number of parallel scenarios per processor. Scenarios mostly wait, but too many programs that start at the same
-/// time delay each other.
+/// Per processor. Scenarios mostly wait, but too many simultaneous starts delay each other.
 const PARALLEL_SCENARIOS: usize = 2;
-/// The name of the rule, in each kind of program, that the program does not crash.
 const NO_CRASH: &str = "no-crash";
 
-/// The placeholder for the seed of a game.
 const SEED: &str = "seed";
 
-/// Why a scenario ended early.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// A breach was recorded that makes it impossible to continue.
     Broken,
-    /// The tester cannot work: the program does not start, or the system refuses a socket.
+    /// The program does not start, or the system refuses a socket.
     Failed(anyhow::Error),
 }
 
@@ -50,13 +42,10 @@ impl<E: Into<anyhow::Error>> From<E> for Halt {
 
 pub(crate) type Played<T = ()> = Result<T, Halt>;
 
-/// The user's selection of tests.
 #[derive(Clone, Default)]
 pub(crate) struct Choice {
-    /// The selected rules, or `None` for all rules.
     pub(crate) only: Option<BTreeSet<&'static str>>,
     pub(crate) transcripts: Option<Transcripts>,
-    /// Whether recordings omit the seeds that programs receive.
     pub(crate) hides_seeds: bool,
 }
 
@@ -84,14 +73,12 @@ impl Observations {
     }
 }
 
-// A part of a scenario that depends entirely on `rule`.
 struct Variant {
     rule: &'static Rule,
     notes: BTreeMap<&'static str, Observations>,
     is_complete: bool,
 }
 
-/// Records observations and verdicts.
 #[derive(Default)]
 pub(crate) struct Judge {
     rules: &'static [&'static Rule],
@@ -100,17 +87,13 @@ pub(crate) struct Judge {
     variants: Vec<Variant>,
     // Rules that earlier scenarios broke.
     before: BTreeSet<&'static str>,
-    // The programs of this scenario and the recordings of its connections.
     exits: Vec<SharedExit>,
     tape: Tape,
-    // The program had to reject its arguments, and its reaction has been judged.
+    // The program's reaction to wrong arguments has been judged.
     is_refusal: bool,
-    // The last rule that was broken.
     last: Option<&'static str>,
-    // The tester of this scenario did not keep up with the program.
     is_behind: bool,
     scenarios: Vec<Scenario>,
-    // Rules whose scenarios were skipped, with the reason.
     left_out: BTreeMap<&'static str, String>,
     choice: Choice,
 }
@@ -146,7 +129,6 @@ impl Judge {
         self.rules.iter().any(|rule| rule.id == id && rule.is_required())
     }
 
-    /// Plays a scenario. The text of each breach starts with the name of the scenario.
     pub(crate) fn play(&mut self, scenario: &'static str, run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
         let mut own = self.child_for(scenario);
         let played = own.finish(&[], run);
@@ -154,8 +136,7 @@ impl Judge {
         played
     }
 
-    /// Plays scenarios in parallel and records their results in the given order. Scenarios for rules that the user did
-    /// not select are skipped.
+    /// Records results in the given order. Scenarios for rules that were not selected are skipped.
     pub(crate) fn side_by_side(&mut self, mut scenes: Vec<Scene<'_>>) -> anyhow::Result<()> {
         if let Some(only) = &self.choice.only {
             scenes.retain(|scene| scene.meant_for.is_empty() || scene.meant_for.iter().any(|id| only.contains(id)));
@@ -184,7 +165,7 @@ impl Judge {
         outcome
     }
 
-    // Plays this judge's scenario. If the user stops the test during the scenario, all its observations are dropped.
+    // If the user stops the test during the scenario, all its observations are dropped.
     fn finish(&mut self, meant_for: &[&'static str], run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
         // A panic in the tester ends this scenario but not the report.
         let caught = || {
@@ -212,8 +193,8 @@ impl Judge {
         }
     }
 
-    /// Plays this judge's scenario up to `times` times, until the tester keeps up with the program. Only the last
-    /// attempt counts. `run` receives the number of the attempt, starting at 0.
+    /// Plays up to `times` times, until the tester keeps up with the program. Only the last attempt counts. `run`
+    /// receives the number of the attempt, from 0.
     pub(crate) fn repeated(&mut self, times: u32, mut run: impl FnMut(&mut Self, u32) -> Played) -> Played {
         for attempt in 1..times {
             let played = run(self, attempt - 1);
@@ -230,36 +211,32 @@ impl Judge {
         run(self, times - 1)
     }
 
-    /// Records that the tester does not keep up with the program, so that the observations are not meaningful.
     pub(crate) fn fall_behind(&mut self) {
         self.is_behind = true;
     }
 
-    // The rule that the program does not crash, if its kind has one.
     fn crash_rule(&self) -> Option<&'static Rule> {
         self.rules.iter().find(|rule| rule.id == NO_CRASH).copied()
     }
 
-    /// Whether a program of this scenario that was dropped has crashed.
     pub(crate) fn has_crashed(&self) -> bool {
         let crashed = |exit: &SharedExit| exit.lock().unwrap_or_else(PoisonError::into_inner).crash().is_some();
         self.exits.iter().any(crashed)
     }
 
-    /// Drops the records of a rule, since this scenario ended before it could observe it.
+    /// The scenario ended before it could observe the rule.
     pub(crate) fn retract(&mut self, rule: &Rule) {
         self.notes.remove(rule.id);
     }
 
-    /// Drops the breach that ended this scenario, since it follows from the breach of `cause`.
+    /// Drops the breach that ended this scenario: it follows from the breach of `cause`.
     pub(crate) fn ended_by(&mut self, cause: &'static Rule) {
         if let Some(last) = self.last.replace(cause.id) {
             self.notes.remove(last);
         }
     }
 
-    // Checks how the programs of the scenario have ended, and adds their exit and their last errors to the breaches.
-    // All of them have ended by now.
+    // All programs have ended by now.
     fn collect_exits(&mut self) {
         let crash = self.crash_rule().filter(|_| !self.is_refusal);
         let (mut evidence, mut all) = (Vec::new(), Vec::new());
@@ -295,12 +272,12 @@ impl Judge {
         self.last = own.last.or(self.last);
     }
 
-    /// Starts the program under test. Its exit is judged when the scenario is over.
+    /// The exit of the program is judged when the scenario is over.
     pub(crate) fn start(&mut self, launcher: &dyn Launcher, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
         self.start_at(Terminal::No, launcher, values)
     }
 
-    /// Like [`Judge::start`], with the program at a pseudo-terminal unless the user has chosen otherwise.
+    /// At a pseudo-terminal unless the user has chosen otherwise.
     pub(crate) fn start_at(
         &mut self,
         kind: Terminal,
@@ -313,7 +290,6 @@ impl Judge {
         Ok(run)
     }
 
-    // The recording of the terminal of a program with these arguments.
     fn terminal_of(&self, values: Values<'_>) -> Channel {
         let number = self.exits.len() + 1;
         let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
@@ -326,14 +302,11 @@ impl Judge {
         terminal
     }
 
-    /// Creates a recording of a connection of this scenario. The owner of the connection records the data that it sends
-    /// and receives.
     pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Channel {
         self.tape.line(name, talk)
     }
 
-    /// Records an observation of a rule and whether the program kept the rule. `wrong` describes what was observed,
-    /// where, and what is correct.
+    /// `wrong` describes what was observed, where, and what is correct.
     pub(crate) fn check(&mut self, rule: &'static Rule, kept: bool, wrong: impl FnOnce() -> String) -> bool {
         debug_assert!(self.rules.contains(&rule), "{} is not in the list of rules", rule.id);
         let notes = self.notes.entry(rule.id).or_default();
@@ -351,7 +324,6 @@ impl Judge {
         false
     }
 
-    /// Records that a rule was observed and kept the given number of times.
     pub(crate) fn observe(&mut self, rule: &'static Rule, times: u32) {
         self.notes.entry(rule.id).or_default().observed += u64::from(times);
     }
@@ -368,14 +340,13 @@ impl Judge {
         Ok(value)
     }
 
-    /// Records that a rule was broken, and ends the scenario.
     pub(crate) fn broken<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         self.check(rule, false, wrong);
         Err(Halt::Broken)
     }
 
-    /// Plays a part of a scenario that differs from others only by `rule`. If a required rule is broken in this part
-    /// and in no other scenario, the breach counts for `rule`. This is decided after all scenarios.
+    /// Plays a part that differs from other scenarios only by `rule`. A required rule that is broken in no other
+    /// scenario counts as a breach of `rule`, which is decided at the end.
     pub(crate) fn under(&mut self, rule: &'static Rule, run: impl FnOnce(&mut Self) -> Played) -> Played {
         let mut own = self.child(self.scenario, self.tape.clone());
         let played = run(&mut own);
@@ -387,7 +358,6 @@ impl Judge {
         played
     }
 
-    // The rules that were observed or broken so far.
     fn observed(&self) -> Vec<&'static str> {
         let of_variant = |variant: &Variant| {
             let kept = variant.notes.iter().filter(|(_, notes)| notes.broken == 0).map(|(id, _)| *id);
@@ -399,18 +369,16 @@ impl Judge {
         ids
     }
 
-    /// Records whether a program with wrong arguments has ended with a status other than 0. The text of a breach starts
-    /// with `who`.
+    /// The status must not be 0. The text of a breach starts with `who`.
     pub(crate) fn refused(&mut self, rule: &'static Rule, exit: Option<&Exit>, who: &str) {
         let how = exit.map_or_else(|| "is still running".to_owned(), |exit| format!("ended with {exit}"));
         let kept = exit.and_then(|exit| exit.code).is_some_and(|code| code != 0);
         self.check(rule, kept, || format!("{who}: expected a nonzero exit status, but it {how}"));
     }
 
-    /// Waits for the exit of a program that was started with wrong arguments or in an environment where it cannot work.
-    /// Its status must not be 0. A crash breaks the rule about crashes instead of this rule, unless this rule is advice
-    /// or there is no rule about crashes. Other programs may slow down its start, so it gets twice the time unless the
-    /// rule is broken already. Returns whether the program exited with a status other than 0 and without a crash.
+    /// Waits for the exit of a program that cannot work; its status must not be 0. A crash breaks the rule about
+    /// crashes instead, unless `rule` is advice or there is none about crashes. Other programs may slow down the start,
+    /// so it gets twice the time unless the rule is broken already. Returns whether the program exited correctly.
     pub(crate) fn refuses(&mut self, rule: &'static Rule, run: &mut dyn Run, by: Instant, who: &str) -> bool {
         self.is_refusal |= !rule.is_required();
         let more = if self.has_failed(rule) { Duration::ZERO } else { by.saturating_duration_since(Instant::now()) };
@@ -424,8 +392,7 @@ impl Judge {
         exit.is_some_and(|exit| exit.code != Some(0))
     }
 
-    /// Lets a rule of this scenario judge the exit of the program, so that a crash does not also break the rule about
-    /// crashes.
+    /// A crash then does not also break the rule about crashes.
     pub(crate) fn judges_crashes(&mut self) {
         self.is_refusal = true;
     }
@@ -435,7 +402,6 @@ impl Judge {
     }
 }
 
-// The message of a panic.
 fn panic_error(panic: &(dyn Any + Send)) -> anyhow::Error {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(|text| &**text));
     anyhow!("internal error: {}", text.unwrap_or("a panic"))
@@ -443,22 +409,19 @@ fn panic_error(panic: &(dyn Any + Send)) -> anyhow::Error {
 
 type Play<'s> = Box<dyn FnOnce(&mut Judge) -> Played + Send + 's>;
 
-/// A scenario for [`Judge::side_by_side`].
 pub(crate) struct Scene<'s> {
     name: &'static str,
-    /// The rules that it is designed to observe. If there are none, it may observe any rule.
+    /// If empty, the scenario may observe any rule.
     meant_for: Vec<&'static str>,
     run: Play<'s>,
 }
 
-/// A scenario with this name that may observe any rule.
 pub(crate) fn scene<'s>(name: &'static str, run: impl FnOnce(&mut Judge) -> Played + Send + 's) -> Scene<'s> {
     Scene { name, meant_for: Vec::new(), run: Box::new(run) }
 }
 
 impl Scene<'_> {
-    /// Sets the rules that the scenario is designed to observe. With `--only`, it is skipped unless one of them is
-    /// selected.
+    /// With `--only`, the scenario is skipped unless one of these rules is selected.
     pub(crate) fn shows(mut self, rules: impl IntoIterator<Item = &'static Rule>) -> Self {
         self.meant_for = rules.into_iter().map(|rule| rule.id).collect();
         self
@@ -466,18 +429,16 @@ impl Scene<'_> {
 }
 
 impl Judge {
-    /// Records that the scenarios for these rules are skipped, with the reason.
     pub(crate) fn leave_out(&mut self, rules: impl IntoIterator<Item = &'static Rule>, why: &str) {
         self.left_out.extend(rules.into_iter().map(|rule| (rule.id, why.to_owned())));
     }
 
-    /// Like [`Judge::leave_out`], because this rule is broken.
     pub(crate) fn leave_out_for(&mut self, rules: impl IntoIterator<Item = &'static Rule>, broken: &Rule) {
         self.leave_out(rules, &format!("because {} failed", broken.id));
     }
 
-    // Decides the results of the variants. A variant that was played to its end is an observation of `rule`, even if it
-    // contains an error that other scenarios also show.
+    // A variant that was played to its end is an observation of `rule`, even if it contains an error that other
+    // scenarios also show.
     fn close_variants(&mut self) {
         let known: BTreeSet<_> = self.notes.iter().filter(|(_, notes)| notes.broken > 0).map(|(id, _)| *id).collect();
         let mut kept: BTreeMap<_, u64> = BTreeMap::new();
@@ -506,12 +467,11 @@ impl Judge {
         }
     }
 
-    /// The findings in the order of the selected rules, and the scenarios. If no rule of `takes_part` was kept, the
-    /// program took part in no game, and no other rule counts as kept.
+    /// If no rule of `takes_part` was kept, the program took part in no game, and no other rule counts as kept.
     pub(crate) fn findings(mut self, takes_part: &[&Rule]) -> (Vec<Finding>, Vec<Scenario>) {
         self.close_variants();
         self.correct_end_reasons();
-        // If rules were selected, there may be no scenario that shows whether the program takes part.
+        // If rules were selected, no scenario may show whether the program takes part.
         let is_kept = |rule: &&Rule| self.notes.get(rule.id).map(|notes| notes.broken == 0);
         let signs: Vec<_> = takes_part.iter().filter_map(is_kept).collect();
         let is_idle =
@@ -542,7 +502,7 @@ impl Judge {
         (findings, self.scenarios)
     }
 
-    // A scenario that ended in a variant ended because of the rule that the variant has broken.
+    // A scenario that ended in a variant ended because of the variant's rule.
     fn correct_end_reasons(&mut self) {
         let is_broken = |id: &String| self.notes.get(id.as_str()).is_some_and(|notes| notes.broken > 0);
         for scenario in &mut self.scenarios {
@@ -555,7 +515,6 @@ impl Judge {
     }
 }
 
-// Why no scenario observed a rule.
 fn untested_reason(scenarios: &[Scenario], id: &str) -> String {
     let is_meant = |scenario: &&Scenario| scenario.meant_for.iter().any(|rule| rule == id);
     let is_any = |scenario: &&Scenario| scenario.meant_for.is_empty();
@@ -564,21 +523,17 @@ fn untested_reason(scenarios: &[Scenario], id: &str) -> String {
     why.unwrap_or_else(|| "no scenario reached this rule".to_owned())
 }
 
-/// The number of the last lines of standard error that a breach quotes.
 pub(crate) const QUOTED_LINES: usize = 6;
 
-/// How a program ended, and its last lines on standard error.
 #[derive(Clone, Default)]
 pub(crate) struct ProgramExit {
-    /// How the program ended, if it did so before the tester ended it.
+    /// `None` if the tester ended the program.
     pub(crate) exit: Option<Exit>,
     pub(crate) errors: Vec<String>,
-    /// The limit for which the program was ended.
     pub(crate) limit: Option<String>,
 }
 
 impl ProgramExit {
-    /// How the program crashed, if it did.
     pub(crate) fn crash(&self) -> Option<String> {
         if let Some(limit) = &self.limit {
             return Some(limit_exceeded(limit));
@@ -587,7 +542,7 @@ impl ProgramExit {
         Some(format!("the program ended with {exit}"))
     }
 
-    /// Lines that explain the error, with at most the given number of lines of standard error.
+    /// Includes at most `most` lines of standard error.
     pub(crate) fn evidence(&self, most: usize) -> Vec<String> {
         let ended = self.exit.as_ref().filter(|exit| exit.code != Some(0));
         let ended = ended.map(|exit| format!("the program ended with {exit}"));
@@ -602,10 +557,9 @@ fn limit_exceeded(limit: &str) -> String {
     format!("the tester ended the program because it exceeded the limit {limit}")
 }
 
-/// The exit of a program, which is set when the program is dropped.
+/// Set when the program is dropped.
 pub(crate) type SharedExit = Arc<Mutex<ProgramExit>>;
 
-/// Watches a program and records the data on its `terminal`.
 pub(crate) fn record_run(run: Box<dyn Run>, terminal: Channel) -> (Box<dyn Run>, SharedExit) {
     let exit = SharedExit::default();
     (Box::new(RecordedRun { run, terminal, exit: Arc::clone(&exit) }), exit)

@@ -1,17 +1,14 @@
-//! The interfaces to start a program under test and to use it while it runs.
-
 use std::{fmt, iter, net::SocketAddr, time::Instant};
 
 use crate::terminal::Terminal;
 
-/// The values for the placeholders of a command, such as `("port", "4021")` for `{port}`.
+/// Values of placeholders, such as `("port", "4021")` for `{port}`.
 pub type Values<'a> = &'a [(&'static str, String)];
 
-/// The name of a further word at the end of the command, which has no placeholder. It is used to test the arguments.
+/// A further word at the end of the command, without a placeholder.
 pub(crate) const EXTRA: &str = "extra";
-/// The offset that a shell adds to the number of the signal that ended its command.
+/// A shell adds it to the number of the signal that ended its command.
 const SHELL: i32 = 128;
-/// The names of the signals that end programs.
 const SIGNALS: [(i32, &str); 16] = [
     (1, "SIGHUP"),
     (2, "SIGINT"),
@@ -30,7 +27,7 @@ const SIGNALS: [(i32, &str); 16] = [
     (25, "SIGXFSZ, too large a file"),
     (31, "SIGSYS"),
 ];
-/// The messages that runtimes write to standard error for an uncaught error.
+/// On standard error, for an uncaught error.
 const UNCAUGHT: [&str; 7] = [
     "Traceback (most recent call last)",
     "panicked at",
@@ -43,24 +40,20 @@ const UNCAUGHT: [&str; 7] = [
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
-    /// The exit status, unless a signal ended the program.
     pub code: Option<i32>,
-    /// The signal that ended the program.
     pub signal: Option<i32>,
 }
 
 impl Exit {
-    /// The exit of a program with this status.
     pub const fn with(code: i32) -> Self {
         Self { code: Some(code), signal: None }
     }
 
-    /// A sentence about `who` that describes how the program ended, if it has.
     pub(crate) fn describe(exit: Option<&Self>, who: &str) -> String {
         exit.map_or_else(|| format!("{who} is still running"), |exit| format!("{who} ended with {exit}"))
     }
 
-    /// Whether the program crashed: a signal ended it, or the last lines of its standard error show an uncaught error.
+    /// A signal ended the program, or the last lines of its standard error show an uncaught error.
     pub(crate) fn is_crash(&self, errors: &[String]) -> bool {
         let uncaught = || errors.iter().any(|line| UNCAUGHT.iter().any(|words| line.contains(words)));
         match self.code {
@@ -89,67 +82,62 @@ fn signal_name(signal: i32) -> Option<&'static str> {
     SIGNALS.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
 }
 
-/// A running program under test. Dropping it ends the program and all processes that it has started.
+/// Dropping it ends all processes of the program.
 pub trait Run: Send {
-    /// The next line of standard output without its line feed. `None` if there is none by then, or if the output has
-    /// ended.
+    /// Without its line feed. `None` if no line arrives by then, or if the output has ended.
     fn line(&mut self, by: Instant) -> Option<String>;
 
-    /// The standard output after the last line feed.
+    /// The output after the last line feed.
     fn partial_line(&mut self) -> String {
         String::new()
     }
 
-    /// The visible lines of standard output, if that is a terminal. A screen that the program has left is not included.
+    /// `None` without a terminal. A screen that the program has left is not included.
     fn screen(&self) -> Option<Vec<String>> {
         None
     }
 
-    /// Types bytes on standard input. It is not an error if the program does not read them.
+    /// It is not an error if the program does not read them.
     fn type_bytes(&mut self, bytes: &[u8]);
 
-    /// Closes standard input. Returns whether that is possible.
+    /// Returns whether standard input can be closed.
     fn end_input(&mut self) -> bool {
         false
     }
 
-    /// How the program ended, or `None` if it still runs at that time.
+    /// `None` if the program still runs at that time.
     fn exit(&mut self, by: Instant) -> Option<Exit>;
 
-    /// The last lines that the program has written to standard error.
     fn errors(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The limit that caused the end of the program, as in `memory, which is 1 GiB`.
+    /// As in `memory, which is 1 GiB`.
     fn limit(&self) -> Option<String> {
         None
     }
 
-    /// When the first byte of standard output arrived.
     fn first_output(&self) -> Option<Instant> {
         None
     }
 
-    /// The UDP ports on which the program receives, if the system reports them.
     fn udp_ports(&self) -> Option<Vec<u16>> {
         None
     }
 
-    /// The id of the process from which all processes of the program descend, if this tester has started it.
+    /// The ancestor of all processes of the program, if this tester has started it.
     fn id(&self) -> Option<u32> {
         None
     }
 }
 
 impl dyn Run + '_ {
-    /// A clause for the end of a message about how the program has ended, if it has: `; it ended with exit status 1`.
+    /// `; it ended with exit status 1`, or empty while the program runs.
     pub fn exit_clause(&mut self) -> String {
         self.exit(Instant::now()).map_or_else(String::new, |exit| format!("; it ended with {exit}"))
     }
 
-    /// The first of these rows that the program does not print by then, in this order. At a terminal, the last screen
-    /// counts.
+    /// The first row that is missing by then. At a terminal, the last screen counts.
     pub(crate) fn missing<'r>(&mut self, rows: impl IntoIterator<Item = &'r str>, by: Instant) -> Option<&'r str> {
         let printed = iter::from_fn(|| self.line(by)).collect();
         let mut shown = self.screen().unwrap_or(printed).into_iter();
@@ -158,9 +146,8 @@ impl dyn Run + '_ {
     }
 }
 
-/// Starts the program under test for a scenario. Scenarios run in parallel.
 pub trait Launcher: Sync {
-    /// The address of a running server under test, if it is not started for each scenario.
+    /// The address of a server that runs already.
     fn address(&self) -> Option<SocketAddr> {
         None
     }
@@ -168,32 +155,22 @@ pub trait Launcher: Sync {
     /// Whether the program accepts this value, such as `players`.
     fn takes(&self, name: &str) -> bool;
 
-    /// Starts the program with these values for the placeholders of its command.
-    ///
-    /// # Errors
     /// Returns a [`crate::CannotStart`] if the system cannot run the command.
     fn start(&self, values: Values<'_>) -> anyhow::Result<Box<dyn Run>>;
 
-    /// Like [`Launcher::start`], at a pseudo-terminal if it [chooses](Launcher::chooses_terminal) one and the system
-    /// has them.
-    ///
-    /// # Errors
-    /// As [`Launcher::start`].
+    /// At a pseudo-terminal if the launcher [chooses](Launcher::chooses_terminal) one and the system has them.
     fn start_at(&self, _usual: Terminal, values: Values<'_>) -> anyhow::Result<Box<dyn Run>> {
         self.start(values)
     }
 
-    /// Whether the tester may choose which streams are at a pseudo-terminal.
     fn chooses_terminal(&self) -> bool {
         false
     }
 
-    /// Whether all standard streams of the programs are at a terminal.
     fn is_at_terminal(&self) -> bool {
         false
     }
 
-    /// The limits of the program and the restrictions by the system, each as a line of text.
     fn limits(&self) -> Vec<String> {
         Vec::new()
     }

@@ -1,12 +1,8 @@
 //! Tests programs of other authors against the protocols of the games.
 //!
-//! A tester connects to a server, or accepts the connection of a client, and plays scenarios in which each [`Rule`] of
-//! the protocol is observed. It sends each observation to a judge. The [`Report`] then lists the rules that passed,
-//! those that failed and where, and those that were not observed.
-//!
-//! A [`Launcher`] starts the program under test for each scenario. [`Program`] is a command. [`Remote`] is a running
-//! server, which allows only scenarios that need no restart. A tester never blocks longer than its patience, whatever
-//! the program under test does.
+//! A tester plays scenarios in which each [`Rule`] of the protocol is observed. The [`Report`] lists the rules that
+//! passed, those that failed and where, and those that were not observed. A [`Launcher`] starts the program for each
+//! scenario. A tester never blocks longer than its patience, whatever the program does.
 //!
 //! In an executable that calls [`guard`] first, programs run within [`Limits`]. [`confine`] disconnects them from the
 //! network, and a [`Network`] isolates its programs from all others.
@@ -64,12 +60,10 @@ pub use crate::{
 #[cfg(target_os = "linux")]
 pub use crate::guard::guard;
 
-/// The `main` function of each executable that tests programs must call this first. This system has no guards, so it
-/// has no effect.
+/// Has no effect: this system has no guards.
 #[cfg(not(target_os = "linux"))]
 pub fn guard() {}
 
-/// The testers of all kinds of programs.
 pub static TESTERS: [&Tester; 9] = [
     &DEALER,
     &PLAYER,

@@ -1,30 +1,28 @@
-//! The resource limits of a program under test, and how this system enforces them.
-
 use std::{fmt, io, sync::OnceLock};
 
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
-/// Limits for one run of a program under test, including all processes that it starts.
+/// The limits cover one run, with all processes that the program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The memory of all processes together, in bytes.
     pub memory: u64,
-    /// The processor time of all processes together, in seconds.
+    /// Processor time of all processes together, in seconds.
     pub cpu: u64,
-    /// The elapsed time in seconds.
+    /// Elapsed time in seconds.
     pub time: u64,
-    /// The number of simultaneous processes and threads.
+    /// Processes and threads at the same time.
     pub processes: u64,
-    /// The number of open files and sockets of one process.
+    /// Open files and sockets of one process.
     pub files: u64,
-    /// The size of the largest file, in bytes.
+    /// The size of one file, in bytes.
     pub file_size: u64,
-    /// The output on standard output and standard error, in bytes.
+    /// The output on both streams together, in bytes.
     pub output: u64,
 }
 
-/// The name of a limit, its sensible minimum, and a reference to its field.
+/// The name, the sensible minimum, and the field.
 type Row = (&'static str, u64, fn(&mut Limits) -> &mut u64);
 
 const ROWS: [Row; 7] = [
@@ -54,10 +52,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Sets one limit, as in `memory=512M`. `size` parses a number of bytes.
-    ///
-    /// # Errors
-    /// Returns a message that lists the limits or the valid values.
+    /// As in `memory=512M`. `size` parses a number of bytes. The error lists the limits or the valid values.
     pub fn set(&mut self, typed: &str, size: impl Fn(&str) -> Result<u64, String>) -> Result<(), String> {
         let (name, value) = typed.split_once('=').unwrap_or((typed, ""));
         let Some((_, least, place)) = ROWS.iter().find(|(other, ..)| *other == name) else {
@@ -78,12 +73,10 @@ impl Limits {
         Ok(())
     }
 
-    /// Each limit with its name and its value in readable form.
     pub fn rows(mut self) -> Vec<(&'static str, String)> {
         ROWS.iter().map(|(name, _, place)| (*name, written(name, *place(&mut self)))).collect()
     }
 
-    /// The value of the limit with this name, in readable form.
     pub(crate) fn value(self, name: &str) -> String {
         self.rows().into_iter().find(|(other, _)| *other == name).map_or_else(String::new, |(_, value)| value)
     }
@@ -106,7 +99,6 @@ fn written(name: &str, value: u64) -> String {
     unit.map_or_else(|| format!("{value} bytes"), |(power, unit)| format!("{} {unit}", value >> power))
 }
 
-/// Formats the limits as one word that `parse` reads.
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut limits = *self;
@@ -115,7 +107,6 @@ impl fmt::Display for Limits {
     }
 }
 
-/// Parses the output of [`Limits`].
 #[cfg(any(target_os = "linux", test))]
 pub(crate) fn parse(word: &str) -> Option<Limits> {
     let mut limits = Limits::default();
@@ -126,13 +117,12 @@ pub(crate) fn parse(word: &str) -> Option<Limits> {
     values.next().is_none().then_some(limits)
 }
 
-/// Whether programs have no network, or why they have one.
+/// The reason if programs have a network.
 static NETWORK: OnceLock<Result<(), String>> = OnceLock::new();
 
-/// Disconnects this process, and with it all programs under test, from all networks but loopback, if the system allows
-/// it. No other thread may run yet. Reports state whether it worked.
+/// Disconnects this process and all programs under test from all networks but loopback, if the system allows it. No
+/// other thread may run yet.
 pub fn confine() {
-    // The change is permanent.
     NETWORK.get_or_init(confined);
 }
 
@@ -150,7 +140,6 @@ fn confined() -> Result<(), String> {
     Err("only supported on Linux".to_owned())
 }
 
-/// The network of a program and of the sockets that it may reach.
 #[derive(Debug, Default)]
 pub struct Network {
     // `None` is the network of this process.
@@ -159,11 +148,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Creates a network that no other program can reach. It consists of loopback only. If [`confine`] was not called,
-    /// or the system did not allow it, the network is that of this process, which all programs share.
-    ///
-    /// # Errors
-    /// If the system has no room for another network.
+    /// A network of loopback only that no other program can reach. Without [`confine`], it is the network of this
+    /// process.
     pub fn new() -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if matches!(NETWORK.get(), Some(Ok(()))) {
@@ -172,7 +158,6 @@ impl Network {
         Ok(Self::default())
     }
 
-    /// Whether this is the network of the process.
     pub const fn is_shared(&self) -> bool {
         #[cfg(target_os = "linux")]
         {
@@ -182,11 +167,8 @@ impl Network {
         true
     }
 
-    /// Runs `work` in this network, in a separate thread unless the network is that of this process. Sockets, threads
-    /// and programs that `work` creates are in this network too.
-    ///
-    /// # Errors
-    /// If the system does not start the thread, or does not let it enter the network.
+    /// In a separate thread, unless the network is that of this process. Sockets, threads and programs that `work`
+    /// creates are in this network too.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         #[cfg(target_os = "linux")]
         if let Some(own) = &self.own {
@@ -204,7 +186,6 @@ fn network_report() -> String {
     }
 }
 
-/// Each limit with its enforcement on this system, as text.
 pub(crate) fn report(limits: &Limits) -> Vec<String> {
     let mut lines = vec![network_report()];
     lines.extend(enforcement(limits));

@@ -19,11 +19,8 @@ use crate::args::Args;
 
 const LIMITS: Usage = Usage { code: EXIT_USAGE, example: "limits" };
 const USAGE: Usage = Usage { code: EXIT_USAGE, example: "dealer -- ./dealer {port} {rounds}" };
-/// The program under test cannot be started.
 const EXIT_CANNOT_START: u8 = 3;
-/// The tester could not do its work.
 const EXIT_UNFINISHED: u8 = 4;
-/// No required rule was broken, but some could not be tested.
 const EXIT_INCOMPLETE: u8 = 5;
 
 fn main() -> ExitCode {
@@ -31,7 +28,6 @@ fn main() -> ExitCode {
     match env::args_os().nth(1).as_deref().and_then(OsStr::to_str) {
         Some("class") => cmdkit::run(class::USAGE, |args| class::class(&args)),
         Some("limits") => cmdkit::run(LIMITS, |args| args::limits(&args)),
-        // An error differs from a broken rule.
         _ => cmdkit::run_or(EXIT_UNFINISHED, USAGE, |args| program(&args)),
     }
 }
@@ -72,7 +68,6 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-// The style for the terminal, if standard output is one.
 fn style() -> Style {
     let stdout = io::stdout();
     let width = stdout.is_terminal().then(|| cmdkit::stdout_size().0.into());

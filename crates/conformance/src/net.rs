@@ -1,5 +1,3 @@
-//! A TCP connection with a time limit for each wait.
-
 use std::{
     io::{self, ErrorKind, Read as _, Write as _},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket},
@@ -11,19 +9,18 @@ use bytes::BytesMut;
 
 use crate::{launch::Run, report::Sender, sockets::unread, tape::Channel};
 
-/// The interval between attempts to connect to a server that does not listen yet.
+/// Between attempts to connect.
 const RETRY: Duration = Duration::from_millis(10);
-/// The interval at which the tester checks whether the program has ended during a wait.
+/// Between checks whether the program has ended.
 const GLANCE: Duration = Duration::from_millis(200);
-/// How long a peer has time to read a single byte before the next is sent.
+/// For the peer to read a single byte.
 const PAUSE: Duration = Duration::from_millis(1);
 /// How long parts of a message wait for a peer that does not read.
 const UNREAD: Duration = Duration::from_millis(500);
 /// The longest text without its NUL, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
 
-/// The next datagram of at most 65,536 bytes with its source address. `None` if none arrives in time, or if the program
-/// has ended.
+/// `None` if none arrives in time, or if the program has ended.
 pub(crate) fn datagram(socket: &UdpSocket, run: &mut dyn Run, by: Instant) -> Option<(Vec<u8>, SocketAddr)> {
     let mut buffer = vec![0; 65_536];
     loop {
@@ -45,18 +42,17 @@ pub(crate) fn datagram(socket: &UdpSocket, run: &mut dyn Run, by: Instant) -> Op
     }
 }
 
-/// A TCP connection with the bytes that have arrived and are not consumed yet.
 pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
-    /// The received bytes. Decoders consume them from the front.
+    /// Decoders consume it from the front.
     pub(crate) buffer: BytesMut,
-    /// Whether the peer has closed its side or the connection is lost.
+    /// Closed by the peer, or lost.
     pub(crate) closed: bool,
     line: Option<Channel>,
 }
 
 impl Connection {
-    /// Connects, and retries until `by` if no server listens.
+    /// Retries until `by`.
     pub(crate) fn open(address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
             let left = by.saturating_duration_since(Instant::now()).max(RETRY);
@@ -68,12 +64,12 @@ impl Connection {
         }
     }
 
-    /// Connects to an address at which a server may listen. If the connection is refused, no server listens.
+    /// If the connection is refused, no server listens.
     pub(crate) fn once(address: SocketAddr, patience: Duration) -> io::Result<Self> {
         Self::new(TcpStream::connect_timeout(&address, patience)?)
     }
 
-    /// Like [`Connection::open`], for a server that may end before it listens.
+    /// The server may end before it listens.
     pub(crate) fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
             let opened = Self::open(address, by.min(Instant::now() + GLANCE));
@@ -83,7 +79,7 @@ impl Connection {
         }
     }
 
-    /// Waits until the started program connects. `None` if it does not connect in time or has ended.
+    /// `None` if the program does not connect in time or has ended.
     pub(crate) fn accept(listener: &TcpListener, run: &mut dyn Run, by: Instant) -> io::Result<Option<Self>> {
         listener.set_nonblocking(true)?;
         loop {
@@ -113,12 +109,11 @@ impl Connection {
         self.line.iter().for_each(|line| line.rename(name));
     }
 
-    /// Makes this connection the subject of the next breach, since the absence of data is judged.
+    /// The absence of data is judged, so the next breach is about this connection.
     fn attend(&self) {
         self.line.iter().for_each(Channel::attend);
     }
 
-    /// Records that the given number of messages was consumed from the front of the buffer.
     pub(crate) fn took(&self, messages: u64) {
         self.line.iter().for_each(|line| line.took(messages));
     }
@@ -128,13 +123,12 @@ impl Connection {
         self.buffer.split()
     }
 
-    /// Closes the sending side. If the connection is lost, it is closed already.
     pub(crate) fn end_sending(&self) {
         let _ = self.stream.shutdown(Shutdown::Write);
         self.note(Sender::Tester, "ends its side of the connection");
     }
 
-    /// Resets the connection, like a peer that restarts after a power failure.
+    /// The peer sees the same as after a power failure.
     pub(crate) fn reset(self) {
         #[cfg(unix)]
         // If the option cannot be set, the connection is closed normally.
@@ -146,19 +140,19 @@ impl Connection {
         self.line.iter().for_each(|line| line.note(sender, what));
     }
 
-    /// Sends all bytes. The next read detects whether the peer has disconnected.
+    /// The next read detects whether the peer has disconnected.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.line.iter().for_each(|line| line.sent(bytes));
         self.closed |= self.stream.write_all(bytes).is_err();
     }
 
-    /// Sends each byte separately, with a pause so that a prompt peer reads it.
+    /// A prompt peer reads each byte separately.
     pub(crate) fn send_in_bytes(&mut self, bytes: &[u8]) {
         self.send_in_parts(bytes.chunks(1));
     }
 
-    /// Sends each part separately, with the same pause. If the system reports what the peer has read, the pause lasts
-    /// until the peer has read the part, for at most [`UNREAD`] in total.
+    /// If the system reports what the peer has read, the pause lasts until it has read the part, for at most [`UNREAD`]
+    /// in total.
     pub(crate) fn send_in_parts<'b>(&mut self, parts: impl Iterator<Item = &'b [u8]>) {
         let by = Instant::now() + UNREAD;
         let ends = self.stream.peer_addr().ok().zip(self.stream.local_addr().ok());
@@ -172,23 +166,21 @@ impl Connection {
         }
     }
 
-    /// Makes the system acknowledge the received data immediately, so that a peer without `TCP_NODELAY` that waits for
-    /// it continues.
+    /// For a peer without `TCP_NODELAY` that waits for it.
     pub(crate) fn acknowledge(&self) {
         #[cfg(target_os = "linux")]
         let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, true);
     }
 
-    /// Makes the system delay the next acknowledgement as long as possible, as it does for many programs.
+    /// As the system does for many programs.
     pub(crate) fn delay_acknowledgements(&self) {
-        // If the option cannot be set, a peer that waits for acknowledgements is not detected.
+        // Otherwise, a peer that waits for acknowledgements is not detected.
         #[cfg(target_os = "linux")]
         let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, false);
     }
 
-    /// Makes the system buffer as little unread data as possible.
     pub(crate) fn keep_little(&self) {
-        // If the option cannot be set, a peer has to send more data before its buffer fills.
+        // Otherwise, a peer has to send more data before its buffer fills.
         #[cfg(unix)]
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 4096);
     }
@@ -198,7 +190,6 @@ impl Connection {
         !self.buffer.is_empty() || is_set && self.stream.peek(&mut [0]).is_ok_and(|bytes| bytes > 0)
     }
 
-    /// Waits for more bytes until `by`. Returns whether any arrived.
     pub(crate) fn more(&mut self, by: Instant) -> bool {
         let mut chunk = [0; 4096];
         loop {

@@ -1,5 +1,3 @@
-//! Tests nuggets clients.
-
 mod test_server;
 
 use std::time::{Duration, Instant};
@@ -26,26 +24,23 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// The time by which a client without an answer must have repeated its message at least once.
+/// When a client without an answer must have repeated its message.
 const REPEAT_TIME: Duration = Duration::from_secs(3);
 
-/// The time by which a client that has sent KEY Q twice without an answer must have left.
+/// When a client that has sent KEY Q twice without an answer must have left.
 const LONELY: Duration = Duration::from_secs(6);
 
 /// Longer than the interval at which programs repeat a message forever.
 const REPEATED: Duration = Duration::from_millis(2500);
 
-/// A scenario with a client and a server of its own.
 enum Scenario {
     /// The name, the other rules that it is designed to observe, and the actions.
     Game(&'static str, &'static [&'static Rule], fn(&mut TestServer<'_>) -> Played),
-    /// Ends the input, which requires a pipe.
+    /// These scenarios end the input, which requires a pipe.
     Piped(&'static str, fn(&mut TestServer<'_>) -> Played),
-    /// The name of the player, if any.
     Join(&'static str, Option<&'static str>),
-    /// Messages that the client must survive. A client that exits at one kind is still tested with the other kinds.
+    /// The client must survive these messages. A client that exits at one kind is still tested with the others.
     Damaged(&'static str, fn() -> Vec<Vec<u8>>),
-    /// Arguments that the client must reject.
     Refused(&'static str, Values),
 }
 
@@ -300,7 +295,6 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     judge.side_by_side(scenes)
 }
 
-// Keys, and an end by the player.
 fn game(server: &mut TestServer<'_>) -> Played {
     if server.welcome()? {
         for (gone, &key) in b"lLjJkKyYuUbBnNHh".iter().enumerate() {
@@ -322,7 +316,7 @@ fn leaves_by_key(server: &mut TestServer<'_>) -> Played {
     server.farewell("Thanks for playing!")
 }
 
-// The table with one player for each letter, and names of the maximum length that a server keeps.
+// Names have the maximum length that a server keeps.
 fn long_table(server: &mut TestServer<'_>) -> Played {
     server.receive_first()?;
     server.enter(b"GRID 3 14", &display(0))?;
@@ -332,7 +326,7 @@ fn long_table(server: &mut TestServer<'_>) -> Played {
     server.quit_as(format!("QUIT {text}").as_bytes(), &text, &LONG)
 }
 
-// No player moves for a while. A client that repeats its first message unnecessarily does so in this time.
+// A client that repeats its first message unnecessarily does so in this time.
 fn quiet(server: &mut TestServer<'_>) -> Played {
     server.welcome()?;
     server.receive_until(Instant::now() + REPEATED.min(server.options.patience));
@@ -373,7 +367,6 @@ fn silence(server: &mut TestServer<'_>) -> Played {
     })
 }
 
-// The first message is lost.
 fn late(server: &mut TestServer<'_>) -> Played {
     server.receive_first()?;
     if server.next(Instant::now() + REPEAT_TIME.max(server.options.patience)).is_none() {
@@ -389,7 +382,7 @@ fn late(server: &mut TestServer<'_>) -> Played {
     server.await_keys(&LATE).map(drop)
 }
 
-// QUIT is lost, or the server has ended.
+// Here QUIT is lost, or the server has ended.
 fn leaves(server: &mut TestServer<'_>) -> Played {
     if server.end_input()? {
         let exit = server.run.exit(Instant::now() + LONELY.max(server.options.patience));
@@ -440,7 +433,6 @@ fn all(messages: &[&[u8]]) -> Vec<Vec<u8>> {
     messages.iter().map(|message| message.to_vec()).collect()
 }
 
-/// Sends messages after which a client must continue: it still sends each of its keys.
 fn continues_after(server: &mut TestServer<'_>, rule: &'static Rule, messages: Vec<Vec<u8>>) -> Played {
     let sends_keys = server.welcome()?;
     let mut before = String::new();

@@ -1,5 +1,3 @@
-//! Tests servers of nuggets.
-
 mod effects;
 mod game;
 mod model;
@@ -45,7 +43,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let on = |map: &str| anyhow::Ok(Subject { launcher, options, map: MapFile::new(map)? });
     let (test, closet) = (&on(MAP)?, &on(CLOSET)?);
     if let Some(address) = launcher.address() {
-        // They are played one after another on the same server, as long as its game has free letters.
+        // One after another on the same server, as long as its game has free letters.
         let (mut letters, mut former) = (0, Vec::new());
         for &(name, rules, scenario) in SHARED {
             if letters < MAX_PLAYERS {
@@ -84,12 +82,9 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     judge.side_by_side(scenes)
 }
 
-/// The usual seed of each game.
 const SEED: u32 = 2021;
-/// The interval at which to check whether a server listens.
 const POLL: Duration = Duration::from_millis(10);
 
-/// A server under test, on one map.
 struct Subject<'a> {
     launcher: &'a dyn Launcher,
     options: &'a Options,
@@ -105,7 +100,6 @@ impl Subject<'_> {
         judge.start_at(Terminal::Output, self.launcher, values)
     }
 
-    /// Starts a server, with this seed if there is one, and finds its port in any place where the server reports it.
     fn server(&self, judge: &mut Judge, seed: Option<String>) -> Played<(Box<dyn Run>, SocketAddr)> {
         let mut run = self.start(judge, &self.values(seed))?;
         match self.options.port.or_else(|| self.find_port(&mut *run)) {
@@ -118,7 +112,6 @@ impl Subject<'_> {
         [("map", self.map.path())].into_iter().chain(seed.map(|seed| ("seed", seed))).collect()
     }
 
-    /// Judges where the server reports its port. Returns whether it has one.
     fn announces(&self, judge: &mut Judge) -> Played<bool> {
         let mut run = self.start(judge, &self.values(Some(self.seed())))?;
         let printed = self.printed_port(&mut *run);
@@ -143,8 +136,8 @@ impl Subject<'_> {
         Ok(found.is_some())
     }
 
-    // A number on standard output: the server's port, or else the first one. A user can read it on the screen even
-    // without a line feed. Other programs may slow down the start of a server.
+    // The server's port, or else the first number. A user can read it even without a line feed. Other programs may slow
+    // down the start of a server.
     fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
         let mut by = self.options.deadline() + self.options.patience;
         let mut is_listening = false;
@@ -172,8 +165,7 @@ impl Subject<'_> {
         }
     }
 
-    // The port on which the server receives: that of its only socket, or else the first number that it writes, which
-    // may be late.
+    // The port of the only socket, or else the first number that the server writes, which may be late.
     fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
         let by = self.options.deadline() + 3 * self.options.patience;
         let mut printed = None;
@@ -194,9 +186,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Plays with a running server whose game has assigned that many letters. Returns the number of letters afterwards.
-    /// Its sockets stay open in `former`: the server rejects a player who has quit, so no later client may have its
-    /// port.
+    /// Returns the number of assigned letters. Sockets stay open in `former`: the server rejects a player who has quit,
+    /// so no later client may have its port.
     fn running(
         &self,
         judge: &mut Judge,
@@ -211,7 +202,7 @@ impl Subject<'_> {
         if played.is_ok() {
             game.judge.check(&rules::RUNS, true, String::new);
         } else if game.letters >= MAX_PLAYERS {
-            // The players leave. The reason for the end of the scenario was recorded before.
+            // The reason for the end of the scenario was recorded before.
             let _ = leave_all(&mut game);
         }
         let letters = game.letters;
@@ -219,7 +210,6 @@ impl Subject<'_> {
         (letters, played)
     }
 
-    /// Starts a server and plays with it.
     fn alone<T>(
         &self,
         judge: &mut Judge,
@@ -261,7 +251,7 @@ fn purses(purses: &[u32]) -> String {
     purses.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-// The numbers in a line that are valid ports: first those after the word, then the others.
+// First the numbers after the word, then the others.
 fn ports(line: &str) -> impl Iterator<Item = u16> {
     let at = line.to_ascii_lowercase().find("port").unwrap_or(0);
     [line.get(at..), line.get(..at)].into_iter().flatten().flat_map(|part| {
@@ -270,13 +260,13 @@ fn ports(line: &str) -> impl Iterator<Item = u16> {
     })
 }
 
-/// The number of starts of a server without a seed. Such a server uses the time in seconds as the seed.
+/// The number of starts of a server without a seed, which uses the time in seconds.
 const TRIALS: u32 = 3;
 const SECOND: Duration = Duration::from_millis(1_100);
-/// How long a server may take to detect the end of its standard input.
+/// How long a server may take to detect the end of standard input.
 const NOTICE: Duration = Duration::from_millis(500);
 
-/// The scenarios that start their own servers. `room` has a map on which a player sees all gold.
+/// `room` is a map on which a player sees all gold.
 fn option_scenes<'s>(test: &'s Subject<'_>, room: &'s Subject<'_>) -> Vec<Scene<'s>> {
     let mut scenes = vec![
         scene("the end of standard input", |judge| room.end_of_input(judge)).shows([&INPUT]),
@@ -297,7 +287,6 @@ fn option_scenes<'s>(test: &'s Subject<'_>, room: &'s Subject<'_>) -> Vec<Scene<
 }
 
 impl Subject<'_> {
-    // Checks that a server with these values exits.
     fn rejects(&self, judge: &mut Judge, rule: &'static Rule, values: &[(&'static str, String)], how: &str) -> Played {
         let mut run = self.start(judge, values)?;
         // A crash is not a rejection, and one error breaks one rule.

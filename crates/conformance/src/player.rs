@@ -1,5 +1,3 @@
-//! Tests players of blackjack.
-
 mod tables;
 mod test_dealer;
 
@@ -30,17 +28,13 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// The number of rounds that are needed to show every card. Each round opens with three cards.
+/// Rounds that show every card. Each opens with three cards.
 const ALL_CARDS: usize = 18;
-/// The number of rounds in the other scenarios.
 const ROUNDS: usize = 4;
-/// The number of rounds in a long game.
 const LONG: usize = 100;
 /// How long the course's own dealers wait for an answer.
 const WINDOW: Duration = Duration::from_millis(26);
-/// The longest pause of a dealer that pauses.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The numbers of some cards.
 const ACE: u8 = 40;
 const OTHER_ACE: u8 = 14;
 const KING: u8 = 39;
@@ -52,18 +46,12 @@ const OTHER_NINE: u8 = 22;
 
 const LONGEST_NAME: &str = "aNameOf64CharactersIsTheLongestThatThereIs0123456789abcdefghijkl";
 
-/// A scenario with a player: its name, and what is special about it.
 enum Scenario {
-    /// The part of a game before QUIT.
     Game(&'static str, Delivery, fn(&mut Judge, &mut TestDealer) -> Played),
-    /// A message after which the player should close the connection. It may also react in any other way, except with a
-    /// crash.
+    /// The player should close the connection. It may react in any way except with a crash.
     Invalid(&'static str, &'static [u8]),
-    /// The arguments with which the player joins.
     Join(&'static str, JoinArguments),
-    /// A game that ends without a RESULT as the last message.
     End(&'static str, fn(&mut Judge, TestDealer, Box<dyn Run>) -> Played),
-    /// Arguments that the player must reject.
     Refused(&'static str, Values),
 }
 
@@ -415,7 +403,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // Otherwise, each further scenario would wait until its deadline.
         return Ok(());
     }
-    // All other scenarios use the learned table, if there is one.
+    // The other scenarios use the learned table, if there is one.
     let mut table = None;
     if let Some(learned) = &mut training {
         if learned.has_learned(judge, is_over)? {
@@ -425,7 +413,6 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         }
     }
     let launcher: &dyn Launcher = &TablePlayer { launcher, table, trains: false };
-    // Starts the player and receives its JOIN.
     let join = |judge: &mut Judge, delivery| TestDealer::welcome(judge, launcher, *options, delivery, USUAL_ARGUMENTS);
     let mut refusals = Vec::new();
     let mut scenes = Vec::new();
@@ -512,8 +499,6 @@ fn ends_with_error(judge: &mut Judge, options: &Options, mut run: Box<dyn Run>, 
     });
 }
 
-/// Sends QUIT and waits for the exit of the program. The rules are broken if it does not close the connection, and if
-/// it does not exit.
 fn quits(
     judge: &mut Judge,
     mut dealer: TestDealer,

@@ -1,5 +1,3 @@
-//! Ports for programs under test.
-
 use std::{
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
@@ -13,11 +11,10 @@ use self::claim::Claim;
 use anyhow::bail;
 use socket2::{Domain, Socket, Type};
 
-/// The ports on which programs under test listen. They are below the ephemeral range, so no socket without a fixed port
-/// takes one between the check that it is free and the time when the program listens.
+/// Below the ephemeral range, so that no other socket takes one before the program listens.
 const PORTS: Range<u16> = 20_000..30_000;
 
-/// Prevents other testers from using a port for a while. To them, it would be free until the program listens on it.
+/// To other testers, a port would be free until the program listens on it.
 #[cfg(target_os = "linux")]
 mod claim {
     use std::{
@@ -30,21 +27,20 @@ mod claim {
         sync::{Mutex, PoisonError},
     };
 
-    /// The number of ports that a tester claims at the same time. A program listens long before as many others have
-    /// been started.
+    /// A program listens long before this number of others have been started.
     const CLAIMS: usize = 100;
 
-    /// A port that no other tester takes. The claim ends with the process at the latest.
+    /// The claim ends with the process at the latest.
     pub(super) struct Claim(#[expect(dead_code, reason = "reserves the port")] UnixDatagram);
 
     impl Claim {
-        /// Claims a port, unless another tester has claimed it. The caller hands out each port only once in a while.
+        /// The caller hands out each port only once in a while.
         pub(super) fn of(port: u16) -> io::Result<Self> {
             let name = SocketAddr::from_abstract_name(format!("arcade-conformance-{port}"))?;
             UnixDatagram::bind_addr(&name).map(Self)
         }
 
-        /// Keeps the port claimed until many other ports have been claimed.
+        /// The port stays claimed until many other ports have been claimed.
         pub(super) fn keep(self) {
             static KEPT: Mutex<VecDeque<Claim>> = Mutex::new(VecDeque::new());
             let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,14 +66,13 @@ mod claim {
     }
 }
 
-/// A TCP port that is free now, and that this process has not handed out recently.
+/// This process has not handed out the port recently.
 pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
     free_port(|port| bind(port).map(drop))
 }
 
-// Binds a TCP port without listening. A process that another thread is just starting has a copy of the socket until it
-// executes its program. In the meantime, connections are refused until the program under test listens, instead of being
-// accepted by a socket that is never read.
+// Binds without listening: a process that another thread is just starting has a copy of the socket until it executes
+// its program. Connections are then refused, instead of accepted by a socket that is never read.
 fn bind(port: u16) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     // On Windows this would share the port.
@@ -87,7 +82,7 @@ fn bind(port: u16) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Listens on a port on both families, so that a program cannot bind it on either.
+/// Listens on both families, so that a program cannot bind the port on either.
 pub(crate) fn take_tcp_port() -> io::Result<(TcpListener, u16)> {
     let held =
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;

@@ -1,22 +1,19 @@
-//! The processes of a program under test, from the files in `/proc` on Linux. Other systems have no such files, so the
-//! result is empty.
+//! Processes from the files in `/proc` on Linux. On other systems the result is empty.
 
 use std::{collections::BTreeMap, fs};
 
-/// The properties of a process.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only a guard uses it"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) id: u32,
     pub(crate) parent: u32,
     group: u32,
-    /// The number of its threads.
     pub(crate) tasks: u64,
-    /// Its processor time, including that of its children that have ended, in ticks of the system's clock.
+    /// In clock ticks, including children that have ended.
     pub(crate) ticks: u64,
 }
 
-/// The process `root`, all its descendants, and all processes of its group.
+/// All descendants of `root`, and all processes of its group.
 pub(crate) fn family(root: u32) -> Vec<Process> {
     let mut found = Vec::new();
     // There may be thousands of processes, so each is read once.
@@ -36,27 +33,24 @@ pub(crate) fn family(root: u32) -> Vec<Process> {
     found
 }
 
-/// The ids of all processes that are visible to this one.
 pub(crate) fn numbers() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The resident memory of a process in bytes, without files on disk: its own memory, and the memory that it shares, as
-/// anonymous memory and files in `/dev/shm`.
+/// In bytes, without files on disk: anonymous memory and files in `/dev/shm`.
 #[cfg(target_os = "linux")]
 pub(crate) fn memory(process: u32) -> Option<u64> {
     sizes(&format!("/proc/{process}/status"), ["RssAnon:", "RssShmem:"])
 }
 
-/// Like [`memory`], but with the process's proportional share of shared memory. The kernel computes it slowly, and
-/// denies it for a process that may not be traced.
+/// The kernel computes proportional shares slowly, and denies them for a process that may not be traced.
 #[cfg(target_os = "linux")]
 pub(crate) fn proportional_memory(process: u32) -> Option<u64> {
     sizes(&format!("/proc/{process}/smaps_rollup"), ["Pss_Anon:", "Pss_Shmem:"])
 }
 
-// The sum of these lines. All of them must be present.
+// All of the lines must be present.
 #[cfg(target_os = "linux")]
 fn sizes(file: &str, names: [&str; 2]) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
@@ -67,10 +61,9 @@ fn sizes(file: &str, names: [&str; 2]) -> Option<u64> {
     names.into_iter().map(size).sum()
 }
 
-/// The properties of the process with this id.
 pub(crate) fn process(id: u32) -> Option<Process> {
     let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name of the program is in parentheses and may contain any characters.
+    // The name in parentheses may contain any characters.
     let fields: Vec<&str> = status.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
     // The state is the first field after the name.

@@ -1,5 +1,3 @@
-//! Programs that are started with wrong arguments and must report an error.
-
 use std::{borrow::Borrow, net::TcpListener};
 
 use crate::{
@@ -11,41 +9,37 @@ use crate::{
 
 pub(crate) use crate::launch::EXTRA as MORE;
 
-/// A set of arguments that a program must reject.
 #[derive(Clone, Copy)]
 pub(crate) struct Refusal {
-    /// The rule that is broken if the program accepts them.
+    /// Broken if the program accepts the arguments.
     pub(crate) rule: &'static Rule,
-    /// The error in the arguments, as a phrase after `started`, such as `without arguments`.
+    /// A phrase after `started`, such as `without arguments`.
     pub(crate) how: &'static str,
-    /// Values that replace the correct ones. An argument without a value is omitted. `{port}` is the correct port, and
-    /// `{port+65536}` a number that becomes the correct port in 16 bits. A program that uses it as a port connects to a
-    /// listening socket. [`MORE`] is a further word after the arguments.
+    /// An argument without a value is omitted. `{port}` is the correct port, and `{port+65536}` a number that becomes
+    /// the correct port in 16 bits. A program that uses it connects to a listening socket. [`MORE`] is a further word
+    /// after the arguments.
     pub(crate) values: Values,
 }
 
 pub(crate) type Values = &'static [(&'static str, Option<&'static str>)];
 
-/// A refusal with these values instead of the correct ones.
 pub(crate) const fn refusal(rule: &'static Rule, how: &'static str, values: Values) -> Refusal {
     Refusal { rule, how, values }
 }
 
-/// The common parts of all refusals of one kind of program.
 pub(crate) struct Desk<'s> {
     pub(crate) launcher: &'s dyn Launcher,
     pub(crate) options: Options,
-    /// The rule that a program reports why it does not start.
+    /// A program must report why it does not start.
     pub(crate) explains: &'static Rule,
-    /// Correct values for all placeholders, and a listener at the address among them while the program runs, so that
-    /// the wrong argument is the only reason to exit.
+    /// Correct for all placeholders. A listener is at the address among them, so that the wrong argument is the only
+    /// reason to exit.
     pub(crate) values: fn() -> anyhow::Result<Given>,
 }
 
 pub(crate) type Given = (Vec<(&'static str, String)>, Option<TcpListener>);
 
 impl<'s> Desk<'s> {
-    /// A scenario for each refusal that can be shown with the placeholders of the command.
     pub(crate) fn scenes(
         self,
         refusals: impl IntoIterator<Item = impl Borrow<Refusal>>,

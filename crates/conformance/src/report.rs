@@ -1,5 +1,3 @@
-//! The results of a test and their output formats.
-
 mod html;
 mod junit;
 mod markdown;
@@ -18,15 +16,12 @@ pub use self::{html::page as html_page, text::Style};
 
 pub(crate) use self::text::message_lines;
 
-/// The result for one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// The rule was observed and never broken.
     #[serde(rename = "pass")]
     Passed,
     #[serde(rename = "fail")]
     Failed,
-    /// The rule was not observed.
     #[serde(rename = "not tested")]
     NotTested,
 }
@@ -57,7 +52,6 @@ impl Sender {
     }
 }
 
-/// A part of the bytes of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
     /// The offset of the first byte in the message.
@@ -68,38 +62,34 @@ pub struct Excerpt {
     pub of: u64,
 }
 
-/// The byte at which the decoding of a message stopped.
+/// Where the decoding of a message stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrongByte {
-    /// The offset in the message.
+    /// Counted from the start of the message.
     pub offset: u64,
-    /// The offset in the bytes that this side has sent over the connection. Datagrams have none.
+    /// Counted from the first byte that this side has sent. Datagrams have none.
     pub stream_offset: Option<u64>,
-    /// The byte, or `None` if the message ends here.
+    /// `None` if the message ends here.
     pub byte: Option<u8>,
-    /// Why the byte is wrong, or which value is correct.
     pub text: String,
 }
 
-/// A message or another event on a connection. The text of an event is in brackets.
+/// The text of an event is in brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Milliseconds from the start of the scenario.
+    /// Counted from the start of the scenario.
     pub at_ms: u64,
-    /// The connection, such as `seat 1`.
+    /// Such as `seat 1`.
     pub channel: String,
     pub sender: Sender,
-    /// The message in the terms of the protocol, without control characters other than line feeds.
+    /// In the terms of the protocol, without control characters other than line feeds.
     pub text: String,
-    /// The bytes, if they are not a valid message.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes: Option<Excerpt>,
-    /// The position of the error, if the message is not valid.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wrong: Option<WrongByte>,
 }
 
-/// A place where a rule was broken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breach {
     pub scenario: String,
@@ -111,32 +101,28 @@ pub struct Breach {
     pub program: Vec<String>,
 }
 
-/// The result for one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The name of the rule, such as `no-card-twice`.
     #[serde(rename = "rule")]
     pub id: String,
     pub text: String,
-    /// Whether it is required or recommended.
     pub asked_by: Basis,
-    /// The section of the original task with this requirement. Empty for recommendations.
+    /// The section of the original task. Empty for recommendations.
     #[serde(default)]
     pub task: String,
     pub points: u32,
-    /// The section of `docs/` that defines the rule.
     pub page: String,
     /// The usual mistake, if there is one.
     pub hint: String,
     pub verdict: Verdict,
-    /// Why the rule was not tested, if the reason is known.
+    /// Why the rule was not tested, if known.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub why: String,
-    /// How often the rule was broken or, if it was never broken, observed.
+    /// How often the rule was broken or, if never, observed.
     pub count: u64,
-    /// In how many runs of the test the rule was observed or broken.
+    /// Runs of the test in which the rule was observed or broken.
     pub tested_in: u32,
-    /// In how many runs of the test the rule was broken.
+    /// Runs of the test in which the rule was broken.
     pub failed_in: u32,
     pub breaches: Vec<Breach>,
 }
@@ -169,7 +155,7 @@ impl Finding {
         if self.verdict == Verdict::Passed { self.points } else { 0 }
     }
 
-    /// The name of the result in reports. A recommended rule does not fail.
+    /// A recommended rule does not fail.
     pub(crate) fn word(&self) -> &'static str {
         match self.verdict {
             Verdict::Passed => "pass",
@@ -179,7 +165,7 @@ impl Finding {
         }
     }
 
-    /// The requirement and, if the rule was not tested, the reason.
+    /// With the reason if the rule was not tested.
     pub(crate) fn text_with_reason(&self) -> String {
         if self.why.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, self.why) }
     }
@@ -199,37 +185,31 @@ impl Finding {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// The name. Several scenarios may have the same name.
+    /// Several scenarios may have the same name.
     pub name: String,
-    /// The rules that the scenario is designed to observe. If it is empty, the scenario may observe any rule.
+    /// If empty, the scenario may observe any rule.
     pub meant_for: Vec<String>,
-    /// The rules that were observed or broken in the scenario.
+    /// Includes the broken rules.
     pub observed: Vec<String>,
-    /// The rule whose breach made it impossible to continue the scenario.
     pub ended_by: Option<String>,
 }
 
 impl Scenario {
-    /// If the scenario ended early: why it did not test the remaining rules.
     pub(crate) fn why(&self) -> Option<String> {
         self.ended_by.as_ref().map(|rule| format!("'{}' ended early because {rule} failed", self.name))
     }
 }
 
-/// Why a test ended before all scenarios were played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", content = "text", rename_all = "lowercase")]
 pub enum Trouble {
-    /// The system could not start the program under test.
     #[serde(rename = "cannot start")]
     CannotStart(String),
-    /// The tester could not continue.
     Tester(String),
     Stopped,
 }
 
 impl Trouble {
-    /// Why a rule was not tested in this case.
     pub(crate) const fn in_short(&self) -> &'static str {
         match self {
             Self::CannotStart(_) => "the program cannot be started",
@@ -249,7 +229,6 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// The overall result for a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -277,26 +256,21 @@ impl Outcome {
     }
 }
 
-/// The results for all rules of one kind of program, or for the selected rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// The kind of program, such as `dealer`.
+    /// Such as `dealer`.
     pub kind: String,
-    /// The seed of the tester's random choices, unless it is secret.
+    /// `None` if it is secret.
     pub seed: Option<u32>,
-    /// How often the whole test was run.
     pub runs: u32,
-    /// Whether the test covers all rules. A test of a running server cannot.
+    /// The test covers all rules. A test of a running server cannot.
     pub whole: bool,
-    /// Why the test ended early, if it did.
     #[serde(rename = "error")]
     pub trouble: Option<Trouble>,
-    /// The limits of the program and the restrictions of its sandbox, one sentence each.
+    /// With the restrictions of the sandbox, one sentence each.
     #[serde(default)]
     pub limits: Vec<String>,
-    /// The rules in the order of the tester.
     pub rules: Vec<Finding>,
-    /// The scenarios in the order of the tester.
     pub scenarios: Vec<Scenario>,
 }
 
@@ -308,18 +282,18 @@ impl Report {
             Some(Trouble::Tester(_) | Trouble::Stopped) => Outcome::Unfinished,
             None if any(Verdict::Failed) => Outcome::Failed,
             None if any(Verdict::NotTested) && self.whole => Outcome::Incomplete,
-            // This also covers a selection of rules that cannot fail a program.
+            // Also for a selection of rules that cannot fail a program.
             None if self.rules.iter().all(|rule| rule.verdict == Verdict::NotTested) => Outcome::Incomplete,
             None => Outcome::Passed,
         }
     }
 
-    /// The points of the rules that passed, and the points of all rules.
+    /// Earned and available points.
     pub fn points(&self) -> (u32, u32) {
         (self.rules.iter().map(Finding::earned).sum(), self.rules.iter().map(|rule| rule.points).sum())
     }
 
-    /// The score in percent. `None` if no rule has points.
+    /// In percent. `None` if no rule has points.
     pub fn score(&self) -> Option<u32> {
         let (points, of) = self.points();
         (100 * points).checked_div(of)
@@ -333,18 +307,16 @@ impl Report {
         self.finding(id).map(|finding| finding.verdict)
     }
 
-    /// The names of the failed rules, including recommended ones.
+    /// Includes recommended rules.
     pub fn failed(&self) -> Vec<&str> {
         let failed = self.rules.iter().filter(|rule| rule.verdict == Verdict::Failed);
         failed.map(|rule| &*rule.id).collect()
     }
 
-    /// The number of rules whose result has this name.
     pub(crate) fn count(&self, word: &str) -> usize {
         self.rules.iter().filter(|rule| rule.word() == word).count()
     }
 
-    /// Adds the results of another run of the same test. Keeps at most `max_breaches` breaches of a rule.
     pub(crate) fn add(&mut self, other: Self, max_breaches: usize) {
         self.runs += other.runs;
         self.trouble = self.trouble.take().or(other.trouble);
@@ -358,7 +330,6 @@ impl Report {
 /// Incremented when the meaning of a field changes or a field is removed. New fields may be added at any time.
 const FORMAT: u32 = 2;
 
-/// A report with its derived values.
 #[derive(Serialize)]
 struct Document<'a> {
     format: u32,
@@ -372,31 +343,26 @@ struct Document<'a> {
 }
 
 impl Report {
-    /// The report as one JSON object. docs/conformance.md describes its fields. It can be deserialized as a [`Report`].
+    /// docs/conformance.md describes the fields. The object can be deserialized as a [`Report`].
     pub fn to_json(&self) -> Value {
         let (points, of) = self.points();
         let (outcome, score) = (self.outcome(), self.score());
         let passed = outcome == Outcome::Passed;
         let document = Document { format: FORMAT, outcome, passed, points, of, score, report: self };
-        // Serialization can fail only for a map whose keys are not strings.
+        // Fails only for a map whose keys are not strings.
         serde_json::to_value(document).unwrap_or_default()
     }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Text for a terminal.
     #[default]
     Text,
-    /// One object, for programs.
     Json,
-    /// For CI services.
     Junit,
     /// The Test Anything Protocol, version 14.
     Tap,
-    /// For comments and wikis.
     Markdown,
-    /// One page without further files.
     Html,
 }
 
@@ -416,8 +382,8 @@ impl Format {
 }
 
 impl Report {
-    /// The report in this format, which ends with a line feed. The output of the program under test is escaped, so it
-    /// cannot change the structure of the report.
+    /// Ends with a line feed. The output of the program under test is escaped, so it cannot change the structure of the
+    /// report.
     pub fn write(&self, format: Format) -> String {
         let writer: fn(&Self, &mut String) -> fmt::Result = match format {
             Format::Text => return self.to_string(),
@@ -428,13 +394,12 @@ impl Report {
             Format::Html => html::write,
         };
         let mut out = String::new();
-        // Writing to a string cannot fail.
         let _ = writer(self, &mut out);
         out
     }
 }
 
-/// All rules of one kind of program: name, basis, points, text. Formats for test results do not support lists.
+/// `None` for the formats of test results, which do not support lists.
 pub fn list(rules: &[&Rule], format: Format) -> Option<String> {
     let rows = rules.iter();
     match format {
@@ -464,23 +429,22 @@ pub fn list(rules: &[&Rule], format: Format) -> Option<String> {
     }
 }
 
-/// The maximum length of a line that a report shows, in characters.
+/// The longest line in a report, in characters.
 const LONGEST: usize = 2000;
-/// The number of characters that may be added to it, so that a shortened line is not shortened again.
+/// Characters that may be added to a shortened line without shortening it again.
 const MARGIN: usize = 200;
 
-/// Sanitizes text for display: control characters other than line feeds, marks that change the direction of text, and
-/// characters that XML forbids are escaped. Each line has a maximum length.
+/// Escapes control characters other than line feeds, marks that change the direction of text, and characters that XML
+/// forbids. Each line has a maximum length.
 pub fn clean(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The number of characters that [`shortened`] keeps at the start and at the end of a text, where texts state the
-/// expected value.
+/// Characters that [`shortened`] keeps at the start and at the end, where texts state the expected value.
 const FRONT: usize = 300;
 const END: usize = 200;
 
-/// A text on one line. The middle of a very long text is omitted, such as that of a name of 5,000 bytes.
+/// Joins lines. The middle of a very long text is omitted.
 pub(crate) fn shortened(text: &str) -> String {
     let text = text.replace('\n', "\\n");
     let count = text.chars().count();
@@ -511,14 +475,13 @@ fn line(line: &str) -> String {
     out
 }
 
-// Control characters of terminals, line separators, and code points that are not characters.
 fn is_control(letter: char) -> bool {
     is_steering(letter)
         || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
         || u32::from(letter) & 0xfffe == 0xfffe
 }
 
-/// Text that is sanitized and escaped for XML and HTML, including attribute values.
+/// Sanitized and escaped for XML and HTML, including attribute values.
 pub struct Escaped<'a>(pub &'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -1,5 +1,3 @@
-//! Tests robots servers and clients.
-
 pub(crate) mod client;
 mod context;
 mod draws;

@@ -1,14 +1,11 @@
-//! The rules of a protocol, as data.
-
 use serde::{Deserialize, Serialize};
 
-/// The origin of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
-    /// A requirement of the original task. A program that breaks it fails.
+    /// From the original task. A program that breaks it fails.
     Protocol,
-    /// A recommendation. A breach is recorded but costs no points.
+    /// A breach is recorded but costs no points.
     Advice,
 }
 
@@ -21,36 +18,32 @@ impl Basis {
     }
 }
 
-/// The start of the last sentence of a hint, if that sentence applies only to pipes.
+/// Starts the last sentence of a hint if that sentence applies only to pipes.
 const OF_PIPES: &str = "Through a pipe,";
 
-/// One rule of a protocol.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// A name that scripts can rely on, such as `no-card-twice`.
+    /// Scripts can rely on it, such as `no-card-twice`.
     pub id: &'static str,
-    /// What the rule requires, in one sentence without a full stop.
+    /// One sentence without a full stop.
     pub text: &'static str,
-    /// Whether the rule is required or recommended.
     pub basis: Basis,
-    /// The section of the original task with this requirement. Empty for advice.
+    /// The section of the original task. Empty for advice.
     pub task: &'static str,
-    /// The weight of the rule in the score. Advice has none.
+    /// The weight in the score. Advice has none.
     pub points: u32,
-    /// The section of `docs/` that describes it, such as `protocols/blackjack.md#messages`.
+    /// A section of `docs/`, such as `protocols/blackjack.md#messages`.
     pub page: &'static str,
-    /// The usual mistake and its correction. Empty if there is no usual one.
+    /// The usual mistake and its correction, or empty.
     pub hint: &'static str,
 }
 
 impl Rule {
-    /// Whether a program that breaks it fails.
     pub fn is_required(&self) -> bool {
         self.basis == Basis::Protocol
     }
 
-    /// The hint for a program whose standard streams are all at a terminal, or not. At a terminal, the sentence about
-    /// pipes is omitted.
+    /// If all standard streams are at a terminal, the sentence about pipes is omitted.
     pub(crate) fn hint_for(&self, at_terminal: bool) -> &'static str {
         let end = self.hint.find(OF_PIPES).filter(|_| at_terminal).unwrap_or(self.hint.len());
         self.hint.get(..end).unwrap_or_default().trim_end()
@@ -84,7 +77,6 @@ macro_rules! rules {
 }
 pub(crate) use rules;
 
-/// The pages with their paths in `docs/`.
 const PAGES: [(&str, &str); 7] = [
     ("blackjack.md", include_str!("../../../docs/blackjack.md")),
     ("mastermind.md", include_str!("../../../docs/mastermind.md")),
@@ -95,8 +87,7 @@ const PAGES: [(&str, &str); 7] = [
     ("protocols/robots.md", include_str!("../../../docs/protocols/robots.md")),
 ];
 
-/// The text of a section of `docs/`, named as in links: `protocols/blackjack.md#messages`. It ends before the next
-/// heading.
+/// Named as in links: `protocols/blackjack.md#messages`. The text ends before the next heading.
 pub fn section(page: &str) -> Option<String> {
     let (path, wanted) = page.split_once('#')?;
     let (_, text) = PAGES.iter().find(|(other, _)| *other == path)?;
@@ -111,7 +102,6 @@ pub fn section(page: &str) -> Option<String> {
     Some(section.join("\n").trim().to_owned())
 }
 
-// The anchor of a heading in links.
 fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = words.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-'));

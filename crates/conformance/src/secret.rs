@@ -1,5 +1,5 @@
-//! Seeds that only the teacher of a class can compute. They depend on a secret word, a random salt of the class, and
-//! the name of the student.
+//! Seeds that only the teacher of a class can compute: from a secret word, a random salt of the class, and the name of
+//! the student.
 
 use std::{
     fs,
@@ -13,12 +13,9 @@ use conformance::Seed;
 use rand::{TryRng as _, rngs::SysRng};
 use sha2::{Digest as _, Sha256};
 
-/// The file of the salt in the results directory.
 const FILE: &str = "salt";
-/// The length of a salt in bytes.
 const LENGTH: usize = 32;
 
-/// The secret of a class.
 #[derive(Clone, Debug)]
 pub(crate) struct Secret {
     word: String,
@@ -26,11 +23,7 @@ pub(crate) struct Secret {
 }
 
 impl Secret {
-    /// The secret of a class with results in `folder`. Its salt is generated once and stored there, in a file that only
-    /// its owner can read.
-    ///
-    /// # Errors
-    /// If the file cannot be read or written, or is not a salt.
+    /// The salt is generated once and stored in `folder`, in a file that only its owner can read.
     pub(crate) fn of_class(word: &str, folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(FILE);
         let cannot = || format!("cannot write the salt of the class, {}", file_name(&path));
@@ -46,10 +39,6 @@ impl Secret {
         Ok(Self { word: word.to_owned(), salt })
     }
 
-    /// The secret of a class whose salt is in this file.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or is not a salt.
     pub(crate) fn read(word: &str, path: &Path) -> anyhow::Result<Self> {
         let text = fs::read(path).with_context(|| format!("cannot read the salt of a class, {}", file_name(path)))?;
         let Some(salt) = unhex(text.trim_ascii()) else {
@@ -58,7 +47,6 @@ impl Secret {
         Ok(Self { word: word.to_owned(), salt })
     }
 
-    /// The seed of a student's tests.
     pub(crate) fn seed(&self, student: &str) -> Seed {
         let mut hash = Sha256::new();
         hash.update(self.salt);
@@ -70,7 +58,6 @@ impl Secret {
     }
 }
 
-/// Formats each byte as two digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
@@ -97,7 +84,6 @@ mod tests {
         assert_ne!(tulip.seed("anna"), tulip.seed("ben"));
         assert_ne!(tulip.seed("anna"), secret("rose", &folder).seed("anna"));
         assert_ne!(tulip.seed("anna"), secret("tulip", &other).seed("anna"));
-        // As in the next run of the class, or when the teacher repeats a test.
         assert_eq!(tulip.seed("anna"), secret("tulip", &folder).seed("anna"));
         assert_eq!(tulip.seed("anna"), Secret::read("tulip", &folder.path().join("salt")).unwrap().seed("anna"));
         assert_ne!(secret("tulipa", &folder).seed("nna"), tulip.seed("anna"));

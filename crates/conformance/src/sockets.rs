@@ -1,5 +1,4 @@
-//! The sockets of processes, from the files in `/proc` on Linux. Other systems have no such files, so no socket is
-//! found.
+//! Sockets from the files in `/proc` on Linux. On other systems no socket is found.
 
 use std::{
     fs,
@@ -8,7 +7,7 @@ use std::{
 
 use crate::processes::family;
 
-/// The UDP ports on which this process, its descendants and its group receive.
+/// Of this process, its descendants and its group.
 pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
     let inodes = Owner::Family(root).inodes();
     let rows = table("udp")?.into_iter().filter(|row| inodes.contains(&row.inode));
@@ -18,10 +17,9 @@ pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
     Some(ports)
 }
 
-/// The number of bytes that the process at this end of a connection to `server` has not read yet, if the system reports
-/// it.
+/// Bytes that the process at this end of a connection to `server` has not read yet, if the system reports it.
 pub(crate) fn unread(address: SocketAddr, server: SocketAddr) -> Option<u32> {
-    // A table of the kernel takes some ten milliseconds, since it visits all buckets of a large hash table.
+    // A table of the kernel takes some ten milliseconds, since all buckets of a large hash table are visited.
     #[cfg(target_os = "linux")]
     if let Some(bytes) = diagnosis::unread(address, server) {
         return Some(bytes);
@@ -29,27 +27,25 @@ pub(crate) fn unread(address: SocketAddr, server: SocketAddr) -> Option<u32> {
     table("tcp")?.into_iter().find(|row| (row.local, row.remote) == (address, server)).map(|row| row.unread)
 }
 
-/// Queries of single sockets over netlink: see `sock_diag(7)`.
+/// Queries single sockets over netlink: see `sock_diag(7)`.
 #[cfg(target_os = "linux")]
 mod diagnosis {
     use std::net::{IpAddr, SocketAddr};
 
     use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
 
-    /// The type of a request, and of an answer, in the header of a message.
     const SOCK_DIAG_BY_FAMILY: u16 = 20;
     const NLM_F_REQUEST: u16 = 1;
     const AF_INET: u8 = 2;
     const AF_INET6: u8 = 10;
     const IPPROTO_TCP: u8 = 6;
-    /// Bytes of a `nlmsghdr` and of an `inet_diag_req_v2`.
+    /// In bytes: `nlmsghdr` and `inet_diag_req_v2`.
     const HEADER: usize = 16;
     const REQUEST: usize = 56;
     /// Offset of `idiag_rqueue` in an answer: behind the header, four single bytes, an `inet_diag_sockid` and the timer.
     const UNREAD: usize = HEADER + 4 + 48 + 4;
 
-    /// The unread bytes of the socket at this address that is connected to `remote`; `None` if the system does not know
-    /// it.
+    /// `None` if the system does not know the socket.
     pub(super) fn unread(local: SocketAddr, remote: SocketAddr) -> Option<u32> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, Some(netlink::SOCK_DIAG)).ok()?;
@@ -67,11 +63,11 @@ mod diagnosis {
         bytes.extend(u32::try_from(HEADER + REQUEST).ok()?.to_ne_bytes());
         bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
         bytes.extend(NLM_F_REQUEST.to_ne_bytes());
-        // The numbers of the request and of the sender.
+        // Unused sequence number and port.
         bytes.extend([0; 8]);
         let family = if local.is_ipv4() { AF_INET } else { AF_INET6 };
         bytes.extend([family, IPPROTO_TCP, 0, 0]);
-        // In any state.
+        // The socket may be in any state.
         bytes.extend(u32::MAX.to_ne_bytes());
         bytes.extend(local.port().to_be_bytes());
         bytes.extend(remote.port().to_be_bytes());
@@ -90,25 +86,21 @@ mod diagnosis {
     }
 }
 
-/// The processes that may own a socket of this machine.
 #[derive(Clone, Copy, Debug)]
 pub enum Owner {
-    /// A single process.
     Process(u32),
     /// A process, all its descendants, and its group.
     Family(u32),
 }
 
 impl Owner {
-    /// Whether the system reports the owner of a socket. Otherwise, no owner is found.
     pub fn is_shown() -> bool {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0));
         let address = socket.as_ref().ok().and_then(|socket| socket.local_addr().ok());
         address.is_some_and(|address| Self::Process(std::process::id()).has_udp(address))
     }
 
-    /// Whether the UDP socket that sends from this address belongs to these processes. If several sockets share the
-    /// address, all of them must.
+    /// If several sockets share the address, all of them must belong to the owner.
     pub fn has_udp(self, address: SocketAddr) -> bool {
         let sends = |local: SocketAddr| {
             local.port() == address.port() && (local.ip() == address.ip() || local.ip().is_unspecified())
@@ -116,7 +108,6 @@ impl Owner {
         self.has_all(table("udp").unwrap_or_default().into_iter().filter(|row| sends(row.local)))
     }
 
-    /// Whether the TCP socket at this end of a connection to `server` belongs to these processes.
     pub fn has_tcp(self, address: SocketAddr, server: SocketAddr) -> bool {
         let rows = table("tcp").unwrap_or_default().into_iter();
         self.has_all(rows.filter(|row| (row.local, row.remote) == (address, server)))
@@ -137,14 +128,12 @@ impl Owner {
     }
 }
 
-// The inodes of its open sockets.
 fn sockets(process: u32) -> Vec<u64> {
     let files = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let targets = files.filter_map(|file| fs::read_link(file.path()).ok());
     targets.filter_map(|target| target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()).collect()
 }
 
-/// A socket in a table of the kernel.
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     local: SocketAddr,
@@ -153,10 +142,9 @@ struct Row {
     inode: u64,
 }
 
-// All sockets of a protocol in the network of this thread.
 fn table(protocol: &str) -> Option<Vec<Row>> {
     let of = |name: String| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
-    // A system may lack IPv6 and therefore the second table.
+    // Without IPv6, the second table is missing.
     let tables = [of(protocol.to_owned()).ok()?, of(format!("{protocol}6")).unwrap_or_default()];
     Some(tables.iter().flat_map(|table| table.lines().skip(1).filter_map(row)).collect())
 }
@@ -169,7 +157,7 @@ fn row(line: &str) -> Option<Row> {
     Some(Row { local, remote, unread, inode: columns.nth(4)?.parse().ok()? })
 }
 
-// An address is written as numbers of 32 bits in the byte order of the machine, and a port.
+// Numbers of 32 bits in the byte order of the machine, and a port.
 fn address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let word = |at: usize| Some(u32::from_str_radix(ip.get(8 * at..8 * (at + 1))?, 16).ok()?.to_ne_bytes());
@@ -210,7 +198,6 @@ mod tests {
         let (mine, others) = (Owner::Process(id()), Owner::Family(other.id()));
         assert!(Owner::is_shown());
         for at in ["127.0.0.1:0", "0.0.0.0:0", "[::]:0"] {
-            // A machine may lack IPv6.
             let Ok(socket) = UdpSocket::bind(at) else { continue };
             let seen = SocketAddr::from(([127, 0, 0, 1], socket.local_addr().unwrap().port()));
             assert_eq!([mine, others].map(|owner| owner.has_udp(seen)), [true, false], "{at}");

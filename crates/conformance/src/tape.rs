@@ -1,7 +1,5 @@
-//! Recordings of a scenario's connections, for reports and transcripts.
-//!
-//! The owner of a connection gets a [`Channel`] from the judge and records all bytes with it, in both directions. The
-//! tape splits them into messages and keeps the last ones. If a rule is broken, the judge adds them to the report.
+//! The owner of a connection gets a [`Channel`] from the judge and records all bytes with it. The tape splits them into
+//! messages and keeps the last ones for the report of a breach.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -14,7 +12,6 @@ use std::{
 
 use crate::report::{Excerpt, Message, Sender, WrongByte, message_lines, shortened};
 
-/// The recording of all connections of one scenario.
 #[derive(Clone)]
 pub(crate) struct Tape(Arc<Mutex<Recording>>);
 
@@ -25,7 +22,6 @@ impl Default for Tape {
 }
 
 impl Tape {
-    /// The tape of a scenario with this name. Its clock starts now.
     pub(crate) fn new(scenario: &str, transcripts: Option<&Transcripts>) -> Self {
         let transcript = transcripts.and_then(|transcripts| transcripts.begin(scenario));
         Self(Arc::new(Mutex::new(Recording::new(transcript))))
@@ -35,23 +31,20 @@ impl Tape {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The recording of a connection with this name, whose messages have this format.
     pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Channel {
         Channel { channel: self.recording().open(name, talk), tape: self.clone() }
     }
 
-    /// The last messages for a report. Messages of the program that the tester has not read yet are left out.
+    /// For a report. Messages of the program that the tester has not read yet are left out.
     pub(crate) fn tail(&self) -> Vec<Message> {
         self.recording().tail()
     }
 
-    /// Writes the rest of the transcript, with these lines at its end.
     pub(crate) fn end(&self, lines: &[String]) {
         self.recording().end(lines);
     }
 }
 
-/// One connection of a scenario.
 #[derive(Clone)]
 pub(crate) struct Channel {
     tape: Tape,
@@ -59,79 +52,65 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Records bytes that the tester has sent: a datagram, or a part of a stream.
+    /// A datagram, or a part of a stream.
     pub(crate) fn sent(&self, bytes: &[u8]) {
         self.tape.recording().add(self.channel, Sender::Tester, bytes);
     }
 
-    /// Records bytes of the program that have arrived: a datagram, or a part of a stream.
     pub(crate) fn came(&self, bytes: &[u8]) {
         self.tape.recording().add(self.channel, Sender::Program, bytes);
     }
 
-    /// Records that the tester has read the given number of further messages of the program. A report omits unread
-    /// messages. On a connection without any call of this function, all messages count as read.
+    /// Counts messages that the tester has read. A report omits unread messages. On a connection without any call of
+    /// this function, all messages count as read.
     pub(crate) fn took(&self, messages: u64) {
         self.tape.recording().took(self.channel, messages);
     }
 
-    /// Records that the tester has read all received messages.
     pub(crate) fn took_all(&self) {
         self.tape.recording().took_all(self.channel);
     }
 
-    /// Records another event.
     pub(crate) fn note(&self, sender: Sender, what: &str) {
         self.tape.recording().note(self.channel, sender, what);
     }
 
-    /// Makes this connection the subject of the next breach.
+    /// The next breach is about this connection.
     pub(crate) fn attend(&self) {
         self.tape.recording().focus = Some(self.channel);
     }
 
-    /// Renames the connection, including its earlier messages.
+    /// Also applies to earlier messages.
     pub(crate) fn rename(&self, name: &str) {
         self.tape.recording().rename(self.channel, name);
     }
 }
 
-/// The message formats of both sides of a connection.
 pub(crate) struct Talk {
-    /// The format of the tester's messages.
     pub(crate) tester: Speech,
-    /// The format of the program's messages.
     pub(crate) program: Speech,
-    /// Whether reports show the bytes beside the description.
+    /// Reports show the bytes beside the description.
     pub(crate) is_binary: bool,
 }
 
-/// The message format of one side.
 pub(crate) struct Speech {
     pub(crate) carrier: Carrier,
-    /// Describes a message, which may be invalid.
     pub(crate) tell: fn(&[u8]) -> Description,
 }
 
-/// How messages are delimited.
 pub(crate) enum Carrier {
-    /// Each datagram is a message.
     Datagrams,
-    /// Messages follow each other in a stream. The function finds the end of the first message.
+    /// Finds the end of the first message.
     Stream(fn(&[u8]) -> Framed),
 }
 
-/// The front of a stream.
 pub(crate) enum Framed {
-    /// A message of this length.
     Whole(usize),
-    /// An incomplete message.
     Part,
-    /// An invalid message: the offset of the byte where decoding stops, and the error.
+    /// The offset of the byte where decoding stops, and the error.
     Wrong(usize, String),
 }
 
-/// The description of a message.
 pub(crate) struct Description {
     pub(crate) text: String,
     /// The offset of the first wrong byte, and the error.
@@ -139,13 +118,11 @@ pub(crate) struct Description {
 }
 
 impl Description {
-    /// Describes a valid message.
     pub(crate) fn right(text: impl Into<String>) -> Self {
         Self { text: text.into(), wrong: None }
     }
 }
 
-/// Standard input and output of a program: typed input and printed lines.
 pub(crate) static TERMINAL: Talk = Talk { tester: TYPED, program: PRINTED, is_binary: false };
 
 const TYPED: Speech = Speech {
@@ -158,23 +135,18 @@ const PRINTED: Speech = Speech {
     tell: |bytes| Description::right(format!("prints '{}'", String::from_utf8_lossy(bytes))),
 };
 
-/// The maximum number of messages that are kept of a scenario.
 const KEPT: usize = 256;
-/// The maximum number of bytes that are kept of these messages.
 const KEPT_BYTES: usize = 1 << 20;
-/// The maximum length of an incomplete message in bytes, which is the length of the longest message of any protocol.
+/// In bytes: the longest message of any protocol.
 const LONGEST: usize = 1 << 20;
-/// An incomplete message of at least this length in bytes is parsed again only when it has grown by a quarter, not at
-/// each segment.
+/// In bytes. A longer incomplete message is parsed again only when it has grown by a quarter, not at each segment.
 const LONG: usize = 4096;
-/// The number of messages in a report, all of the connection that it is about.
 const SHOWN: usize = 12;
-/// The number of bytes of a message that a report shows. A wrong byte is shown in the middle.
+/// Bytes of a message in a report. A wrong byte is in the middle.
 const SHOWN_BYTES: usize = 32;
-/// The number of characters of a message that a report shows for each of these bytes. A nuggets picture has several
-/// thousand.
+/// Characters of a message in a report, for each of these bytes. A nuggets picture has several thousand.
 const LETTERS: usize = 256;
-/// The number of bytes of a message that a transcript shows.
+/// Bytes of a message in a transcript.
 const WRITTEN_BYTES: usize = 1 << 16;
 
 struct Connection {
@@ -182,11 +154,10 @@ struct Connection {
     talk: &'static Talk,
     tester: Side,
     program: Side,
-    /// The number of the program's messages that the tester has read, if it is known.
+    /// Messages of the program that the tester has read, if known.
     taken: Option<u64>,
 }
 
-/// The bytes that one side of a connection has sent and that do not form a complete message yet.
 #[derive(Default)]
 struct Side {
     pending: Vec<u8>,
@@ -195,7 +166,7 @@ struct Side {
     messages: u64,
     // The length when it was parsed last.
     looked: usize,
-    // The bytes after a wrong byte cannot be split any more.
+    // Bytes after a wrong byte cannot be split any more.
     is_lost: bool,
 }
 
@@ -211,9 +182,7 @@ struct Record {
 
 enum Content {
     Message(Vec<u8>),
-    /// The next bytes are not a valid message, because of the byte at this offset.
     Wrong(Vec<u8>, usize, String),
-    /// The bytes after an invalid message.
     Raw(Vec<u8>),
     Note(String),
 }
@@ -232,7 +201,7 @@ struct Recording {
     channels: Vec<Connection>,
     records: VecDeque<Record>,
     bytes: usize,
-    /// The connection that the next breach is about.
+    /// The next breach is about this connection.
     focus: Option<usize>,
     transcript: Option<Transcript>,
 }
@@ -306,7 +275,7 @@ impl Recording {
         })
     }
 
-    // Splits off whole messages. Long incomplete messages are parsed only occasionally, unless `now` is set.
+    // Long incomplete messages are parsed only occasionally, unless `now` is set.
     fn look(&mut self, channel: usize, sender: Sender, now: bool) {
         while let Some((speech, side)) = self.side(channel, sender) {
             let Carrier::Stream(frame) = speech.carrier else { return };
@@ -366,7 +335,7 @@ impl Recording {
                 message.text = shortened(&message.text);
             }
             if message.wrong.is_none() && matches!(records.what, Content::Message(_)) {
-                // The text is sufficient.
+                // The text of a valid message is sufficient.
                 message.bytes = None;
             }
             shown.push(message);
@@ -385,15 +354,13 @@ impl Recording {
         shown
     }
 
-    // Whether the message is relevant now. Messages of the program that the tester has not read yet are not, unless the
-    // reading stops there.
+    // Messages of the program that the tester has not read yet are irrelevant, unless the reading stops there.
     fn is_read(&self, records: &Record) -> bool {
         let taken = self.channels.get(records.channel).and_then(|channel| channel.taken);
         let is_message = matches!(records.what, Content::Message(_));
         records.sender == Sender::Tester || !is_message || taken.is_none_or(|taken| records.number < taken)
     }
 
-    // The start of the program's incomplete message on this connection.
     fn incomplete(&self, number: usize, most: usize) -> Option<Message> {
         let channel = self.channels.get(number)?;
         let side = &channel.program;
@@ -468,7 +435,7 @@ fn describe(channels: &[Connection], records: &Record, most: usize) -> Message {
     }
 }
 
-// An excerpt of at most the given number of bytes, which includes this byte.
+// At most `most` bytes, including the byte at `around`.
 fn excerpt(bytes: &[u8], around: usize, most: usize) -> Excerpt {
     let from = if around < most { 0 } else { around - most / 2 };
     let hex: Vec<_> = bytes.iter().skip(from).take(most).map(|byte| format!("{byte:02x}")).collect();
@@ -480,26 +447,22 @@ const MOST: usize = 32 << 20;
 /// The width of the column for names of connections.
 const WIDTH: usize = 16;
 
-/// A directory for transcripts.
 #[derive(Clone)]
 pub(crate) struct Transcripts(Arc<Inside>);
 
 struct Inside {
     folder: PathBuf,
-    // The number of earlier scenarios with each name.
     names: Mutex<BTreeMap<String, u32>>,
     error: Mutex<Option<String>>,
 }
 
 impl Transcripts {
-    /// Creates the directory if it is missing.
     pub(crate) fn new(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let (names, error) = (Mutex::default(), Mutex::default());
         Ok(Self(Arc::new(Inside { folder: folder.to_owned(), names, error })))
     }
 
-    /// The transcript of a scenario. `None` if its file cannot be written.
     fn begin(&self, scenario: &str) -> Option<Transcript> {
         let mut name: String =
             scenario.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
@@ -524,7 +487,6 @@ impl Transcripts {
         }
     }
 
-    /// The first file that could not be written, and why.
     pub(crate) fn error(&self) -> Option<String> {
         self.0.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -535,7 +497,6 @@ impl Transcripts {
     }
 }
 
-/// The transcript of one scenario.
 struct Transcript {
     of: Transcripts,
     path: PathBuf,
@@ -550,7 +511,6 @@ impl Transcript {
         }
     }
 
-    /// Writes the last lines.
     fn end(mut self, lines: &[String]) {
         // They are written even if there was no room for other lines.
         self.left = self.left.max(MOST / 16);
@@ -636,7 +596,6 @@ mod tests {
         recording.focus = Some(one);
         let last: Vec<String> = (20 - SHOWN..20).map(|number| format!("{number}.")).collect();
         assert_eq!(texts(&mut recording), last);
-        // Only the last picture is complete.
         recording.add(one, Sender::Program, b"first\npicture.second\npicture.");
         let shown = texts(&mut recording);
         assert_eq!(shown[SHOWN - 2..], ["first (1 lines)", "second\npicture."]);

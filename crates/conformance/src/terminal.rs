@@ -1,5 +1,4 @@
-//! Pseudo-terminals. The output of `printf` in a C program stays in its buffer if standard output is a pipe, but is
-//! written line by line if it is a terminal.
+//! A C program's `printf` buffers its output on a pipe, but writes line by line to a terminal.
 
 use std::{
     fs::File,
@@ -13,17 +12,15 @@ use std::os::fd::OwnedFd;
 /// The final letters of sequences that move the cursor or switch the screen.
 const JUMPS: &str = "ABCDEFGHJdfhl";
 
-/// The streams of a program under test that are at a pseudo-terminal. Systems without pseudo-terminals use pipes.
+/// Systems without pseudo-terminals use pipes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminal {
-    /// None.
     #[default]
     No,
-    /// Standard output.
     Output,
-    /// Standard output and standard input. Bytes are passed unchanged.
+    /// With standard input. Bytes are passed unchanged.
     Whole,
-    /// Standard output and standard input, in a shell's terminal mode: with echo and line-based input.
+    /// With standard input, in a shell's terminal mode: with echo and line-based input.
     Shell,
 }
 
@@ -33,13 +30,12 @@ impl Terminal {
     }
 }
 
-/// The number of rows of a window that is large enough for the largest map of a scenario.
+/// The rows of a window that is large enough for the largest map of a scenario.
 pub(crate) const ROWS: u16 = 100;
 #[cfg(unix)]
 const WINDOW: rustix::termios::Winsize =
     rustix::termios::Winsize { ws_row: ROWS, ws_col: 300, ws_xpixel: 0, ws_ypixel: 0 };
 
-/// The tester's end of a program's standard output.
 pub(crate) enum Output {
     None,
     Pipe(ChildStdout),
@@ -47,7 +43,6 @@ pub(crate) enum Output {
     Terminal(File),
 }
 
-/// The standard output that the program receives.
 pub(crate) enum ChildEnd {
     Pipe,
     #[cfg(unix)]
@@ -62,7 +57,6 @@ impl Output {
         pair(terminal == Terminal::Shell)
     }
 
-    /// This output, or the pipe if there is no terminal.
     pub(crate) fn or(self, pipe: Option<ChildStdout>) -> Self {
         match (self, pipe) {
             (Self::None, Some(pipe)) => Self::Pipe(pipe),
@@ -70,7 +64,6 @@ impl Output {
         }
     }
 
-    /// A writer that types at the terminal.
     pub(crate) fn keyboard(&self) -> io::Result<Option<Box<dyn Write + Send>>> {
         let Self::Terminal(terminal) = self else { return Ok(None) };
         Ok(Some(Box::new(terminal.try_clone()?)))
@@ -97,7 +90,7 @@ fn pair(is_cooked: bool) -> io::Result<(Output, ChildEnd)> {
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let child_end = open(OsStr::from_bytes(name.as_bytes()), flags, Mode::empty())?;
     if !is_cooked {
-        // Bytes are passed unchanged: no echo, no signals, no conversion of line ends.
+        // No echo, no signals, no conversion of line ends.
         let mut modes = tcgetattr(&child_end)?;
         modes.make_raw();
         tcsetattr(&child_end, OptionalActions::Now, &modes)?;
@@ -112,13 +105,11 @@ fn pair(_: bool) -> io::Result<(Output, ChildEnd)> {
 }
 
 impl ChildEnd {
-    /// Sets the standard output of a command.
     pub(crate) fn attach_output(&self, command: &mut Command) -> io::Result<()> {
         command.stdout(self.stdio()?);
         Ok(())
     }
 
-    /// Sets the standard input of a command too.
     pub(crate) fn attach_input(&self, command: &mut Command) -> io::Result<()> {
         command.stdin(self.stdio()?);
         Ok(())
@@ -144,7 +135,7 @@ impl Read for Output {
     }
 }
 
-/// The text without sequences that change colours or clear the screen. A line ends where the cursor jumps.
+/// Removes sequences that change colours or clear the screen. A line ends where the cursor jumps.
 pub(crate) fn plain(line: &str) -> String {
     let mut plain = String::new();
     let mut letters = line.chars();
@@ -154,16 +145,16 @@ pub(crate) fn plain(line: &str) -> String {
             continue;
         }
         match letters.next() {
-            // Ends at a letter, as in ESC [ 31 m.
+            // As in ESC [ 31 m.
             Some('[') => {
                 let end = letters.find(|letter| ('@'..='~').contains(letter));
                 if end.is_some_and(|end| JUMPS.contains(end)) {
                     plain.push('\n');
                 }
             }
-            // Ends at the bell, as for window titles.
+            // A window title, up to the bell.
             Some(']') => drop(letters.find(|&letter| letter == '\x07')),
-            // One more character, as for character sets.
+            // A character set: one more character.
             Some('(' | ')' | '#') => drop(letters.next()),
             _ => {}
         }
@@ -171,47 +162,39 @@ pub(crate) fn plain(line: &str) -> String {
     plain
 }
 
-/// The number of columns after which a line is truncated. Programs get the size of the window from the terminal.
+/// Lines are truncated here. Programs get the size of the window from the terminal.
 const COLS: usize = 1024;
-/// The maximum number of lines that are kept.
 const MAX_LINES: usize = 4096;
 const ESCAPE: char = '\x1b';
 
-/// The lines of the window and those that were scrolled out of it.
 #[derive(Clone, Default)]
 struct Page {
     lines: Vec<Vec<char>>,
     row: usize,
     col: usize,
-    // The first line of the window.
     top: usize,
 }
 
-/// The screen of a terminal, and the alternate screen that programs may show instead of it.
 pub(crate) struct Screen {
     rows: usize,
     usual: Page,
-    // The alternate screen, which is discarded when the program leaves it.
+    // Discarded when the program leaves it.
     alternate: Option<Page>,
-    // An incomplete escape sequence.
     open: String,
     last: char,
 }
 
 impl Screen {
-    /// An empty screen with this many rows.
     pub(crate) const fn new(rows: usize) -> Self {
         let usual = Page { lines: Vec::new(), row: 0, col: 0, top: 0 };
         Self { rows, usual, alternate: None, open: String::new(), last: ' ' }
     }
 
-    /// The visible lines, preceded by those that were scrolled out of the window.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
         let page = self.alternate.as_ref().unwrap_or(&self.usual);
         page.lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned())
     }
 
-    /// Processes the output of a program.
     pub(crate) fn write(&mut self, text: &str) {
         for letter in text.chars() {
             if self.open.is_empty() {
@@ -350,7 +333,7 @@ impl Page {
         }
     }
 
-    // Clears the rest of the screen (0), the part before the cursor (1), or all of it.
+    // The rest of the screen (0), the part before the cursor (1), or all of it.
     fn clear(&mut self, what: usize) {
         let lines = match what {
             0 => self.row + 1..usize::MAX,

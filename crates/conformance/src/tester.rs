@@ -1,5 +1,3 @@
-//! The common parts of all testers.
-
 use std::{
     io,
     num::NonZero,
@@ -20,15 +18,14 @@ use crate::{
     tape::Transcripts,
 };
 
-/// The default seed of a test.
 pub const USUAL_SEED: u32 = 2021;
 
-/// The number of different seeds that the generators of the games accept. The first one is 1.
+/// The generators of the games accept seeds from 1 to this number.
 const SEEDS: u64 = 2_147_483_646;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-    /// A number. Reports contain it, so that the test can be repeated.
+    /// Reports contain it, so that the test can be repeated.
     Number(u32),
     /// A hash of a secret. Reports contain neither the hash nor the seeds that the tester passes to programs, and one
     /// random choice reveals no other.
@@ -37,11 +34,11 @@ pub enum Seed {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The maximum time that the program under test may take for a required action.
+    /// How long the program may take for a required action.
     pub patience: Duration,
-    /// The number of players that a running dealer waits for.
+    /// Players that a running dealer waits for.
     pub players: u8,
-    /// The port of a server that does not report its port in any other way.
+    /// For a server that does not report its port in any other way.
     pub port: Option<u16>,
     pub seed: Seed,
 }
@@ -53,18 +50,16 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The deadline of a wait that starts now.
     pub fn deadline(&self) -> Instant {
         Instant::now() + self.patience
     }
 
-    /// A number from 1 to 2147483646 that replaces `usual`. With the usual seed, it is `usual`.
+    /// From 1 to 2147483646. With the usual seed, it is `usual`.
     pub(crate) fn drawn(&self, usual: u32) -> u32 {
         match self.seed {
             Seed::Number(USUAL_SEED) => usual,
             Seed::Number(seed) => MinStd::new(MinStd::new(seed).draw() ^ usual).draw().max(1),
-            // The generators of the games are not suitable here, since their seed can easily be computed from their
-            // numbers.
+            // The seed of a game's generator can easily be computed from its numbers.
             Seed::Secret(hash) => {
                 let drawn = Sha256::new().chain_update(hash).chain_update(usual.to_be_bytes()).finalize();
                 let number = drawn.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
@@ -78,21 +73,16 @@ impl Options {
     }
 }
 
-/// The test that the user requests.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub options: Options,
-    /// The selected rules, or `None` for all rules. Scenarios for other rules are skipped, and the report omits all
-    /// other rules.
+    /// `None` for all rules. Scenarios for other rules are skipped, and the report omits all other rules.
     pub only: Option<Vec<&'static Rule>>,
-    /// How often the whole test is run.
     pub runs: NonZero<u32>,
-    /// The directory for a transcript of each scenario.
     pub transcripts: Option<PathBuf>,
 }
 
 impl From<Options> for Plan {
-    /// One run of all rules.
     fn from(options: Options) -> Self {
         Self { options, only: None, runs: NonZero::<u32>::MIN, transcripts: None }
     }
@@ -100,21 +90,18 @@ impl From<Options> for Plan {
 
 #[derive(Debug)]
 pub struct Tester {
-    /// The kind of program that it tests, such as `dealer`.
+    /// Such as `dealer`.
     pub kind: &'static str,
-    /// Whether the program waits for connections, so that a running one can be tested.
+    /// A running server can be tested.
     pub is_server: bool,
-    /// The arguments of a command without placeholders, separated by spaces.
+    /// For a command without placeholders, separated by spaces.
     pub usual: &'static str,
-    /// All placeholders.
     pub known: &'static [&'static str],
-    /// The placeholders that are required for any test.
+    /// The placeholders that any test requires.
     pub needed: &'static [&'static str],
-    /// All rules, in the order of the report.
     pub rules: &'static [&'static Rule],
     /// A program that keeps none of these rules takes part in no game and earns no points.
     pub(crate) takes_part: &'static [&'static Rule],
-    /// Plays all scenarios.
     pub(crate) play: fn(&mut Judge, &dyn Launcher, &Options) -> anyhow::Result<()>,
 }
 
@@ -123,15 +110,12 @@ impl Tester {
         self.rules.iter().find(|rule| rule.id == id).copied()
     }
 
-    /// Plays all scenarios with a program, or as many of them as possible.
     pub fn test(&self, launcher: &dyn Launcher, options: &Options) -> Report {
         self.once(launcher, *options, &Choice { hides_seeds: options.is_secret(), ..Choice::default() })
     }
 
-    /// Runs the test as planned. A test that cannot continue or is stopped is not run again.
-    ///
-    /// # Errors
-    /// If the directory for transcripts cannot be created.
+    /// A test that cannot continue or is stopped is not run again. Fails if the directory for transcripts cannot be
+    /// created.
     pub fn run(&self, launcher: &dyn Launcher, plan: &Plan) -> io::Result<Report> {
         let only = plan.only.as_ref().map(|rules| rules.iter().map(|rule| rule.id).collect());
         let mut all: Option<Report> = None;

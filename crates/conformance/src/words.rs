@@ -1,4 +1,4 @@
-//! The messages of the text protocols, and the position of the first error in an invalid text.
+//! Describes messages of the text protocols, and finds the first error in an invalid text.
 
 pub(crate) mod blackjack;
 pub(crate) mod mastermind;
@@ -6,29 +6,22 @@ pub(crate) mod nuggets;
 
 use crate::tape::Framed;
 
-/// A part of a message.
 pub(crate) enum Part {
-    /// Exactly this word.
     Word(&'static str),
-    /// One of these words. None of them is a prefix of another.
+    /// None of the words is a prefix of another.
     OneOf(&'static [&'static str]),
-    /// Digits.
     Number,
-    /// A capital letter.
     Letter,
-    /// A sequence of these bytes with a minimum and a maximum length, and its name in reports.
+    /// The allowed bytes, the minimum and maximum length, and the name in reports.
     Of(&'static [u8], usize, usize, &'static str),
-    /// Any byte.
     Byte,
-    /// Any bytes, at least this many.
+    /// At least this many bytes.
     Rest(usize),
 }
 
-/// The parts of a message in order.
 pub(crate) type Form = &'static [Part];
 
-/// Splits a stream of messages with at most `most` bytes that are terminated by the byte `end`. `what` is the name of
-/// that byte in reports.
+/// Splits a stream of messages of at most `most` bytes that end with the byte `end`, whose name in reports is `what`.
 pub(crate) fn ended_by(end: u8, most: usize, what: &str, bytes: &[u8]) -> Framed {
     match bytes.iter().take(most + 1).position(|&byte| byte == end) {
         Some(at) => Framed::Whole(at + 1),
@@ -37,8 +30,7 @@ pub(crate) fn ended_by(end: u8, most: usize, what: &str, bytes: &[u8]) -> Framed
     }
 }
 
-/// The offset of the first byte that matches none of these forms, and the expected text. `None` if the text is a valid
-/// message.
+/// The offset of the first byte that matches no form, and the expected text. `None` if the text is a valid message.
 pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
     let mut furthest = 0;
     let mut wanted: Vec<String> = Vec::new();
@@ -59,12 +51,11 @@ pub(crate) fn wrong(forms: &[Form], text: &[u8]) -> Option<(usize, String)> {
     Some((furthest, format!("expected {wanted}")))
 }
 
-/// The length of the message at the front of these bytes, regardless of the following bytes.
+/// The length of the first message, regardless of the following bytes.
 pub(crate) fn prefix(forms: &[Form], bytes: &[u8]) -> Option<usize> {
     (1..=bytes.len()).rev().find(|&length| forms.iter().any(|form| first_mismatch(form, &bytes[..length]).is_none()))
 }
 
-// The position at which a text differs from a form.
 fn first_mismatch(form: Form, text: &[u8]) -> Option<(usize, Vec<String>)> {
     let mut at = 0;
     for part in form {

@@ -1,5 +1,3 @@
-//! The directories of students, and the copies that are built and tested.
-
 use std::{
     borrow::Cow,
     fs::{self, File},
@@ -13,15 +11,13 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::secret::hex;
 
-/// The maximum size of a submission in bytes. Larger directories are not tested.
+/// In bytes. Larger directories are not tested.
 const MAX_BYTES: u64 = 256 << 20;
-/// The maximum number of files, directories and links in a submission.
+/// Counts files, directories and links.
 const MAX_FILES: usize = 20_000;
-/// The maximum length of a student's name that is used unchanged in file names, in bytes. File systems allow 255, and
-/// endings are appended.
+/// In bytes, of names that are used unchanged in file names. File systems allow 255, and endings are appended.
 const MAX_STEM: usize = 200;
 
-/// The directory with the submission of one student.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Student {
     pub(super) name: String,
@@ -29,10 +25,7 @@ pub(super) struct Student {
 }
 
 impl Student {
-    /// All directories in `class` except hidden ones and `results`, sorted by name.
-    ///
-    /// # Errors
-    /// If the directory cannot be read or contains no others, or if a name is not UTF-8.
+    /// Excludes hidden directories and `results`. It is an error if none is left.
     pub(super) fn all(class: &Path, results: &Path) -> anyhow::Result<Vec<Self>> {
         let context = || format!("cannot read the directory of the class, {}", class.display());
         let results = fs::canonicalize(results).ok();
@@ -43,7 +36,6 @@ impl Student {
             let entry = entry.with_context(context)?;
             let name = entry.file_name().into_string();
             let Ok(name) = name else { bail!("a name in {} is not UTF-8: {name:?}", class.display()) };
-            // A link may point to a directory.
             if !name.starts_with('.') && is_of_student(&entry.path()) {
                 students.push(Self { name, path: entry.path() });
             }
@@ -55,9 +47,8 @@ impl Student {
         Ok(students)
     }
 
-    // All entries of the directory in a fixed order. Links are not followed.
     fn entries(&self) -> impl Iterator<Item = anyhow::Result<(DirEntry, PathBuf)>> {
-        // A link at the top is followed.
+        // The directory itself may be a link. Links inside it are not followed.
         let top = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let entries = WalkDir::new(&top).min_depth(1).sort_by_file_name();
         entries.into_iter().map(move |entry| {
@@ -67,10 +58,6 @@ impl Student {
         })
     }
 
-    /// A hash of the names and contents of the files.
-    ///
-    /// # Errors
-    /// If a file cannot be read, or there are too many.
     pub(super) fn fingerprint(&self) -> anyhow::Result<String> {
         self.fingerprint_within(MAX_FILES)
     }
@@ -102,10 +89,7 @@ impl Student {
         Ok(hex(&hash.finalize()))
     }
 
-    /// Copies all entries except pipes, sockets and devices into a new directory.
-    ///
-    /// # Errors
-    /// If an entry cannot be read or written.
+    /// Skips pipes, sockets and devices.
     pub(super) fn copy(&self, to: &Path) -> anyhow::Result<()> {
         fs::create_dir_all(to)?;
         for entry in self.entries() {
@@ -137,8 +121,8 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The name of a student's files without their endings. A long name is truncated and a hash of the full name appended.
-/// The result is longer than any name that is not truncated, so no other student has the same.
+/// A long name is truncated and a hash of the full name appended, which makes it longer than any name that is not
+/// truncated. No other student has the same.
 pub(super) fn file_stem(student: &str) -> Cow<'_, str> {
     if student.len() <= MAX_STEM {
         return student.into();
@@ -148,7 +132,6 @@ pub(super) fn file_stem(student: &str) -> Cow<'_, str> {
     format!("{}-{hash}", &student[..end]).into()
 }
 
-/// The directory of all work directories.
 #[derive(Debug)]
 pub(super) struct Work(PathBuf);
 
@@ -157,16 +140,12 @@ impl Work {
         Self(path)
     }
 
-    /// Removes the directories of earlier runs. A directory that cannot be removed stays. It does no harm, since names
-    /// are used only once.
+    /// A directory that stays is harmless: names are used only once.
     pub(super) fn sweep(&self) {
         let _ = remove(&self.0);
     }
 
-    /// Creates a directory with an unused name that no program can predict.
-    ///
-    /// # Errors
-    /// If the system does not allow it.
+    /// Programs cannot predict the name.
     pub(super) fn folder(&self) -> anyhow::Result<PathBuf> {
         let created = fs::create_dir_all(&self.0).and_then(|()| {
             // A program of another student may have changed the directory.
@@ -177,10 +156,7 @@ impl Work {
     }
 }
 
-/// Removes a directory with its contents, even if modes of directories forbid that. Links are removed and not followed.
-///
-/// # Errors
-/// If anything could not be removed.
+/// Also removes directories whose modes forbid it. Links are not followed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -190,10 +166,10 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        // An entry that cannot be changed or read here causes an error when it cannot be removed.
+        // If this fails, the removal below returns the error.
         let _ = grant_access(&folder);
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        // The type is that of the entry itself, so a link to a directory is not a directory.
+        // A link to a directory is not a directory.
         folders.extend(
             entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
         );
@@ -201,8 +177,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_dir_all(path)
 }
 
-/// Lets the owner of a directory list and change it. All programs that could replace it by a link in the meantime run
-/// as the same user, so they gain no access.
+/// Programs that could replace the directory by a link run as the same user, so they gain no access.
 #[cfg(unix)]
 fn grant_access(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -322,7 +297,6 @@ mod tests {
         assert!(!folder.path().join("work").exists());
         assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "stays");
         assert_eq!(fs::metadata(&outside).unwrap().permissions().mode() & 0o777, 0o500);
-        // A link that replaces the directory is removed too.
         symlink(&outside, folder.path().join("work")).unwrap();
         work.sweep();
         assert!(outside.exists() && fs::symlink_metadata(folder.path().join("work")).is_err());

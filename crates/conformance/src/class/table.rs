@@ -1,5 +1,3 @@
-//! The results of a class: the grades of its students, and tables as CSV, JSON and HTML.
-
 use std::{collections::BTreeMap, fmt::Write as _, fs, io, path::Path};
 
 use cmdkit::{csv_cell, printable_json};
@@ -9,15 +7,13 @@ use serde_json::{Value, json};
 
 use super::student::file_stem;
 
-/// The results of a class, in the order of the students. A student without a result was not tested yet.
+/// A student without a result was not tested yet.
 pub(super) struct Table<'a> {
     pub(super) kind: &'static str,
-    /// The rules that count.
     pub(super) rules: Vec<&'static Rule>,
     pub(super) rows: Vec<(&'a str, Option<&'a Grade>)>,
 }
 
-/// The outcome of a student that was not tested yet.
 pub(super) const OPEN: &str = "not tested yet";
 
 impl Table<'_> {
@@ -25,15 +21,14 @@ impl Table<'_> {
         self.rules.iter().map(|rule| rule.points).sum()
     }
 
-    /// The number of programs that keep a rule, that break it, and that were not tested for it.
+    /// Programs that keep the rule, that break it, and that were not tested for it.
     pub(super) fn counts(&self, rule: &Rule) -> [usize; 3] {
         let verdicts = || self.rows.iter().filter_map(|(_, grade)| grade.as_ref()?.marks.rules.get(rule.id));
         [Verdict::Passed, Verdict::Failed, Verdict::NotTested]
             .map(|verdict| verdicts().filter(|mark| mark.verdict == verdict).count())
     }
 
-    /// A row for each student. The column of a rule contains its points, 0 if it is broken, or a text if it was not
-    /// tested.
+    /// The column of a rule contains its points, 0 if it is broken, or a text if it was not tested.
     pub(super) fn csv(&self) -> String {
         let front = ["student", "outcome", "points", "of", "change", "kept now", "broken now"];
         let rules = self.rules.iter().map(|rule| rule.id);
@@ -64,7 +59,7 @@ impl Table<'_> {
         text
     }
 
-    /// One object; docs/teachers.md describes its fields.
+    /// docs/teachers.md describes the fields.
     pub(super) fn json(&self) -> String {
         let rules = self.rules.iter().map(|rule| {
             let [kept, broken, open] = self.counts(rule);
@@ -90,7 +85,7 @@ impl Table<'_> {
     }
 }
 
-// `csv_cell` has escaped cells with text.
+// `csv_cell` has escaped the text.
 fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().collect::<Vec<_>>().join(",") + "\r\n"
 }
@@ -104,25 +99,22 @@ pub(super) struct Mark {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Marks {
     pub(super) points: u32,
-    /// The marks by rule name. Empty if no rule was tested.
     pub(super) rules: BTreeMap<String, Mark>,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Grade {
     pub(super) student: String,
-    /// A hash of the inputs of the result: the files and the test. If the key of a student differs, the student is
-    /// tested again.
+    /// A hash of the files and the test.
     pub(super) key: String,
     /// The outcome as in a report, `build failed` or `not readable`.
     pub(super) outcome: String,
-    /// The explanation of an outcome without marks: the last lines of the compiler, or an error.
+    /// The last lines of the compiler, or an error. Empty if there are marks.
     pub(super) lines: Vec<String>,
     pub(super) marks: Marks,
     pub(super) before: Option<Marks>,
 }
 
-/// A change since the previous result.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) points: i64,
@@ -198,14 +190,13 @@ fn shown(text: &str) -> String {
     Escaped(text).to_string()
 }
 
-// Escapes a name for a URL.
+// Percent-encodes a name.
 fn address(name: &str) -> String {
     let mut address = String::new();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             address.push(char::from(byte));
         } else {
-            // Writing into memory cannot fail.
             let _ = write!(address, "%{byte:02X}");
         }
     }
@@ -216,7 +207,7 @@ pub(super) fn untested_page(student: &str, text: &str) -> String {
     html_page(student, STYLE, &format!("<pre>{}</pre>\n", shown(text)))
 }
 
-/// The table. The students' reports are in the folder `students` beside it.
+/// The page links to the reports in the folder `students` beside it.
 pub(super) fn page(table: &Table<'_>) -> String {
     let tested = table.rows.iter().filter(|(_, grade)| grade.is_some()).count();
     let whole = table.rows.iter().filter(|(_, grade)| grade.is_some_and(|grade| grade.outcome == "passed")).count();

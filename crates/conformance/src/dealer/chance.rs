@@ -12,35 +12,32 @@ use blackjack::{
 use super::{DRAWN_UNIFORM, NEIGHBOURS, PUSHES, SOFT_17, UNIFORM, UPCARD_UNIFORM, UPCARDS, WHOLE_DECK, WINS};
 use crate::{judge::Judge, rule::Rule};
 
-/// The number of rounds before a mean is compared.
+/// In rounds, before a mean is compared.
 const ENOUGH: u32 = 24;
-/// The number of rounds after which the means of all rounds are sufficiently precise.
+/// In rounds, after which the means are sufficiently precise.
 const PLENTY: u32 = 600;
 /// The log-likelihood ratio above which the dealer certainly draws on a soft 17.
 const CONVINCING: f64 = 11.5;
-/// The dealer certainly stands on a soft 17 if the log-likelihood ratio is below the negative of this value. Between
-/// the two limits, more rounds are played if there is time.
+/// Below the negative of this ratio, the dealer certainly stands on a soft 17. Between the two, more rounds are played.
 const SURE: f64 = 7.0;
-/// The margin by which the logarithm must exceed a limit before no more rounds are played. Rounds of other games are
-/// added later and may reduce it. The same margin applies to a mean, in standard deviations.
+/// How far the ratio must exceed a limit before play stops: rounds of other games may reduce it. For a mean, in
+/// standard deviations.
 const MARGIN: f64 = 4.0;
 const MARGIN_OF_DEVIATIONS: f64 = 0.5;
 
-/// The counts so far.
 #[derive(Default)]
 pub(super) struct Chance {
     rounds: u32,
     wins: Mean,
     pushes: Mean,
-    // The players' winnings by the value of the dealer's upcard.
     rewards: BTreeMap<u8, Mean>,
-    // The log-likelihood ratio of the RESULTs between a dealer that draws on a soft 17 and one that stands.
+    // The log-likelihood ratio of a dealer that draws on a soft 17 to one that stands.
     draws_on_soft_17: f64,
     telling: u32,
     pub(super) cards: Shuffles,
 }
 
-/// The sums of observed and expected values of some rounds, with the variance. A table counts once per round.
+/// A table counts once per round.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     rounds: u32,
@@ -50,7 +47,7 @@ struct Mean {
 }
 
 impl Mean {
-    // Adds a round whose value follows from the dealer's total.
+    // `worth` is the value for each total of the dealer.
     fn add(&mut self, came: f64, finals: &Finals, worth: impl Fn(u8) -> f64) {
         let (mut expected, mut square) = (0.0, 0.0);
         for (dealer, chance) in finals.iter() {
@@ -95,7 +92,7 @@ impl Mean {
 }
 
 impl Chance {
-    /// Counts the RESULTs of a round: each player's total with its verdict. `seen` contains all cards on the table.
+    /// `seen` contains all cards on the table.
     pub(super) fn round(&mut self, upcard: Card, seen: &[Card], results: &[(u8, Verdict)]) {
         let live: Vec<_> = results.iter().filter(|(_, verdict)| *verdict != Verdict::Bust).collect();
         // After that, only upcards that often lead to a soft 17 add information, and the others take time.
@@ -128,7 +125,6 @@ impl Chance {
         }
     }
 
-    /// Adds the counts of another game.
     pub(super) fn add(&mut self, other: Self) {
         self.rounds += other.rounds;
         self.wins.merge(&other.wins);
@@ -141,7 +137,6 @@ impl Chance {
         self.cards.add(&other.cards);
     }
 
-    /// Whether more rounds would not change the verdict.
     pub(super) fn is_clear(&self) -> bool {
         let bias = self.cards.bias();
         let strange = STRANGE + MARGIN_OF_DEVIATIONS;
@@ -150,12 +145,10 @@ impl Chance {
             || self.draws_on_soft_17.abs() > CONVINCING + MARGIN && bias < STRANGE / 3.0
     }
 
-    /// Whether more rounds are needed to decide whether the dealer draws on a soft 17.
     pub(super) fn is_open(&self) -> bool {
         !self.is_strange() && (-SURE - MARGIN..CONVINCING + MARGIN).contains(&self.draws_on_soft_17)
     }
 
-    /// Whether the players' winnings deviate too far from the expected value to be chance.
     pub(super) fn is_strange(&self) -> bool {
         self.is_beyond(STRANGE)
     }
@@ -165,7 +158,6 @@ impl Chance {
         means.any(|mean| mean.is_beyond(deviations))
     }
 
-    /// Judges the statistics of all rounds.
     pub(super) fn judge(&self, judge: &mut Judge) {
         self.cards.judge(judge);
         let (wins, pushes) = (&self.wins, &self.pushes);
@@ -199,25 +191,22 @@ impl Chance {
     }
 }
 
-/// The number of cards before they are compared: five of each. A significant bias shows within several thousand cards.
+/// Five of each card. A significant bias shows within several thousand cards.
 const ENOUGH_CARDS: f64 = 260.0;
 
-/// The statistics of the cards.
 #[derive(Default)]
 pub(super) struct Shuffles {
-    // How often each card was at each of the players' places, by the number of cards in the deal.
     places: BTreeMap<(usize, usize), Counts<52>>,
     upcards: Counts<52>,
     drawn: Counts<52>,
-    // The distance of each card of a deal from the previous one, in the order of card numbers.
+    // Differences of successive card numbers.
     steps: Counts<51>,
-    // The number of cards of a round that are in the deal of the next round.
+    // Cards of a round that are in the deal of the next round.
     again: Mean,
     deals: u32,
     draws: u32,
 }
 
-// How often each of several values occurred, and how often it was expected.
 struct Counts<const N: usize> {
     came: [f64; N],
     expected: [f64; N],
@@ -231,13 +220,13 @@ impl<const N: usize> Default for Counts<N> {
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of cards are small")]
 impl<const N: usize> Counts<N> {
-    // Adds one of all values.
+    // Any of the values was possible.
     fn add(&mut self, which: usize) {
         self.came[which] += 1.0;
         self.expected.iter_mut().for_each(|expected| *expected += 1.0 / N as f64);
     }
 
-    // Adds one of these values.
+    // Only the values in `among` were possible.
     fn add_among(&mut self, which: usize, among: &[usize]) {
         self.came[which] += 1.0;
         for &possible in among {
@@ -264,7 +253,7 @@ impl<const N: usize> Counts<N> {
     }
 }
 
-// The deviation of a sum of chi-square values from its expected value, in standard deviations.
+// The deviation of a sum of chi-square values, in standard deviations.
 fn deviation(squares: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let sum = |(square, freedom), (more, too)| (square + more, freedom + too);
     let (squares, freedom): (f64, f64) = squares.into_iter().fold((0.0, 0.0), sum);
@@ -282,8 +271,7 @@ fn index(card: Card) -> usize {
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of cards are small")]
 impl Shuffles {
-    /// Counts the cards of a deal, with the dealer's card last, and those of `before`, the previous round at the same
-    /// table.
+    /// The dealer's card is last. `before` is the previous round at the same table.
     pub(super) fn deal(&mut self, dealt: &[Card], before: &HashSet<Card>) {
         let Some((upcard, players)) = dealt.split_last() else { return };
         self.deals += 1;
@@ -309,7 +297,6 @@ impl Shuffles {
         }
     }
 
-    /// Counts a card that a player has drawn, given the other cards on the table.
     pub(super) fn draw(&mut self, card: Card, table: &[Card]) {
         let left: Vec<usize> = Card::all().filter(|other| !table.contains(other)).map(index).collect();
         if !table.contains(&card) {
@@ -318,7 +305,6 @@ impl Shuffles {
         }
     }
 
-    /// Adds the counts of another game.
     pub(super) fn add(&mut self, other: &Self) {
         for (place, counts) in &other.places {
             self.places.entry(*place).or_default().merge(counts);
@@ -331,12 +317,11 @@ impl Shuffles {
         self.draws += other.draws;
     }
 
-    /// The largest deviation of all statistics.
     pub(super) fn bias(&self) -> f64 {
         self.all().into_iter().map(|(_, _, bias)| bias).fold(0.0, f64::max)
     }
 
-    // Each rule with a description of its statistics, and the deviation from the expected value in standard deviations.
+    // With the deviation in standard deviations.
     fn all(&self) -> [(&'static Rule, String, f64); 5] {
         let Self { deals, draws, again, .. } = self;
         let places = self.places.values().map(Counts::squares);
@@ -372,7 +357,6 @@ impl Shuffles {
         ]
     }
 
-    /// Judges the statistics of all deals.
     pub(super) fn judge(&self, judge: &mut Judge) {
         if self.deals == 0 {
             return;
@@ -384,19 +368,17 @@ impl Shuffles {
     }
 }
 
-/// The deviation from the expected mean, in standard deviations, above which it is not considered chance.
+/// In standard deviations. A larger deviation is not considered chance.
 pub(super) const STRANGE: f64 = 6.0;
-/// A value that represents all totals above 21.
+/// Represents all totals above 21.
 pub(super) const BUST: u8 = BEST + 1;
-/// The number of final totals: 17 to 21, and bust.
+/// 17 to 21, and bust.
 const FINALS: usize = (BUST - DEALER_STANDS + 1) as usize;
 
-/// The probability of each final total.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Finals([f64; FINALS]);
 
 impl Finals {
-    /// Each total with its probability.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u8, f64)> {
         (DEALER_STANDS..=BUST).zip(self.0)
     }
@@ -408,10 +390,9 @@ impl Finals {
     }
 }
 
-/// The final totals of a dealer with this upcard, given the other cards seen: those of a dealer that stands on a soft
-/// 17, and of one that draws.
+/// The totals of a dealer that stands on a soft 17, and of one that draws, given all other cards seen.
 pub(super) fn finals(upcard: Card, seen: &[Card]) -> (Finals, Finals) {
-    // The number of remaining cards of each value. An ace counts 11.
+    // By value. An ace counts 11.
     let mut left = [0_u8; 12];
     for card in Card::all().filter(|card| *card != upcard && !seen.contains(card)) {
         if let Some(count) = left.get_mut(usize::from(card.value())) {
@@ -423,7 +404,7 @@ pub(super) fn finals(upcard: Card, seen: &[Card]) -> (Finals, Finals) {
     both
 }
 
-// Adds each way to draw further cards. Each of the two dealers may have stood already.
+// Each of the two dealers may have stood already.
 fn draw(
     points: Points,
     left: &mut [u8; 12],

@@ -1,5 +1,3 @@
-//! A table with the players of the tester.
-
 use std::{
     collections::HashSet,
     net::SocketAddr,
@@ -25,17 +23,17 @@ use crate::{
     words::blackjack::{Reader, Text, UNTERMINATED, WITH_DEALER, cards, dealer_message, of_dealer},
 };
 
-/// How long the tester waits for one connection before it polls the next.
+/// How long to wait for one connection before the next is polled.
 const TURN: Duration = Duration::from_millis(1);
-/// If the fastest round takes longer than this, the required number of rounds would take too long.
+/// If the fastest round is slower, the required number of rounds would take too long.
 const SLOW: Duration = Duration::from_millis(80);
-/// The number of rounds between two evaluations of the statistics.
+/// Rounds between two evaluations of the statistics.
 const LOOK: u32 = 128;
-/// During this number of rounds, the tester waits for messages that must not arrive.
+/// Rounds in which the tester waits for messages that must not arrive.
 const PATIENT: u32 = 12;
-/// The number of recent rounds within which repeated deals are counted.
+/// Rounds in which repeated deals are counted.
 const RECENT: u32 = 20;
-/// How many cards a shuffled deck never repeats within them, counting only rounds that begin with exactly the cards of the round before.
+/// A shuffled deck never repeats so many cards in rounds that begin with the cards of the round before.
 const SUSPICIOUS: usize = 9;
 
 pub(super) struct Table {
@@ -43,24 +41,20 @@ pub(super) struct Table {
     pub(super) dealer: Dealer,
     pub(super) events: Events,
     pub(super) chance: Chance,
-    /// A player that has broken the protocol. If the dealer still sends it a question, it stands, so that no other
-    /// player has to wait.
+    /// Broke the protocol. It stands at further questions, so that no other player has to wait.
     pub(super) offender: Option<Seat>,
-    /// The messages that it has received since.
     pub(super) offender_messages: Vec<DealerMessage>,
-    /// The initial cards of the round, including the dealer's.
+    /// Including the dealer's card.
     pub(super) opening: Vec<Card>,
     pub(super) upcard: Option<Card>,
-    /// The initial cards of the first round, and when they had arrived.
+    /// The opening of the first round, with its time of arrival.
     pub(super) first: Option<(Instant, Vec<Card>)>,
-    // All cards of this round that were seen, in their order.
     dealt_before: Vec<Card>,
-    // The rounds that began with the same cards as the previous one.
+    // Rounds that began with the cards of the previous round.
     repeated: Vec<u32>,
 }
 
 impl Table {
-    /// Connects all players and sends their JOINs.
     pub(super) fn seat_players(judge: &mut Judge, mut dealer: Dealer, styles: &[Style]) -> Played<Self> {
         let mut seats = Vec::new();
         for (number, &style) in (1..).zip(styles) {
@@ -72,7 +66,6 @@ impl Table {
         Ok(Self::of(dealer, seats))
     }
 
-    /// Creates a table from players that have joined.
     pub(super) fn of(dealer: Dealer, seats: Vec<Seat>) -> Self {
         Self {
             dealer,
@@ -89,7 +82,6 @@ impl Table {
         }
     }
 
-    /// Plays a round after its deal.
     pub(super) fn finish_round(&mut self, judge: &mut Judge, round: u32) -> Played {
         while let Some(index) = self.next_question(judge, round)? {
             self.hand(judge, index, round)?;
@@ -97,14 +89,14 @@ impl Table {
         self.results(judge, round)
     }
 
-    /// Plays rounds until it is clear which rules the dealer keeps, at most until the second time. After the first one only a soft 17 is
-    /// waited for.
+    /// Stops when it is clear which rules the dealer keeps, at most until the second time. After the first one only a
+    /// soft 17 is waited for.
     pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32, (by, latest): (Instant, Instant)) -> Played {
         let mut fastest = Duration::MAX;
         for round in 0..rounds {
             let start = Instant::now();
             let is_clear = round % LOOK == 0 && self.chance.is_clear();
-            // A dealer that pauses does not play enough rounds to show a soft 17.
+            // It does not play enough rounds to show a soft 17.
             let is_late = start >= if self.chance.is_open() && fastest < SLOW { latest } else { by };
             if is_clear || is_late || !self.deal(judge, round, rounds)? {
                 return Ok(());
@@ -115,7 +107,7 @@ impl Table {
         Ok(())
     }
 
-    /// Plays all rounds starting with `first`, until the connections end. If `rounds` is `u32::MAX`, plays until QUIT.
+    /// Plays until the connections end, or until QUIT if `rounds` is `u32::MAX`.
     pub(super) fn play(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> Played {
         for round in first..rounds {
             if !self.deal(judge, round, rounds)? {
@@ -144,7 +136,7 @@ impl Table {
         Ok(())
     }
 
-    /// Reads a whole deal up to DEALER. Returns `false` if QUIT ends the game instead.
+    /// Returns `false` if QUIT ends the game instead.
     pub(super) fn deal(&mut self, judge: &mut Judge, round: u32, rounds: u32) -> Played<bool> {
         let at = round + 1;
         let mut upcards = Vec::new();
@@ -251,7 +243,7 @@ impl Table {
         });
     }
 
-    // Returns whether the round begins with the same cards as the previous round.
+    // Returns whether the cards are those of the previous round.
     fn shuffled(&mut self, judge: &mut Judge, at: u32, dealt: &[Card]) -> bool {
         self.repeated.retain(|round| round + RECENT > at);
         let repeats = self.opening == dealt;
@@ -267,7 +259,7 @@ impl Table {
         repeats
     }
 
-    /// The next player that receives a question, or `None` when all hands are over.
+    /// `None` when all hands are over.
     pub(super) fn next_question(&mut self, judge: &mut Judge, round: u32) -> Played<Option<usize>> {
         let by = self.dealer.options.deadline();
         while !self.seats.iter().all(Seat::is_over) {
@@ -306,7 +298,7 @@ impl Table {
         Ok(None)
     }
 
-    /// The next message of a seat. Meanwhile, a player that has broken the protocol is still served.
+    /// Meanwhile, a player that has broken the protocol is still served.
     pub(super) fn receive_from(&mut self, judge: &mut Judge, index: usize) -> Arrival {
         let by = self.dealer.options.deadline();
         while self.offender.is_some() && Instant::now() < by {
@@ -320,7 +312,7 @@ impl Table {
         self.seats.get_mut(index).map_or(Arrival::Nothing, |seat| seat.receive(judge, by))
     }
 
-    // A dealer that questions no other player may be waiting for a player whose hand is over.
+    // It may be waiting for a player whose hand is over.
     fn no_question_after_bust(&mut self, judge: &mut Judge, round: u32) -> Played {
         for seat in self.seats.iter_mut().filter(|seat| seat.hand.points().is_bust()) {
             let received = seat.receive(judge, Instant::now() + TURN);
@@ -342,10 +334,9 @@ impl Table {
         }
     }
 
-    // While one player has a question, no other player may have received the result of the round. If a dealer questions
-    // players one after another, a RESULT that was sent too early has arrived before this question.
+    // While a player has a question, no other player may have the result of the round. If players are questioned one
+    // after another, an early RESULT precedes this question.
     fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> Played {
-        // In the many rounds of a long game, it is enough to check the data that has already arrived.
         let wait = if round < PATIENT { TURN } else { Duration::ZERO };
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over() && seat.result.is_none()) {
             loop {
@@ -370,7 +361,6 @@ impl Table {
         Ok(())
     }
 
-    /// Plays the hand of the player that has received a question.
     pub(super) fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
         let deadline = || self.dealer.options.deadline();
         let upcard = self.upcard;
@@ -428,24 +418,19 @@ impl Table {
     }
 }
 
-/// The style of a player of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Takes cards until it is bust.
     Greedy,
-    /// Never takes a card.
     Modest,
-    /// Like one of the two, or like a dealer, changing from round to round.
+    /// Alternates between the two and a dealer's style.
     Mixed,
-    /// Takes cards up to this total if the dealer may reach a soft 17, which the upcards 7 to king almost exclude.
-    /// Otherwise takes none.
+    /// Takes no cards if the upcard (7 to king) almost excludes a soft 17.
     Until(u8),
     /// Like [`Style::Mixed`], with each byte in a separate segment.
     Bytes,
 }
 
 impl Style {
-    /// Whether it takes a card in this round with this hand.
     pub(super) fn hits(self, round: u32, hand: &Hand, upcard: Option<Card>) -> bool {
         match (self, round % 3) {
             (Self::Greedy, _) | (Self::Mixed | Self::Bytes, 0) => true,
@@ -458,7 +443,6 @@ impl Style {
     }
 }
 
-/// The result of waiting for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     Message(DealerMessage),
@@ -476,7 +460,6 @@ impl std::fmt::Display for Arrival {
     }
 }
 
-/// A running dealer under test.
 pub(super) struct Dealer {
     pub(super) run: Box<dyn Run>,
     pub(super) address: SocketAddr,
@@ -489,14 +472,11 @@ pub(super) struct Seat {
     pub(super) number: usize,
     pub(super) hand: Hand,
     pub(super) stood: bool,
-    /// No DECISION arrived when one was due.
     pub(super) unasked: bool,
-    /// The RESULT, if it arrived before the round was over.
     pub(super) result: Option<Verdict>,
     /// The dealer has ended the hand, which has been judged.
     pub(super) is_cut: bool,
     reader: Reader,
-    // A message that was put back.
     pending: Option<DealerMessage>,
 }
 
@@ -523,7 +503,6 @@ impl Seat {
         })
     }
 
-    /// Whether the player has no further decisions in this round.
     pub(super) fn is_over(&self) -> bool {
         self.stood || self.hand.points().is_bust()
     }
@@ -548,22 +527,19 @@ impl Seat {
         Ok(())
     }
 
-    /// Resets the state of the previous round.
     pub(super) fn begin_round(&mut self) {
         (self.hand, self.stood, self.unasked, self.result, self.is_cut) = (Hand::new(), false, false, None, false);
     }
 
-    /// Handles a RESULT that arrived when a question was due.
     pub(super) fn end_with(&mut self, verdict: Verdict) {
         (self.stood, self.result, self.is_cut) = (true, Some(verdict), true);
     }
 
-    /// Puts back a message, so that it is the next one again.
     pub(super) fn put_back(&mut self, message: DealerMessage) {
         self.pending = Some(message);
     }
 
-    /// The next message, if one arrives in time. A message with wrong spelling counts as the message that it resembles.
+    /// A message with wrong spelling counts as the message that it resembles.
     pub(super) fn receive(&mut self, judge: &mut Judge, by: Instant) -> Arrival {
         if let Some(message) = self.pending.take() {
             return Arrival::Message(message);
@@ -604,16 +580,12 @@ impl Seat {
     }
 }
 
-/// Events that depend on chance. Dealers that are correct for most hands are often wrong for one of these.
+/// Dealers that are correct for most hands are often wrong for one of these.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Event {
-    /// The first two cards total 21.
     Dealt21,
-    /// A drawn card makes the total 21.
     Drawn21,
-    /// An ace counts 1.
     LowAce,
-    /// A hand of 21 received its RESULT.
     Best,
     Ended(Verdict),
 }
@@ -621,15 +593,12 @@ pub(super) enum Event {
 /// The number of kinds of events, including one for each verdict.
 pub(super) const EVENTS: usize = 8;
 
-/// The events in the rounds so far.
 pub(super) type Events = HashSet<Event>;
 
-/// The special properties of a hand for which a question is due.
 #[derive(Clone, Copy)]
 pub(super) struct Question {
     is_dealt: bool,
     is_best: bool,
-    /// An ace counts 1, since 11 would exceed 21.
     has_low_ace: bool,
 }
 
@@ -640,7 +609,6 @@ impl Question {
         Self { is_dealt: cards.len() == 2, is_best: total == BEST, has_low_ace: with_high_aces > u32::from(total) }
     }
 
-    /// Records that the question arrived.
     pub(super) fn record(self, judge: &mut Judge, events: &mut Events) {
         if self.has_low_ace {
             events.insert(Event::LowAce);
@@ -660,8 +628,7 @@ impl Question {
         }
     }
 
-    /// The rule that is broken if this event occurred instead of the question: the `usual` one, unless the hand
-    /// explains it.
+    /// The rule that is broken if `received` arrived instead: `usual`, unless the hand explains it.
     pub(super) fn blamed_rule(self, received: Arrival, usual: &'static Rule) -> &'static Rule {
         match received {
             Arrival::Message(DealerMessage::Result(Verdict::Bust)) if self.has_low_ace => &ACE_ONE,
@@ -673,7 +640,6 @@ impl Question {
 }
 
 impl Table {
-    /// Reads the RESULTs of all players, and compares them with each other.
     pub(super) fn results(&mut self, judge: &mut Judge, round: u32) -> Played {
         let mut verdicts = Vec::new();
         let mut dealt: Vec<Card> = self.upcard.into_iter().collect();
@@ -730,7 +696,7 @@ impl Table {
         Ok(())
     }
 
-    // The RESULT of a seat, or `None` if the round is over without one.
+    // `None` if the round is over without a RESULT.
     fn result(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played<Option<Verdict>> {
         let is_shared = self.seats.len() > 1;
         loop {
@@ -776,7 +742,6 @@ impl Table {
         }
     }
 
-    /// Waits until the dealer has closed all connections.
     pub(super) fn leave(&mut self, judge: &mut Judge) {
         for seat in &mut self.seats {
             let received = seat.receive(judge, self.dealer.options.deadline());

@@ -1,6 +1,3 @@
-//! The code that runs in a guard: a process between the tester and the program under test that sets limits, monitors
-//! them and ends the program.
-
 use std::{
     env,
     ffi::OsString,
@@ -38,9 +35,8 @@ use crate::{
     processes::{family, memory, numbers, process as process_of, proportional_memory},
 };
 
-/// The first argument of a guard that is the first process of its namespace.
 const FIRST: &str = "first";
-/// The capabilities that a program under test keeps when the tester is root: to read and write all files, and to change its user.
+/// The capabilities that a program keeps if the tester is root.
 const LEFT: [CapabilitySet; 7] = [
     CapabilitySet::CHOWN,
     CapabilitySet::DAC_OVERRIDE,
@@ -50,14 +46,11 @@ const LEFT: [CapabilitySet; 7] = [
     CapabilitySet::SETGID,
     CapabilitySet::SETUID,
 ];
-/// The address space that a process may reserve for each byte of memory that it may use. A thread reserves 8 MiB for
-/// its stack and uses a few KiB, so the reserved size is not meaningful. The guard counts the used memory.
+/// A thread reserves 8 MiB for its stack and uses a few KiB, so a process may reserve this multiple of its memory.
 const RESERVED: u64 = 16;
-/// If the system has no memory left, it ends programs under test first.
 const FIRST_TO_END: &str = "1000";
-/// The niceness of a guard, if it may set it.
 const NICENESS: i32 = -15;
-/// The number of processes and threads of the guards themselves, with a margin.
+/// The tasks of the guards themselves, with a margin.
 const OWN_TASKS: u64 = 8;
 
 pub(super) fn run_guard_if_requested() {
@@ -73,7 +66,7 @@ pub(super) fn run_guard_if_requested() {
         _ => {}
     }
     let error = work(&words).err().unwrap_or_else(|| io::Error::other("it ends"));
-    // The process that started it understands no other messages, and treats these as an error.
+    // The parent treats any unknown message as an error.
     let _ = own_socket().and_then(|mut socket| socket.write_all(format!("trouble {error}\n").as_bytes()));
     process::exit(1);
 }
@@ -83,7 +76,6 @@ struct Task {
     mode: Mode,
     limits: Limits,
     at_terminal: bool,
-    // The number of process ids to skip before that of the program.
     skipped_ids: u32,
     command: Vec<OsString>,
 }
@@ -107,16 +99,14 @@ impl Task {
     }
 }
 
-// The socket to the tester, which is this process's standard input.
 fn own_socket() -> io::Result<UnixStream> {
     Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
 }
 
-// Returns only if an error occurs.
 fn work(words: &[OsString]) -> io::Result<()> {
     let task = Task::of(words).ok_or_else(|| io::Error::other("invalid arguments of a guard"))?;
     if task.is_first {
-        // This guard is killed when the one outside is. If the tester dies, both find their sockets closed.
+        // Ends with the outer guard. If the tester dies, both find their sockets closed.
         set_parent_process_death_signal(Some(Signal::KILL))?;
     }
     if task.is_first || task.mode == Mode::Plain {
@@ -134,21 +124,21 @@ fn work(words: &[OsString]) -> io::Result<()> {
     process::exit(first.wait()?.code().unwrap_or(1));
 }
 
-// The tester reads the program's output until no process has it open, so the guard must not keep it open.
+// The tester reads the program's output until no process has it open.
 fn close_output() -> io::Result<()> {
     let nowhere = OwnedFd::from(File::options().read(true).write(true).open("/dev/null")?);
     dup2_stdout(&nowhere)?;
     Ok(dup2_stderr(&nowhere)?)
 }
 
-// The tester's user may be at a terminal, which the program must not read.
+// The program must not read the terminal of the tester's user.
 fn leave_terminal() {
     // A group leader cannot create a session, and has no terminal.
     let _ = setsid();
 }
 
-// The kernel drops capabilities when an ordinary user executes another program. The first process needs them to mount
-// its own `/proc`.
+// The kernel drops capabilities when an ordinary user executes another program, but the first process has to mount
+// `/proc`.
 fn pass_on_capabilities() -> io::Result<()> {
     let mut sets = capabilities(None)?;
     sets.inheritable = sets.permitted;
@@ -163,15 +153,14 @@ fn guard(task: &Task) -> io::Result<()> {
         leave_terminal();
         set_child_subreaper(Some(getpid()))?;
     }
-    // The files in `/proc` use the same numbers as this process.
+    // `/proc` uses the same numbers as this process.
     let me: u32 = fs::read_link("/proc/self")?.to_string_lossy().parse().map_err(io::Error::other)?;
     give_up_rights()?;
-    // Children inherit the limits from now on, and this process needs few resources.
+    // Children inherit the limits; this process needs few resources.
     set_limits(task)?;
-    // The system may not allow it.
     let _ = fs::write("/proc/self/oom_score_adj", FIRST_TO_END);
     let niceness = getpriority_process(None)?;
-    // Root may set it. Then the program's threads never delay the threads of this process.
+    // Only root may set it. Then the program's threads never delay those of this process.
     let _ = setpriority_process(None, NICENESS);
 
     // These threads start before the program, which may leave little processor time to others.
@@ -185,7 +174,6 @@ fn guard(task: &Task) -> io::Result<()> {
     let (typed, to_type) = mpsc::channel();
     let control = tester.try_clone()?;
     thread::Builder::new().spawn(move || {
-        // The reason for the end does not matter.
         let _ = forward_input(control, &typed);
         shutdown.end();
     })?;
@@ -219,7 +207,6 @@ fn guard(task: &Task) -> io::Result<()> {
 // id.
 fn skip_ids(count: u32) -> io::Result<()> {
     for _ in 0..count {
-        // Its result does not matter.
         let _ = thread::Builder::new().spawn(|| {})?.join();
     }
     Ok(())
@@ -236,7 +223,7 @@ fn program(task: &Task) -> io::Result<Command> {
     Ok(command)
 }
 
-// If the system does not allow it, the program sees the processes of the host but cannot affect them.
+// Otherwise, the program sees the processes of the host but cannot affect them.
 fn show_own_processes() -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     Ok(mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?)
@@ -295,7 +282,6 @@ fn type_all(mut input: Option<ChildStdin>, typed: &Receiver<Option<Vec<u8>>>) {
     }
 }
 
-// Forwards the tester's input until the socket is closed.
 fn forward_input(mut tester: UnixStream, typed: &mpsc::Sender<Option<Vec<u8>>>) -> io::Result<()> {
     loop {
         let mut kind = [0];
@@ -315,12 +301,11 @@ fn forward_input(mut tester: UnixStream, typed: &mpsc::Sender<Option<Vec<u8>>>) 
     }
 }
 
-// Reports how the program ends, and reaps its orphans.
+// Reports how the program ends, and also reaps its orphans.
 fn reap(program: u32, tester: &UnixStream) -> io::Result<()> {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((process, status))) if process.as_raw_nonzero().get().cast_unsigned() == program => {
-                // The tester may have ended.
                 let _ = (&*tester).write_all(exit_line(status).as_bytes());
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -363,24 +348,21 @@ fn kill_all_below(me: u32) {
             return;
         }
         for pid in left.iter().filter_map(|process| Pid::from_raw(process.id.cast_signed())) {
-            // The process may have ended already.
             let _ = kill_process(pid, Signal::KILL);
         }
         thread::yield_now();
     }
 }
 
-/// The minimum time between two counts.
 const PAUSE: Duration = Duration::from_millis(20);
-/// The maximum time between two counts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
-/// Unless the longest pause is reached, counting takes at most 1/`SHARE` of a processor.
+/// Counting takes at most 1/`SHARE` of a processor, unless the longest pause is reached.
 const SHARE: u32 = 20;
-/// The guard itself.
+/// The guard itself is not one of the program's processes.
 const OTHERS: u64 = 1;
 
-/// Waits until a limit is exceeded, and returns its name. `guard` is the process that has started the program and has
-/// adopted its orphans. `own` states whether the system shows only the program's processes, which is faster.
+/// Returns the name of the exceeded limit. `guard` has started the program and adopted its orphans. With `own`, the
+/// system shows only the program's processes, which is faster.
 pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
     let begun = Instant::now();
     loop {
@@ -419,14 +401,14 @@ impl Usage {
         let family = family(guard);
         let members = || family.iter().filter(|process| process.id != guard);
         for process in &family {
-            // For the guard, only the time of the orphans that it has collected matters. Its own time is small.
+            // Only the time of collected orphans matters: the guard's own time is small.
             ticks += process.ticks;
         }
         for process in members() {
             usage.tasks += process.tasks;
             usage.memory += memory(process.id).unwrap_or(0);
         }
-        // Shared memory was counted for each process. The exact size is computed only if it makes a difference.
+        // Shared memory was counted for each process. Its exact size is computed only if it makes a difference.
         if usage.memory > most_memory {
             let share = |id| proportional_memory(id).or_else(|| memory(id)).unwrap_or(0);
             usage.memory = members().map(|process| share(process.id)).sum();

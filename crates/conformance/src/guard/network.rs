@@ -16,10 +16,7 @@ use rustix::{
 
 use super::{NETWORK, guard_command};
 
-/// Disconnects this process and its descendants from all networks but loopback. No other thread may run yet.
-///
-/// # Errors
-/// If the system does not allow it, returns the reason. Then the process is unchanged.
+/// No other thread may run yet. If the system does not allow it, the process is unchanged.
 pub(crate) fn confine_network() -> Result<(), String> {
     // A partial result would be worse than no change, so another process tries first.
     let tried = guard_command(&[NETWORK]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
@@ -30,8 +27,7 @@ pub(crate) fn confine_network() -> Result<(), String> {
     isolate().map_err(|error| error.to_string())
 }
 
-/// A network namespace that exists as long as this value, or a socket or a process in it. This process must be
-/// confined.
+/// Exists as long as this value, or a socket or a process in it. This process must be confined.
 #[derive(Debug)]
 pub(crate) struct Namespace(File);
 
@@ -44,8 +40,6 @@ impl Namespace {
         })
     }
 
-    /// Runs `work` in a thread in this namespace. Sockets, threads and processes that it creates are in the namespace
-    /// too.
     pub(crate) fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         in_thread(|| {
             setns(&self.0, CloneFlags::CLONE_NEWNET)?;
@@ -62,7 +56,6 @@ fn in_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result
     })
 }
 
-/// The main function of the process that tries.
 pub(super) fn attempt() -> ! {
     let isolated = isolate();
     if let Err(error) = &isolated {
@@ -80,7 +73,7 @@ fn isolate() -> io::Result<()> {
     socket.send_to(b"?", socket.local_addr()?).map(drop)
 }
 
-/// Enters a user namespace that contains only this user, and the namespaces in `others`, which it may then create.
+/// The user namespace contains only this user, and allows the namespaces in `others`.
 pub(super) fn become_user(others: CloneFlags) -> io::Result<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     unshare(CloneFlags::CLONE_NEWUSER | others)?;
@@ -96,7 +89,7 @@ fn raise_loopback() -> io::Result<()> {
     const REQUEST_WITH_ANSWER: u16 = 5;
     const UP: u32 = 1;
     const LENGTH: u32 = 32;
-    // An answer consists of a header of 16 bytes and an error, which is 0 or negative.
+    // The error of an answer follows a header of 16 bytes; it is 0 or negative.
     const ERROR: std::ops::Range<usize> = 16..20;
 
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
@@ -104,10 +97,10 @@ fn raise_loopback() -> io::Result<()> {
     message.extend(LENGTH.to_ne_bytes());
     message.extend(RTM_NEWLINK.to_ne_bytes());
     message.extend(REQUEST_WITH_ANSWER.to_ne_bytes());
-    // A sequence number and a port, which are not used, and the family and the type of the link.
+    // An unused sequence number and port, the family and the type of the link.
     message.extend([0; 12]);
     message.extend(LOOPBACK.to_ne_bytes());
-    // The flags, and the mask of the flags to change.
+    // The flags, and their mask.
     message.extend(UP.to_ne_bytes());
     message.extend(UP.to_ne_bytes());
     sendto(&socket, &message, SendFlags::empty(), &netlink::SocketAddrNetlink::new(0, 0))?;

@@ -1,13 +1,8 @@
-//! Computes each answer in two ways.
-
 use anyhow::ensure;
 use mastermind::{Code, Feedback};
 
-/// The red and white numbers for a guess. Programs under test may use the same crate as this tester, so an error in the
-/// crate must not hide theirs.
-///
-/// # Errors
-/// If the crate and the definition do not agree.
+/// Computes the answer in two ways: programs under test may use the same crate as this tester, so an error in the crate
+/// must not hide theirs.
 pub(super) fn answer(code: Code, guess: Code) -> anyhow::Result<Feedback> {
     let feedback = Feedback::of(guess, code);
     let (red, white) = by_definition(&code.to_string(), &guess.to_string());
@@ -15,8 +10,7 @@ pub(super) fn answer(code: Code, guess: Code) -> anyhow::Result<Feedback> {
     Ok(feedback)
 }
 
-/// Red and white as computed by hand: remove the digits in their places, then match each remaining digit of the guess
-/// with an equal digit of the code.
+/// Removes exact matches, then matches each remaining digit of the guess with an equal digit of the code.
 fn by_definition(code: &str, guess: &str) -> (u8, u8) {
     let (exact, other): (Vec<_>, Vec<_>) = code.bytes().zip(guess.bytes()).partition(|(one, other)| one == other);
     let mut left: Vec<u8> = other.iter().map(|(of_code, _)| *of_code).collect();

@@ -1,5 +1,3 @@
-//! Tests mastermind clients that play automatically.
-
 mod host;
 mod rules;
 
@@ -19,7 +17,6 @@ use rules::{
     OTHERS, PIECES, PLAYS, QUIET, RACE, REFUSED, ROOM_AGAIN, RULES, SEAT, SERVER_GONE, STARS, STATE,
 };
 
-/// The tester of clients.
 pub static TESTER: Tester = Tester {
     kind: "mastermind-client",
     is_server: false,
@@ -31,17 +28,13 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// How long the slow server pauses. Clients that repeat their messages mostly do so every second.
+/// Clients that repeat their messages mostly do so every second.
 const PAUSE: Duration = Duration::from_millis(1500);
-/// The delay before a race starts.
 const SHORT: Duration = Duration::from_millis(300);
-/// The number of lines that arrive together: more than in any other situation.
+/// More lines than in any other situation.
 const TOGETHER: usize = 40;
-/// The maximum number of messages after NO.
 const AFTER_NO: usize = 3;
-/// The usual room.
 const SOLO: &str = "ROOM solo 4 8 no";
-/// The actions of other players before the client connects.
 const OTHERS_BEFORE: [&str; 12] = [
     SOLO,
     "SEAT 1 Bob",
@@ -57,7 +50,7 @@ const OTHERS_BEFORE: [&str; 12] = [
     "GAME 4 5 8 yes",
 ];
 
-/// Invalid server messages. The client may react in any way other than a crash.
+/// The client may react in any way other than a crash.
 const INVALID_LINES: [&[u8]; 12] = [
     b"",
     b"HELLO",
@@ -73,10 +66,9 @@ const INVALID_LINES: [&[u8]; 12] = [
     &[b'N'; 5000],
 ];
 
-/// The part of a scenario after the client has taken its seat.
 type Scenario = fn(&mut Judge, &mut Host) -> Played;
 
-/// Each game with its name, the delivery of messages, the lines before PLAY, and its rule.
+/// The name, the delivery, the lines before PLAY, the rule and the actions.
 const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
     ("a game of six digits", Delivery::Whole, &["ROOM solo 6 8 no"], &LENGTH, |judge, host| {
         host.seat(1);
@@ -165,8 +157,7 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
     is_over(judge, host).map(drop)
 }
 
-/// Receives the client's message after OVER. Returns whether it wants another game. If the client leaves, the
-/// connection is not closed here.
+/// If the client leaves, the connection is not closed here.
 fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
     let next = host.receive(judge, &AFTER_OVER)?;
     let right = matches!(next, ClientAction::Closes | ClientAction::Sends(ClientMessage::New(_) | ClientMessage::Quit));
@@ -205,7 +196,7 @@ fn stars(judge: &mut Judge, host: &mut Host) -> Played {
     host.send("ROW 2 4 **** 4 0");
     host.send("OVER 2 won 4 0 ****");
     if host.turn(judge)? {
-        // All turns are used while the race continues for other players, so the code stays hidden.
+        // All turns are used, but the race continues for other players, so the code stays hidden.
         host.receive(judge, &PLAYS)?;
         host.send("ROW 1 10 1234 1 1");
         host.send("OVER 1 lost 10 0 ****");
@@ -215,7 +206,6 @@ fn stars(judge: &mut Judge, host: &mut Host) -> Played {
     Ok(())
 }
 
-// Rejects each message until the client waits or leaves.
 fn reject(judge: &mut Judge, host: &mut Host) -> Played {
     for count in 0.. {
         let waits = host.connection.buffer.is_empty() && !host.connection.more(Instant::now() + PAUSE);

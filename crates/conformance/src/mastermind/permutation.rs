@@ -1,11 +1,8 @@
-//! Codes and guesses that depend on the seed of a test.
-
 use mastermind::{Code, Peg};
 
 use crate::tester::Options;
 
-/// Permutes the digits of a code among the given number of colours. Repeated digits stay repeated. With the usual seed,
-/// the code is unchanged.
+/// Repeated digits stay repeated. With the usual seed, the code is unchanged.
 pub(super) fn permuted(code: Code, colours: usize, options: &Options) -> Code {
     let mut digits: Vec<Option<Peg>> = (0..colours).map(Peg::new).collect();
     for last in (1..digits.len()).rev() {

@@ -1,5 +1,3 @@
-//! Tests mastermind servers with a solo room.
-
 mod client;
 mod clients;
 mod games;
@@ -17,7 +15,6 @@ use client::{Client, Server};
 use player::Player;
 use rules::{LISTENS, ROOM, RULES};
 
-/// The tester of servers.
 pub static TESTER: Tester = Tester {
     kind: "mastermind-server",
     is_server: true,
@@ -29,7 +26,6 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// The server under test and how it is reached.
 struct Subject<'a> {
     launcher: &'a dyn Launcher,
     options: Options,
@@ -43,14 +39,12 @@ impl Subject<'_> {
         Ok(Server { run, address, options: self.options, clients: 0 })
     }
 
-    /// Starts the server and connects.
     fn connect(&self, judge: &mut Judge) -> Played<Client> {
         let mut server = self.start(judge)?;
         let client = Client::connect(judge, &mut server)?;
         Ok(Client { _server: Some(server), ..client })
     }
 
-    /// Starts the server and takes a seat.
     fn take_seat(&self, judge: &mut Judge, name: &str) -> Played<Player> {
         self.connect(judge)?.take_seat(judge, name)
     }

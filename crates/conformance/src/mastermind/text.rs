@@ -1,5 +1,3 @@
-//! Tests text games of mastermind.
-
 mod dialogue;
 mod games;
 mod rules;
@@ -14,7 +12,6 @@ use crate::{
 use dialogue::Dialogue;
 use rules::{RULES, SHOWN};
 
-/// The tester of text games.
 pub static TESTER: Tester = Tester {
     kind: "mastermind-text",
     is_server: false,
@@ -26,7 +23,6 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// The text game under test and the terminal that it uses.
 struct Subject<'a> {
     launcher: &'a dyn Launcher,
     options: Options,
@@ -49,8 +45,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // Output that stays in a buffer on a pipe is visible at a terminal, so the other rules can still be judged.
         subject.terminal = Terminal::Whole;
     }
-    // They are played for any selection of rules, since an error in a plain game must not be attributed to the rules of
-    // other scenarios.
+    // Played for any selection of rules: an error in a plain game must not be attributed to other scenarios.
     let mut scenes = vec![
         scene("a lost game", |judge| games::lost(judge, &subject, 4, false)),
         scene("a won game", |judge| games::won(judge, &subject)),

@@ -1,5 +1,3 @@
-//! A server whose messages are all scripted.
-
 use std::{
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     thread,
@@ -22,51 +20,42 @@ use crate::{
     words::nuggets::WITH_CLIENT,
 };
 
-/// The name that clients receive: the longest name that servers keep.
+/// The longest name that servers keep.
 pub(super) const NAME: &str = "Tess T whose name is just as long as servers keeps";
-/// The host that clients receive.
 pub(super) const HOST: &str = "127.0.0.1";
 /// The number of bytes of a message that a report shows.
 const SHOWN: usize = 60;
-/// How long a user looks at a new screen before the first key.
 const LOOK: Duration = Duration::from_millis(500);
-/// How long to wait for the KEY of a first key, which the client may have lost.
 const EARLY: Duration = Duration::from_secs(1);
-/// How long a client may take, beyond the usual patience, to start and to show the text of QUIT before it exits.
+/// The time beyond the usual patience for a client to start, and to show the text of QUIT.
 const LINGER: Duration = Duration::from_secs(10);
 /// How long to wait for messages that must not arrive.
 const REST: Duration = Duration::from_millis(300);
-/// The key that is typed until the client accepts keys.
+/// Typed until the client accepts keys.
 const WAKE: u8 = b'h';
 
-/// A message as a report shows it.
 pub(super) fn shown(bytes: &[u8]) -> String {
     let text = bytes.get(..SHOWN).unwrap_or(bytes).escape_ascii();
     if bytes.len() > SHOWN { format!("'{text}...' ({} bytes)", bytes.len()) } else { format!("'{text}'") }
 }
 
-/// A client under test and its server.
 pub(super) struct TestServer<'a> {
     pub(super) judge: &'a mut Judge,
     pub(super) run: Box<dyn Run>,
     pub(super) options: &'a Options,
     socket: UdpSocket,
     line: Channel,
-    // Datagrams from other addresses than the server's.
     other_address: Channel,
     client: Option<SocketAddr>,
-    // Whether the client runs at the pseudo-terminal that the scenario requires.
     is_at_terminal: bool,
-    // The name on the client's command line.
     name: Option<&'static str>,
-    // The number of expected KEYs of the key that was typed more than once.
+    // Expected KEYs of the key that was typed more than once.
     spare: usize,
-    // Whether a KEY has arrived. After it, the client must not send PLAY.
+    // After a KEY, the client must not send PLAY.
     has_sent_key: bool,
 }
 
 impl<'a> TestServer<'a> {
-    /// Starts a client with this name, if any, and this host.
     pub(super) fn new(
         judge: &'a mut Judge,
         terminal: Terminal,
@@ -108,7 +97,6 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    /// Sends a message from an address that is not the server's.
     pub(super) fn send_from_other_address(&self, message: &[u8]) -> Played {
         if let Some(client) = self.client {
             self.other_address.sent(message);
@@ -135,13 +123,11 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    /// Receives and judges the first message.
     pub(super) fn receive_first(&mut self) -> Played<Vec<u8>> {
         self.receive_first_as(&FIRST)
     }
 
-    /// Like [`TestServer::receive_first`]. Any other message breaks this rule, unless the usual first message is wrong
-    /// too.
+    /// Any other message breaks this rule, unless the usual first message is wrong too.
     pub(super) fn receive_first_as(&mut self, rule: &'static Rule) -> Played<Vec<u8>> {
         let Some(first) = self.first() else { return self.no_first_message(rule) };
         let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
@@ -154,7 +140,6 @@ impl<'a> TestServer<'a> {
         Ok(first)
     }
 
-    /// Receives the first message of a client whose host is given by name.
     pub(super) fn receive_first_by_name(&mut self) -> Played {
         match self.first() {
             Some(_) => self.judge.require(&HOST_NAME, true, String::new),
@@ -162,13 +147,11 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    // The first message. Other programs may slow down the start of a client.
     fn first(&mut self) -> Option<Vec<u8>> {
         let start = if self.judge.has_failed(&FIRST) { Duration::ZERO } else { LINGER };
         self.next(self.options.deadline() + start)
     }
 
-    // Ends the scenario if the client sends nothing.
     fn no_first_message<T>(&mut self, rule: &'static Rule) -> Played<T> {
         if rule != &FIRST && self.judge.has_failed(&FIRST) {
             self.judge.ended_by(&FIRST);
@@ -177,7 +160,7 @@ impl<'a> TestServer<'a> {
         self.break_missing(rule, "expected a first message, received nothing")
     }
 
-    // Leaves a rule out if the other rule is broken in any game, since that hides this rule.
+    // Leaves out `rule` if `by` is broken in any game, which hides it.
     fn is_hidden(&mut self, rule: &'static Rule, by: &'static Rule) -> bool {
         let is_hidden = rule != by && self.judge.has_failed(by);
         if is_hidden {
@@ -186,14 +169,13 @@ impl<'a> TestServer<'a> {
         is_hidden
     }
 
-    /// Accepts the client. Returns whether it sends typed keys.
+    /// Returns whether the client sends typed keys.
     pub(super) fn welcome(&mut self) -> Played<bool> {
         self.receive_first()?;
         self.enter(b"GRID 3 14", &display(0))?;
         self.await_keys(&KEYS)
     }
 
-    /// Sends the messages that accept a client that has sent PLAY, and waits as long as a user looks at the screen.
     pub(super) fn enter(&mut self, grid: &[u8], display: &[u8]) -> Played {
         if self.name.is_some() {
             self.send(b"OK A");
@@ -211,7 +193,7 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    /// Types a key until the client sends it. Returns whether the client sends it. If not, the rule is broken.
+    /// Types a key until the client sends it.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn await_keys(&mut self, rule: &'static Rule) -> Played<bool> {
         let by = self.options.deadline();
@@ -235,8 +217,7 @@ impl<'a> TestServer<'a> {
         Ok(false)
     }
 
-    /// Types a key and waits for its KEY. If none arrives, `rule` is broken, since the event in `after` must not harm
-    /// the client.
+    /// The event in `after` must not harm the client.
     pub(super) fn key(&mut self, key: u8, rule: &'static Rule, after: &str) -> Played {
         self.run.type_bytes(&[key]);
         let by = self.options.deadline();
@@ -259,14 +240,13 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    // Whether it is a KEY of the key that was typed more than once.
     fn is_spare(&mut self, message: &[u8]) -> bool {
         let is_spare = typed_key(message) == Some(WAKE) && self.spare > 0;
         self.spare -= usize::from(is_spare);
         is_spare
     }
 
-    // Judges an unexpected message. The first message may be repeated until the client has read that it was accepted.
+    // The first message may be repeated until the client has read that it was accepted.
     fn judge_unexpected(&mut self, message: &[u8]) {
         let asks = message.starts_with(b"PLAY") || message.starts_with(b"SPECTATE");
         if asks {
@@ -278,7 +258,7 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    /// Accepts a client whose input is a pipe, closes its input and waits for KEY Q. Returns whether KEY Q arrived.
+    /// Returns whether KEY Q arrived.
     pub(super) fn end_input(&mut self) -> Played<bool> {
         if self.next(self.options.deadline()).is_none() {
             let why = "the client does not play if its standard input is a pipe";
@@ -311,7 +291,6 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    /// Judges the messages that arrive until `by`.
     pub(super) fn receive_until(&mut self, by: Instant) {
         while let Some(message) = self.next(by) {
             if !self.is_spare(&message) {
@@ -322,8 +301,7 @@ impl<'a> TestServer<'a> {
         thread::sleep(by.saturating_duration_since(Instant::now()));
     }
 
-    /// Sends this QUIT, after which the client must end and have printed the text. All of it is one rule, except for
-    /// breaches that any QUIT shows.
+    /// The client must end and have printed the text. All of it is one rule, except for breaches that any QUIT shows.
     pub(super) fn quit_as(&mut self, message: &[u8], text: &str, rule: &'static Rule) -> Played {
         if self.run.exit(Instant::now()).is_some() {
             return self.break_missing(rule, "expected the client to wait for QUIT");
@@ -348,7 +326,7 @@ impl<'a> TestServer<'a> {
         })
     }
 
-    /// Sends QUIT after KEY Q. A client that waits for QUIT prints its text.
+    /// A client that waits for QUIT after KEY Q prints its text.
     pub(super) fn farewell(&mut self, text: &str) -> Played {
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline() + LINGER;
@@ -366,13 +344,13 @@ impl<'a> TestServer<'a> {
         })
     }
 
-    /// Sends QUIT. The client must then exit without sending a message, and must have printed the text.
+    /// The client must exit without another message, and have printed the text.
     pub(super) fn quit(&mut self, text: &str) -> Played {
         if self.run.exit(Instant::now()).is_some() {
             return self.break_missing(&QUIT, "expected the client to wait for QUIT");
         }
         if self.judge.has_failed(&KEYS) {
-            // Extra messages that the client sends for a key must not be attributed to QUIT.
+            // Extra messages for a key must not be attributed to QUIT.
             self.receive_until(Instant::now() + REST);
         }
         self.send(format!("QUIT {text}").as_bytes());
@@ -394,7 +372,6 @@ impl<'a> TestServer<'a> {
         Ok(())
     }
 
-    /// Whether the client still runs after it had time to read the messages.
     pub(super) fn survives(&mut self, rule: &'static Rule, after: &str) -> Played {
         self.receive_until(Instant::now() + REST);
         match self.run.exit(Instant::now()) {
@@ -403,7 +380,7 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    /// Types keys in one batch and waits for the KEY of each.
+    /// All keys in one batch.
     pub(super) fn keys(&mut self, keys: &[u8], rule: &'static Rule) -> Played {
         self.run.type_bytes(keys);
         let by = self.options.deadline();
@@ -423,7 +400,6 @@ impl<'a> TestServer<'a> {
         Ok(())
     }
 
-    // Breaks a rule because a message is missing, and ends the scenario.
     fn break_missing<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
         let exit = self.run.exit(Instant::now() + REST);
         if rule != &NO_CRASH && exit.is_some_and(|exit| exit.is_crash(&self.run.errors())) {
@@ -435,7 +411,6 @@ impl<'a> TestServer<'a> {
         self.judge.broken(rule, || format!("{wrong}; {state}"))
     }
 
-    // Whether the client still runs.
     fn state(&mut self) -> String {
         let hint = if self.is_at_terminal {
             ""
@@ -449,12 +424,12 @@ impl<'a> TestServer<'a> {
     }
 }
 
-// The key of a KEY message, with any following bytes ignored.
+// Bytes after the key are ignored.
 fn typed_key(message: &[u8]) -> Option<u8> {
     message.strip_prefix(b"KEY ").and_then(|rest| rest.first()).copied()
 }
 
-/// A DISPLAY that shows the player after the given number of moves. It is small, so that it fits any window.
+/// Small enough for any window. The player has made `gone` moves.
 pub(super) fn display(gone: usize) -> Vec<u8> {
     let mut row = *b"|............|";
     row[1 + gone % 12] = b'@';

@@ -1,5 +1,3 @@
-//! The effects that an action must have, and the end of a game.
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Instant,
@@ -22,10 +20,8 @@ use crate::{
     rule::Rule,
 };
 
-/// An observation about a client, with a description of the error if the rule is broken.
 pub(super) struct Observation {
     rule: &'static Rule,
-    // The rule that is broken instead, unless `rule` is also broken elsewhere.
     instead: Option<&'static Rule>,
     client: usize,
     wrong: Option<String>,
@@ -36,7 +32,7 @@ impl Observation {
         Self { rule, instead: None, client, wrong: (!kept).then(wrong) }
     }
 
-    /// A breach of `rule`, or of `instead` if no other observation breaks `rule`.
+    /// Breaks `rule`, or `instead` if no other observation breaks `rule`.
     pub(super) fn either(rule: &'static Rule, instead: Option<&'static Rule>, client: usize, wrong: String) -> Self {
         Self { rule, instead, client, wrong: Some(wrong) }
     }
@@ -50,11 +46,9 @@ pub(super) struct Snapshot {
 }
 
 impl Game<'_> {
-    /// Types a key as a player, and judges its effect. A key that must have no effect is judged with the next key that
-    /// has one.
+    /// A key that must have no effect is judged with the next key that has one.
     pub(super) fn key(&mut self, number: usize, key: u8) -> Played<Effect> {
         if self.clients[number].quit.is_some() {
-            // The unexpected QUIT was recorded before.
             return Err(Halt::Broken);
         }
         let letter = self.letter(number)?;
@@ -96,14 +90,13 @@ impl Game<'_> {
         Ok(effect)
     }
 
-    /// Sends a datagram that must have no effect. The next key shows whether it had one.
+    /// The next key shows whether the datagram had an effect.
     pub(super) fn idle(&mut self, number: usize, datagram: &[u8], rule: &'static Rule, text: &str) {
         let by = self.letter(number).ok();
         self.send(number, datagram);
         self.idle = Some(IgnoredDatagram { rule, text: text.to_owned(), by, is_broken: false });
     }
 
-    /// Sends KEY Q, which the server must answer with QUIT. Returns whether it did.
     pub(super) fn quit(&mut self, number: usize, rule: &'static Rule) -> Played<bool> {
         let who = self.who(number);
         self.clients[number].leaving = true;
@@ -132,7 +125,6 @@ impl Game<'_> {
         Ok(())
     }
 
-    /// Compares the text of a QUIT with the text of the protocol.
     pub(super) fn text(&mut self, number: usize, wanted: &str) {
         let Some(text) = &self.clients[number].quit else { return };
         let text = text.trim_ascii_end();
@@ -141,7 +133,6 @@ impl Game<'_> {
         });
     }
 
-    /// The clients that receive all changes.
     pub(super) fn active(&self) -> Vec<usize> {
         let is_active = |number: &usize| {
             let client = &self.clients[*number];
@@ -159,7 +150,6 @@ impl Game<'_> {
         })
     }
 
-    /// Waits until all clients have received the current state, then judges and adopts the received messages.
     pub(super) fn judge_effects(&mut self, action: &Action<'_>) -> Played {
         let before = self.before()?;
         self.judge_effects_from(action, &before)
@@ -210,7 +200,7 @@ impl Game<'_> {
         self.conclude(action, &model, before, found)
     }
 
-    // Whether all clients received the same number of DISPLAYs, and the last ones show the mover at its new place.
+    // All clients received the same number of DISPLAYs, and the last ones show the mover at its new place.
     fn has_arrived(&self, action: &Action<'_>, model: &Model, before: &Snapshot) -> bool {
         let count = |number: &usize| self.clients[*number].log.iter().filter(|&&kind| kind == Kind::Display).count();
         let counts: BTreeSet<usize> = before.active.iter().map(count).collect();
@@ -219,7 +209,6 @@ impl Game<'_> {
         counts.len() == 1 && !counts.contains(&0) && is_there && is_paid
     }
 
-    // The remaining gold according to a GOLD since the last action.
     fn reported_left(&self, before: &Snapshot) -> Option<u32> {
         let clients = before.active.iter().map(|&number| &self.clients[number]);
         clients.filter(|client| client.has(Kind::Gold)).filter_map(|client| client.left).min()
@@ -229,7 +218,6 @@ impl Game<'_> {
         before.active.iter().any(|&number| self.clients[number].quit.is_some())
     }
 
-    // Whether the game is over according to GOLD or, without one, the map.
     fn is_over_for(&self, before: &Snapshot) -> bool {
         match self.reported_left(before) {
             Some(left) => left == 0,
@@ -237,7 +225,6 @@ impl Game<'_> {
         }
     }
 
-    // Records the observations and adopts the state that the server shows.
     fn conclude(&mut self, action: &Action<'_>, model: &Model, before: &Snapshot, found: Vec<Observation>) -> Played {
         let is_silent = !before.active.is_empty()
             && before.active.iter().all(|&number| {
@@ -280,7 +267,7 @@ impl Game<'_> {
         Ok(())
     }
 
-    // Handles an action after which no client received a DISPLAY.
+    // No client received a DISPLAY.
     fn silence(&mut self, action: &Action<'_>) -> Played {
         let text = self.action_text(action);
         let wrong = || format!("expected DISPLAY after {text}, but no client received it");
@@ -306,8 +293,8 @@ impl Game<'_> {
         played
     }
 
-    /// Corrects the model by the state that the server shows, so that a deviation is not judged again after later
-    /// actions. If the players have not moved as in the model, a player that is not shown may be anywhere.
+    /// A deviation is then not judged again after later actions. If the players have not moved as in the model, a
+    /// player that is not shown may be anywhere.
     pub(super) fn adopt(&mut self, model: &Model, is_moved: bool) {
         let mut model = model.clone();
         if let Some(display) = self.true_board() {
@@ -349,19 +336,18 @@ impl Game<'_> {
         self.model = Some(model);
     }
 
-    /// The last DISPLAY that the spectator received since the last action.
+    /// The spectator's last DISPLAY, if it is newer than the last action.
     pub(super) fn true_board(&self) -> Option<&[u8]> {
         let watcher = &self.clients[self.spectator()?];
         watcher.is_shown().then_some(&watcher.display[..])
     }
 
-    // A player's last DISPLAY, if it is newer than the last action.
+    // The last DISPLAY, if it is newer than the last action.
     fn own_display(&self, letter: Letter) -> Option<&[u8]> {
         let is_it = |client: &&Client| client.role == Role::Player(letter) && client.is_shown();
         self.clients.iter().find(is_it).map(|client| &client.display[..])
     }
 
-    /// A player's position in its own DISPLAY.
     pub(super) fn own_place(&self, letter: Letter) -> Option<Cell> {
         let display = self.own_display(letter)?;
         let find = |wanted: u8| cells(display).find(|(_, byte)| *byte == wanted).map(|(cell, _)| cell);
@@ -404,7 +390,6 @@ impl Game<'_> {
         found
     }
 
-    // Whether the spectator's DISPLAY shows another player at this spot.
     fn is_covered(&self, letter: Letter, own: Cell) -> bool {
         let shown = self.true_board().and_then(|board| Letter::from_byte(*board.get(own.index())?));
         shown.is_some_and(|shown| shown != letter)
@@ -433,7 +418,6 @@ impl Game<'_> {
         }
     }
 
-    // Checks the spectator's DISPLAY. Returns whether all players are at the expected positions.
     fn observe_board(
         &self,
         found: &mut Vec<Observation>,
@@ -507,7 +491,6 @@ impl Game<'_> {
         true
     }
 
-    // Like [`Game::observe_board`], but by each player's own DISPLAY.
     fn observe_places(
         &self,
         found: &mut Vec<Observation>,
@@ -545,7 +528,6 @@ impl Game<'_> {
         is_right
     }
 
-    // Explains why the purses and the remaining gold do not add up to the total.
     fn unbalanced(&self, number: usize) -> Option<String> {
         let (total, left) = (self.total?, self.clients[number].left?);
         let purses: u32 = self.clients.iter().map(|client| client.purse).fold(0, u32::saturating_add);
@@ -557,7 +539,7 @@ impl Game<'_> {
         })
     }
 
-    // Judges GOLD. Whether its numbers match the previous ones is judged on arrival.
+    // Whether the numbers match the previous ones is judged on arrival.
     fn observe_gold(
         &self,
         found: &mut Vec<Observation>,
@@ -630,7 +612,6 @@ impl Game<'_> {
                 }));
             }
         }
-        // Purses are added up only if all of them are known.
         for &number in active.iter().filter(|&&number| all_paid && self.clients[number].has(Kind::Gold)) {
             let left = self.clients[number].left.unwrap_or(0);
             let wrong = self.unbalanced(number).or_else(|| {
@@ -652,20 +633,19 @@ pub(super) fn cells(text: &[u8]) -> impl Iterator<Item = (Cell, u8)> {
     (0..=u16::MAX).map(Cell).zip(text.iter().copied())
 }
 
-// The positions of the players in a spectator's DISPLAY.
 fn places(text: &[u8]) -> BTreeMap<Letter, Cell> {
     cells(text).filter_map(|(cell, byte)| Some((Letter::from_byte(byte)?, cell))).collect()
 }
 
-/// A rule that cells of a view break, and the rule that they break instead unless another observation breaks the first.
+/// The second rule is broken instead unless another observation breaks the first.
 type Breach = (&'static Rule, Option<&'static Rule>);
 
-/// A rule with the number of cells that break it, and the first of them with the expected and the shown byte.
+/// The number of cells, and the first of them with the expected and the shown byte.
 type Differences = (Breach, u32, (Cell, u8, u8));
 
 impl Game<'_> {
-    /// Judges the last DISPLAY of a player at `own`. One error of sight has many effects. It breaks the other rules of
-    /// this picture only if no other observation shows that sight is wrong.
+    /// One error of sight has many effects. It breaks the other rules of this picture only if no other observation
+    /// shows that sight is wrong.
     pub(super) fn observe_view(
         &self,
         found: &mut Vec<Observation>,
@@ -769,11 +749,10 @@ const fn is_occupant(byte: u8) -> bool {
 }
 
 const OVER: &str = "GAME OVER:";
-/// The number of bytes of a name that are kept.
+/// Servers keep this number of bytes of a name.
 const LONGEST_NAME: usize = 50;
 
 impl Game<'_> {
-    /// Judges the end of the game after an action that took the last nugget.
     pub(super) fn end(&mut self, after: &str, before: &Snapshot) -> Played {
         let receivers = &before.active;
         self.end = End::Due;
@@ -843,8 +822,8 @@ impl Game<'_> {
         Ok(())
     }
 
-    /// The rows of the final table in the order of joining, with the purses that the server has reported to its
-    /// clients. The player of the last key has the gold that is missing in them.
+    /// The final table in the order of joining. The player of the last key has the gold that is missing in the reported
+    /// purses.
     pub(super) fn table(&self) -> Vec<Row> {
         let purses: u32 = self.joined.iter().map(|(.., number)| self.clients[*number].purse).sum();
         let rest = self.total.unwrap_or(GOLD).saturating_sub(purses);
@@ -857,7 +836,6 @@ impl Game<'_> {
         self.joined.iter().map(row).collect()
     }
 
-    // Judges the rows of a table, regardless of the form of its columns.
     fn judge_table(&mut self, who: &str, lines: &[String], table: &[Row]) {
         let rows: Vec<(Row, &String)> = lines.iter().filter_map(|line| row(line).map(|row| (row, line))).collect();
         for right in table {
@@ -896,7 +874,6 @@ impl Game<'_> {
         }
     }
 
-    /// Judges the table that the server prints to standard output.
     pub(super) fn judge_summary(&mut self, run: &mut dyn Run) {
         let wanted: Vec<String> =
             self.table().iter().map(|row| format!("{} {}", char::from(row.letter), row.purse)).collect();

@@ -1,5 +1,4 @@
-//! A game with one server. The clients read its state from whatever messages arrive, so that a deviation breaks its own
-//! rule only.
+//! Clients read the state of the game from whatever messages arrive, so that a deviation breaks its own rule only.
 
 use std::{
     collections::BTreeSet,
@@ -28,22 +27,19 @@ use crate::{
 };
 
 pub(super) const GOLD: u32 = 250;
-/// How long the system may take to report that a port is closed.
+/// How long the system may take to report a closed port.
 const PROBE: Duration = Duration::from_millis(200);
 /// How long to wait for more messages if a known deviation prevents the expected ones.
 const GRACE: Duration = Duration::from_millis(150);
-/// The same as a multiple of the longest recent response time, with its limit. A game with many deviations contains
-/// many such waits.
+/// `GRACE` as a multiple of the longest recent response time: a game with many deviations contains many such waits.
 const LATENCIES: u32 = 8;
 const MAX_GRACE: Duration = Duration::from_secs(1);
-/// The patience for an answer of many messages, as a multiple of the patience for each message.
+/// An answer of many messages may take this multiple of the patience.
 const SLOW: u32 = 4;
-/// How long to wait until all received data is read.
 const DRAIN: Duration = Duration::from_secs(2);
 const DRAIN_POLL: Duration = Duration::from_millis(5);
 pub(super) const STEPS: &[u8] = b"hjklyubn";
 
-/// The kinds of messages, to record their order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Ok,
@@ -80,23 +76,20 @@ pub(super) enum Role {
     Player(Letter),
 }
 
-/// A client and its received state.
 #[derive(Default)]
 pub(super) struct Client {
     pub(super) role: Role,
-    /// The messages since the last action of any client.
+    /// Since the last action.
     pub(super) log: Vec<Kind>,
     pub(super) display: Vec<u8>,
     pub(super) letter: Option<Letter>,
     pub(super) size: Option<(u16, u16)>,
     pub(super) purse: u32,
-    /// The gold that it has collected according to the GOLDs since that action.
     pub(super) collected: u32,
     pub(super) left: Option<u32>,
     pub(super) quit: Option<Vec<u8>>,
-    /// Whether it quit before the game was over.
     pub(super) has_left: bool,
-    /// Whether the server may send it QUIT now.
+    /// The server may send it QUIT now.
     pub(super) leaving: bool,
     pub(super) line: Option<Channel>,
 }
@@ -106,28 +99,24 @@ impl Client {
         self.log.contains(&kind)
     }
 
-    /// Whether its last DISPLAY was received since the last action and describes the current state.
+    /// The last DISPLAY was received since the last action.
     pub(super) fn is_shown(&self) -> bool {
         self.has(Kind::Display) && !self.display.is_empty()
     }
 }
 
-/// An action of a client, and the rule that is broken if the effect is wrong.
 pub(super) struct Action<'a> {
     pub(super) text: &'a str,
     pub(super) rule: &'static Rule,
     /// The rule about a single step of this kind.
     pub(super) step: &'static Rule,
     pub(super) mover: Option<Letter>,
-    /// The other players that it moves.
     pub(super) pushed: Vec<Letter>,
-    /// The last cell of a player that leaves.
     pub(super) left: Option<Cell>,
     pub(super) effect: Effect,
 }
 
 impl<'a> Action<'a> {
-    /// An action that moves no player.
     pub(super) fn of(text: &'a str, rule: &'static Rule) -> Self {
         Self { text, rule, step: rule, mover: None, pushed: Vec::new(), left: None, effect: Effect::default() }
     }
@@ -139,11 +128,10 @@ pub(super) struct IgnoredDatagram {
     pub(super) rule: &'static Rule,
     pub(super) text: String,
     pub(super) by: Option<Letter>,
-    /// The datagram has had an effect, so the scenario cannot show anything new.
+    /// It has had an effect, so the scenario cannot show anything new.
     pub(super) is_broken: bool,
 }
 
-/// Whether a game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Open,
@@ -157,33 +145,30 @@ pub(super) struct Game<'a> {
     pub(super) options: &'a Options,
     wire: Wire,
     pub(super) model: Option<Model>,
-    /// The rows and columns of the map, if they are known from the start.
     pub(super) size: Option<(u16, u16)>,
     pub(super) clients: Vec<Client>,
     pub(super) joined: Vec<(Letter, Name, usize)>,
-    /// The datagram since the last action that must have no effect.
     pub(super) idle: Option<IgnoredDatagram>,
     pub(super) end: End,
-    /// A description of a player's leave after which no client received a DISPLAY.
+    /// A leave after which no client received a DISPLAY.
     pub(super) unseen_leave: Option<String>,
-    /// The description of a key with which a player has taken a pile, if no client received a GOLD.
+    /// A key that has taken a pile without a GOLD to any client.
     pub(super) unpaid: Option<String>,
     refused: bool,
-    // When the last datagram was sent, if no answer has arrived yet, and the longest recent response time.
+    // The time of the last datagram without an answer yet, and the longest recent response time.
     asked: Option<Instant>,
     slowest: Duration,
-    /// The number of moves after which no client received a DISPLAY.
+    /// Moves after which no client received a DISPLAY.
     pub(super) unanswered: u32,
     pub(super) last_sender: Option<usize>,
-    /// The client whose last key collects gold.
     pub(super) collector: Option<usize>,
-    /// Whether the form of messages is judged too.
+    /// The form of messages is judged too.
     pub(super) is_strict: bool,
-    /// The sum of all purses and the remaining gold.
+    /// All purses and the remaining gold.
     pub(super) total: Option<u32>,
     pub(super) received: u64,
     pub(super) letters: usize,
-    // Whether the server was started for this game.
+    // The server was started for this game.
     pub(super) fresh: bool,
 }
 
@@ -219,7 +204,6 @@ impl<'a> Game<'a> {
         self.wire
     }
 
-    /// Opens a client that is unknown to the server.
     pub(super) fn open_client(&mut self) -> Played<usize> {
         let number = self.wire.open()?;
         let line = Some(self.judge.line(&format!("client {number}"), &WITH_SERVER));
@@ -238,14 +222,13 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Closes a client's port without notifying the server.
     pub(super) fn close_port(&mut self, number: usize) {
         self.wire.close(number);
         self.clients[number].role = Role::Unjoined;
         self.record(number, |line| line.note(Sender::Tester, "closes its port"));
     }
 
-    /// Sends a datagram. Messages that arrive from now on count as its effects.
+    /// Messages that arrive from now on count as effects of the datagram.
     pub(super) fn send(&mut self, number: usize, datagram: &[u8]) {
         for client in &mut self.clients {
             client.log.clear();
@@ -258,12 +241,11 @@ impl<'a> Game<'a> {
         (self.last_sender, self.collector) = (Some(number), None);
     }
 
-    /// How long the rest of an answer may take after its first part has arrived.
     pub(super) fn grace(&self) -> Duration {
         (self.slowest * LATENCIES).clamp(GRACE, MAX_GRACE)
     }
 
-    /// Receives messages until `enough` returns true, or until none has arrived for the time that the program may take.
+    /// Waits until `enough` returns true, or until no message has arrived for the time that the program may take.
     /// Returns whether `enough` returned true.
     pub(super) fn wait(&mut self, mut enough: impl FnMut(&Self) -> bool) -> bool {
         let limit = self.limit();
@@ -276,12 +258,10 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// The time by which a slow server must have sent all messages of its answer.
     pub(super) fn limit(&self) -> Instant {
         Instant::now() + SLOW * self.options.patience
     }
 
-    /// The time by which the next message must arrive.
     pub(super) fn deadline(&self, limit: Instant) -> Instant {
         limit.min(self.options.deadline())
     }
@@ -309,7 +289,6 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Receives all messages that the server has sent so far. Returns whether any arrived.
     pub(super) fn drain(&mut self) -> bool {
         let (before, by, mut came) = (self.wire.pauses(), Instant::now() + DRAIN, false);
         let is_read = |game: &Self| game.wire.pauses().iter().zip(&before).all(|(now, before)| now > before);
@@ -329,8 +308,7 @@ impl<'a> Game<'a> {
     }
 
     pub(super) fn is_gone(&mut self) -> bool {
-        // The system does not report a closed port for datagrams that were sent before it was closed, so the tester
-        // sends another one.
+        // The system does not report a closed port for earlier datagrams, so the tester sends another one.
         if !self.refused
             && let Ok(probe) = self.open_client()
         {
@@ -340,8 +318,7 @@ impl<'a> Game<'a> {
         self.refused
     }
 
-    /// Breaks the rule and ends the scenario. If the server has ended, the rule that it survives any input is broken
-    /// instead.
+    /// Ends the scenario. If the server has ended, the rule that it survives any input is broken instead.
     pub(super) fn break_missing<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
         if self.is_gone() {
             let idle = self.idle.take();
@@ -375,7 +352,7 @@ impl<'a> Game<'a> {
         self.clients[number].line.iter().for_each(what);
     }
 
-    /// Makes this client the subject of the next breach.
+    /// The next breach is about this client.
     pub(super) fn attend(&self, number: usize) {
         self.record(number, Channel::attend);
     }
@@ -479,7 +456,7 @@ impl<'a> Game<'a> {
         self.clients[number].log.push(kind);
     }
 
-    // Judges whether the numbers of a GOLD match the previous ones.
+    // The numbers of a GOLD must match the previous ones.
     fn take_gold(&mut self, number: usize, bytes: &[u8], (collected, purse, remaining): (u32, u32, u32)) {
         let who = self.who(number);
         let client = &mut self.clients[number];
@@ -524,18 +501,16 @@ impl<'a> Game<'a> {
     }
 }
 
-/// How long to wait before SPECTATE is repeated.
+/// The pause before SPECTATE is repeated.
 const PAUSE: Duration = Duration::from_millis(500);
 
 impl Game<'_> {
-    /// Starts a game without a spectator on a known map.
     pub(super) fn unwatched(&mut self, map: &Grid) {
         self.total = self.fresh.then_some(GOLD);
         self.model = Some(Model::new(map.clone(), BTreeSet::new()));
     }
 
-    /// Sends SPECTATE from a client. `map` is the map if it is known. If the server sends no DISPLAY, the game continues
-    /// without a spectator.
+    /// If the server sends no DISPLAY, the game continues without a spectator.
     pub(super) fn spectate(&mut self, number: usize, map: Option<&Grid>) -> Played {
         let all = [Kind::Grid, Kind::Gold, Kind::Display];
         let before = self.spectator();
@@ -594,7 +569,7 @@ impl Game<'_> {
         Ok(())
     }
 
-    // Whether these messages arrived in this order, with no other messages between them except ERRORs.
+    // The messages must arrive in this order, with only ERRORs between them.
     fn answered(&mut self, number: usize, all: &[Kind], rule: &'static Rule, what: &str, wanted: &str) -> Played {
         let log: Vec<Kind> = self.clients[number].log.iter().copied().filter(|&kind| kind != Kind::Error).collect();
         if log.starts_with(all) {
@@ -604,7 +579,6 @@ impl Game<'_> {
         self.missing(rule, || format!("expected {wanted}, in this order, after {what}, received {}", kinds(&log)))
     }
 
-    // Creates a model of the new game from the spectator's first messages.
     fn begin(
         &mut self,
         map: Option<&Grid>,
@@ -658,7 +632,6 @@ impl Game<'_> {
         Ok(())
     }
 
-    // The map of a running server according to the spectator's DISPLAY.
     fn drawn(&mut self, display: &[u8], size: (u16, u16)) -> Played<Grid> {
         if display.iter().any(u8::is_ascii_uppercase) {
             if self.judge.has_failed(&rules::LEAVE) || self.judge.has_failed(&rules::LEFT) {
@@ -677,7 +650,6 @@ impl Game<'_> {
         }
     }
 
-    /// Lets a client join, and judges the messages to all clients.
     pub(super) fn join(&mut self, name: &str) -> Played<usize> {
         self.join_as(name.as_bytes(), &rules::WELCOME)
     }
@@ -744,12 +716,10 @@ impl Game<'_> {
         Ok(number)
     }
 
-    // Whether all clients have received the state of the game since the last action.
     fn are_shown(&self) -> bool {
         self.active().into_iter().all(|number| self.clients[number].is_shown())
     }
 
-    // Moves a player that no DISPLAY shows until one does.
     pub(super) fn reveal(&mut self, number: usize, letter: Letter) -> Played {
         for &key in STEPS {
             self.send(number, &key_message(key));
@@ -765,7 +735,7 @@ impl Game<'_> {
         Err(Halt::Broken)
     }
 
-    // The letter of a new player, which no other player has had.
+    // No other player has had the letter of a new player.
     fn lettered(&mut self, number: usize, text: &str) -> Played<Letter> {
         let expected = self.joined.last().map(|(before, ..)| before.byte().wrapping_add(1));
         // A running server may have had players before.
@@ -787,7 +757,7 @@ impl Game<'_> {
         self.clients.iter().position(|client| client.role == Role::Spectator && client.quit.is_none())
     }
 
-    /// The position of a player in the last DISPLAYs: in the spectator's, or else in its own.
+    /// According to the spectator's last DISPLAY, or else the player's own.
     pub(super) fn place(&self, letter: Letter) -> Option<Cell> {
         let board = self.true_board().unwrap_or_default();
         let shown = cells(board).find(|(_, byte)| *byte == letter.byte()).map(|(cell, _)| cell);

@@ -1,4 +1,4 @@
-//! The maps, and the expected state of the game on the server under test: a model that receives the same keys.
+//! The expected state of the game: a model that receives the same keys.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -18,19 +18,17 @@ pub(super) struct Effect {
     pub(super) steps: usize,
     pub(super) swaps: usize,
     pub(super) piles: u32,
-    /// The number of these piles that were taken before and are on the map again.
+    /// Piles that were taken before and are on the map again.
     pub(super) again: u32,
 }
 
-/// A player's knowledge of a cell. It is replaced by the last DISPLAY, so that a deviation is judged once.
+/// Replaced by the last DISPLAY, so that a deviation is judged once.
 #[derive(Clone, Copy)]
 pub(super) struct Knowledge {
     pub(super) shown: u8,
-    /// Whether the player has seen the cell since the last DISPLAY.
     pub(super) is_new: bool,
-    /// Whether any DISPLAY has shown the cell.
     pub(super) was_shown: bool,
-    /// Whether the player saw the cell only from spots to which another player pushed it.
+    /// All spots from which it was seen were reached by a push.
     pub(super) is_by_push: bool,
 }
 
@@ -46,19 +44,16 @@ impl Knowledge {
 #[derive(Clone)]
 struct ModelPlayer {
     cell: Cell,
-    // One entry for each byte of the map's text.
     knowledge: Vec<Knowledge>,
-    // Whether the player was in a passage since the last DISPLAY.
     came_by_passage: bool,
     sight: Sight,
 }
 
-/// The map, the remaining piles and the players on the map.
 #[derive(Clone)]
 pub(super) struct Model {
     pub(super) grid: Grid,
     pub(super) piles: BTreeSet<Cell>,
-    // How often a pile was taken from each cell. The pile may still be there.
+    // How often a pile was taken from each cell. It may still be there.
     takes: BTreeMap<Cell, u32>,
     players: BTreeMap<Letter, ModelPlayer>,
     sighter: Sighter,
@@ -88,7 +83,6 @@ impl Model {
         }
     }
 
-    /// Moves a player to the position that the server shows.
     pub(super) fn correct(&mut self, letter: Letter, cell: Cell) {
         if self.cell(letter) == Some(cell) {
             return;
@@ -111,7 +105,7 @@ impl Model {
         self.players.get(&letter).map(|player| player.cell)
     }
 
-    /// Applies a player's key. A key that is not a step has no effect.
+    /// Keys other than steps have no effect.
     pub(super) fn apply(&mut self, letter: Letter, key: u8) -> Effect {
         let mut effect = Effect::default();
         let Some(direction) = Direction::from_key(key.to_ascii_lowercase()) else { return effect };
@@ -163,7 +157,6 @@ impl Model {
         }
     }
 
-    /// The text of a spectator's DISPLAY.
     pub(super) fn board(&self) -> Vec<u8> {
         let piles = self.piles.iter().map(|&cell| (cell, b'*'));
         let players = self.players.iter().map(|(letter, player)| (player.cell, letter.byte()));
@@ -174,7 +167,6 @@ impl Model {
         text
     }
 
-    /// Whether a player is in a passage, or was since its last DISPLAY.
     pub(super) fn came_by_passage(&self, letter: Letter) -> bool {
         self.players.get(&letter).is_some_and(|player| player.came_by_passage || self.grid.at(player.cell) == PASSAGE)
     }
@@ -195,7 +187,6 @@ impl Model {
         self.knowledge(letter, cell).is_known()
     }
 
-    /// Whether a player remembers a part of the map that it does not see.
     pub(super) fn remembers(&self, letter: Letter) -> bool {
         (0..=u16::MAX)
             .map(Cell)
@@ -203,14 +194,13 @@ impl Model {
             .any(|cell| self.knows(letter, cell) && !self.sees(letter, cell))
     }
 
-    /// Whether a spot is in a passage and not adjacent to a room.
+    /// Whether the cell is in a passage and not adjacent to a room.
     pub(super) fn is_deep(&self, cell: Cell) -> bool {
         let room = |direction| self.grid.step(cell, direction).is_some_and(|next| self.grid.at(next) == ROOM);
         self.grid.at(cell) == PASSAGE && !Direction::ALL.into_iter().any(room)
     }
 
-    /// The keys of a shortest path to a wanted spot, with only the steps in `keys`. Empty if the player is already on
-    /// such a spot.
+    /// A shortest path with only the steps in `keys`. Empty if the player is on a wanted spot.
     pub(super) fn path(&self, letter: Letter, keys: &[u8], wanted: impl Fn(Cell) -> bool) -> Option<Vec<u8>> {
         if wanted(self.cell(letter)?) {
             return Some(Vec::new());
@@ -218,8 +208,7 @@ impl Model {
         self.search(letter, keys, |_, _| true, |from, key| self.passed(from, key).last().is_some_and(&wanted))
     }
 
-    /// The shortest sequence of these keys with which a player takes a pile, preferably on a path without other
-    /// players. Piles that were taken before come last.
+    /// Prefers paths without other players. Piles that were taken before come last.
     pub(super) fn hunt(&self, letter: Letter, keys: &[u8]) -> Option<Vec<u8>> {
         let count = |cell: &Cell| self.takes.get(cell).copied().unwrap_or(0);
         let least = self.piles.iter().map(count).min();
@@ -232,25 +221,23 @@ impl Model {
         self.search(letter, keys, is_free, is_taking).or_else(|| self.search(letter, keys, |_, _| true, is_taking))
     }
 
-    /// Whether a pile was taken from a cell. A pile that is there again breaks a separate rule.
+    /// A pile that is there again breaks a separate rule.
     pub(super) fn was_taken(&self, cell: Cell) -> bool {
         self.takes.contains_key(&cell)
     }
 
-    /// Whether a run from a spot passes through a player and over gold.
+    /// Whether the run passes through the other player and over gold.
     pub(super) fn runs_through(&self, from: Cell, key: u8, other: Letter) -> bool {
         let place = self.cell(other);
         self.passed(from, key).any(|cell| Some(cell) == place)
             && self.passed(from, key).any(|cell| self.piles.contains(&cell))
     }
 
-    /// Whether a run from a spot continues after gold.
     pub(super) fn runs_over_gold(&self, from: Cell, key: u8) -> bool {
         let spots: Vec<Cell> = self.passed(from, key).collect();
         spots.split_last().is_some_and(|(_, before)| before.iter().any(|cell| self.piles.contains(cell)))
     }
 
-    // The shortest sequence of keys, each allowed at its spot, whose last key is wanted at its spot.
     fn search(
         &self,
         letter: Letter,
@@ -277,7 +264,6 @@ impl Model {
         None
     }
 
-    // The spots that a key visits, in order.
     fn passed(&self, from: Cell, key: u8) -> impl Iterator<Item = Cell> {
         let direction = Direction::from_key(key.to_ascii_lowercase());
         let spots = iter::successors(Some(from), move |&at| self.grid.step(at, direction?)).skip(1);
@@ -285,8 +271,8 @@ impl Model {
     }
 }
 
-/// A small map, so that a game takes few keys. It has rooms that are not rectangular, a pillar, passages that bend,
-/// fork and lead nowhere, a spot at the edge, and a wall that sight passes only at an angle.
+/// Small, so that a game takes few keys. Its rooms are not rectangular; it has a pillar, passages that bend, fork and
+/// lead nowhere, a spot at the edge, and a wall that sight passes only at an angle.
 pub(super) const MAP: &str = "\
 +-------+                 +----+
 |.......|    +------+     |....|
@@ -305,8 +291,7 @@ pub(super) const MAP: &str = "\
            +-------+            
 ";
 
-/// A hall with many pillars. It is so large that sight lines pass exactly through gridpoints which floating-point
-/// numbers miss.
+/// Many pillars. Sight lines pass exactly through gridpoints which floating-point numbers miss.
 pub(super) const HALL: &str = "\
 +--------------------------------------------------------------+
 |..............................................................|
@@ -334,11 +319,11 @@ pub(super) const HALL: &str = "\
 +--------------------------------------------------------------+
 ";
 
-/// A spot as row and column, and other spots that a server wrongly sees or does not see from there if it computes
-/// crossings as `slope * k + offset` with floating-point numbers of 32 or 64 bits.
+/// A spot (row, column), and others that a server wrongly sees or does not see from there if it computes crossings as
+/// `slope * k + offset` with floating-point numbers of 32 or 64 bits.
 type Telling = ((u16, u16), &'static [(u16, u16)]);
 
-/// All spots of the hall that reveal errors with both sizes of numbers. A program has found them by exhaustive search.
+/// All spots that reveal errors with both sizes of numbers, by exhaustive search.
 pub(super) const TELLING: [Telling; 4] = [
     ((2, 58), &[(8, 12), (8, 30), (11, 16)]),
     ((19, 6), &[(1, 20), (13, 50)]),
@@ -346,7 +331,7 @@ pub(super) const TELLING: [Telling; 4] = [
     ((22, 23), &[(4, 3)]),
 ];
 
-/// One room, wide enough for runs and small enough for fast computation of sight.
+/// One room, wide enough for runs, with a fast computation of sight.
 pub(super) const YARD: &str = "\
 +--------------------+
 |....................|
@@ -361,7 +346,7 @@ pub(super) const YARD: &str = "\
 +--------------------+
 ";
 
-/// One room whose gold is visible from every spot, with just enough spots for all players and piles.
+/// All gold is visible from every spot, and the spots just suffice for all players and piles.
 pub(super) const CLOSET: &str = "\
 +----------+
 |..........|
@@ -373,7 +358,7 @@ pub(super) const CLOSET: &str = "\
 +----------+
 ";
 
-/// A map whose DISPLAY nearly fills a datagram.
+/// Its DISPLAY nearly fills a datagram.
 pub(super) fn large_map() -> String {
     let wall = format!("+{}+\n", "-".repeat(398));
     let row = format!("|{}|\n", ".".repeat(398));

@@ -1,5 +1,3 @@
-//! The scenarios with a server.
-
 use nuggets::{
     Letter,
     grid::{Cell, Direction, ROOM},
@@ -17,10 +15,10 @@ use crate::{
     rule::Rule,
 };
 
-/// A scenario in a game that a spectator watches, if the server accepts one. Players need not leave at its end.
+/// Watched by a spectator, if the server accepts one. Players need not leave at the end.
 pub(super) type Shared = fn(&mut Game<'_>) -> Played;
 
-/// The scenarios that also work with a running server, with the rules that they are designed to observe, if not all.
+/// These scenarios also work with a running server. Without rules, a scenario may observe any.
 pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
     ("joining", &[], |game| {
         let (ann, bob) = pair(game)?;
@@ -97,7 +95,7 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
         game.idle(ann, b"SPECTATE", &rules::PLAYER_WATCHES, "SPECTATE of player A");
         probe(game, bob)
     }),
-    // Datagrams that must have no effect. Each rule has a separate game, since a server may end because of them.
+    // Each rule has a separate game, since a server may end because of the datagrams.
     ("malformed messages", &[&rules::MALFORMED, &rules::RUNS], |game| {
         let (ann, bob) = pair(game)?;
         send_both(game, (ann, bob), &MALFORMED, &rules::MALFORMED)?;
@@ -160,7 +158,7 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
             return Ok(());
         }
         ignored(game, (ann, "player A, who has quit"), b"hljkLHJK", &rules::STRANGER, bob)?;
-        // Another player is now at the position of the one that has quit.
+        // Bob takes the position of the player that has quit.
         walk(game, bob, |_, cell| Some(cell) == spot)?;
         ignored(game, (ann, "player A, who has quit"), b"Q", &rules::STRANGER, cid)
     }),
@@ -171,12 +169,10 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
     }),
 ];
 
-/// A scenario that starts its own server on a map: the name, the text of the map, the rules that it is designed to
-/// observe, if not all, and the actions.
+/// The name, the text of the map, the rules that it is designed to observe (any if empty), and the actions.
 type Separate = (&'static str, fn() -> String, &'static [&'static Rule], Actions);
 type Actions = fn(&mut Game<'_>, &MapFile, &mut dyn Run) -> Played;
 
-/// The scenarios that need a separate server or another map.
 pub(super) const SEPARATE: &[Separate] = &[
     ("a full game", usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |game, map, _| {
         watch(game, Some(map))?;
@@ -191,7 +187,6 @@ pub(super) const SEPARATE: &[Separate] = &[
         refused(game, "PLAY One too many", &rules::FULL, "the 27th PLAY", text)?;
         probe_any(game, None)
     }),
-    // The program of a player ends without notifying the server.
     ("a disconnected client", usual, &[&rules::LOST], |game, map, _| {
         watch(game, Some(map))?;
         let (ann, bob) = pair(game)?;
@@ -225,7 +220,7 @@ pub(super) const SEPARATE: &[Separate] = &[
     ("a name with unprintable bytes", closet, &[&rules::NAMES], |game, map, run| {
         one_player(game, map, run, (b"Zo\xc3\xab\x07\t !", &rules::NAMES))
     }),
-    // The name is longer than any that servers keep. Some servers have small buffers for names.
+    // Longer than any name that servers keep. Some servers have small buffers for names.
     ("a long name", closet, &[&rules::NAME_LENGTH], |game, map, run| {
         one_player(game, map, run, (&[b'b'; 200], &rules::NAME_LENGTH))
     }),
@@ -239,25 +234,23 @@ fn closet() -> String {
     CLOSET.to_owned()
 }
 
-/// Plays a scenario with a spectator. On a running server, the remaining players leave.
+/// On a running server, the remaining players leave.
 pub(super) fn play_shared(game: &mut Game<'_>, map: Option<&MapFile>, scenario: Shared) -> Played {
     watch(game, map)?;
     scenario(game)?;
     leave_all(game)
 }
 
-/// A spectator, which receives the true state, if the server accepts it.
 pub(super) fn watch(game: &mut Game<'_>, map: Option<&MapFile>) -> Played {
     let watcher = game.open_client()?;
     game.spectate(watcher, map.map(|map| &map.grid))
 }
 
-// Two players. The DISPLAY of the second shows the effects of the first.
 fn pair(game: &mut Game<'_>) -> Played<(usize, usize)> {
     Ok((game.join("Ann")?, game.join("Bob")?))
 }
 
-// The spectator. If there is none, the rule is left out.
+// Without a spectator, the rule is left out.
 fn watcher(game: &mut Game<'_>, rule: &'static Rule) -> Option<usize> {
     let watcher = game.spectator();
     if watcher.is_none() {
@@ -266,7 +259,6 @@ fn watcher(game: &mut Game<'_>, rule: &'static Rule) -> Option<usize> {
     watcher
 }
 
-/// A spectator of a map whose DISPLAY nearly fills a datagram.
 fn watch_large(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     // Its messages break no other rule.
     game.is_strict = false;
@@ -289,8 +281,8 @@ fn watch_large(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     })
 }
 
-// Types a key, unless it would end the game. If the key must have no effect, another player then moves, which shows
-// whether it had one.
+// Types a key unless it would end the game. If it must have no effect, a move of another player shows whether it had
+// one.
 fn careful(game: &mut Game<'_>, who: usize, key: u8) -> Played {
     let (after, effect) = game.model()?.forecast(game.letter(who)?, key);
     if (effect.piles == 0 || !after.piles.is_empty()) && game.key(who, key)?.steps == 0 {
@@ -299,7 +291,7 @@ fn careful(game: &mut Game<'_>, who: usize, key: u8) -> Played {
     Ok(())
 }
 
-// The key of a step that changes only the player's position, preferably without gold.
+// Changes only the player's position, preferably without gold.
 fn plain_step(game: &Game<'_>, letter: Letter) -> Played<Option<u8>> {
     let model = game.model()?;
     let plain = |key: &&u8| {
@@ -310,7 +302,6 @@ fn plain_step(game: &Game<'_>, letter: Letter) -> Played<Option<u8>> {
     Ok(key.or_else(|| STEPS.iter().find(plain)).copied())
 }
 
-// Lets a player move, which shows whether any other event happened before.
 fn probe(game: &mut Game<'_>, who: usize) -> Played {
     match plain_step(game, game.letter(who)?)? {
         Some(key) => game.key(who, key).map(drop),
@@ -318,7 +309,6 @@ fn probe(game: &mut Game<'_>, who: usize) -> Played {
     }
 }
 
-// Lets any player move, preferably not `who`, so that the move shows the effects of `who`.
 fn probe_any(game: &mut Game<'_>, who: Option<usize>) -> Played {
     let mut players: Vec<(Letter, usize)> = game.joined.iter().map(|(letter, _, number)| (*letter, *number)).collect();
     players.sort_by_key(|(_, number)| Some(*number) == who);
@@ -334,7 +324,6 @@ fn probe_any(game: &mut Game<'_>, who: Option<usize>) -> Played {
     Ok(())
 }
 
-/// Makes all players leave a game of a running server.
 pub(super) fn leave_all(game: &mut Game<'_>) -> Played {
     if game.fresh {
         return Ok(());
@@ -348,7 +337,6 @@ pub(super) fn leave_all(game: &mut Game<'_>) -> Played {
     Ok(())
 }
 
-// The spectator sends SPECTATE again.
 fn watch_again(game: &mut Game<'_>) -> Played {
     let ann = game.join("Ann")?;
     probe(game, ann)?;
@@ -368,7 +356,6 @@ fn watch_again(game: &mut Game<'_>) -> Played {
     probe(game, ann)
 }
 
-// Sends a PLAY that the server must answer with QUIT.
 fn refused(game: &mut Game<'_>, play: &str, rule: &'static Rule, what: &str, wanted: &str) -> Played {
     let number = game.open_client()?;
     game.clients[number].leaving = true;
@@ -385,16 +372,13 @@ fn refused(game: &mut Game<'_>, play: &str, rule: &'static Rule, what: &str, wan
     Ok(())
 }
 
-/// The maximum number of steps of a walk, which bounds the exploration of maps that are not ours.
+/// The maximum number of steps of a walk, since maps that are not ours may be large.
 const WALK: usize = 70;
-/// The number of successive keys by which a player may fail to approach its target, such as gold.
+/// The number of successive keys by which a player may fail to approach its target.
 const PATIENT: u32 = 4;
-/// The keys of runs.
 const RUNS: &[u8] = b"HJKLYUBN";
-/// Keys that are typed one after another to check the effect of each.
 const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
 
-// Steps, runs, swaps, and the view on the way.
 fn movement(game: &mut Game<'_>) -> Played {
     let (ann, bob) = pair(game)?;
     for (&key, who) in KEYS.iter().zip([ann, bob, ann].into_iter().cycle()) {
@@ -421,7 +405,7 @@ fn push(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     };
     walk(game, bob, |model, cell| beside(model, cell).is_some())?;
     let model = game.model()?;
-    // The direction from the pusher to the other player. After the push, it also leads the other player back.
+    // The direction of the push. Afterwards, it also leads the other player back.
     let back = model.cell(victim).and_then(|cell| beside(model, cell)).and_then(opposite);
     if let Some(back) = back {
         let place = game.model()?.cell(pusher);
@@ -435,7 +419,7 @@ fn push(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     Ok(())
 }
 
-// Two players move to spots where floating-point numbers make one wrongly see the other, or not.
+// Two players go to spots where floating-point numbers make one wrongly see the other, or not.
 fn look(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     watch(game, Some(map))?;
     let (ann, bob) = pair(game)?;
@@ -450,12 +434,12 @@ fn look(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     Ok(())
 }
 
-// Steps and runs in all directions from the middle of a room, over gold and through another player.
+// From the middle of a room, over gold and through another player.
 fn runs(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(game, Some(map))?;
     let (ann, bob) = pair(game)?;
     for direction in Direction::ALL {
-        // With two free spots on both sides, so that a mirrored step is visible, and a run differs from a step.
+        // Two free spots on both sides make a mirrored step visible and distinguish a run from a step.
         let wide = |model: &Model, cell: Cell| {
             [Some(direction), opposite(direction)].into_iter().all(|way| {
                 let next = |from| model.grid.step(from, way?);
@@ -475,7 +459,6 @@ fn runs(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
         careful(game, ann, key)?;
     }
     let other = game.letter(bob)?;
-    // A player with a free spot behind it.
     let through = |model: &Model, cell: Cell| {
         let place = model.cell(other)?;
         let free = |direction: &Direction| {
@@ -488,7 +471,7 @@ fn runs(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     if let Some(direction) = model.cell(letter).and_then(|cell| through(model, cell)) {
         careful(game, ann, direction.key().to_ascii_uppercase())?;
     }
-    // Through the other player and over gold. One without the other may not show an error.
+    // Through the other player and over gold: one without the other may not show an error.
     let rich = |model: &Model, cell: Cell| RUNS.iter().copied().find(|&key| model.runs_through(cell, key, other));
     if ![&rules::RUN_GOLD, &rules::RUN_SWAP].into_iter().any(|rule| game.judge.has_failed(rule)) {
         walk(game, ann, |model, cell| rich(model, cell).is_some())?;
@@ -506,14 +489,12 @@ fn at(model: &Model, cell: Cell) -> (u16, u16) {
     (place.row, place.col)
 }
 
-// Lets a player enter a passage and leave it at another end.
 fn explore(game: &mut Game<'_>, who: usize) -> Played {
     let letter = game.letter(who)?;
     walk(game, who, Model::is_deep)?;
     walk(game, who, |model, cell| model.grid.at(cell) == ROOM && !model.knows(letter, cell))
 }
 
-/// Lets a player move towards the nearest wanted spot, as long as it approaches it.
 fn walk(game: &mut Game<'_>, who: usize, wanted: impl Fn(&Model, Cell) -> bool) -> Played {
     let (mut nearest, mut vain) = (usize::MAX, 0);
     for _ in 0..WALK {
@@ -530,7 +511,6 @@ fn walk(game: &mut Game<'_>, who: usize, wanted: impl Fn(&Model, Cell) -> bool) 
     Ok(())
 }
 
-// Lets a player step onto another, and then run through it.
 fn meet(game: &mut Game<'_>, who: usize, other: usize) -> Played {
     let (letter, target) = (game.letter(who)?, game.letter(other)?);
     let model = game.model()?.clone();
@@ -559,7 +539,7 @@ fn meet(game: &mut Game<'_>, who: usize, other: usize) -> Played {
         return Ok(());
     };
     careful(game, who, direction.key())?;
-    // Now the other player is behind: step back onto it, and run through it again.
+    // The other player is now behind: steps back onto it, and runs through it again.
     if let Some(back) = opposite(direction) {
         careful(game, who, back.key().to_ascii_uppercase())?;
     }
@@ -571,8 +551,7 @@ fn opposite(direction: Direction) -> Option<Direction> {
     Direction::ALL.into_iter().find(|other| other.delta() == (-row, -col))
 }
 
-/// A few keys, for a comparison with the same keys in another game. Returns the spectator's last DISPLAY and the
-/// purses.
+/// For a comparison with the same keys in another game. Returns the spectator's last DISPLAY and the purses.
 pub(super) fn sample(game: &mut Game<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec<u32>)> {
     let board =
         |game: &Game<'_>| game.spectator().map_or_else(Vec::new, |watcher| game.clients[watcher].display.clone());
@@ -586,19 +565,18 @@ pub(super) fn sample(game: &mut Game<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec
     Ok((shown, game.clients.iter().map(|client| client.purse).collect()))
 }
 
-/// The maximum number of keys in a game. A server that moves players correctly needs a tenth.
+/// Keys in one game. A server that moves players correctly needs a tenth.
 const MOST_KEYS: u32 = 1000;
-/// The number of moves without an answer after which a game is aborted.
+/// Moves without an answer after which a game is aborted.
 const UNANSWERED: u32 = 8;
 
-// Plays with one player and without a spectator. Such a game needs the fewest features of the server.
+// Without a spectator: the game needs the fewest features of the server.
 fn one_player(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run, (name, rule): (&[u8], &'static Rule)) -> Played {
     game.unwatched(&map.grid);
     let ann = game.join_as(name, rule)?;
     finish(game, &[ann], run, if rule == &rules::WELCOME { &rules::EXIT } else { rule })
 }
 
-// Plays until no gold is left. If the server does not report that and exit, it breaks this rule.
 fn finish(game: &mut Game<'_>, players: &[usize], run: &mut dyn Run, rule: &'static Rule) -> Played {
     let mut turn = players.iter().copied().cycle();
     let mut keys = 0;
@@ -609,7 +587,7 @@ fn finish(game: &mut Game<'_>, players: &[usize], run: &mut dyn Run, rule: &'sta
         if game.end == End::Judged {
             game.judge_summary(run);
             let exit = run.exit(game.options.deadline());
-            // Errors at the end of any game are not caused by a name.
+            // An error at the end of any game is not caused by a name.
             let is_right = exit == Some(Exit::with(0))
                 || rule != &rules::EXIT && exit.as_ref().is_none_or(|exit| exit.code.is_some());
             game.judge.check(rule, is_right, || {
@@ -621,7 +599,7 @@ fn finish(game: &mut Game<'_>, players: &[usize], run: &mut dyn Run, rule: &'sta
     Err(Halt::Broken)
 }
 
-// Lets a player take a pile, which may end the game. Returns the number of keys.
+// Taking a pile may end the game. Returns the number of keys.
 fn hunt(game: &mut Game<'_>, who: usize) -> Played<u32> {
     let letter = game.letter(who)?;
     let (mut nearest, mut vain) = (usize::MAX, 0);
@@ -675,9 +653,7 @@ fn hunt(game: &mut Game<'_>, who: usize) -> Played<u32> {
     Ok(0)
 }
 
-/// Messages that only servers send.
 const SERVER_WORDS: [&[u8]; 6] = [b"OK A", b"GRID 1 1", b"GOLD 9 9 9", b"DISPLAY\n", b"QUIT now", b"ERROR no"];
-/// Invalid messages that resemble valid ones.
 const MALFORMED: [&[u8]; 12] = [
     b"KEY hh",
     b"KEY h\n",
@@ -693,7 +669,6 @@ const MALFORMED: [&[u8]; 12] = [
     b"%s%n%s%n KEY l",
 ];
 
-// Sends datagrams as a player and from an unknown address.
 fn send_both(game: &mut Game<'_>, (player, other): (usize, usize), datagrams: &[&[u8]], rule: &'static Rule) -> Played {
     let open_client = game.open_client()?;
     for datagram in datagrams {
@@ -704,8 +679,7 @@ fn send_both(game: &mut Game<'_>, (player, other): (usize, usize), datagrams: &[
     Ok(())
 }
 
-// Sends a datagram that must have no effect. Then another player moves, which shows whether it had one. After a breach,
-// further datagrams are not sent.
+// A move of another player shows whether the datagram had an effect. After a breach, no further datagrams are sent.
 fn idle(game: &mut Game<'_>, who: usize, datagram: &[u8], rule: &'static Rule, text: &str, other: usize) -> Played {
     if game.judge.has_failed(rule) {
         return Ok(());
@@ -714,7 +688,6 @@ fn idle(game: &mut Game<'_>, who: usize, datagram: &[u8], rule: &'static Rule, t
     probe(game, other)
 }
 
-// Sends keys that must have no effect.
 fn ignored(game: &mut Game<'_>, (who, whose): (usize, &str), keys: &[u8], rule: &'static Rule, other: usize) -> Played {
     for &key in keys {
         idle(game, who, &key_message(key), rule, &format!("KEY {} of {whose}", char::from(key)), other)?;

@@ -1,5 +1,4 @@
-//! Several UDP clients of one server, and the messages that they receive. Messages are read leniently. Rules about
-//! their form are judged separately.
+//! UDP clients of one server. Messages are read leniently: rules about their form are judged separately.
 
 use std::{
     collections::VecDeque,
@@ -21,10 +20,9 @@ use nuggets::{
     protocol::{MAX_DATAGRAM, printable},
 };
 
-/// The interval at which a reader checks whether it should stop.
+/// How often a reader checks whether it should stop.
 const BREATH: Duration = Duration::from_millis(50);
-/// The maximum number of datagrams in the queue. If a server sends more without a pause, some are lost, as on any
-/// network.
+/// The length of the queue. If a server sends more without a pause, datagrams are lost, as on any network.
 const WAITING: usize = 4096;
 
 pub(super) fn key_message(key: u8) -> [u8; 5] {
@@ -33,19 +31,17 @@ pub(super) fn key_message(key: u8) -> [u8; 5] {
 
 pub(super) enum Arrival {
     Datagram(Vec<u8>),
-    /// No program listens on the server's port.
     Refused,
 }
 
 struct End {
     socket: Arc<UdpSocket>,
     over: Arc<AtomicBool>,
-    // The number of times that no datagram arrived for a while.
     pauses: Arc<AtomicU64>,
     reader: JoinHandle<()>,
 }
 
-/// A set of clients, each with its own socket. A thread reads each socket immediately, since unread datagrams are lost.
+/// A thread reads each client's socket immediately, since unread datagrams are lost.
 pub(super) struct Wire {
     server: SocketAddr,
     // `None` for closed clients.
@@ -60,7 +56,6 @@ impl Wire {
         Self { server, ends: Vec::new(), sender, arrivals }
     }
 
-    /// Opens a client and returns its number.
     pub(super) fn open(&mut self) -> io::Result<usize> {
         let any: SocketAddr = match self.server {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
@@ -80,7 +75,7 @@ impl Wire {
         Ok(number)
     }
 
-    /// Sends a datagram. If the server has ended, the wait for its answer detects that.
+    /// If the server has ended, the wait for its answer detects that.
     pub(super) fn send(&self, client: usize, datagram: &[u8]) {
         let Some(End { socket, .. }) = &self.ends[client] else { return };
         // The first attempt may only report that an earlier datagram had no receiver.
@@ -96,13 +91,11 @@ impl Wire {
         }
     }
 
-    /// The number of pauses of each client without a datagram. When all of these numbers have increased, all datagrams
-    /// that had arrived before were receive.
+    /// When all numbers have increased, all datagrams that had arrived before were received.
     pub(super) fn pauses(&self) -> Vec<u64> {
         self.ends.iter().flatten().map(|end| end.pauses.load(Ordering::SeqCst)).collect()
     }
 
-    /// The next event, or `None` if there is none by then.
     pub(super) fn next(&self, by: Instant) -> Option<(usize, Arrival)> {
         self.arrivals.recv_timeout(by.saturating_duration_since(Instant::now())).ok()
     }
@@ -156,7 +149,7 @@ pub(super) enum LenientMessage<'a> {
     Error,
 }
 
-/// Reads a message leniently: its kind and values must be recognizable.
+/// Kind and values must be recognizable.
 pub(super) fn parse_leniently(datagram: &[u8]) -> Option<LenientMessage<'_>> {
     let end = datagram.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
     let text = &datagram[..end];
@@ -180,10 +173,10 @@ pub(super) fn parse_leniently(datagram: &[u8]) -> Option<LenientMessage<'_>> {
     }
 }
 
-/// The text of a DISPLAY in the given shape. Rows are truncated or padded with blanks.
+/// Rows are truncated or padded with blanks.
 pub(super) fn fitted(text: &[u8], rows: u16, cols: u16) -> Vec<u8> {
     let mut lines: VecDeque<&[u8]> = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n').collect();
-    // If the text begins with an additional newline, there is one row too many.
+    // An additional newline at the start makes one row too many.
     while lines.len() > usize::from(rows) && lines.front().is_some_and(|line| line.is_empty()) {
         lines.pop_front();
     }
@@ -197,7 +190,6 @@ pub(super) fn fitted(text: &[u8], rows: u16, cols: u16) -> Vec<u8> {
     fitted
 }
 
-/// A row of the final table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) letter: u8,
@@ -205,7 +197,6 @@ pub(super) struct Row {
     pub(super) name: String,
 }
 
-/// Parses a row with a letter, a purse and a name, separated by any blanks.
 pub(super) fn row(line: &str) -> Option<Row> {
     let line = line.trim_start();
     let letter = line.bytes().next().filter(u8::is_ascii_uppercase)?;
@@ -221,13 +212,11 @@ const SHOWN: usize = 60;
 /// The number of cells that a report names.
 const NAMED: usize = 4;
 
-/// A message as a report shows it.
 pub(super) fn shown(bytes: &[u8]) -> String {
     let text = printable(bytes.get(..SHOWN).unwrap_or(bytes), b"");
     if bytes.len() > SHOWN { format!("'{text}...' ({} bytes)", bytes.len()) } else { format!("'{text}'") }
 }
 
-/// Explains why a text does not have that many rows and columns.
 pub(super) fn misshape(text: &[u8], rows: u16, cols: u16) -> Option<String> {
     if text.starts_with(b"\n") && cols > 0 {
         return Some("starts with an empty row".to_owned());
@@ -243,7 +232,6 @@ pub(super) fn misshape(text: &[u8], rows: u16, cols: u16) -> Option<String> {
     Some(format!("has {} bytes in row {number}", line.len()))
 }
 
-/// The differences between two texts of DISPLAYs.
 pub(super) fn differences(grid: &Grid, expected: &[u8], display: &[u8]) -> String {
     if display.is_empty() {
         return format!("expected {} bytes, received nothing", expected.len());

@@ -1,5 +1,4 @@
-//! Tables that a player learns, uses and stores in a file of any format. The tester only damages the files that the
-//! player has written.
+//! A player stores its table in a file of any format. The tester only damages files that the player has written.
 
 use std::{
     fs::{self, File},
@@ -24,14 +23,13 @@ use crate::{
     tester::Options,
 };
 
-/// The number of rounds in a game with a table.
 const TABLE_ROUNDS: usize = 12;
-/// The length of a table that is too large. It is a sparse file.
+/// The size of a table that is too large, in bytes. The file is sparse.
 const LARGE: u64 = 1 << 30;
 /// The number of bytes of a large table that are compared afterwards.
 const FRONT: u64 = 1 << 16;
 
-/// The rules about tables. They are tested if the command has placeholders for training and for the table.
+/// These rules are tested if the command has placeholders for training and for the table.
 const ALL: [&Rule; 10] = [
     &TRAINS,
     &PLAYS_TABLE,
@@ -45,7 +43,6 @@ const ALL: [&Rule; 10] = [
     &LARGE_TABLE,
 ];
 
-/// A modification that damages a table.
 type Damage = fn(&Path, &Options) -> io::Result<()>;
 
 const DAMAGES: [(&str, &Rule, Damage); 6] = [
@@ -72,8 +69,7 @@ const DAMAGES: [(&str, &Rule, Damage); 6] = [
     ("a table of 1 GiB", &LARGE_TABLE, |path, _| File::options().write(true).open(path)?.set_len(LARGE)),
 ];
 
-// A table with NaN instead of each number: the word in a text, whose first line may be a header, and otherwise the
-// bytes of a double.
+// Replaces each number by NaN: the word in a text, except in its header, and otherwise the bytes of a double.
 fn nan(table: &[u8]) -> Vec<u8> {
     if !table.is_ascii() || table.contains(&0) {
         return f64::NAN.to_ne_bytes().into_iter().cycle().take(table.len()).collect();
@@ -93,7 +89,6 @@ fn nan(table: &[u8]) -> Vec<u8> {
     text
 }
 
-/// A player with the path of its table, if there is one, and with training on or off.
 pub(super) struct TablePlayer<'s> {
     pub(super) launcher: &'s dyn Launcher,
     pub(super) table: Option<PathBuf>,
@@ -130,7 +125,6 @@ impl Launcher for TablePlayer<'_> {
     }
 }
 
-/// A table that the player has learned.
 pub(super) struct Training<'s> {
     launcher: &'s dyn Launcher,
     options: Options,
@@ -139,7 +133,6 @@ pub(super) struct Training<'s> {
 }
 
 impl<'s> Training<'s> {
-    /// Prepares a player whose command has placeholders for training and for the table.
     pub(super) fn open(judge: &mut Judge, launcher: &'s dyn Launcher, options: Options) -> io::Result<Option<Self>> {
         let takes = launcher.takes("table") && launcher.takes("train");
         if !takes {
@@ -148,13 +141,11 @@ impl<'s> Training<'s> {
         takes.then(|| Ok(Self { launcher, options, folder: tempfile::tempdir()?, table: Vec::new() })).transpose()
     }
 
-    /// The player before it has learned.
     pub(super) fn untrained(&self) -> TablePlayer<'s> {
         self.player(&self.path("table"), true)
     }
 
-    /// Handles the end of the beginner's game, which `is_over` in the correct way or not. Returns whether the player
-    /// can play by its table.
+    /// `is_over` is whether the beginner's game ended correctly. Returns whether the player can play by its table.
     pub(super) fn has_learned(&mut self, judge: &mut Judge, is_over: bool) -> anyhow::Result<bool> {
         let path = self.path("table");
         self.table = fs::read(&path).unwrap_or_default();
@@ -186,7 +177,6 @@ impl<'s> Training<'s> {
         self.folder.path().join(name)
     }
 
-    /// A complete copy of the table.
     pub(super) fn copy(&self, name: &str) -> io::Result<PathBuf> {
         let path = self.path(name);
         fs::write(&path, &self.table)?;
@@ -197,7 +187,6 @@ impl<'s> Training<'s> {
         TablePlayer { launcher: self.launcher, table: Some(table.to_owned()), trains }
     }
 
-    // Plays a game to its end.
     fn game(&self, judge: &mut Judge, table: &Path, trains: bool) -> Played {
         let player = self.player(table, trains);
         let (mut dealer, run) = TestDealer::welcome(judge, &player, self.options, Delivery::Paced, USUAL_ARGUMENTS)?;
@@ -205,13 +194,11 @@ impl<'s> Training<'s> {
         super::quits(judge, dealer, run, (&QUITS, &ENDS))
     }
 
-    /// Scenarios with learned tables and with damaged ones.
     pub(super) fn scenes(&self) -> impl Iterator<Item = Scene<'_>> {
         let on = scene("training with an existing table", move |judge| {
             let path = self.copy("trained-on")?;
             judge.under(&TRAINS_ON, |judge| {
                 self.game(judge, &path, true)?;
-                // The player can read the table that it has written.
                 self.game(judge, &path, false)
             })
         });
@@ -234,8 +221,7 @@ impl<'s> Training<'s> {
         [on.shows([&TRAINS_ON, &NO_CRASH])].into_iter().chain(damages)
     }
 
-    // A player with a damaged table must exit and report the reason. A dealer listens, so that there is no other reason
-    // to exit.
+    // The player must exit and report the reason. A dealer listens, so that there is no other reason to exit.
     fn refuses(
         &self,
         judge: &mut Judge,
@@ -263,7 +249,6 @@ impl<'s> Training<'s> {
     }
 }
 
-// The length of a file and its first bytes.
 fn front(path: &Path) -> io::Result<(u64, Vec<u8>)> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();

@@ -1,5 +1,3 @@
-//! A dealer for one player under test.
-
 use std::{
     collections::VecDeque,
     net::{Ipv6Addr, TcpListener},
@@ -21,65 +19,54 @@ use crate::{
     words::blackjack::{PlayerText, Reader, Text, UNTERMINATED, WITH_PLAYER, cards, of_player, player_message},
 };
 
-/// The arguments with which a player joins.
 #[derive(Clone, Copy)]
 pub(super) struct JoinArguments {
     pub(super) name: &'static str,
     pub(super) host: &'static str,
-    /// The rule that is broken if the player does not join.
+    /// Broken if the player does not join.
     pub(super) rule: &'static Rule,
 }
 
-/// The usual arguments.
 pub(super) const USUAL_ARGUMENTS: JoinArguments = JoinArguments { name: "tester", host: "127.0.0.1", rule: &JOINS };
-/// The dealer's pause between two messages, for players that treat one read as one message. The first message after one
-/// from the player is sent immediately.
+/// The pause between two messages, for players that treat one read as one message. The first message after one from the
+/// player is sent immediately.
 const PACE: Duration = Duration::from_millis(50);
-/// The interval at which the dealer checks whether a slow player has read the last message.
 const GLANCE: Duration = Duration::from_millis(5);
-/// How long the dealer waits for messages that the player must not send.
+/// How long to wait for messages that the player must not send.
 const POLL: Duration = Duration::from_millis(2);
-/// The step between the numbers of successive cards, so that neither suits nor ranks are consecutive. It is coprime to
-/// 52.
+/// Between the numbers of successive cards, so that neither suits nor ranks are consecutive. It is coprime to 52.
 const STEP: u32 = 17;
-/// The number of different cards in most scenarios, all with numbers below ten. A player that does not know another
-/// card breaks only the rule about that card.
+/// Different cards in most scenarios, all with numbers below ten. A player that does not know another card breaks only
+/// the rule about that card.
 const USUAL: usize = 12;
 
-/// How messages are divided into segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
     /// Each message in a separate write, after a pause.
     Paced,
-    /// Each byte in a separate write.
     Bytes,
-    /// All messages up to the next question in one write.
     Merged,
     /// One write from the middle of each message to the middle of the next.
     Straddling,
 }
 
-/// A dealer for one player.
 pub(super) struct TestDealer {
     pub(super) connection: Connection,
     reader: Reader,
-    // When the last message was sent, if the player has sent no message since.
+    // `None` after a message of the player.
     sent: Option<Instant>,
     listener: TcpListener,
     pub(super) options: Options,
     delivery: Delivery,
-    /// How long to wait before each question for messages that the player must not send.
+    /// Before each question, for messages that the player must not send.
     pub(super) pause: Duration,
-    /// The shortest response time of the player.
     pub(super) fastest: Duration,
-    // Bytes that are sent with the next question.
     waiting: BytesMut,
-    /// Whether all cards are shown in turn instead of the usual ones only.
+    /// Shows all cards in turn instead of the usual ones only.
     pub(super) shows_all: bool,
-    // The cards in display order, and the number of cards shown so far.
     deck: Vec<Card>,
     drawn: usize,
-    // Cards that are shown before the rest of the deck, and the cards that this round has shown.
+    // Shown before the rest of the deck.
     stacked: VecDeque<Card>,
     shown: Vec<Card>,
     pub(super) hand: Hand,
@@ -88,7 +75,6 @@ pub(super) struct TestDealer {
 }
 
 impl TestDealer {
-    /// Starts the player, accepts its connection and receives its JOIN.
     pub(super) fn welcome(
         judge: &mut Judge,
         launcher: &dyn Launcher,
@@ -146,7 +132,7 @@ impl TestDealer {
         }
     }
 
-    /// Sends a message immediately or with the next question, depending on the delivery.
+    /// Immediately or with the next question, depending on the delivery.
     pub(super) fn send(&mut self, message: DealerMessage) {
         self.waiting.extend_from_slice(&message.to_bytes(Dialect::Text));
         let asks = matches!(message, DealerMessage::Decision | DealerMessage::Quit);
@@ -156,8 +142,7 @@ impl TestDealer {
         }
     }
 
-    // Waits for the pause between two messages, and until the player has read the last one, which takes longer on a
-    // busy machine.
+    // On a busy machine, a player takes longer to read the last message.
     fn pace(&mut self) {
         let Some(sent) = self.sent.take().filter(|_| self.delivery == Delivery::Paced) else { return };
         thread::sleep(PACE.saturating_sub(sent.elapsed()));
@@ -181,17 +166,14 @@ impl TestDealer {
         }
     }
 
-    /// Puts these cards on top of the deck.
     pub(super) fn stack(&mut self, numbers: &[u8]) {
         self.stacked = numbers.iter().filter_map(|&number| Card::new(number)).collect();
     }
 
-    /// Whether the player has opened another connection.
     pub(super) fn has_second(&self) -> bool {
         self.listener.accept().is_ok()
     }
 
-    // The next message of the player, or the event that occurred instead. Invalid messages are skipped.
     fn receive(&mut self, judge: &mut Judge) -> Result<PlayerText, String> {
         let by = self.options.deadline();
         let mut other = None;
@@ -218,7 +200,6 @@ impl TestDealer {
         })
     }
 
-    // The next card in the deck that this round has not shown.
     fn draw(&mut self) -> Card {
         let card = self.stacked.pop_front().unwrap_or_else(|| {
             let usual = |card: &&Card| (2..10).contains(&card.value());
@@ -244,7 +225,6 @@ impl TestDealer {
         self.send(DealerMessage::Card(card));
     }
 
-    /// Deals a round up to the first question.
     pub(super) fn deal(&mut self, judge: &mut Judge) {
         self.round += 1;
         self.hand = Hand::new();
@@ -259,7 +239,6 @@ impl TestDealer {
     }
 
     fn ask(&mut self, judge: &mut Judge) {
-        // Data that arrives before the question cannot be its answer.
         self.pace();
         self.connection.more(Instant::now() + self.pause);
         let (early, round) = (self.connection.rest(), self.round);
@@ -289,7 +268,6 @@ impl TestDealer {
         judge.expect(&ANSWERS, action)
     }
 
-    /// Plays the hand of a round after its deal, without sending the RESULT.
     pub(super) fn hand(&mut self, judge: &mut Judge) -> Played {
         while self.answer(judge)? == Action::Hit {
             self.card();
@@ -301,7 +279,7 @@ impl TestDealer {
         Ok(())
     }
 
-    /// Plays a hand in the same way, and returns whether the first answer was this action.
+    /// Like [`TestDealer::hand`]. Returns whether the first answer was this action.
     pub(super) fn answers_with(&mut self, judge: &mut Judge, wanted: Action) -> Played<bool> {
         let first = self.answer(judge)?;
         if first == Action::Hit {
@@ -330,18 +308,15 @@ impl TestDealer {
         Ok(())
     }
 
-    /// Ends a round with this verdict, unless the player is bust.
     pub(super) fn result(&mut self, verdict: Verdict) {
         let verdict = if self.hand.points().is_bust() { Verdict::Bust } else { verdict };
         self.send(DealerMessage::Result(verdict));
     }
 
-    /// Sends the messages that wait for the next question.
     pub(super) fn flush(&mut self) {
         self.raw(&[]);
     }
 
-    /// Whether the player closes the connection in time.
     pub(super) fn is_closed(&mut self) -> bool {
         let by = self.options.deadline();
         while self.connection.more(by) {}
@@ -349,7 +324,6 @@ impl TestDealer {
     }
 }
 
-// Pieces that each extend from the middle of one message to the middle of the next.
 fn straddling(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;
     let mut cuts: Vec<usize> = Vec::new();
@@ -362,7 +336,6 @@ fn straddling(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     starts.into_iter().zip(cuts).map(|(from, to)| bytes.get(from..to).unwrap_or_default())
 }
 
-// Bytes of the player, for the text of a breach.
 fn quoted(bytes: &[u8]) -> String {
     format!("'{}'", bytes.get(..60).unwrap_or(bytes).escape_ascii())
 }

@@ -1,4 +1,4 @@
-//! A report as XML in the form of `JUnit`, which CI services read: each rule is a test case.
+//! The XML of `JUnit`, which CI services read: each rule is a test case.
 
 use std::fmt::{self, Write as _};
 

@@ -1,5 +1,3 @@
-//! A report as Markdown, for comments on pull requests and for wikis.
-
 use std::fmt::{self, Write as _};
 
 use super::{Finding, Report, Verdict, clean, text};
@@ -31,7 +29,7 @@ pub(super) fn write(report: &Report, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// The points that the program has earned, and the points of the rule.
+/// Earned and available points.
 pub(super) fn points(rule: &Finding) -> String {
     format!("{}/{}", rule.earned(), rule.points)
 }
@@ -57,14 +55,12 @@ fn broken(rule: &Finding, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-// A block of literal text, between fences longer than any in it.
 fn fenced(rows: &[String], out: &mut String) -> fmt::Result {
     let ticks = |row: &String| row.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(rows.iter().map(ticks).max().unwrap_or(0).max(2) + 1);
     writeln!(out, "\n{fence}text\n{}\n{fence}", rows.join("\n"))
 }
 
-/// Escapes text on one line, so that it contains no markup.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in clean(text).chars() {

@@ -1,4 +1,4 @@
-//! A report as version 14 of the Test Anything Protocol: each rule is a test point.
+//! Version 14 of the Test Anything Protocol: each rule is a test point.
 
 use std::fmt::{self, Write as _};
 
@@ -34,12 +34,12 @@ fn reason(rule: &Finding) -> &str {
     if rule.why.is_empty() { "not tested" } else { &rule.why }
 }
 
-// A description on one line that cannot start a directive or an escape.
+// Cannot start a directive or an escape.
 fn described(text: &str) -> String {
     clean(text).replace('\n', " ").replace('\\', "\\\\").replace('#', "\\#")
 }
 
-// A block of YAML. Strings are quoted as in JSON, which is a subset of YAML.
+// YAML. Strings are quoted as in JSON, which is a subset of YAML.
 fn diagnosis(report: &Report, rule: &Finding, out: &mut String) -> fmt::Result {
     let quoted = |text: &str| Value::from(clean(text)).to_string();
     writeln!(out, "  ---")?;

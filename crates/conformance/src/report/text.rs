@@ -1,4 +1,4 @@
-//! A report as text: the verdict, the broken rules, and then the other rules. Other formats use the same lines.
+//! The report as text. Other formats use the same lines.
 
 use std::fmt;
 
@@ -6,16 +6,15 @@ use textwrap::{Options, WordSplitter, fill};
 
 use super::{Breach, Finding, Message, Outcome, Report, Sender, Verdict, WrongByte, clean};
 
-/// The column of the texts of a broken rule.
 const INDENT: usize = 16;
-/// The narrowest terminal for which lines are wrapped.
+/// Lines are not wrapped for narrower terminals.
 const NARROWEST: usize = 40;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// The width of the terminal. `None` disables wrapping.
+    /// `None` disables wrapping.
     pub width: Option<usize>,
-    /// Whether verdicts are coloured with escape sequences.
+    /// Colours verdicts with escape sequences.
     pub colour: bool,
 }
 
@@ -51,7 +50,6 @@ impl Report {
     }
 }
 
-/// The description of a broken rule, without colours and line breaks.
 pub(super) fn broken(report: &Report, rule: &Finding) -> String {
     let mut page = Page { style: Style::default(), text: String::new() };
     if rule.verdict == Verdict::Failed {
@@ -71,7 +69,6 @@ impl Page {
         self.text.push('\n');
     }
 
-    // A paragraph whose further lines are indented by `indent`.
     fn wrapped(&mut self, first: &str, indent: &str, text: &str) {
         let line = match self.style.width {
             Some(width) if width >= NARROWEST => {
@@ -133,7 +130,6 @@ impl Page {
         rule.breaches.first().into_iter().for_each(|breach| self.evidence(breach));
     }
 
-    // How the program ended, and the preceding messages.
     fn evidence(&mut self, breach: &Breach) {
         for (number, line) in last_output(breach).iter().enumerate() {
             self.field(if number == 0 { "program" } else { "" }, line);
@@ -154,7 +150,6 @@ impl Page {
         self.wrapped(&first, &" ".repeat(INDENT), text);
     }
 
-    // Mostly, a few reasons apply to all rules.
     fn untested(&mut self, report: &Report) {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for rule in report.of("not tested") {
@@ -182,12 +177,11 @@ impl Page {
     }
 }
 
-/// The observed behavior on one line.
 pub(super) fn what(breach: &Breach) -> String {
     clean(&breach.text.replace('\n', "\\n"))
 }
 
-/// The place of a breach: the scenario, and the time, connection and byte of the last message.
+/// The scenario, and the time, connection and byte of the last message.
 pub(super) fn place(breach: &Breach) -> String {
     let last = breach.conversation.iter().rfind(|message| message.sender == Sender::Program);
     let last = last.map_or_else(String::new, |Message { at_ms, channel, wrong, .. }| {
@@ -200,7 +194,6 @@ pub(super) fn place(breach: &Breach) -> String {
     clean(&format!("{}{last}", breach.scenario))
 }
 
-/// The section of the task with the requirement, and the page that describes the rule.
 pub(super) fn sources(rule: &Finding) -> String {
     let task = if rule.task.is_empty() { "advice".to_owned() } else { clean(&rule.task) };
     format!("{task}; docs/{}", clean(&rule.page))
@@ -210,13 +203,13 @@ pub(super) fn last_output(breach: &Breach) -> Vec<String> {
     breach.program.iter().map(|line| clean(line)).collect()
 }
 
-/// The messages before a breach in columns: seconds, connection, sender, message.
+/// In columns: seconds, connection, sender, message.
 pub(super) fn conversation(messages: &[Message]) -> Vec<String> {
     let width = messages.iter().map(|message| message.channel.chars().count()).max().unwrap_or(0);
     messages.iter().flat_map(|message| message_lines(message, width)).collect()
 }
 
-/// One message in these columns, with `width` characters for the connection.
+/// `width` is that of the column for the connection, in characters.
 pub(crate) fn message_lines(message: &Message, width: usize) -> Vec<String> {
     let Message { at_ms, channel, sender, text, bytes, wrong } = message;
     let (seconds, millis, channel, sender) = (at_ms / 1000, at_ms % 1000, clean(channel), sender.word());
@@ -255,7 +248,6 @@ pub(super) fn wrong_byte(wrong: &WrongByte) -> String {
     format!("WRONG at byte {offset}{stream}: {byte}; {}", clean(text))
 }
 
-/// The numbers of passed and failed rules, and the points.
 pub(super) fn summary(report: &Report) -> String {
     let (points, of) = report.points();
     let score = report.score().map_or_else(String::new, |score| format!(" ({score} %)"));
@@ -282,13 +274,11 @@ pub(super) fn settings(report: &Report) -> String {
     format!("{seed}{runs}")
 }
 
-/// The limits of the program, in short form.
 pub(super) fn limits(report: &Report) -> Option<String> {
     let short: Vec<&str> = report.limits.iter().filter_map(|line| line.split(" (").next()).collect();
     (!short.is_empty()).then(|| clean(&format!("Limits: {}", short.join("; "))))
 }
 
-/// How often a rule failed that was tested in several runs.
 pub(super) fn how_often(report: &Report, failed_in: u32) -> Option<String> {
     (report.runs > 1 && failed_in > 0).then(|| format!("failed in {failed_in} of {} runs", report.runs))
 }

@@ -1,6 +1,4 @@
-//! Tests robots clients.
-//!
-//! The tester is both the server and the GUI of the client. The expected pictures follow from the server's messages.
+//! The tester is both the server and the GUI of the client.
 
 mod blasts;
 mod command_line;
@@ -30,7 +28,6 @@ use crate::{
     tester::{Options, Tester},
 };
 
-/// The tester of clients.
 pub static TESTER: Tester = Tester {
     kind: "robots-client",
     is_server: false,
@@ -46,10 +43,10 @@ static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 
 type Scene = fn(&mut Session<'_>) -> Played;
 
-/// The rules that a scene is designed to observe. If there are none, it may observe any rule.
+/// If empty, the scene may observe any rule.
 type Meant = &'static [&'static Rule];
 
-/// Scenes after which the client still runs.
+/// The client still runs afterwards.
 const SCENES: [(&str, Meant, Scene); 34] = [
     ("two games", &[], scenes::two_games),
     ("invalid inputs in the lobby", &[&BAD_INPUT], scenes::bad_inputs_in_lobby),
@@ -133,12 +130,11 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     judge.side_by_side(scenes.chain([late_gui]).chain(ends).chain(refusals).collect())
 }
 
-/// Rules about datagrams that are ignored in a game.
 const BAD_INPUTS: [&Rule; 6] = [&EMPTY_INPUT, &UNKNOWN_INPUT, &BAD_DIRECTION, &CUT_INPUT, &LONG_INPUT, &BIG_INPUT];
 
 type Ending = fn(&Context<'_>, &mut Judge) -> Played;
 
-/// Scenes after which the client has ended.
+/// The client has ended afterwards.
 const ENDS: [(&str, &Rule, Ending); 5] = [
     ("a server that leaves", &CLOSED, scenes::closed),
     ("a server that leaves within a message", &CUT_OFF, scenes::cut_off),

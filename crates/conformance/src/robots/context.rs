@@ -1,5 +1,3 @@
-//! The common environment of all scenarios.
-
 use std::{sync::OnceLock, time::Instant};
 
 use crate::{
@@ -12,14 +10,14 @@ use crate::{
 pub(super) struct Context<'a> {
     pub(super) launcher: &'a dyn Launcher,
     pub(super) options: &'a Options,
-    /// The description of the program, and the rule that its exit status is 1 when it must end.
+    /// Describes the program. The rule requires exit status 1 when it must end.
     pub(super) who: &'static str,
     pub(super) exit_one: &'static Rule,
     /// The only rule that the scenario is designed to observe.
     pub(super) focus: Option<&'static Rule>,
     /// The factor by which turns are longer than usual, because the tester did not keep up with shorter ones.
     pub(super) slowness: u32,
-    /// A rule whose recorded breach leaves `focus` untested.
+    /// A recorded breach of this rule leaves `focus` untested.
     pub(super) hidden_by: OnceLock<&'static Rule>,
 }
 
@@ -33,8 +31,7 @@ impl<'a> Context<'a> {
         Self { launcher, options, who, exit_one, focus: None, slowness: 1, hidden_by: OnceLock::new() }
     }
 
-    /// The context of an attempt at a scenario, which may be designed for one rule. The turns of each attempt are twice
-    /// as long as those of the previous one.
+    /// The turns of each attempt are twice as long as those of the previous one.
     pub(super) fn attempt(&self, number: u32, focus: Option<&'static Rule>) -> Self {
         let Self { launcher, options, who, exit_one, .. } = *self;
         Self { focus, slowness: 1 << number, ..Self::new(launcher, options, who, exit_one) }
@@ -44,8 +41,8 @@ impl<'a> Context<'a> {
         Ok(judge.start(self.launcher, values)?)
     }
 
-    /// Requires that the program exits with an error. `why` states the cause. A crash breaks the rule about crashes and
-    /// that about status 1. Returns whether the program exited with a status other than 0 and without a crash.
+    /// A crash breaks the rule about crashes and that about status 1. Returns whether the program exited with a status
+    /// other than 0 and without a crash.
     pub(super) fn ends(&self, judge: &mut Judge, rule: &'static Rule, run: &mut dyn Run, why: &str) -> bool {
         let who = format!("the {}, {why}", self.who);
         let refused = judge.refuses(rule, run, self.options.deadline(), &who);

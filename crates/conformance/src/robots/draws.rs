@@ -1,5 +1,3 @@
-//! Values that are drawn with the generator of the protocol.
-
 use robots::{Action, Board, Direction, MinStd, Position};
 
 /// The generator of the protocol. Its state is the last drawn number.
@@ -7,19 +5,19 @@ use robots::{Action, Board, Direction, MinStd, Position};
 pub(super) struct Draws(pub(super) u32);
 
 impl Draws {
-    /// The next number below `bound`, which is not 0.
+    /// `bound` is not 0.
     pub(super) fn below(&mut self, bound: u16) -> u16 {
         self.0 = MinStd::new(self.0).draw();
         u16::try_from(self.0 % u32::from(bound.max(1))).unwrap_or(0)
     }
 
-    /// A field of a board: first its x, then its y.
+    /// First x, then y.
     pub(super) fn field(&mut self, board: &Board) -> Position {
         let x = self.below(board.size_x());
         Position { x, y: self.below(board.size_y()) }
     }
 
-    /// An action of a robot in a busy game: mostly bombs, with enough other actions that they hit something.
+    /// Mostly bombs, with enough other actions that they hit something.
     pub(super) fn action(&mut self) -> Option<Action> {
         match self.below(20) {
             0..=7 => Some(Action::PlaceBomb),

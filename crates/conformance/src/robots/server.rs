@@ -1,8 +1,6 @@
-//! Tests robots servers.
-//!
 //! Each scenario starts a server with its own options, connects players and observers, and folds the events. Since the
-//! seed is known, each turn is known too, except for the freedom that the protocol grants: the ids of bombs, the order
-//! of explosions, and the choice between two turns for an action that is sent at the end of a turn.
+//! seed is known, each turn is known too, except for the freedom of the protocol: the ids of bombs, the order of
+//! explosions, and the choice between two turns for an action that is sent at the end of a turn.
 
 mod arguments;
 mod attribution;
@@ -47,7 +45,6 @@ use crate::{
     tester::{Options, Tester},
 };
 
-/// The tester of servers.
 pub static TESTER: Tester = Tester {
     kind: "robots-server",
     is_server: true,
@@ -106,8 +103,8 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<judge::Sc
                 Scripted(script) => script.play(&own, judge),
             };
             let (crashed, failed) = (judge.has_crashed(), judge.has_failed(rule));
-            // A crash breaks one rule. In a scenario for advice, this is the rule of the scenario, unless the crash was
-            // recorded before.
+            // A crash breaks one rule: in a scenario for advice, that of the scenario, unless the crash was recorded
+            // before.
             let is_apart = if rule.is_required() { played.is_err() } else { judge.has_failed(&NO_CRASH) };
             match (&played, own.hidden_by.get()) {
                 _ if crashed && is_apart => {
@@ -137,15 +134,15 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<judge::Sc
     of.iter().map(detail).collect()
 }
 
-/// The maximum number of times that a scenario is played if the tester does not keep up with the turns.
+/// Repetitions of a scenario if the tester does not keep up with the turns.
 const ATTEMPTS: u32 = 4;
 
 type Play = fn(&Context<'_>, &mut Judge) -> Played;
 
-/// The rules that a scenario is designed to observe. If there are none, it may observe any rule.
+/// If empty, the scenario may observe any rule.
 type Meant = &'static [&'static Rule];
 
-/// The first scenarios. The scenarios for details use their results.
+/// The scenarios for details use the results of these.
 static FIRST: [(&str, Meant, Play); 15] = [
     ("a lobby", &[], lobby::whole_lobby),
     ("actions in the lobby", &[&LOBBY_ACTIONS], lobby::early_actions),
@@ -164,10 +161,9 @@ static FIRST: [(&str, Meant, Play); 15] = [
     ("a bomb under two robots", &[&BLAST, &REBIRTH], board::bomb_under_two),
 ];
 
-/// A scenario for one rule. An error in it that was not recorded before breaks only this rule.
+/// For one rule. An error that was not recorded before breaks only this rule.
 type Detail = (&'static str, &'static Rule, Course);
 
-/// What happens in a scenario for one rule.
 enum Course {
     Scene(Play),
     Scripted(Script),
@@ -240,7 +236,6 @@ static DETAILS: [Detail; 62] = [
 
 static FLOODS: [Detail; 1] = [("a flood", &FLOOD, Scene(neighbours::flood))];
 
-/// The rules that are observed by a game with as many actions as possible.
 static BUSY_RULES: Meant = &[
     &SAME_FOR_ALL,
     &BOMB_IDS,

@@ -17,15 +17,12 @@ use robots::{
 
 use crate::tape::{Carrier, Description, Framed, Speech, Talk};
 
-/// The maximum length of the text of a message, in characters.
+/// The longest text of a message, in characters.
 const LONGEST: usize = 300;
 const MOST_BYTES: usize = 32;
 
-/// The format between a server under test and a client of the tester.
 pub(super) static WITH_SERVER: Talk = Talk { tester: CLIENT, program: SERVER, is_binary: true };
-/// The format between a client under test and the server of the tester.
 pub(super) static WITH_CLIENT: Talk = Talk { tester: SERVER, program: CLIENT, is_binary: true };
-/// The format between a client under test and the GUI of the tester.
 pub(super) static WITH_GUI: Talk = Talk { tester: INPUT, program: PICTURE, is_binary: true };
 
 const CLIENT: Speech = Speech {
@@ -59,7 +56,6 @@ fn description<T: Decode>(bytes: &[u8], max_items: u32, show: impl Fn(&T) -> Str
     }
 }
 
-// The position at which decoding stopped.
 fn place(error: &DecodeError, length: usize) -> usize {
     match *error {
         DecodeError::UnknownTag { at, .. }
@@ -71,7 +67,6 @@ fn place(error: &DecodeError, length: usize) -> usize {
     }
 }
 
-// The error at that position.
 fn reason(error: &DecodeError) -> String {
     let text = error.to_string();
     text.split_once(": ").map_or(text.clone(), |(_, reason)| reason.to_owned())
@@ -84,21 +79,20 @@ fn clipped(text: String) -> String {
     }
 }
 
-/// A value. Lists and maps are clipped.
 pub(super) fn value<T: Encode + Described + ?Sized>(value: &T) -> String {
     let mut bytes = BytesMut::new();
     value.encode(&mut Writer::new(&mut bytes));
     from_bytes(&T::SHAPE, &mut &bytes[..])
 }
 
-// The number at the front of `bytes`, which it removes.
+// Removes the number from the front.
 fn number(bytes: &mut &[u8], length: usize) -> u32 {
     let (front, rest) = bytes.split_at(length);
     *bytes = rest;
     front.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-// The valid value at the front of `bytes`, which it removes.
+// Removes the value, which must be valid, from the front.
 fn from_bytes(shape: &Shape, bytes: &mut &[u8]) -> String {
     match *shape {
         Shape::U8 | Shape::PlayerId => number(bytes, 1).to_string(),
@@ -155,17 +149,14 @@ fn list(items: &[String]) -> String {
     clipped(format!("[{}]", items.join(", ")))
 }
 
-/// A field as `(2, 4)`.
 pub(super) fn field(position: Position) -> String {
     value(&position)
 }
 
-/// Fields in brackets.
 pub(super) fn fields<'a>(positions: impl IntoIterator<Item = &'a Position>) -> String {
     list(&positions.into_iter().map(value).collect::<Vec<_>>())
 }
 
-/// Numbers and the like in brackets.
 pub(super) fn values<T: Display>(values: impl IntoIterator<Item = T>) -> String {
     list(&values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>())
 }
@@ -174,7 +165,6 @@ pub(super) fn event(event: &Event) -> String {
     value(event)
 }
 
-/// Events in brackets.
 pub(super) fn events<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
     list(&events.into_iter().map(value).collect::<Vec<_>>())
 }
@@ -194,7 +184,7 @@ pub(super) fn picture(message: &DrawMessage) -> String {
     }
 }
 
-/// The part of a game's picture that has no separate rule.
+/// Without the parts that have their own rules.
 pub(super) fn frame(picture: &GamePicture) -> String {
     let text = value(picture);
     text.split_once(", player_positions: ").map_or(text.clone(), |(frame, _)| frame.to_owned())

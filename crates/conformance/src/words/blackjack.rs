@@ -1,5 +1,3 @@
-//! The text dialect of blackjack.
-
 use std::time::{Duration, Instant};
 
 use blackjack::{Card, DealerMessage, Dialect, PlayerMessage};
@@ -11,9 +9,7 @@ use crate::{
     tape::{Carrier, Description, Framed, Speech, Talk},
 };
 
-/// The format between a dealer under test and a player of the tester.
 pub(crate) static WITH_DEALER: Talk = Talk { tester: PLAYER, program: DEALER, is_binary: false };
-/// The format between a player under test and a dealer of the tester.
 pub(crate) static WITH_PLAYER: Talk = Talk { tester: DEALER, program: PLAYER, is_binary: false };
 
 const PLAYER: Speech =
@@ -40,17 +36,12 @@ pub(crate) fn cards<'c>(cards: impl IntoIterator<Item = &'c Card>) -> String {
     cards.into_iter().map(Card::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The error in a text without a NUL.
 pub(crate) const UNTERMINATED: &str = "expected a zero byte after each message, received none";
 
-/// The front of a stream.
 #[derive(Debug, PartialEq, Eq)]
 enum Front {
-    /// A text of this length, followed by a NUL.
     Ended(usize),
-    /// A text of this length without a NUL.
     Unended(usize),
-    /// A text that may be incomplete.
     Part,
     /// More bytes than a message may have.
     Endless,
@@ -99,7 +90,7 @@ fn describe(forms: &[Form], message: &[u8]) -> Description {
         return Description::right("(a zero byte)");
     }
     let text = message.strip_suffix(b"\0").unwrap_or(message);
-    // Text of ASCII letters is shown unchanged. Other bytes may be escaped.
+    // ASCII letters are shown unchanged. Other bytes may be escaped.
     Description { text: text.escape_ascii().to_string(), wrong: wrong(forms, text) }
 }
 
@@ -111,7 +102,7 @@ pub(crate) fn of_player() -> Reader {
     Reader::new(OF_PLAYERS)
 }
 
-/// A message of a player that was parsed leniently. A name may contain any characters.
+/// Parsed leniently. A name may contain any characters.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PlayerText {
     Join(String),
@@ -119,7 +110,7 @@ pub(crate) enum PlayerText {
     Stand,
 }
 
-/// Parses a text of a dealer. Also returns whether it is spelled exactly.
+/// Also returns whether the text is spelled exactly.
 pub(crate) fn dealer_message(text: &[u8]) -> (Option<DealerMessage>, bool) {
     let parsed = DealerMessage::parse_text(text).ok();
     // `LOSE` is accepted but must not be sent.
@@ -127,7 +118,7 @@ pub(crate) fn dealer_message(text: &[u8]) -> (Option<DealerMessage>, bool) {
     (parsed.or_else(|| loose_dealer_message(text)), is_exact)
 }
 
-// Capital letters, blanks and any text after the message are ignored.
+// Ignores capital letters, blanks and any text after the message.
 fn loose_dealer_message(text: &[u8]) -> Option<DealerMessage> {
     let text = String::from_utf8_lossy(text);
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_ascii_uppercase).collect();
@@ -143,7 +134,6 @@ fn loose_dealer_message(text: &[u8]) -> Option<DealerMessage> {
     DealerMessage::parse_text(text.as_bytes()).ok()
 }
 
-/// Parses a text of a player. Also returns whether it is spelled exactly.
 pub(crate) fn player_message(text: &[u8]) -> (Option<PlayerText>, bool) {
     let is_exact = PlayerMessage::parse_text(text).is_ok();
     let text = String::from_utf8_lossy(text);
@@ -165,15 +155,13 @@ const SILENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Text {
-    /// A text without the NUL that terminated it.
     Ended(BytesMut),
-    /// A text that had no NUL.
     Unended(BytesMut),
 }
 
 pub(crate) struct Reader {
     forms: &'static [Form],
-    // The number of bytes when the last ones arrived, and the time of that arrival.
+    // The number of bytes at the last arrival.
     length: usize,
     arrived: Instant,
     // The peer has sent a text without its NUL, so the reader no longer waits for one.

@@ -1,13 +1,9 @@
-//! The lines of a mastermind room.
-
 use mastermind::protocol::{MAX_MESSAGE, MAX_TOLD};
 
 use super::{Form, Part, ended_by, wrong};
 use crate::tape::{Carrier, Description, Framed, Speech, Talk};
 
-/// The format between a server under test and a client of the tester.
 pub(crate) static WITH_SERVER: Talk = Talk { tester: PLAYER, program: SERVER, is_binary: false };
-/// The format between a client under test and a server of the tester.
 pub(crate) static WITH_CLIENT: Talk = Talk { tester: ROOM, program: PLAYER, is_binary: false };
 
 const PLAYER: Speech = Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_MESSAGE)), tell: player };
@@ -78,13 +74,12 @@ fn frame(bytes: &[u8], most: usize) -> Framed {
     ended_by(b'\n', most, "a line feed", bytes)
 }
 
-// The line without the carriage return before its line feed.
 fn without_return(line: &[u8]) -> &[u8] {
     let text = line.strip_suffix(b"\n").unwrap_or(line);
     text.strip_suffix(b"\r").unwrap_or(text)
 }
 
-// Players may end a line with a carriage return, and write the first word in lower case.
+// A carriage return may end the line, and the first word may be in lower case.
 fn player(line: &[u8]) -> Description {
     let text = without_return(line);
     let mut upper = text.to_vec();

@@ -1,13 +1,9 @@
-//! The nuggets datagrams.
-
 use nuggets::protocol::printable;
 
 use super::{Form, Part, wrong};
 use crate::tape::{Carrier, Description, Speech, Talk};
 
-/// The format between a server under test and a client of the tester.
 pub(crate) static WITH_SERVER: Talk = Talk { tester: CLIENT, program: SERVER, is_binary: false };
-/// The format between a client under test and the server of the tester.
 pub(crate) static WITH_CLIENT: Talk = Talk { tester: SERVER, program: CLIENT, is_binary: false };
 
 const CLIENT: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| describe(OF_CLIENTS, bytes) };

@@ -40,7 +40,7 @@ impl Class {
         self.folder.path().join(name)
     }
 
-    // A text game in Python that starts with these lines and continues correctly unless they end it.
+    // In Python. It continues correctly unless these lines end it.
     fn hands_in(&self, student: &str, front: &str) {
         let folder = self.path("class").join(student);
         fs::create_dir_all(&folder).unwrap();
@@ -99,7 +99,6 @@ fn class_is_retested_only_where_submissions_changed() {
     assert!(class.result("students/dora.html").contains("nothing to build for dora"));
     let page = class.result("index.html");
     assert!(page.contains("<a href=\"students/ben.html\">ben</a>") && page.contains("1 passed all rules"), "{page}");
-    // The submission is unchanged, and no copy remains.
     assert!(class.path("class/anna/program.txt").exists() && !class.path("results/work").exists());
 
     class.hands_in("ben", "");
@@ -114,7 +113,6 @@ fn class_is_retested_only_where_submissions_changed() {
     assert_ne!(anna["change"]["broken_now"][0], Value::Null, "{json}");
     assert_eq!(class.tested(&["--patience", "60"]).stderr.split(|&byte| byte == b'\n').count(), 2);
 
-    // With other rules, all students are tested again.
     let ended = class.tested(&["--patience", "60", "--only", "feedback,turns"]);
     assert!(text(&ended.stderr).contains("4 of 4 students tested"), "{}", text(&ended.stderr));
     let table = class.result("results.csv");
@@ -269,7 +267,7 @@ fn secret_seeds_are_unreported_but_repeatable() {
     assert_eq!((repeated("anna"), repeated("ben")), (anna, ben));
 }
 
-// A command that removes root's capability to use every directory.
+// Removes root's capability to use every directory.
 fn without_rights() -> &'static [&'static str] {
     let is_root = fs::metadata("/proc/self").is_ok_and(|folder| std::os::unix::fs::MetadataExt::uid(&folder) == 0);
     if is_root { &["setpriv", "--bounding-set=-all", "--inh-caps=-all"] } else { &["env"] }
@@ -317,7 +315,6 @@ fn student_names_are_escaped_in_terminal_and_spreadsheet() {
     // Each student has a file, though names of 251 bytes leave no room for an ending.
     let count = |folder: &str| fs::read_dir(class.path("results").join(folder)).unwrap().count();
     assert_eq!((count("state"), count("students")), (4, 8));
-    // Braces in a name are not placeholders of the command.
     let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
     command.arg("class").arg(class.path("class")).arg("--to").arg(class.path("results"));
     let ended = command.args(["--kind", "player", "--", "./{student}", "{host}{port}"]).output().unwrap();

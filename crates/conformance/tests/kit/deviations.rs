@@ -12,7 +12,7 @@ use crate::{
     support::{only, plan, side_by_side},
 };
 
-/// More time than a program needs on a busy machine, in milliseconds.
+/// In milliseconds.
 const PATIENCE: u64 = 20_000;
 
 const DEALER: &str = "dealer";
@@ -30,10 +30,10 @@ fn with_verdict(report: &Report, verdict: Verdict) -> BTreeSet<&str> {
     report.rules.iter().filter(|rule| rule.verdict == verdict).map(|rule| &*rule.id).collect()
 }
 
-/// A fault with the rules that are tested and those among them that it breaks.
+/// The fault, the tested rules, and the rules that it breaks.
 type Case = (&'static str, &'static str, &'static str);
 
-// Checks that each fault breaks exactly its rules. All others pass.
+// All other rules pass.
 fn break_only_their_rules(kind: &str, cases: &[Case]) {
     side_by_side(cases, |(fault, rules, broken)| {
         let report = run_with(kind, fault, &with_rules(kind, rules));
@@ -42,7 +42,7 @@ fn break_only_their_rules(kind: &str, cases: &[Case]) {
     });
 }
 
-// Checks that each fault breaks only the first of these rules. The remaining rules pass or are not tested because of it.
+// Each fault breaks the first of its rules. The remaining rules pass or are not tested because of it.
 fn break_only_the_first_rule(kind: &str, cases: &[(&str, &str)]) {
     side_by_side(cases, |(fault, rules)| {
         let report = run_with(kind, fault, &with_rules(kind, rules));
@@ -50,11 +50,9 @@ fn break_only_the_first_rule(kind: &str, cases: &[(&str, &str)]) {
     });
 }
 
-/// Rules of games of robots that are independent of each other.
 const GAME: &str = "hello accepted game-started turn-0 draws turn-numbers move place-bomb place-block own-events \
     played-once bomb-timer blast rebirth game-ended scores equal-names empty-name longest-name over-bombs \
     no-shelter";
-/// Rules about connections and the bytes of messages.
 const BYTES: &str = "hello accepted game-started turn-0 move half-more coalesced own-buffers pieces before-bad-bytes";
 
 #[test]
@@ -122,7 +120,6 @@ fn untested_rules_name_the_rule_that_prevented_the_test() {
     });
 }
 
-/// Rules of robots clients that play a game.
 const PLAY: &str = "connects join forwarded move-up lobby-picture game-picture positions explosions observes \
     observer-forwards any-address rejoins zero-bytes longest-name server-names hello-picture";
 
@@ -149,7 +146,7 @@ fn robots_clients_break_only_their_own_rules() {
 #[test]
 fn nuggets_servers_break_only_their_own_rules() {
     let cases: &[Case] = &[
-        // The port must be announced on standard output. All other rules are tested nevertheless.
+        // All other rules are tested nevertheless.
         ("prints-no-port", "announces-port name-required small-q", "announces-port"),
         ("prints-42", "announces-port name-required small-q", "announces-port"),
         ("port-on-standard-error", "announces-port name-required small-q", "announces-port"),
@@ -301,7 +298,6 @@ time.sleep(1000)";
 
 #[test]
 fn points_of_robots_follow_from_playing_whole_matches() {
-    // The rules of the protocol that a match among well-behaved programs observes.
     for kind in [ROBOTS_SERVER, ROBOTS_CLIENT] {
         let points = || tester(kind).rules.iter().map(|rule| rule.points);
         let (all, heavy): (u32, u32) = (points().sum(), points().filter(|points| *points >= 2).sum());
@@ -309,8 +305,7 @@ fn points_of_robots_follow_from_playing_whole_matches() {
     }
 }
 
-/// Faults in the order of a teacher's ranking. A teacher accepts those in the first row, since the task does not exclude
-/// them.
+/// In the order of a teacher's ranking. A teacher accepts those in the first row, since the task does not exclude them.
 const RANKINGS: [(&str, &[&str]); 3] = [
     (
         ROBOTS_SERVER,

@@ -9,22 +9,21 @@ use std::{
 
 use conformance::{Options, Outcome, Program, Report, TESTERS};
 
-/// More time than a program needs on a busy machine. Only missing messages use it up.
+/// Only missing messages use it up.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The patience for the robots client. Each of its scenarios waits for missing pictures, and it must not be slow to
-/// draw.
+/// Each scenario of the robots client waits for missing pictures, and it must not be slow to draw.
 const LESS: Duration = Duration::from_secs(5);
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
 }
 
-// The directory of the Rust examples, which are built with the tests.
+// The Rust examples are built with the tests.
 fn built() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_conformance"));
     program.parent().unwrap().join("examples")
 }
 
-// Tests a command. The arguments are those of the course, unless a full test of the kind needs more.
+// The arguments are those of the course, unless a full test of the kind needs more.
 fn tested(kind: &str, mut command: Vec<String>) -> Report {
     let tester = TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap();
     if kind == "mastermind-client" {

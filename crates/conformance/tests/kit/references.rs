@@ -19,7 +19,6 @@ use testkit::{process::Process, programs};
 
 use crate::support::{only, plan, side_by_side};
 
-/// Each reference program, with its arguments besides the usual ones.
 const PROGRAMS: [(&str, &str, &str); 9] = [
     ("dealer", "dealer.py", "--players {players}"),
     ("player", "player.py", "--table {table} {train}"),
@@ -32,14 +31,13 @@ const PROGRAMS: [(&str, &str, &str); 9] = [
     ("mastermind-client", "mastermind_client.py", "--games {games}"),
 ];
 
-/// More time than a program needs on a busy machine, in milliseconds. Only missing messages use it up.
+/// In milliseconds. Only missing messages use it up.
 const PATIENCE: u64 = 20_000;
-/// The patience for the tests of all faults. Each scenario waits this long for a missing message.
+/// In milliseconds. Each scenario waits this long for a missing message.
 const LESS: u64 = 8_000;
-/// The number of faults that are tested in parallel. Mostly, the tests wait.
+/// The number of parallel tests, which mostly wait.
 const AT_ONCE: usize = 6;
 
-/// The faults of a kind, each with the rules that it breaks.
 type Faults = Vec<(String, Vec<String>)>;
 
 // Faults that only thousands of rounds show need more time.
@@ -60,7 +58,6 @@ pub(crate) fn tester(kind: &str) -> &'static Tester {
     TESTERS.into_iter().find(|tester| tester.kind == kind).unwrap()
 }
 
-// The command of a kind's reference program, and its arguments.
 fn command(kind: &str) -> (Vec<String>, Vec<&'static str>) {
     let (_, file, more) = PROGRAMS.into_iter().find(|(other, ..)| *other == kind).unwrap();
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference")).join(file);
@@ -75,7 +72,6 @@ fn tested<'a>(kind: &str, front: Vec<String>, arguments: impl IntoIterator<Item 
     tester.run(&program, plan).unwrap()
 }
 
-/// Tests a program that consists of this Python code and takes the arguments of the reference.
 pub(crate) fn python(kind: &str, code: &str, plan: &Plan) -> Report {
     tested(kind, vec![interpreter(), "-c".to_owned(), code.to_owned()], command(kind).1, plan)
 }
@@ -88,7 +84,6 @@ pub(crate) fn run_with(kind: &str, fault: &str, plan: &Plan) -> Report {
     run(kind, command(kind).1.into_iter().chain(["--fault", fault]), plan)
 }
 
-// The faults of all kinds.
 fn faults() -> BTreeMap<String, Faults> {
     let code = "import sys; sys.dont_write_bytecode = True; import faults
 for program, of in faults.FAULTS.items():
@@ -105,7 +100,6 @@ for program, of in faults.FAULTS.items():
     faults
 }
 
-// The errors in the report about a program with this fault, which breaks these rules.
 fn disagreement(kind: &str, name: &str, rules: &[String], report: &Report) -> Option<String> {
     let failed: BTreeSet<&str> = report.failed().into_iter().collect();
     let rules: BTreeSet<&str> = rules.iter().map(String::as_str).collect();
@@ -116,7 +110,7 @@ fn disagreement(kind: &str, name: &str, rules: &[String], report: &Report) -> Op
         .then(|| format!("expected failures of {rules:?}, received {failed:?}:\n{report}"))
 }
 
-// A report does not reveal the implementation language of the tester.
+// No report reveals the implementation language of the tester.
 fn uses_terms_of_the_protocol(report: &Report, fault: &str) {
     let breaches = || report.rules.iter().flat_map(|rule| &rule.breaches);
     let messages = breaches().flat_map(|breach| &breach.conversation).map(|message| &message.text);
@@ -127,8 +121,6 @@ fn uses_terms_of_the_protocol(report: &Report, fault: &str) {
     }
 }
 
-// Tests programs with these faults of a kind, with the given number in parallel. Returns those that do not break
-// exactly their rules.
 fn undetected(kind: &str, faults: Faults, at_once: usize, plan: impl Fn(&str, &[String]) -> Plan + Sync) -> Faults {
     let open = Mutex::new(faults.into_iter());
     let next = || open.lock().unwrap().next();
@@ -150,7 +142,6 @@ fn undetected(kind: &str, faults: Faults, at_once: usize, plan: impl Fn(&str, &[
     wrong.into_inner().unwrap()
 }
 
-// A plan with only the scenarios for these rules.
 fn meant_for(kind: &str, rules: &[String]) -> Plan {
     Plan { only: Some(only(tester(kind), rules.iter().map(String::as_str))), ..plan(patience(kind, "")) }
 }
@@ -165,7 +156,7 @@ fn every_rule_has_a_fault_that_breaks_it() {
     }
 }
 
-/// A fault of each kind that is detected immediately, without a wait for a missing message.
+/// Each is detected without a wait for a missing message.
 const IMMEDIATE: [(&str, &str); 6] = [
     ("dealer", "writes-lose"),
     ("player", "numbers-only"),
@@ -184,7 +175,6 @@ fn selected_scenarios_detect_faults_of_their_rules() {
     });
 }
 
-/// Faults that are detected in scenarios for other rules.
 const DETECTED_ELSEWHERE: &[&str] =
     &["stands-on-16", "aborts-at-a-taken-port", "piles-in-passages", "bombs-leave-too", "turns-in-a-byte"];
 
@@ -263,7 +253,6 @@ references! {
     "mastermind-client": the_mastermind_client_passes_whole each_rule_of_the_mastermind_client each_fault_of_the_mastermind_client_is_found;
 }
 
-// The rules that were not tested, and the outcome of the test.
 fn untested(report: &Report) -> (Vec<&str>, Outcome) {
     let untested = report.rules.iter().filter(|rule| rule.verdict == Verdict::NotTested);
     (untested.map(|rule| rule.id.as_str()).collect(), report.outcome())

@@ -12,7 +12,7 @@ use std::{
 
 use testkit::{eventually, programs};
 
-/// Runs a command without support for namespaces: its user may create none, and has no capabilities.
+/// The user may create none, and has no capabilities.
 const WITHOUT_NAMESPACES: [&str; 6] = [
     "unshare",
     "--user",
@@ -37,15 +37,14 @@ fn conformance(before: &[&str], arguments: &[&str]) -> Output {
     Command::new(words[0]).args(&words[1..]).output().unwrap()
 }
 
-// Whether a process with this word among its arguments exists. A process that has ended has no arguments.
+// A process that has ended has no arguments.
 fn is_left(word: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let commands = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
     commands.into_iter().any(|command| command.split(|&byte| byte == 0).any(|argument| argument == word.as_bytes()))
 }
 
-/// Tests a player that consists of this Python code, and checks that the report contains each of these texts and no
-/// process remains. `word` is an argument that identifies the processes.
+/// `word` is an argument that identifies the processes.
 fn judged(before: &[&str], word: &str, code: &str, options: &[&str], texts: &[&str]) -> String {
     // Programs that exit, or that are ended, do not use up this time.
     let front = ["player", "--patience", "60", "--only", "joins,no-crash"];
@@ -61,7 +60,6 @@ fn judged(before: &[&str], word: &str, code: &str, options: &[&str], texts: &[&s
     report
 }
 
-// Leaves its group and its session.
 const DAEMON: &str = "
 import os, sys, time
 if os.fork() == 0:
@@ -89,7 +87,6 @@ fn processes_that_leave_the_group_are_ended_without_namespaces() {
     judged(&WITHOUT_NAMESPACES, "another-daemon-of-the-tests", DAEMON, &[], &["it ended with exit status 3"]);
 }
 
-// Whether the system lets a user create the environment of `WITHOUT_NAMESPACES`.
 fn has_no_namespaces() -> bool {
     let tried = Command::new(WITHOUT_NAMESPACES[0]).args(&WITHOUT_NAMESPACES[1..]).arg("true").output();
     tried.is_ok_and(|tried| tried.status.success())
@@ -167,7 +164,7 @@ fn memory_is_limited_for_each_process_and_for_all() {
     let limit = ["--limit", "memory=64M"];
     let texts = ["FAIL  no-crash", "exceeded the limit memory, which is 64 MiB"];
     judged(&[], "an-eater-of-the-tests", eats, &limit, &texts);
-    // Reserved memory that is not used does not count.
+    // Unused reserved memory does not count.
     let reserves = "import mmap, sys\nkept = [mmap.mmap(-1, 1 << 26, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for _ in range(8)]\nsys.exit(3)";
     judged(&[], "a-reserver-of-the-tests", reserves, &limit, &["it ended with exit status 3"]);
     let family = "
@@ -183,7 +180,7 @@ time.sleep(1000)
     judged(&[], "eaters-of-the-tests", family, &limit, &["exceeded the limit memory, which is 64 MiB"]);
 }
 
-// Starts three more processes. Each of them uses the memory in `kept` if it is set, and otherwise calls `take`.
+// Each process uses the memory in `kept` if it is set, and otherwise calls `take`.
 fn sharing(take: &str) -> String {
     format!(
         "
@@ -288,7 +285,6 @@ fn reference(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-// A reference program with this code at its start.
 fn wrapped(kind: &str, front: &str, name: &str, options: &[&str], arguments: &[&str]) -> (Option<i32>, String) {
     let path = reference(name);
     let folder = Path::new(&path).parent().unwrap().to_str().unwrap().to_owned();
@@ -303,8 +299,8 @@ fn wrapped(kind: &str, front: &str, name: &str, options: &[&str], arguments: &[&
 
 #[test]
 fn buffered_output_is_read_at_a_terminal() {
-    // Like `printf` in C, which buffers all output unless it writes to a terminal. Such a server is of no use to a
-    // tester that waits for its port.
+    // Like `printf` in C, which buffers all output unless it writes to a terminal. A tester that waits for the port
+    // gets no output.
     let front = "
 import builtins
 say = print

@@ -5,12 +5,11 @@ use std::{thread, time::Duration};
 
 use conformance::{Options, Plan, Rule, Tester};
 
-/// A plan with this patience in milliseconds.
 pub(crate) fn plan(millis: u64) -> Plan {
     Plan::from(Options { patience: Duration::from_millis(millis), ..Options::default() })
 }
 
-/// Runs a check for each item, a few at a time, since checks mostly wait.
+/// A few at a time, since checks mostly wait.
 pub(crate) fn side_by_side<T: Copy + Send + Sync>(items: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
     let items: Vec<T> = items.into_iter().collect();
     for some in items.chunks(3) {
@@ -23,7 +22,6 @@ pub(crate) fn side_by_side<T: Copy + Send + Sync>(items: impl IntoIterator<Item 
     }
 }
 
-/// The rules with these names.
 pub(crate) fn only<'a>(tester: &Tester, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'static Rule> {
     let known = |id| tester.rule(id).unwrap_or_else(|| panic!("a {} has no rule {id}", tester.kind));
     ids.into_iter().map(known).collect()

@@ -1,5 +1,3 @@
-//! A server for one client under test.
-
 use std::{
     net::TcpListener,
     time::{Duration, Instant},
@@ -22,35 +20,28 @@ use crate::{
     words::mastermind::WITH_CLIENT,
 };
 
-/// The number of games that a client should play.
 const GAMES: usize = 2;
-/// How long the tester waits for messages that a client must not send.
+/// How long to wait for messages that a client must not send.
 const POLL: Duration = Duration::from_millis(2);
-/// The maximum number of messages in a game that take no turn: hints and rejected lifelines.
+/// Hints and rejected lifelines in a game.
 const MOST_REFUSED: usize = 2 * TURNS;
 
-/// How messages are divided into segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
-    /// Each message in a separate write.
     Whole,
-    /// Each message in a separate write, with a carriage return.
+    /// Lines end with a carriage return and a line feed.
     Returns,
-    /// Each byte in a separate write.
     Bytes,
     /// All messages up to the next question in one write.
     Merged,
 }
 
-/// The next action of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ClientAction {
     Sends(ClientMessage),
-    /// It has closed the connection.
     Closes,
 }
 
-/// A game of the client under test.
 pub(super) struct Game {
     code: Code,
     rules: Rules,
@@ -59,7 +50,6 @@ pub(super) struct Game {
     rows: Vec<(Code, Feedback)>,
 }
 
-/// A server for one client.
 pub(super) struct Host {
     pub(super) connection: Connection,
     pub(super) run: Box<dyn Run>,
@@ -76,7 +66,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// Starts the client, sends it these lines, which begin with ROOM, and receives its PLAY.
+    /// The lines begin with ROOM. Receives the client's PLAY.
     pub(super) fn welcome(
         judge: &mut Judge,
         launcher: &dyn Launcher,
@@ -128,7 +118,7 @@ impl Host {
         Ok(host)
     }
 
-    /// Sends a message immediately or with the next question, depending on the delivery.
+    /// Immediately or with the next question, depending on the delivery.
     pub(super) fn send(&mut self, line: impl AsRef<str>) {
         self.waiting.extend_from_slice(line.as_ref().as_bytes());
         self.waiting.extend_from_slice(if self.delivery == Delivery::Returns { b"\r\n" } else { b"\n" });
@@ -137,7 +127,6 @@ impl Host {
         }
     }
 
-    /// Sends the buffered messages.
     pub(super) fn flush(&mut self) {
         let bytes = std::mem::take(&mut self.waiting);
         if self.delivery == Delivery::Bytes {
@@ -147,14 +136,12 @@ impl Host {
         }
     }
 
-    /// Gives the client a seat.
     pub(super) fn seat(&mut self, seat: u8) {
         self.seat = seat;
         self.send(format!("OK {seat}"));
         self.send(format!("SEAT {seat} {}", self.name));
     }
 
-    /// Starts a game with this code.
     pub(super) fn begin(&mut self, judge: &mut Judge, code: &str, colours: usize, repeats: bool) -> Played {
         let code = permuted(code.parse()?, colours, &self.options);
         let rules = Rules::new(code.len(), colours, repeats)?;
@@ -165,7 +152,6 @@ impl Host {
         self.send_turn(judge)
     }
 
-    /// The next message of the client, or the event that occurred instead.
     pub(super) fn receive(&mut self, judge: &mut Judge, blamed: &'static Rule) -> Played<ClientAction> {
         let by = self.options.deadline();
         loop {
@@ -196,7 +182,7 @@ impl Host {
         }
     }
 
-    /// Pauses for this duration. The client must not send any message either.
+    /// The client must not send any message during the pause.
     pub(super) fn pause(&mut self, judge: &mut Judge, rule: &'static Rule, long: Duration, when: &str) -> Played {
         self.flush();
         self.connection.more(Instant::now() + long);
@@ -204,7 +190,6 @@ impl Host {
         judge.require(rule, early.is_empty(), || format!("expected nothing {when}, received {}", excerpt(&early)))
     }
 
-    /// Sends TURN.
     pub(super) fn send_turn(&mut self, judge: &mut Judge) -> Played {
         if self.delivery != Delivery::Merged {
             // Data that arrives before the question cannot be its answer.
@@ -221,7 +206,7 @@ impl Host {
         Ok(())
     }
 
-    /// Answers a guess with its row. Returns whether it is the code.
+    /// Returns whether the guess is the code.
     pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> Played<bool> {
         let Some(game) = &mut self.game else { return Ok(false) };
         let (turn, reported) = (game.played + 1, game.guess(judge, guess)?);
@@ -230,8 +215,7 @@ impl Host {
         Ok(won)
     }
 
-    /// Receives the client's action in its turn and sends the response, up to the next TURN or OVER. Returns whether
-    /// the game continues.
+    /// Responds to the client's action, up to the next TURN or OVER. Returns whether the game continues.
     pub(super) fn turn(&mut self, judge: &mut Judge) -> Played<bool> {
         for _ in 0..MOST_REFUSED {
             let next = self.receive(judge, self.blamed)?;
@@ -280,7 +264,6 @@ impl Host {
         self.flush();
     }
 
-    /// Ends the game.
     pub(super) fn over(&mut self, how: &str) {
         if let Some(Game { code, played, .. }) = self.game.take() {
             self.send(format!("OVER {} {how} {played} 0 {code}", self.seat));
@@ -288,13 +271,11 @@ impl Host {
         self.flush();
     }
 
-    /// Plays the game to the end.
     pub(super) fn game(&mut self, judge: &mut Judge) -> Played {
         while self.turn(judge)? {}
         Ok(())
     }
 
-    /// The lines that restore the state of the client's own game.
     pub(super) fn state(&self) -> Vec<String> {
         let Some(game) = &self.game else { return Vec::new() };
         let repeats = if game.rules.repeats() { "yes" } else { "no" };
@@ -305,7 +286,6 @@ impl Host {
         [format!("SEAT {} {}", self.seat, self.name), head].into_iter().chain(rows).collect()
     }
 
-    /// Sends the last messages, closes the connection, and waits for the client to exit.
     pub(super) fn leave(mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
         self.flush();
         // The client's last messages have arrived, so closing the connection loses no data that it should read.
@@ -340,7 +320,7 @@ impl Game {
         Ok(reported)
     }
 
-    /// The information that a lifeline reveals: `1 * 5` or `2 3 5`. `None` if it is rejected.
+    /// `1 * 5` or `2 3 5`. `None` if the lifeline is rejected.
     fn lifeline(&mut self, lifeline: Lifeline) -> Option<String> {
         let cost = lifeline.number();
         if self.lifeline.is_some() || self.played + cost >= TURNS {
@@ -357,14 +337,13 @@ impl Game {
     }
 }
 
-/// Parses a message that is written exactly as in the protocol. Its first word may be in lower case.
+/// Written exactly as in the protocol, but the first word may be in lower case.
 fn exact(line: &[u8]) -> Option<ClientMessage> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let message = ClientMessage::parse(line).ok()?;
     message.to_string().as_bytes().eq_ignore_ascii_case(line).then_some(message)
 }
 
-/// The client's message or the end of the connection, for the text of a breach.
 pub(super) fn describe(next: &ClientAction) -> String {
     match next {
         ClientAction::Sends(message) => message.to_string(),

@@ -1,5 +1,3 @@
-//! A connection of the tester to a server, and the game that is played over it.
-
 use std::{net::SocketAddr, time::Instant};
 
 use mastermind::{
@@ -19,31 +17,25 @@ use crate::{
     words::mastermind::WITH_SERVER,
 };
 
-/// A running server under test.
 pub(super) struct Server {
     pub(super) run: Box<dyn Run>,
     pub(super) address: SocketAddr,
     pub(super) options: Options,
-    /// The number of clients that have connected.
     pub(super) clients: u32,
 }
 
-/// A connected client.
 pub(super) struct Client {
     pub(super) connection: Connection,
     pub(super) options: Options,
     pub(super) room: RoomRules,
-    /// The client's seat, if it has one.
     pub(super) seat: Option<u8>,
-    /// Whether each byte is sent in a separate segment, and lines end with a carriage return.
+    /// Each byte in a separate segment, and lines with a carriage return.
     pub(super) in_bytes: bool,
     pub(super) returns: bool,
-    /// The server, if it runs only for this client.
     pub(super) _server: Option<Server>,
 }
 
 impl Client {
-    /// Connects and receives ROOM.
     pub(super) fn connect(judge: &mut Judge, server: &mut Server) -> Played<Self> {
         let Server { run, address, options, clients } = server;
         let opened = Connection::to_server(&mut **run, *address, options.deadline());
@@ -71,12 +63,11 @@ impl Client {
         }
     }
 
-    /// The next message, about any seat.
     pub(super) fn receive(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
         receive(judge, &mut self.connection, self.options.deadline())
     }
 
-    /// The next raw line, or `None` if none arrives.
+    /// The next line, unparsed.
     pub(super) fn line(&mut self) -> Option<String> {
         match read_line(&mut self.connection, MAX_TOLD, self.options.deadline()) {
             Received::Line(line) => Some(String::from_utf8_lossy(&line).into_owned()),
@@ -84,7 +75,6 @@ impl Client {
         }
     }
 
-    /// The next message that is not about another seat.
     pub(super) fn receive_own(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
         loop {
             match self.receive(judge)? {
@@ -94,7 +84,6 @@ impl Client {
         }
     }
 
-    /// The next message about a seat.
     pub(super) fn receive_about(
         &mut self,
         judge: &mut Judge,
@@ -108,7 +97,6 @@ impl Client {
         }
     }
 
-    /// Sends a message that the server must reject.
     pub(super) fn expect_refusal(&mut self, judge: &mut Judge, rule: &'static Rule, line: impl AsRef<[u8]>) -> Played {
         self.send(&line);
         let received = self.receive_own(judge)?;
@@ -117,7 +105,6 @@ impl Client {
         })
     }
 
-    /// Waits for BYE and for the end of the connection.
     pub(super) fn expect_bye(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
         let received = loop {
             match self.receive_own(judge)? {
@@ -137,8 +124,7 @@ impl Client {
     }
 }
 
-/// The next message of a connection, or the event that occurred instead. Blanks are ignored and invalid messages are
-/// skipped.
+/// Blanks are ignored, and invalid messages are skipped.
 fn receive(
     judge: &mut Judge,
     connection: &mut Connection,
@@ -173,13 +159,12 @@ fn receive(
     }
 }
 
-/// Parses a message that is written exactly as in the protocol.
 fn parse(line: &[u8]) -> Option<ServerMessage<'static>> {
     let message = ServerMessage::parse(line).ok().or_else(|| impossible_row(line))?;
     (message.to_string().as_bytes() == line).then_some(message)
 }
 
-/// A row with numbers that no guess can get. Its form is correct, but its values are wrong.
+/// A row of correct form with numbers that no guess can get.
 fn impossible_row(line: &[u8]) -> Option<ServerMessage<'static>> {
     let words: Vec<&str> = str::from_utf8(line).ok()?.split(' ').collect();
     let ["ROW", seat, turn, guess, red, white] = words[..] else { return None };
@@ -188,12 +173,10 @@ fn impossible_row(line: &[u8]) -> Option<ServerMessage<'static>> {
     Some(ServerMessage::Line(seat.parse().ok()?, row))
 }
 
-/// The received message or event, for the text of a breach.
 pub(super) fn describe(received: &Result<ServerMessage<'static>, String>) -> String {
     received.as_ref().map_or_else(Clone::clone, |message| format!("'{message}'"))
 }
 
-/// The seat that a broadcast message is about.
 pub(super) const fn seat_of(message: &ServerMessage<'_>) -> Option<u8> {
     match message {
         ServerMessage::Seat(seat, _)

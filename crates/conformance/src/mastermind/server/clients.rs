@@ -1,5 +1,3 @@
-//! Several clients in one room, including some that break the protocol.
-
 use std::{io::Write as _, time::Duration};
 
 use mastermind::{
@@ -19,14 +17,13 @@ use crate::{
     report::Sender,
 };
 
-/// The number of players that play at the same time.
 const PLAYERS: usize = 20;
-/// The minimum time for which a client that never reads keeps sending when the server accepts no more data.
+/// How long a client that never reads keeps sending when the server accepts no more data.
 const PATIENT: Duration = Duration::from_millis(500);
-/// The size of the requests of a client that never reads, in bytes. Their answers exceed the buffers of the system.
+/// In bytes. The answers exceed the buffers of the system.
 const FLOOD: usize = 8 << 20;
 
-/// The bytes that a client sends before it disconnects, or while it stays connected. The server may react in any way.
+/// The server may react in any way.
 const MISBEHAVIOURS: [(&str, &[u8], Departure); 6] = [
     ("a client that sends 10,000 bytes", &[b'x'; 10_000], Departure::Never),
     ("a client that sends zero bytes", &[0; 300], Departure::Never),
@@ -58,7 +55,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     scenes
 }
 
-/// A player whose game has no repeats, and a filler for it.
+/// The game has no repeats.
 fn player(judge: &mut Judge, server: &mut Server, name: &str) -> Played<Player> {
     let mut player = Client::connect(judge, server)?.take_seat(judge, name)?;
     player.resign(judge)?;
@@ -66,7 +63,6 @@ fn player(judge: &mut Judge, server: &mut Server, name: &str) -> Played<Player> 
     Ok(player)
 }
 
-/// Whether the next message about this seat that a client receives is correct.
 fn expect_broadcast(
     judge: &mut Judge,
     client: &mut Client,
@@ -89,8 +85,7 @@ fn expect_broadcast(
     })
 }
 
-/// Waits until a client is notified that a player with this name has taken a seat. On a running server, another player
-/// may have had the seat before, so each scenario uses its own names.
+/// Another player may have had the seat before, so each scenario uses its own names.
 fn await_seat(judge: &mut Judge, client: &mut Client, seat: u8, name: &str) -> Played {
     loop {
         match client.receive_about(judge, seat)? {
@@ -155,7 +150,7 @@ fn two_players(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     ann.guess(judge, filler(4)?)
 }
 
-/// The messages about a seat that a newly connected client receives before the response to its own next message.
+/// Before the response to the client's own next message.
 fn room_state(judge: &mut Judge, client: &mut Client, seat: u8) -> Played<Vec<String>> {
     client.send("RESIGN");
     let mut reported = Vec::new();
@@ -186,7 +181,6 @@ fn late_client(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     expect_state(judge, &mut server, ann.seat, &["SEAT", "GAME", "LIFELINE"])
 }
 
-/// Whether a newly connected client receives these messages about a seat.
 fn expect_state(judge: &mut Judge, server: &mut Server, seat: u8, wanted: &[&str]) -> Played {
     let mut client = Client::connect(judge, server)?;
     let reported = room_state(judge, &mut client, seat)?;

@@ -1,5 +1,3 @@
-//! Games from the first turn to the last.
-
 use std::{collections::BTreeSet, iter};
 
 use mastermind::{Code, Lifeline, Peg, Revealed, Rules, ServerMessage, game::TURNS, solver::Hint};
@@ -19,14 +17,13 @@ use crate::{
     tester::Options,
 };
 
-/// The number of six-digit games for each lifeline. By chance, all games of a lifeline reveal the same place in one
-/// test of five million.
+/// Games for each lifeline. All of them reveal the same place by chance in one test of five million.
 const LIFELINES: usize = 10;
-/// The number of eight-digit games with repeats. The probability that none of them has repeats is one in 70 million.
+/// Games with repeats. The probability that none of them has repeats is one in 70 million.
 const LONG_GAMES: usize = 3;
-/// The number of games that are tried until one is lost. A guess is correct by chance in one of several hundred games.
+/// A guess is correct by chance in one of several hundred games.
 const ATTEMPTS: usize = 3;
-/// The maximum number of possible codes that a hint lists.
+/// The maximum number of codes in a hint.
 const LISTED: usize = 20;
 
 pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
@@ -48,13 +45,12 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     ]
 }
 
-/// A guess that is not a valid code of a game without repeats.
+/// Not a valid code of a game without repeats.
 pub(super) fn filler(length: usize) -> Played<Code> {
     let pegs: Vec<Peg> = Peg::new(0).into_iter().cycle().take(length).collect();
     Ok(Code::new(&pegs)?)
 }
 
-/// Guesses of all shapes, one for each turn of a game.
 fn guesses(rules: Rules, options: &Options) -> Vec<Code> {
     let (length, colours) = (rules.length(), rules.colours());
     let peg = |turn: usize, place: usize| Peg::new((turn * 3 + place * (turn % 3)) % colours);
@@ -63,7 +59,7 @@ fn guesses(rules: Rules, options: &Options) -> Vec<Code> {
     codes.map(|code| permuted(code, colours, options)).collect()
 }
 
-/// The basic game for all other scenarios, up to the tenth turn and the end of the connection.
+/// The basis of all other scenarios.
 pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut player = subject.take_seat(judge, "Ann")?;
     for _ in 0..ATTEMPTS {
@@ -132,7 +128,7 @@ fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// Plays games without repeats. The first request in each of them is a lifeline.
+/// Without repeats. The first request in each game is a lifeline.
 fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;
@@ -155,7 +151,6 @@ fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// A game without repeats, advanced by the given number of turns.
 fn advanced(judge: &mut Judge, player: &mut Player, turns: usize) -> Played {
     player.new_game(judge, &NEW_RULES, Some((4, false)))?;
     let filler = filler(4)?;

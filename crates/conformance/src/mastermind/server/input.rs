@@ -1,5 +1,3 @@
-//! Lines as people and programs type them: whole, in pieces, together, invalid, and too long.
-
 use std::iter;
 
 use mastermind::{ServerMessage, protocol::MAX_MESSAGE, view::Ending};
@@ -15,7 +13,6 @@ use super::{
 };
 use crate::judge::{Judge, Played, Scene, scene};
 
-/// Lines that are never valid messages.
 const NO_MESSAGES: [&[u8]; 25] = [
     b"",
     b"PLAY",
@@ -85,7 +82,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     ]
 }
 
-/// A game without repeats, so that no guess is correct by chance.
+/// Without repeats, so that no guess is correct by chance.
 fn short_game(judge: &mut Judge, client: Client) -> Played {
     let mut player = client.take_seat(judge, "Ann")?;
     player.resign(judge)?;

@@ -1,5 +1,3 @@
-//! A seat, and the game that is played at it.
-
 use mastermind::{
     Code, Feedback, Knowledge, Lifeline, Revealed, Rules, ServerMessage,
     game::{Availability, TURNS},
@@ -24,14 +22,12 @@ use crate::{
 const COSTS: [usize; 2] = [1, 2];
 
 impl Client {
-    /// Takes a seat and starts the first game at it.
     pub(super) fn take_seat(mut self, judge: &mut Judge, name: &str) -> Played<Player> {
         self.connection.rename(name);
         self.send(format!("PLAY {name}"));
         self.receive_seat(judge, name)
     }
 
-    /// Receives the messages after PLAY.
     pub(super) fn receive_seat(mut self, judge: &mut Judge, name: &str) -> Played<Player> {
         let received = self.receive_own(judge)?;
         let seat = match received {
@@ -52,7 +48,6 @@ impl Client {
     }
 }
 
-/// The known state of a game.
 pub(super) struct Game {
     pub(super) number: u32,
     pub(super) rules: Rules,
@@ -60,7 +55,7 @@ pub(super) struct Game {
     pub(super) rows: Vec<(Code, Feedback)>,
     revealed: Option<Revealed>,
     played: usize,
-    /// The code, if the game is over.
+    /// Known when the game is over.
     pub(super) code: Option<Code>,
 }
 
@@ -70,7 +65,6 @@ impl Game {
         Self { number: 0, rules, turn, rows: Vec::new(), revealed: None, played: 0, code: None }
     }
 
-    /// What the player knows about the code, without the assumption that it has no repeats.
     pub(super) fn knowledge(&self) -> anyhow::Result<Knowledge> {
         let mut knowledge = Knowledge::new(Rules::new(self.rules.length(), self.rules.colours(), true)?);
         self.rows.iter().for_each(|(guess, feedback)| knowledge.answered(*guess, *feedback));
@@ -86,7 +80,6 @@ impl Game {
     }
 }
 
-/// A client with a seat.
 pub(super) struct Player {
     pub(super) client: Client,
     pub(super) seat: u8,
@@ -94,7 +87,6 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// Receives the GAME that must follow, with its first TURN.
     pub(super) fn expect_game(&mut self, judge: &mut Judge, rule: &'static Rule, wanted: (usize, bool)) -> Played {
         let (length, repeats) = wanted;
         let received = self.client.receive_own(judge)?;
@@ -126,7 +118,7 @@ impl Player {
         if begun { Ok(()) } else { Err(Halt::Broken) }
     }
 
-    /// Requests another game with these rules, or with those of the room.
+    /// `None` requests the rules of the room.
     pub(super) fn new_game(&mut self, judge: &mut Judge, rule: &'static Rule, wanted: Option<(usize, bool)>) -> Played {
         let rules = self.client.room.rules;
         let request = wanted
@@ -135,13 +127,11 @@ impl Player {
         self.expect_game(judge, rule, wanted.unwrap_or((rules.length(), rules.repeats())))
     }
 
-    /// Sends a guess and checks its effects.
     pub(super) fn guess(&mut self, judge: &mut Judge, guess: Code) -> Played {
         self.client.send(format!("GUESS {guess}"));
         self.expect_row(judge, guess)
     }
 
-    /// Checks the effects of a guess that was sent.
     pub(super) fn expect_row(&mut self, judge: &mut Judge, guess: Code) -> Played {
         let received = self.client.receive_own(judge)?;
         let (turn, wanted) = (self.game.turn.turn, Shown::Code(guess));
@@ -169,7 +159,7 @@ impl Player {
         self.next_turn(judge, &TURN)
     }
 
-    /// Receives the TURN that must follow. A wrong number breaks `rule`.
+    /// A wrong number breaks `rule`.
     fn next_turn(&mut self, judge: &mut Judge, rule: &'static Rule) -> Played {
         let received = self.client.receive_own(judge)?;
         let wanted = self.game.played + 1;
@@ -188,7 +178,7 @@ impl Player {
         Ok(())
     }
 
-    /// Receives the OVER that must follow, and checks that the code matches all revealed information.
+    /// Checks that the code matches all revealed information.
     pub(super) fn over(&mut self, judge: &mut Judge, rule: &'static Rule, how: Ending) -> Played {
         let received = self.client.receive_own(judge)?;
         let (played, hints) = (self.game.played, self.game.turn.hints);
@@ -232,14 +222,12 @@ impl Player {
         Ok(())
     }
 
-    /// Resigns. Returns the code.
     pub(super) fn resign(&mut self, judge: &mut Judge) -> Played<Code> {
         self.client.send("RESIGN");
         self.over(judge, &RESIGNED, Ending::Resigned)?;
         self.game.code.ok_or_else(|| anyhow::anyhow!("a completed game has a code").into())
     }
 
-    /// Uses a lifeline that must be granted. Returns the revealed information.
     pub(super) fn lifeline(&mut self, judge: &mut Judge, lifeline: Lifeline) -> Played<Revealed> {
         let number = lifeline.number();
         let rule = if number == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
@@ -269,7 +257,7 @@ impl Player {
     }
 }
 
-/// Records whether the places that the lifelines revealed differ.
+/// The places that the lifelines revealed must differ.
 pub(super) fn check_places(judge: &mut Judge, which: usize, places: &[usize]) {
     let same = places.windows(2).all(|two| two[0] == two[1]);
     judge.check(&ANY_PLACE, !same, || {

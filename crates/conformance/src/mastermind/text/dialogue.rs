@@ -1,6 +1,5 @@
-//! The dialogue with a text game, limited to the parts that programs of different authors share.
-//!
-//! Lines are parsed leniently: the output may have more or fewer line ends, blanks and capital letters.
+//! The parts of the dialogue that programs of different authors share. The output may have more or fewer line ends,
+//! blanks and capital letters.
 
 use std::{
     mem,
@@ -17,12 +16,10 @@ use crate::{
     tester::Options,
 };
 
-/// The lines at the start of a turn.
 const HEADS: [&str; 4] = ["Turn #: ", "lifeline#1: ", "lifeline#2: ", "Code  : "];
-/// The maximum length of a value after a word in characters: that of a code with a blank after each digit.
+/// A code with a blank after each digit.
 const LONGEST: usize = 16;
 
-/// The subject of a piece of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Topic {
     Turn,
@@ -33,7 +30,7 @@ enum Topic {
     White,
 }
 
-/// Each topic with its word in lower case and without blanks. A number or a colon follows the word.
+/// The word is in lower case without blanks; a number or a colon follows it.
 const TOPICS: [(Topic, &str, bool); 7] = [
     (Topic::Turn, "turn", true),
     (Topic::Lifeline(0), "lifeline#1", false),
@@ -44,7 +41,7 @@ const TOPICS: [(Topic, &str, bool); 7] = [
     (Topic::White, "white", true),
 ];
 
-/// The topic at the start of a text, and its value without blanks in lower case.
+/// The value is in lower case without blanks.
 fn topic(text: &str) -> Option<(Topic, String)> {
     let plain: String = text.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect();
     let (topic, rest, has_number) =
@@ -58,7 +55,6 @@ fn topic(text: &str) -> Option<(Topic, String)> {
     Some((topic, value.to_owned()))
 }
 
-/// Splits a line before each topic.
 fn pieces(line: &str) -> Vec<&str> {
     let mut cuts = vec![0];
     let mut before = ' ';
@@ -78,7 +74,6 @@ fn number<T: std::str::FromStr>(value: &str) -> Option<T> {
     value.get(..end)?.parse().ok()
 }
 
-/// The digits and stars at the start of a value, if they form a code with unknown digits.
 fn hidden(value: &str) -> Option<String> {
     let code: String = value.chars().take_while(|letter| matches!(letter, '*' | '1'..='8')).take(LONGEST).collect();
     (code.contains('*') && code.len() >= 4).then_some(code)
@@ -88,25 +83,22 @@ fn hidden(value: &str) -> Option<String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) turn: usize,
-    /// Whether each lifeline is shown, and whether it is shown as available.
+    /// For each lifeline that is shown.
     pub(super) available: [Option<bool>; 2],
-    /// The known digits, with stars for the unknown ones.
+    /// Unknown digits are stars.
     pub(super) code: String,
     /// The line with a wrong form.
     pub(super) wrong: Option<String>,
-    /// The lines before the block.
     pub(super) before: Vec<String>,
 }
 
-/// The numbers for a guess.
 pub(super) struct Answer {
     pub(super) red: u8,
     pub(super) white: u8,
-    /// Whether the numbers are written as `Red: 1` and `White: 2`.
+    /// Exactly `Red: 1` and `White: 2`.
     pub(super) is_exact: bool,
 }
 
-/// The numbers after `Red` and `White` in these lines.
 pub(super) fn answer(lines: &[String]) -> Option<Answer> {
     let all: Vec<&str> = lines.iter().flat_map(|line| pieces(line)).collect();
     let find = |wanted: Topic| {
@@ -121,13 +113,11 @@ pub(super) fn answer(lines: &[String]) -> Option<Answer> {
     Some(Answer { red, white, is_exact })
 }
 
-/// Whether a prompt for the guess was printed before the answer.
 pub(super) fn has_prompt(before: &[String]) -> bool {
     let all = before.iter().flat_map(|line| pieces(line));
     all.filter_map(topic).any(|(topic, _)| topic == Topic::Guess)
 }
 
-/// The code in the line that reveals it after a loss.
 pub(super) fn revealed_code(line: &str, length: usize) -> Option<Code> {
     if !line.to_lowercase().contains("code") {
         return None;
@@ -136,14 +126,13 @@ pub(super) fn revealed_code(line: &str, length: usize) -> Option<Code> {
     runs.filter(|run| run.len() == length).find_map(|run| run.parse().ok())
 }
 
-/// The separate digits in lines that do not name a lifeline.
+/// In lines that do not name a lifeline.
 pub(super) fn lone_digits(lines: &[String]) -> Vec<char> {
     let reported = lines.iter().filter(|line| !line.to_lowercase().contains("lifeline"));
     let words = reported.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric()));
     words.filter(|word| word.len() == 1).filter_map(|word| word.chars().next()).filter(char::is_ascii_digit).collect()
 }
 
-/// The block at the end of these lines, without the lines before it.
 fn block(lines: &[String]) -> Option<Block> {
     let (mut turn, mut start, mut code) = (None, 0, None);
     let mut available = [None; 2];
@@ -174,7 +163,6 @@ fn block(lines: &[String]) -> Option<Block> {
     Some(Block { turn, available, code, wrong, before: lines.get(..start).unwrap_or_default().to_vec() })
 }
 
-/// A running text game under test.
 pub(super) struct Dialogue {
     pub(super) run: Box<dyn Run>,
     pub(super) options: Options,
@@ -194,17 +182,15 @@ impl Dialogue {
         Ok(Self { run, options, is_terminal: terminal != Terminal::No, lines: Vec::new() })
     }
 
-    /// Types lines.
     pub(super) fn type_lines(&mut self, lines: impl IntoIterator<Item = impl AsRef<[u8]>>) {
         let typed: Vec<u8> = lines.into_iter().flat_map(|line| [line.as_ref(), b"\n"].concat()).collect();
         self.run.type_bytes(&typed);
     }
 
-    // Reads one more line.
     fn line(&mut self, by: Instant) -> bool {
         let line = self.run.line(by);
         if line.is_none() && Instant::now() < by {
-            // If the program's output has ended, the program is about to end, and its exit status is needed.
+            // The program is about to end, and its exit status is needed.
             self.run.exit(by);
         }
         let is_there = line.is_some();
@@ -212,7 +198,6 @@ impl Dialogue {
         is_there
     }
 
-    /// The last printed lines and how the program has ended, for the text of a breach.
     pub(super) fn printed(&mut self) -> String {
         let last = self.lines.len().saturating_sub(3);
         let lines: Vec<_> = self.lines.iter().skip(last).map(|line| format!("'{}'", line.escape_debug())).collect();
@@ -220,14 +205,12 @@ impl Dialogue {
         format!("{lines}{}", self.run.exit_clause())
     }
 
-    // Removes and returns the block that ends with the last line.
     fn take_block(&mut self) -> Option<Block> {
         let block = block(&self.lines)?;
         self.lines.clear();
         Some(block)
     }
 
-    /// Reads up to the end of the next block.
     pub(super) fn next_block(&mut self) -> Option<Block> {
         let by = self.options.deadline();
         while self.line(by) {
@@ -238,7 +221,7 @@ impl Dialogue {
         None
     }
 
-    /// Like [`Dialogue::next_block`], but after the first lines waits at most this long for each further line.
+    /// After the first lines, waits at most this long for each further line.
     pub(super) fn next_block_within(&mut self, pause: Duration) -> Option<Block> {
         let by = self.options.deadline();
         let mut until = by;
@@ -251,7 +234,6 @@ impl Dialogue {
         None
     }
 
-    /// Reads up to the line that reveals the code, or up to another turn.
     pub(super) fn revealed_code(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
         let by = self.options.deadline();
         while self.line(by) {
@@ -269,13 +251,11 @@ impl Dialogue {
         None
     }
 
-    /// The code, if the lines since the last block revealed it.
     pub(super) fn code_so_far(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
         let code = self.lines.iter().find_map(|line| revealed_code(line, length))?;
         Some((code, mem::take(&mut self.lines)))
     }
 
-    /// The remaining output until the program ends.
     pub(super) fn rest(&mut self) -> Vec<String> {
         let mut rest = mem::take(&mut self.lines);
         let by = self.options.deadline();
@@ -285,20 +265,17 @@ impl Dialogue {
         rest
     }
 
-    /// Reads the block that must follow. If it is missing, `rule` is broken.
     pub(super) fn block(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played<Block> {
         let block = self.next_block();
         let block = block.ok_or_else(|| format!("expected a turn after {after}, received {}", self.printed()));
         judge.expect(rule, block)
     }
 
-    /// Whether the program printed a prompt for the input before these lines. At a terminal, the prompt may be on
-    /// standard error.
+    /// At a terminal, the prompt may be on standard error.
     pub(super) fn has_prompt(&self, before: &[String]) -> Option<bool> {
         (!self.is_terminal).then(|| has_prompt(before))
     }
 
-    /// Judges how the program has ended where it has to end.
     pub(super) fn has_ended(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
         let exit = self.run.exit(Instant::now().max(self.options.deadline()));
         judge.require(rule, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {

@@ -1,5 +1,3 @@
-//! Games, from the questions before them to the question after them.
-
 use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use mastermind::{Code, Feedback, Knowledge, Rules, code::MAX_COLOURS, game::TURNS, solver::Hint};
@@ -20,27 +18,24 @@ use crate::{
     tester::Options,
 };
 
-/// Invalid lengths.
 const NO_LENGTHS: [&str; 9] = ["", "abc", "3", "9", "-4", "4.5", "4 5", "45", "99999999999999999999"];
-/// Inputs that are neither yes nor no.
 const NO_ANSWERS: [&str; 4] = ["", "maybe", "yesno", "1"];
-/// Inputs that are neither a guess of four digits nor a lifeline.
 const NO_GUESSES: [&str; 10] =
     ["", "abcd", "123", "12345", "1290", "-123", "12.4", "lifeline", "lifeline#3", "lifeline #1"];
-/// If a program that has answered prints no further line for this time, it waits for input.
+/// A program that has answered and prints nothing for this time waits for input.
 const PAUSE: Duration = Duration::from_secs(4);
-/// The longest line that is typed, in bytes.
+/// The length of the longest typed line, in bytes.
 const LONG: usize = 5000;
-/// Turns that are played beyond the last one, if the game is not over then.
+/// Beyond the last turn, if the game is not over then.
 const MORE_TURNS: usize = 4;
-/// Guesses that are not valid codes without repeats, so that no game is won by chance.
+/// Not valid codes without repeats, so that no game is won by chance.
 const GUESSES: [&str; TURNS] = [
     "11223344", "33441122", "55667788", "12121212", "77123456", "45645612", "87187187", "66543217", "22345678",
     "18273641",
 ];
 
-/// A lifeline, the turn in which it is requested, and whether that turn is early enough. `None` allows both, since a
-/// course's program may reject a lifeline one turn too early.
+/// The lifeline, the turn of the request, and whether it is early enough. `None` allows both, since a course's program
+/// may reject a lifeline one turn too early.
 const LATE: [(usize, usize, Option<bool>); 8] = [
     (1, 1, Some(true)),
     (1, 7, Some(true)),
@@ -75,7 +70,6 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
     scenes
 }
 
-/// Checks the lines at the start of a turn.
 fn check_block(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
     judge.check(&EXACT_LINES, block.wrong.is_none(), || {
         format!(
@@ -92,7 +86,7 @@ fn check_block(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
     judge.check(&COUNTS, block.turn == turn, || format!("expected turn {turn}, received turn {}", block.turn));
 }
 
-/// The prerequisite of all other checks: whether the program shows a turn.
+/// All other checks depend on it.
 pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut dialogue = subject.start(judge)?;
     dialogue.type_lines(["4", "no"]);
@@ -101,7 +95,6 @@ pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// Answers the initial questions correctly. Also returns the first turn.
 fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played<(Dialogue, Block)> {
     let mut dialogue = subject.start(judge)?;
     dialogue.type_lines([&*length.to_string(), if repeats { "yes" } else { "no" }]);
@@ -115,7 +108,6 @@ fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool)
     Ok((dialogue, block))
 }
 
-/// Guesses with their answers.
 type Rows = Vec<(Code, Feedback)>;
 
 fn guesses(length: usize, options: &Options) -> Played<Vec<Code>> {
@@ -127,12 +119,10 @@ fn guesses(length: usize, options: &Options) -> Played<Vec<Code>> {
     Ok(codes.into_iter().map(|code| permuted(code, MAX_COLOURS, options)).collect())
 }
 
-/// The inputs in order, quoted.
 fn quoted(typed: &[&str]) -> String {
     typed.iter().map(|typed| format!("'{typed}'")).collect::<Vec<_>>().join(", ")
 }
 
-/// Records the numbers that answer a guess.
 fn record_answer(judge: &mut Judge, guess: Code, reported: Option<Answer>, rows: &mut Rows) {
     let is_exact = reported.as_ref().is_some_and(|reported| reported.is_exact);
     judge.check(&ANSWERS, is_exact, || {
@@ -141,7 +131,6 @@ fn record_answer(judge: &mut Judge, guess: Code, reported: Option<Answer>, rows:
     rows.extend(reported.map(|Answer { red, white, .. }| (guess, Feedback { red, white })));
 }
 
-/// Checks the lines after a guess.
 fn check_answer(judge: &mut Judge, dialogue: &Dialogue, before: &[String], guess: Code, rows: &mut Rows) {
     if let Some(has_prompt) = dialogue.has_prompt(before) {
         judge.check(&PROMPT, has_prompt, || "expected the prompt `Guess : `, received none".to_owned());
@@ -149,7 +138,6 @@ fn check_answer(judge: &mut Judge, dialogue: &Dialogue, before: &[String], guess
     record_answer(judge, guess, answer(before), rows);
 }
 
-/// Plays these turns with wrong guesses. Returns the last block.
 fn advance(
     judge: &mut Judge,
     dialogue: &mut Dialogue,
@@ -170,7 +158,6 @@ fn advance(
     Ok(last)
 }
 
-/// Plays the remaining turns and loses. Returns the code.
 fn lose(judge: &mut Judge, dialogue: &mut Dialogue, rules: Rules, from: usize, rows: &mut Rows) -> Played<Code> {
     let length = rules.length();
     let guesses = guesses(length, &dialogue.options)?;
@@ -210,7 +197,6 @@ fn lose(judge: &mut Judge, dialogue: &mut Dialogue, rules: Rules, from: usize, r
     Ok(code)
 }
 
-/// Whether these answers match a code.
 fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> Played {
     for (guess, reported) in rows {
         let right = answers::answer(code, *guess)?;
@@ -221,7 +207,6 @@ fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> Played {
     Ok(())
 }
 
-/// Declines another game.
 fn leave(judge: &mut Judge, dialogue: &mut Dialogue, rule: &'static Rule) -> Played {
     dialogue.type_lines(["no"]);
     let rest = dialogue.rest();
@@ -360,7 +345,6 @@ fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     })
 }
 
-/// Uses a lifeline in the second turn and checks that it reveals correct digits.
 fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     let rule = if which == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
     let (mut dialogue, _) = begin(judge, subject, 4, false)?;
@@ -385,7 +369,6 @@ fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     Ok(())
 }
 
-/// Requests further lifelines after each lifeline.
 fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     for first in [1, 2] {
         let (mut dialogue, _) = begin(judge, subject, 4, false)?;
@@ -411,8 +394,7 @@ fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// Whether a lifeline revealed correct digits: one of the digits that it named and, with the place that it showed, both
-/// of them.
+/// One of the named digits must be correct or, with a place, both of them.
 fn is_true(code: &str, digits: &[char], shown: Option<(usize, char)>) -> bool {
     let Some((place, digit)) = shown else {
         let mut digits = digits.iter();

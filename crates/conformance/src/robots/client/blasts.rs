@@ -1,5 +1,3 @@
-//! Games with explicit events: blasts, blocks and scores.
-
 use robots::{BombId, Event, Parameters, PlayerId, Position, ServerMessage};
 
 use super::{
@@ -36,7 +34,6 @@ pub(super) fn explosion(id: u32, robots: &[u8], blocks: &[(u16, u16)]) -> Event 
     }
 }
 
-/// Plays these turns, starting at 0.
 pub(super) fn turns_of(
     session: &mut Session<'_>,
     setup: Parameters,
@@ -50,7 +47,7 @@ pub(super) fn turns_of(
     session.send_all(&turns, rule)
 }
 
-/// The blasts in the figures of the protocol, and bombs in corners and on blocks.
+/// From the figures of the protocol, with bombs in corners and on blocks.
 pub(super) fn explosions(session: &mut Session<'_>) -> Played {
     let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
     let mut first: Vec<_> = vec![robot(0, 0, 0)];
@@ -76,7 +73,6 @@ pub(super) fn explosions(session: &mut Session<'_>) -> Played {
     turns_of(session, parameters(1, (5, 3), 99, 2, 3)?, list, &EXPLOSIONS)
 }
 
-/// A blast with the maximum radius.
 pub(super) fn long_explosion(session: &mut Session<'_>) -> Played {
     let list = vec![
         vec![robot(0, 299, 0), block(299, 150)],
@@ -87,7 +83,6 @@ pub(super) fn long_explosion(session: &mut Session<'_>) -> Played {
     turns_of(session, parameters(1, (300, 200), 99, 65_535, 1)?, list, &RADIUS_MAX)
 }
 
-/// Two bombs hit one robot in one turn, and again later.
 pub(super) fn hit_twice(session: &mut Session<'_>) -> Played {
     let list = vec![
         vec![robot(0, 0, 0), robot(1, 1, 0)],
@@ -99,8 +94,7 @@ pub(super) fn hit_twice(session: &mut Session<'_>) -> Played {
     turns_of(session, parameters(2, (2, 1), 99, 5, 2)?, list, &SCORE_ONCE)
 }
 
-/// The parameters of a turn with one bomb: the radius, the positions of the blocks and the bomb, and the blocks that it
-/// destroys.
+/// The radius, the positions of the blocks and the bomb, and the destroyed blocks.
 type Blast = (&'static Rule, u16, &'static [(u16, u16)], (u16, u16), &'static [(u16, u16)]);
 
 const BLASTS: [Blast; 4] = [
@@ -110,7 +104,7 @@ const BLASTS: [Blast; 4] = [
     (&RADIUS_0, 0, &[(1, 2), (2, 1)], (1, 1), &[]),
 ];
 
-/// One bomb on a board of 5 x 5 fields, once for each rule.
+/// On a board of 5 x 5 fields.
 pub(super) fn single_blast(session: &mut Session<'_>, rule: &'static Rule) -> Played {
     let Some((_, radius, blocks, place, hit)) = BLASTS.into_iter().find(|(of, ..)| *of == rule) else { return Ok(()) };
     let mut first = vec![robot(0, 4, 4)];
@@ -119,7 +113,7 @@ pub(super) fn single_blast(session: &mut Session<'_>, rule: &'static Rule) -> Pl
     turns_of(session, parameters(1, (5, 5), 99, radius, 1)?, list, rule)
 }
 
-/// Two bombs, one behind a block that the other one destroys in the same turn.
+/// One bomb is behind a block that the other one destroys in the same turn.
 pub(super) fn blast_before(session: &mut Session<'_>) -> Played {
     let list = vec![
         vec![robot(0, 8, 8), block(4, 4)],
@@ -129,7 +123,6 @@ pub(super) fn blast_before(session: &mut Session<'_>) -> Played {
     turns_of(session, parameters(1, (9, 9), 99, 2, 1)?, list, &BLAST_BEFORE)
 }
 
-/// A turn without explosions after one with some.
 pub(super) fn blast_over(session: &mut Session<'_>) -> Played {
     let list = vec![vec![robot(0, 4, 4)], vec![bomb(0, 0, 0)], vec![explosion(0, &[], &[])]];
     turns_of(session, parameters(1, (5, 5), 99, 1, 1)?, list, &EXPLOSIONS)?;
@@ -140,7 +133,7 @@ pub(super) fn blast_over(session: &mut Session<'_>) -> Played {
     session.send_all(&after, &BLAST_OVER)
 }
 
-/// A block is destroyed, and the robot on its field places another in the same turn.
+/// The robot on the field of a destroyed block places another one in the same turn.
 pub(super) fn block_again(session: &mut Session<'_>) -> Played {
     let list = vec![
         vec![robot(0, 0, 1), robot(1, 4, 4), block(0, 1)],
@@ -151,7 +144,6 @@ pub(super) fn block_again(session: &mut Session<'_>) -> Played {
     turns_of(session, parameters(2, (5, 5), 99, 1, 1)?, list, &BLOCK_AGAIN)
 }
 
-/// Two players each place a bomb at the same position in the same turn.
 pub(super) fn twin_bombs(session: &mut Session<'_>) -> Played {
     let list = vec![vec![robot(0, 1, 1), robot(1, 1, 1)], vec![bomb(0, 1, 1), bomb(1, 1, 1)], vec![]];
     turns_of(session, parameters(2, (5, 5), 99, 1, 9)?, list, &TWIN_BOMBS)

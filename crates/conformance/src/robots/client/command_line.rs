@@ -1,5 +1,3 @@
-//! Names and addresses on the command line, and wrong arguments.
-
 use std::{
     net::{Ipv4Addr, UdpSocket},
     time::{Duration, Instant},
@@ -26,22 +24,19 @@ use crate::{
     rule::Rule,
 };
 
-/// How long to wait for a datagram.
 const MOMENT: Duration = Duration::from_millis(20);
-/// A name of the maximum length.
 const NAME_OF_255: &str = concat!(
     "Żółć! a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the prot",
     "ocol allows, a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the protocol allows,............"
 );
 
-/// Names on the command line.
 pub(super) const NAMES: [(&str, &Rule, &str); 3] = [
     ("an empty name", &EMPTY_NAME, ""),
     ("a name of one byte", &SHORT_NAME, "x"),
     ("a name of 255 bytes", &LONGEST_NAME, NAME_OF_255),
 ];
 
-/// Addresses on the command line. The client must accept one of the spellings.
+/// The client must accept one of the spellings.
 pub(super) const ADDRESSES: [(&str, &Rule, &[CommandLine]); 4] = [
     ("a host name of the server", &SERVER_NAME, &[CommandLine { server: "localhost", ..USUAL }]),
     (
@@ -75,7 +70,6 @@ pub(super) static REFUSALS: [Refusal; 9] = [
     refusal(&UNKNOWN_OPTION, "with the option -Z", &[(MORE, Some("-Z"))]),
 ];
 
-/// Correct values, and the listening server.
 pub(super) fn values() -> anyhow::Result<Given> {
     let (held, server) = take_tcp_port()?;
     let values = vec![
@@ -117,7 +111,7 @@ pub(super) fn addressed(
     judge.broken(rule, || wrong.join("; "))
 }
 
-/// Inputs from another address than the GUI's, and the pictures after them.
+/// The inputs are from another address than the GUI's.
 pub(super) fn to_gui(session: &mut Session<'_>) -> Played {
     begin(session)?;
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -126,7 +120,6 @@ pub(super) fn to_gui(session: &mut Session<'_>) -> Played {
     session.send(&ServerMessage::Turn { turn: 1, events: vec![] }, &TO_GUI)
 }
 
-/// Pictures for a GUI that is started later.
 pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     let port = free_udp_port()?;
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -145,7 +138,7 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.skip_pictures(&messages);
     let last = &opening(&all)[3];
     session.server.send(&encoded(last));
-    // A client that replies to the sender of the last input has not sent its picture to the GUI at any time.
+    // Detects a client that replies to the sender of the last input.
     from_other_port.set_nonblocking(true)?;
     let by = context.options.deadline();
     while Instant::now() < by && !has_datagram(&session.gui)? {
@@ -158,7 +151,6 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.expect_picture(last, &LATE_GUI)
 }
 
-// Whether a datagram arrives within a moment.
 fn has_datagram(socket: &UdpSocket) -> Played<bool> {
     socket.set_read_timeout(Some(MOMENT))?;
     Ok(socket.peek(&mut [0]).is_ok())

@@ -1,5 +1,3 @@
-//! Texts and numbers at their limits, many games, and invalid events.
-
 use std::time::Instant;
 
 use robots::{Parameters, Player, PlayerId, ServerMessage};
@@ -17,11 +15,10 @@ use super::{
 };
 use crate::{judge::Played, rule::Rule};
 
-/// The number of successive games.
 const GAMES: u32 = 20;
-/// The number of pairs of inputs. The second input of a pair may be late.
+/// The second input of a pair may be late.
 const PAIRS: usize = 15;
-/// The minimum delay of a system with delayed acknowledgements, in milliseconds.
+/// Of a system with delayed acknowledgements, in milliseconds.
 const LATE_MS: u128 = 20;
 
 pub(super) fn large_numbers(session: &mut Session<'_>) -> Played {
@@ -57,7 +54,6 @@ pub(super) fn any_text(session: &mut Session<'_>) -> Played {
     session.send_batch(&[hello, accepted("Ann", "somewhere, 100 %s")?], &ANY_TEXT)
 }
 
-/// A zero byte in both names.
 pub(super) fn zero_bytes(session: &mut Session<'_>) -> Played {
     let setup = Parameters { server_name: "a\0b".parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
     session.send_batch(&[ServerMessage::Hello(setup), accepted("c\0d", "127.0.0.1:4000")?], &ZERO_BYTES)
@@ -81,7 +77,7 @@ pub(super) fn large_positions(session: &mut Session<'_>) -> Played {
     session.send(&ServerMessage::Turn { turn: 65_535, events }, &LARGE_POSITIONS)
 }
 
-/// Messages in segments from the middle of one to the middle of the next.
+/// Each segment is from the middle of a message to the middle of the next.
 pub(super) fn straddling(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 6, 1, 1)?, players(2)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
@@ -95,19 +91,18 @@ pub(super) fn straddling(session: &mut Session<'_>) -> Played {
         rest.extend_from_slice(front);
         session.server.send_in_parts([&rest[..]].into_iter());
         rest = back.to_vec();
-        // Its picture shows that the client has read everything so far, and that it reads the next segment separately.
+        // The picture shows that the client has read everything so far, and that it reads the next segment separately.
         before.replace(message).map_or(Ok(()), |before| session.expect_picture(before, &STRADDLING))?;
     }
     session.server.send(&rest);
     before.map_or(Ok(()), |last| session.expect_picture(last, &STRADDLING))
 }
 
-/// Successive games. The client need not join any of them.
+/// The client need not join any of them.
 pub(super) fn many_games(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 2, 1, 1)?, players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     for game in 0..GAMES {
-        // An error that also occurs in the first two games breaks the usual rule.
         let rule = |session: &Session<'_>, usual: &'static Rule| {
             if game < 2 || session.judge.has_failed(usual) { usual } else { &MANY_GAMES }
         };
@@ -118,7 +113,6 @@ pub(super) fn many_games(session: &mut Session<'_>) -> Played {
     Ok(())
 }
 
-/// Invalid events, followed by a turn.
 pub(super) fn inconsistent(session: &mut Session<'_>, rule: &'static Rule) -> Played {
     let first = vec![robot(0, 0, 0), bomb(0, 1, 1)];
     // Only one of them is about an overdue bomb.
@@ -140,7 +134,7 @@ pub(super) fn inconsistent(session: &mut Session<'_>, rule: &'static Rule) -> Pl
 
 pub(super) const INCONSISTENT: [&Rule; 4] = [&OVERDUE, &UNKNOWN_BOMB, &OFF_BOARD, &UNKNOWN_PLAYER];
 
-/// A turn whose picture does not fit into a datagram, and a turn that removes the blocks again.
+/// The picture does not fit into a datagram. The next turn removes the blocks again.
 pub(super) fn too_big(session: &mut Session<'_>) -> Played {
     let all = players(1)?;
     session.send(&ServerMessage::Hello(parameters(1, (150, 150), 99, 0, 99)?), &LOBBY)?;
@@ -155,7 +149,7 @@ pub(super) fn too_big(session: &mut Session<'_>) -> Played {
     session.expect_later_picture(&turns, &TOO_BIG)
 }
 
-/// Two inputs in one batch. A client without `TCP_NODELAY` delays the second until the first is acknowledged.
+/// A client without `TCP_NODELAY` delays the second input until the first is acknowledged.
 pub(super) fn no_delay(session: &mut Session<'_>) -> Played {
     begin(session)?;
     let mut gaps = Vec::new();

@@ -1,4 +1,4 @@
-//! Pictures that a client sends, in a form for comparison.
+//! Pictures of a client, in a form for comparison.
 
 use bytes::BytesMut;
 use netcore::wire::{Encode, read_datagram, read_message};
@@ -7,30 +7,27 @@ use robots::{
     protocol::{MAX_PICTURE_ITEMS, encode},
 };
 
-/// The bytes of a message.
 pub(super) fn encoded(message: &impl Encode) -> BytesMut {
     let mut bytes = BytesMut::new();
     encode(message, &mut bytes);
     bytes
 }
 
-/// Reads a datagram.
 pub(super) fn read(bytes: &[u8]) -> Result<DrawMessage, String> {
     let message: DrawMessage =
         read_datagram(bytes, MAX_PICTURE_ITEMS).map_err(|wrong| format!("{wrong}, in {} bytes", bytes.len()))?;
-    // If a player is in a map twice, it is decoded once.
+    // A repeated player in a map is decoded once.
     if encoded(&message).len() < bytes.len() {
         return Err("a map contains a player twice".to_owned());
     }
     Ok(sorted(message))
 }
 
-/// The message at the front of a datagram. Any further bytes are ignored.
+/// Any further bytes are ignored.
 pub(super) fn read_front(bytes: &[u8]) -> Option<DrawMessage> {
     read_message(bytes, bytes.len(), MAX_PICTURE_ITEMS).ok().flatten().map(|(message, _)| sorted(message))
 }
 
-/// Sorts the lists that have no order.
 pub(super) fn sorted(mut message: DrawMessage) -> DrawMessage {
     if let DrawMessage::Game(game) = &mut message {
         game.blocks.sort_unstable();
@@ -40,7 +37,7 @@ pub(super) fn sorted(mut message: DrawMessage) -> DrawMessage {
     message
 }
 
-/// The part of the picture that has no separate rules.
+/// Without the parts that have their own rules.
 pub(super) fn frame(picture: &GamePicture) -> GamePicture {
     let mut frame = picture.clone();
     frame.player_positions.clear();

@@ -1,5 +1,3 @@
-//! The scenarios.
-
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 
 use robots::{Player, PlayerId, ServerMessage};
@@ -22,7 +20,7 @@ use crate::{
     rule::Rule,
 };
 
-/// The inputs of a GUI, the client's messages for them, and the rules that require these messages.
+/// With the client's message for each input.
 const INPUTS: [(&[u8], &[u8], &str, &Rule); 6] = [
     (&[0], &[1], "PlaceBomb", &FORWARDED),
     (&[1], &[2], "PlaceBlock", &FORWARDED),
@@ -32,7 +30,7 @@ const INPUTS: [(&[u8], &[u8], &str, &Rule); 6] = [
     (&[2, 3], &[3, 3], "Move Left", &MOVE_LEFT),
 ];
 
-/// Datagrams that are not valid inputs, each with the rule that it is ignored in a game.
+/// Invalid inputs, each with the rule that it is ignored in a game.
 const NO_INPUTS: [(&[u8], &Rule); 10] = [
     (&[], &EMPTY_INPUT),
     (&[3], &UNKNOWN_INPUT),
@@ -46,7 +44,7 @@ const NO_INPUTS: [(&[u8], &Rule); 10] = [
     (&[1; 60_000], &BIG_INPUT),
 ];
 
-/// Invalid server messages, the error in each, and the rule that it ends the client.
+/// The rule requires that the client ends.
 pub(super) const MALFORMED_BYTES: [(&[u8], &str, &Rule); 3] = [
     (&[9], "after the unknown message tag 9", &MALFORMED),
     (&[3, 0, 1, 0, 0, 0, 1, 4], "after the unknown event tag 4", &BAD_EVENT),
@@ -57,7 +55,6 @@ pub(super) fn scores(players: &[Player]) -> ServerMessage {
     ServerMessage::GameEnded { scores: PlayerId::all().zip(players).map(|(id, _)| (id, 3)).collect() }
 }
 
-/// Two successive games with all inputs.
 pub(super) fn two_games(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 4), 4, 2, 2)?, session.players(3)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -91,7 +88,6 @@ pub(super) fn two_games(session: &mut Session<'_>) -> Played {
     session.send(&scores(&all), &ENDED)
 }
 
-// Starts a game and expects the picture of its first turn.
 pub(super) fn begin(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, session.players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -100,7 +96,6 @@ pub(super) fn begin(session: &mut Session<'_>) -> Played {
     session.send_all(&session.turns(&setup, 21)[..1], &GAME)
 }
 
-/// Datagrams that must be ignored in the lobby.
 pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, session.players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -115,7 +110,6 @@ pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>) -> Played {
     session.expect_forwarded(&[3, 2], &BAD_INPUT, "invalid datagrams in the lobby and then Move Down in the game")
 }
 
-/// Datagrams that must be ignored in the game, for one rule.
 pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule) -> Played {
     begin(session)?;
     // Inputs that differ from the last one. Inputs that the client is known to forward wrongly are left out.
@@ -135,7 +129,6 @@ pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule) -> Playe
     Ok(())
 }
 
-/// Inputs for a client that connected after the start of the game.
 pub(super) fn observer(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -147,7 +140,6 @@ pub(super) fn observer(session: &mut Session<'_>) -> Played {
     Ok(())
 }
 
-/// An input from another port than the GUI's.
 pub(super) fn from_other_port(session: &mut Session<'_>) -> Played {
     begin(session)?;
     session.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
@@ -164,7 +156,6 @@ pub(super) fn over_ipv6(session: &mut Session<'_>) -> Played {
     session.expect_forwarded(&[3, 1], &GUI_IPV6, "Move Right over IPv6")
 }
 
-/// The server's messages arrive byte by byte.
 pub(super) fn pieces(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(2, (4, 3), 3, 1, 1)?, session.players(2)?);
     let hello = [ServerMessage::Hello(setup.clone())];
@@ -177,7 +168,6 @@ pub(super) fn pieces(session: &mut Session<'_>) -> Played {
     Ok(())
 }
 
-/// All messages so far arrive in one batch.
 pub(super) fn late(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(3, (6, 5), 25, 2, 3)?, players(3)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
@@ -190,7 +180,6 @@ pub(super) fn late(session: &mut Session<'_>) -> Played {
     Ok(())
 }
 
-/// A long game with many bombs.
 pub(super) fn busy(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, session.players(4)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -199,14 +188,14 @@ pub(super) fn busy(session: &mut Session<'_>) -> Played {
     session.send(&scores(&all), &ENDED)
 }
 
-/// A turn 0 with a large number of blocks, so that neither the message nor the picture fits small buffers.
+/// Neither the message nor the picture fits small buffers.
 pub(super) fn big_turn(session: &mut Session<'_>) -> Played {
     let blocks = (0..150).flat_map(|x| (0..80).map(move |y| block(x, y)));
     let list = vec![[robot(0, 149, 79)].into_iter().chain(blocks).collect(), vec![robot(0, 149, 78)]];
     turns_of(session, parameters(1, (150, 80), 99, 1, 1)?, list, &BIG_TURN)
 }
 
-/// `GameStarted` with the last player first.
+/// The last player comes first in `GameStarted`.
 pub(super) fn map_order(session: &mut Session<'_>) -> Played {
     let (setup, all) = (parameters(3, (4, 3), 5, 1, 2)?, session.players(3)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
@@ -227,7 +216,6 @@ pub(super) fn map_order(session: &mut Session<'_>) -> Played {
     session.send_all(&session.turns(&setup, 71), &MAP_ORDER)
 }
 
-// A running game, for messages that clients need not understand otherwise.
 fn play(session: &mut Session<'_>) -> Played {
     session.send_all(&opening(&players(1)?), &LOBBY)?;
     session.send(&ServerMessage::Turn { turn: 0, events: vec![robot(0, 1, 1)] }, &GAME)
@@ -279,7 +267,6 @@ pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-// A client that is started with a port for its GUI and a server must exit.
 fn ends(
     context: &Context<'_>,
     judge: &mut Judge,

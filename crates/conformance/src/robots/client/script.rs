@@ -1,4 +1,4 @@
-//! Games for a client, as messages in the form that a server sends.
+//! Games for a client, as the messages of a server.
 
 use std::time::Duration;
 
@@ -6,7 +6,6 @@ use robots::{BombId, Config, Event, Game, MAX_HISTORY, MinStd, Parameters, Playe
 
 use crate::{judge::Played, robots::draws::Draws};
 
-/// The parameters that the server of a game announces.
 pub(super) fn parameters(players: u8, size: (u16, u16), length: u16, radius: u16, timer: u16) -> Played<Parameters> {
     Ok(Parameters {
         server_name: "Gęś server".parse()?,
@@ -19,7 +18,7 @@ pub(super) fn parameters(players: u8, size: (u16, u16), length: u16, radius: u16
     })
 }
 
-/// Players with various names, including an empty one.
+/// With various names, including an empty one.
 pub(super) fn players(count: u8) -> anyhow::Result<Vec<Player>> {
     let names = ["", "Ann", "Żółć!", "Ann"];
     (0..count)
@@ -32,7 +31,6 @@ pub(super) fn players(count: u8) -> anyhow::Result<Vec<Player>> {
         .collect()
 }
 
-/// The messages that accept these players and start the game.
 pub(super) fn opening(players: &[Player]) -> Vec<ServerMessage> {
     let mut messages: Vec<_> = PlayerId::all()
         .zip(players)
@@ -42,7 +40,6 @@ pub(super) fn opening(players: &[Player]) -> Vec<ServerMessage> {
     messages
 }
 
-/// The turns of a game with random actions of all players.
 pub(super) fn turns(parameters: &Parameters, seed: u32) -> Vec<ServerMessage> {
     let config = Config {
         parameters: parameters.clone(),
@@ -57,7 +54,7 @@ pub(super) fn turns(parameters: &Parameters, seed: u32) -> Vec<ServerMessage> {
     for turn in 1..=parameters.game_length {
         let actions: Vec<_> = (0..parameters.players_count).map(|_| dice.action()).collect();
         let mut events = game.end_turn(&actions, &mut draws);
-        // The order of explosions, and of the robots in an explosion, is undefined.
+        // The order of explosions, and of the robots in each, is undefined.
         let explosions = events.iter().take_while(|event| matches!(event, Event::BombExploded { .. })).count();
         events[..explosions].reverse();
         for event in &mut events {

@@ -1,5 +1,3 @@
-//! A client under test between a server and a GUI that the tester plays.
-
 use std::{
     mem::{Discriminant, discriminant},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
@@ -26,26 +24,23 @@ use crate::{
     tape::Channel,
 };
 
-/// The interval at which the first input is repeated, since the client may not listen for its GUI yet.
+/// The client may not listen for its GUI yet.
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Inputs that follow the first one in the lobby.
 const LOBBY_INPUTS: [&[u8]; 3] = [&[0], &[0], &[1]];
 
 /// After this time without a message, no further message is expected for an input.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The maximum number of unexpected pictures that are skipped in place of the expected one.
+/// Unexpected pictures that are skipped before the expected one.
 const MAX_UNEXPECTED: usize = 20;
 
-/// The name of the player in the usual scenarios.
 const NAME: &str = "Ela Żółw";
 
-/// The rules about the parts of a picture of a game.
 const PARTS: [&Rule; 6] = [&GAME, &POSITIONS, &BLOCKS, &BOMBS, &EXPLOSIONS, &SCORES];
 
-/// Rules whose scenarios differ from others only in these parts of a picture. An error in such a part breaks the rule of
-/// the scenario: always, or unless the part was wrong in another scenario too.
+/// Rules whose scenarios differ from others only in these parts of a picture. An error in such a part breaks the rule
+/// of the scenario: always (`true`), or unless the part was wrong in another scenario too.
 const OWN_PARTS: [(&Rule, &[&Rule], bool); 14] = [
     (&SECOND_GAME, &PARTS, false),
     (&LARGE_POSITIONS, &PARTS, false),
@@ -63,7 +58,6 @@ const OWN_PARTS: [(&Rule, &[&Rule], bool); 14] = [
     (&RADIUS_MAX, &[&EXPLOSIONS], true),
 ];
 
-// The rule that an error in this part of a picture breaks.
 fn owner(scene: &'static Rule, part: &'static Rule, is_known: bool) -> &'static Rule {
     let is_own = |(rule, parts, always): &(&Rule, &[&Rule], bool)| {
         *rule == scene && parts.contains(&part) && (*always || !is_known)
@@ -71,29 +65,24 @@ fn owner(scene: &'static Rule, part: &'static Rule, is_known: bool) -> &'static 
     if OWN_PARTS.iter().any(is_own) { scene } else { part }
 }
 
-// Whether a part of a picture is right, and both versions as text.
 fn part<T: PartialEq>(name: &str, received: &T, right: &T, show: impl Fn(&T) -> String) -> (bool, String, String) {
     (received == right, show(received), format!("the {name} {}", show(right)))
 }
 
-/// How a client is started.
 #[derive(Clone, Copy)]
 pub(super) struct CommandLine {
     pub(super) name: &'static str,
-    /// The hosts of the GUI and the server on the command line.
     pub(super) gui: &'static str,
     pub(super) server: &'static str,
-    /// Whether a crash breaks the rule about crashes. The task leaves open what a client does with some inputs.
+    /// The task leaves open what a client does with some inputs, so a crash need not break the rule about crashes.
     pub(super) crash_counts: bool,
 }
 
-/// The usual way.
 pub(super) const USUAL: CommandLine =
     CommandLine { name: NAME, gui: "127.0.0.1", server: "127.0.0.1", crash_counts: true };
 
 impl CommandLine {
-    // The address at which the tester listens for a host of the command line. A name may resolve to either address
-    // family.
+    // A name may resolve to either address family.
     fn address(host: &str) -> IpAddr {
         match host {
             "[::1]" | "::1" => Ipv6Addr::LOCALHOST.into(),
@@ -123,38 +112,35 @@ pub(super) struct Session<'a> {
     pub(super) gui: UdpSocket,
     screen: Channel,
     name: &'static str,
-    /// The port at which the client listens for its GUI.
     pub(super) port: u16,
-    // The reference client, which computes the expected pictures.
+    // Computes the expected pictures.
     model: Client,
     // None of the last messages leads to a picture.
     quiet: bool,
-    // Kinds of messages after which no picture arrived, and the pictures that are therefore late or missing.
+    // No picture arrived after these kinds of messages, so the missing ones may be late.
     without_picture: Vec<Discriminant<ServerMessage>>,
     missing: Vec<DrawMessage>,
     // A picture that arrived too early.
     ahead: Option<DrawMessage>,
     // The number of inputs in the lobby that may still lead to a Join.
     joins: u32,
-    // Whether the client has reacted to an input.
+    // The client has reacted to an input.
     listens: bool,
     crash_counts: bool,
 }
 
 impl<'a> Session<'a> {
-    /// Starts a client, which must connect.
     pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge) -> Played<Self> {
         Self::launch(context, judge, USUAL)
     }
 
-    /// Like [`Session::open`], with other arguments.
     pub(super) fn launch(context: &'a Context<'a>, judge: &'a mut Judge, command_line: CommandLine) -> Played<Self> {
         let gui = UdpSocket::bind((CommandLine::address(command_line.gui), 0))?;
         let to = format!("{}:{}", command_line.gui, gui.local_addr()?.port());
         Self::launch_with_gui(context, judge, command_line, gui, to)
     }
 
-    /// Starts a client whose end is not judged. Returns whether it connected and, if it did, sent any picture after Hello and an
+    /// The client's end is not judged. The second value is whether it sent any picture after Hello and an
     /// `AcceptedPlayer`.
     pub(super) fn attempt(
         context: &Context<'_>,
@@ -179,7 +165,6 @@ impl<'a> Session<'a> {
         Ok(Ok(datagram(&gui, &mut *run, by).is_some()))
     }
 
-    /// Like [`Session::launch`], with this GUI address on the command line.
     pub(super) fn launch_with_gui(
         context: &'a Context<'a>,
         judge: &'a mut Judge,
@@ -229,28 +214,25 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The turns of a game with these parameters. Each `number` selects a different game.
+    /// Each `number` selects a different game.
     pub(super) fn turns(&self, parameters: &Parameters, number: u32) -> Vec<ServerMessage> {
         turns(parameters, self.context.options.drawn(number))
     }
 
-    /// Sends bytes that represent a message, and expects its picture.
     pub(super) fn send_bytes(&mut self, bytes: &[u8], message: &ServerMessage, rule: &'static Rule) -> Played {
         self.server.send(bytes);
         self.expect_picture(message, rule)
     }
 
-    /// Sends a message and expects its picture. If no picture or a wrong one arrives, `rule` is broken.
+    /// A missing or wrong picture breaks `rule`.
     pub(super) fn send(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
         self.send_bytes(&encoded(message), message, rule)
     }
 
-    /// Sends messages one after another, each as [`Session::send`] does.
     pub(super) fn send_all(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
         messages.iter().try_for_each(|message| self.send(message, rule))
     }
 
-    /// Expects the picture for a message that was sent. Errors in the picture are recorded, and the scenario continues.
     pub(super) fn expect_picture(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
         let is_hello = matches!(message, ServerMessage::Hello(_));
         let rule = if is_hello { &HELLO_PICTURE } else { rule };
@@ -341,7 +323,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    // Decodes the picture in a datagram, even if further bytes follow it.
     fn read(&mut self, bytes: &[u8], after: &str) -> Option<DrawMessage> {
         self.screen.came(bytes);
         let received = read(bytes);
@@ -352,7 +333,7 @@ impl<'a> Session<'a> {
         received.ok().or_else(|| read_front(bytes))
     }
 
-    /// Sends messages and expects the picture for the last of them. Other pictures may precede it.
+    /// Other pictures may precede that for the last message.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn send_batch(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
         let Some((last, front)) = messages.split_last() else { return Ok(()) };
@@ -384,7 +365,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// A list of players that includes the client under its own name and address.
+    /// Includes the client under its own name and address.
     pub(super) fn players(&self, count: u8) -> Played<Vec<Player>> {
         let mut all = players(count)?;
         let address = self.server.stream.peer_addr()?;
@@ -394,7 +375,7 @@ impl<'a> Session<'a> {
         Ok(all)
     }
 
-    // Compares pictures of games. A part that differs breaks its own rule, or that of the scenario.
+    // A part that differs breaks its own rule, or that of the scenario.
     fn compare(&mut self, received: &GamePicture, right: &GamePicture, after: &str, scene: &'static Rule) -> bool {
         let known = PARTS.map(|rule| self.judge.has_failed(rule));
         let blocks_are_known = self.judge.has_failed(&BLOCKS);
@@ -420,8 +401,7 @@ impl<'a> Session<'a> {
         all
     }
 
-    /// Sends turns and expects a picture for the last of them. The earlier turns contain invalid events and need not
-    /// lead to a picture.
+    /// The earlier turns contain invalid events and need not lead to a picture.
     pub(super) fn expect_later_picture(&mut self, turns: &[ServerMessage], rule: &'static Rule) -> Played {
         for turn in turns {
             self.server.send(&encoded(turn));
@@ -453,7 +433,6 @@ impl<'a> Session<'a> {
         let _ = self.gui.send_to(bytes, (host, self.port));
     }
 
-    /// Sends a datagram to the client from and to this address, not from the GUI.
     pub(super) fn input_of_other(&mut self, bytes: &[u8], host: impl Into<IpAddr>) -> Played {
         let host = host.into();
         self.screen.sent(bytes);
@@ -461,16 +440,14 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Updates the expected state by messages whose pictures no GUI received.
     pub(super) fn skip_pictures(&mut self, messages: &[ServerMessage]) {
         for message in messages {
             self.model.feed(&encoded(message));
-            // The reference client handles the messages.
             let _ = self.model.poll_event();
         }
     }
 
-    /// Sends an input of the GUI in a game until the client forwards it. The client may not listen yet.
+    /// Repeated until the client forwards the input: it may not listen yet.
     pub(super) fn input_until(&mut self, input: &[u8], right: &[u8]) {
         let by = self.context.options.deadline();
         while self.server.buffer.is_empty() && !self.server.closed && Instant::now() < by {
@@ -490,7 +467,6 @@ impl<'a> Session<'a> {
         });
     }
 
-    /// Sends inputs of the GUI in the lobby until the client joins.
     pub(super) fn expect_join(&mut self) -> Played {
         self.expect_join_for(&JOIN)
     }
@@ -538,7 +514,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Sends further inputs of the GUI in the lobby. Each may lead to a Join, but to no other message.
+    /// Each further input may lead to a Join, but to no other message.
     pub(super) fn expect_further_joins(&mut self) -> Played {
         let join = encoded_join(self.name)?;
         for input in LOBBY_INPUTS {
@@ -560,10 +536,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Requires that the client has not sent any message yet.
+    /// The client must not have sent any message yet.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn expect_silence(&mut self) -> Played {
-        // Earlier messages have arrived by now, since a picture has arrived later.
+        // Earlier messages have arrived before the last picture.
         self.server.more(Instant::now() + Duration::from_millis(1));
         let received = self.server.buffer.to_vec();
         self.judge.check(&SILENT, received.is_empty(), || {
@@ -573,7 +549,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Requires that the next bytes to the server are exactly these.
     pub(super) fn expect_forwarded(&mut self, right: &[u8], rule: &'static Rule, what: &str) -> Played {
         let by = self.context.options.deadline();
         let join = encoded_join(self.name)?;
@@ -616,7 +591,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Requires that only further Joins follow a Join.
+    /// Only further Joins may follow a Join.
     pub(super) fn expect_only_joins(&mut self, rule: &'static Rule) -> Played {
         let join = encoded_join(self.name)?;
         self.server.more(Instant::now() + RETRY_INTERVAL);
@@ -627,7 +602,6 @@ impl<'a> Session<'a> {
     }
 }
 
-// Whether a picture belongs to a later message than the expected picture.
 fn is_later(received: &DrawMessage, right: &DrawMessage) -> bool {
     match (received, right) {
         (DrawMessage::Game(received), DrawMessage::Game(right)) => received.turn > right.turn,
@@ -636,7 +610,6 @@ fn is_later(received: &DrawMessage, right: &DrawMessage) -> bool {
     }
 }
 
-// The number of players in a picture.
 fn player_count(picture: &DrawMessage) -> usize {
     match picture {
         DrawMessage::Lobby { players, .. } => players.len(),

@@ -1,5 +1,3 @@
-//! Scenarios of the command line.
-
 use std::{
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
@@ -26,7 +24,6 @@ use crate::{
 type Given = Vec<(&'static str, String)>;
 
 impl Context<'_> {
-    // Checks that a server with these values exits. `why` describes the error.
     fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: Values<'_>, why: &str) -> Played {
         let mut run = self.start(judge, values)?;
         if self.ends(judge, rule, &mut *run, why) {
@@ -38,7 +35,6 @@ impl Context<'_> {
         Ok(())
     }
 
-    // Like `refuses`, with one wrong value at a time.
     fn refuses_each(&self, judge: &mut Judge, rule: &'static Rule, wrong: &[(&'static str, &str)]) -> Played {
         for (name, value) in wrong {
             let mut values = usual(self)?;
@@ -58,7 +54,6 @@ pub(super) fn none(context: &Context<'_>, judge: &mut Judge) -> Played {
     context.refuses(judge, &NO_ARGUMENTS, &[], "started without arguments")
 }
 
-/// Options without a sensible default.
 pub(super) fn required(context: &Context<'_>, judge: &mut Judge) -> Played {
     for missing in ["players", "x", "y"] {
         let mut values = usual(context)?;
@@ -68,7 +63,6 @@ pub(super) fn required(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// A port that is a word.
 pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
     context.refuses_each(judge, &WRONG_ARGUMENTS, &[("port", "port")])
 }
@@ -141,7 +135,6 @@ pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> Played {
     })
 }
 
-/// Every option at the end of its range.
 pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup {
         bomb_timer: u16::MAX,
@@ -160,7 +153,6 @@ pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// The long option names, which students need not implement.
 pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> Played {
     if !context.launcher.takes(EXTRA) {
         return Err(Halt::Broken);

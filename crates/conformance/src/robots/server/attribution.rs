@@ -1,5 +1,3 @@
-//! Assigns a deviation to a rule.
-//!
 //! A deviation breaks one rule. Errors of the lobby, the clock or the generator are the same in every scenario, and
 //! break the general rule. In a scenario for a detail, an error in a turn breaks the rule of the detail, unless the
 //! general rule was broken before. In other scenarios it breaks the general rule, unless one of its details was broken
@@ -30,7 +28,6 @@ const DETAILS: [(&Rule, &[&Rule]); 11] = [
     (&HELLO, &[&MANY_CLIENTS]),
 ];
 
-/// The rules about the players' actions that a turn of the busy game observes.
 const ACTIONS: &[&Rule] = &[
     &MOVE,
     &EDGE,
@@ -55,17 +52,17 @@ const ACTIONS: &[&Rule] = &[
     &OWN_EVENTS,
 ];
 
-/// Rules that a server cannot break because of a detail of a game.
+/// A server cannot break these rules because of a detail of a game.
 const ALWAYS_GENERAL: [&Rule; 6] = [&NEXT_GAME, &NOT_RESET, &TURN_0, &TURN_DURATION, &LEAVER, &MANY_CLIENTS];
-/// Rules that a server can break only because of the network.
+/// A server can break these rules only because of the network.
 const LOBBY: [&Rule; 6] = [&ACCEPTED, &NEWCOMER, &GAME_STARTED, &TURN_NUMBERS, &LATE, &ENDED];
-/// General rules whose breach in a turn does not affect a detail.
+/// A breach of these general rules in a turn does not affect a detail.
 const HARMLESS: [&Rule; 4] = [&PLAYED_ONCE, &OWN_EVENTS, &HELLO, &LISTENS];
-/// Details that only draws can show, other than those of the page about draws.
+/// Only draws can show these details, besides those of the page about draws.
 const OF_DRAWS: [&Rule; 4] = [&BLOCKS_UNDER_ROBOTS, &REBIRTH_ON_BLOCK, &LARGE_BOARD, &WIDE_BLAST];
 
 impl Context<'_> {
-    /// The rule that is broken by a deviation which usually breaks `general`.
+    /// For a deviation that usually breaks `general`.
     pub(super) fn attributed(&self, judge: &Judge, general: &'static Rule) -> &'static Rule {
         let details = DETAILS.iter().filter(|(rule, _)| *rule == general).flat_map(|(_, details)| *details);
         let broken = details.copied().find(|rule| judge.has_failed(rule)).unwrap_or(general);
@@ -89,8 +86,8 @@ impl Context<'_> {
         focus
     }
 
-    /// Records whether a general rule was kept. A deviation breaks the rule that is to blame. In a scenario for a
-    /// detail, correct behavior is no observation of other rules.
+    /// Records an observation of a general rule, or of the rule that is to blame. In a scenario for a detail, correct
+    /// behavior is no observation of other rules.
     pub(super) fn check(
         &self,
         judge: &mut Judge,

@@ -1,4 +1,4 @@
-//! Scenarios of a few turns, each for one rule about robots and bombs.
+//! Each scenario is for one rule about robots and bombs.
 
 use robots::{Action, Blast, Direction, Position};
 
@@ -19,24 +19,21 @@ const RIGHT: Action = Action::Move(Direction::Right);
 const DOWN: Action = Action::Move(Direction::Down);
 const LEFT: Action = Action::Move(Direction::Left);
 
-/// A few turns on a board of one row, for one rule.
 pub(super) struct Script {
-    /// The fields of the row from left to right: the numbers of the robots on a field, `.` for none, or `#` for a block.
+    /// From left to right: the numbers of the robots on a field, `.` for none, or `#` for a block.
     pub(super) fields: &'static str,
     pub(super) radius: u16,
     pub(super) timer: u16,
-    /// The actions of each turn: the number of a robot with `*` for a bomb, `#` for a block, `<` or `>` for a move. In a
-    /// turn of `-`, no robot acts.
+    /// The number of a robot with `*` for a bomb, `#` for a block, `<` or `>` for a move. In a turn of `-`, no robot
+    /// acts.
     pub(super) turns: &'static str,
 }
 
-/// A script with the usual bombs.
 pub(super) const fn script(fields: &'static str, turns: &'static str) -> Script {
     Script { fields, radius: 1, timer: 2, turns }
 }
 
 impl Script {
-    /// Plays the turns as observations of the scenario's rule.
     pub(super) fn play(&self, context: &Context<'_>, judge: &mut Judge) -> Played {
         let rule = context.focus.unwrap_or(&MOVE);
         let fields = || (0..).zip(self.fields.split(' '));
@@ -66,7 +63,6 @@ impl Script {
     }
 }
 
-// An action in a script with the number of its robot.
 fn action(text: &str) -> Option<(usize, Action)> {
     let (robot, action) = text.split_at_checked(1)?;
     let action = match action {
@@ -79,7 +75,7 @@ fn action(text: &str) -> Option<(usize, Action)> {
     Some((robot.parse().ok()?, action))
 }
 
-/// A bomb whose arms end at its radius and at blocks, with more blocks behind.
+/// The arms of the bomb end at its radius and at blocks, with more blocks behind.
 pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> Played {
     // Rebirths on a board whose sizes are not powers of 2 show whether all bits of a draw are used.
     let setup = Setup { radius: 2, blocks: 20, size: (9, 7), ..row(context, 9) };
@@ -98,7 +94,6 @@ pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.pass(2, &BLAST)
 }
 
-/// A bomb under two robots.
 pub(super) fn bomb_under_two(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = start_game(context, judge, one_field(context, 2))?;
     session.together(&[(0, BOMB)], &rules::BOMB)?;
@@ -116,7 +111,7 @@ pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.play(0, &[DOWN], &FAR_EDGE)
 }
 
-/// Each field has a block, and the robot is reborn on the other one.
+/// Each of two fields has a block, and the robot is reborn on the other one.
 pub(super) fn rebirth_on_block(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 1, blocks: 20, ..row(context, 2) };
     let setup = setup.with_opening(|opening| {

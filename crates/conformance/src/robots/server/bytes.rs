@@ -1,5 +1,3 @@
-//! Scenarios of names, and of bytes that arrive together.
-
 use robots::{Action, Direction, ServerMessage};
 
 use super::{
@@ -25,7 +23,6 @@ const LONGEST: &str = concat!(
 
 const _: () = assert!(LONGEST.len() == 255, "the longest possible text");
 
-// Uses a name as the only one in a lobby for two players.
 fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Rule) -> Played {
     let mut session = Session::open(context, judge, small(context))?;
     session.connect("an observer")?;
@@ -55,7 +52,6 @@ pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.start()
 }
 
-/// A player leaves the lobby and returns under the same name.
 pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = Session::open(context, judge, Setup { players: 3, ..small(context) })?;
     session.connect("an observer")?;
@@ -67,7 +63,6 @@ pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// A server without a name, and one with the longest.
 pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> Played {
     for name in ["", LONGEST] {
         let mut host = context.host(judge, &Setup { name, ..small(context) })?;
@@ -77,7 +72,6 @@ pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// A Join and the first byte of a Move in one batch.
 pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
     if judge.has_failed(&PIECES) {
         judge.leave_out_for([&HALF_MORE], &PIECES);
@@ -96,7 +90,6 @@ pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.play(ann, &[], &HALF_MORE)
 }
 
-/// A Join followed by a wrong byte.
 pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = Session::open(context, judge, small(context))?;
     session.connect("an observer")?;

@@ -1,5 +1,3 @@
-//! A game with short turns, which shows whether turns are sent on time, and servers without a seed.
-
 use std::{
     thread,
     time::{Duration, Instant},
@@ -18,33 +16,29 @@ use crate::{
     robots::{context::Context, show},
 };
 
-/// The duration of a turn in the fast game.
 const TURN: Duration = Duration::from_millis(8);
-/// The maximum number of turns in the fast game. The game does not exceed the patience.
+/// The maximum number of turns. The fast game does not exceed the patience.
 const TURNS: u128 = 600;
 /// The minimum number of turns, even if the patience is short.
 const FEW: u128 = 100;
-/// After this time, a clock with a resolution of seconds shows another value.
+/// Suffices to change a clock with a resolution of seconds.
 const ANOTHER_SECOND: Duration = Duration::from_millis(1_100);
-/// The number of attempts of a server.
 const ATTEMPTS: usize = 3;
-/// The number of turns at the start and at the end that are compared. At least one of them is on time, even on a busy
-/// machine.
+/// Turns at the start and at the end that are compared. At least one of them is on time, even on a busy machine.
 const WINDOW: usize = 50;
-/// The number of successive turns that are acknowledged in the same way.
+/// Successive turns that are acknowledged in the same way.
 const BLOCK: u16 = 25;
-/// The index of a way to acknowledge turns.
 const PROMPT: usize = 0;
 const LATE: usize = 1;
-/// The maximum additional delay of the last turns compared with the first ones.
+/// How much later the last turns may be than the first ones.
 const DRIFT: Duration = Duration::from_millis(25);
 
-/// If the machine is too busy, even a correct server is late, so the server gets several attempts.
+/// On a busy machine even a correct server is late, so it gets several attempts.
 pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
     let turns = (context.options.patience.as_millis() / TURN.as_millis()).clamp(FEW, TURNS);
     let length = u16::try_from(turns)?;
     let mut drift = f64::INFINITY;
-    // The reads of the attempt with the most reads of turns that were acknowledged immediately.
+    // From the attempt with the most reads of turns that were acknowledged immediately.
     let mut parts = [0; 2];
     let mut is_prompt = false;
     for _ in 0..ATTEMPTS {
@@ -83,8 +77,8 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-// Plays a game. Returns by how many seconds the last turns were later than the first ones, and the number of reads of
-// the turns that were acknowledged immediately and late. A busy machine merges turns of both kinds alike.
+// Returns by how many seconds the last turns were later than the first ones, and the numbers of reads of the turns that
+// were acknowledged immediately and late. A busy machine merges turns of both kinds alike.
 fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64, [u64; 2])> {
     let setup = Setup { players: 1, blocks: 0, length, duration: TURN, ..small(context) };
     let mut session = Session::open(context, judge, setup)?;
@@ -94,7 +88,6 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64
     let judge = &mut *session.judge;
     let client = &mut session.clients[ann];
     let begin = Instant::now();
-    // The delay of each turn, compared with the other turns.
     let mut late = Vec::new();
     let mut parts = [0; 2];
     for number in 1..=length {
@@ -119,8 +112,7 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64
     Ok((earliest(last) - earliest(first), parts))
 }
 
-/// Without a seed, the server must run and use different draws each time. The task proposes the time in seconds as a
-/// seed.
+/// Draws must differ each time. The task proposes the time in seconds as a seed.
 pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut drawn = Vec::new();
     let mut last = None;

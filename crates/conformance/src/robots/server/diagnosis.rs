@@ -18,7 +18,7 @@ use crate::{
 /// Rules about data that must not act in a turn. Any event in such a turn breaks them.
 const OF_OTHERS: [&Rule; 5] = [&JOIN_IN_GAME, &LEAVER, &LOBBY_ACTIONS, &OBSERVER, &PIECES];
 
-/// Records the error. If no other rule is more likely, `rule` is broken. `next` is an id that no bomb has had.
+/// `rule` is broken if no other rule is more likely. `next` is an id that no bomb has had.
 pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, turn: &Turn<'_>, mut next: u32) {
     let Turn { number, robots, reborn, events, .. } = *turn;
     let mut board = turn.board.clone();
@@ -98,7 +98,7 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
         Some(Event::BlockPlaced { .. }) => &BLOCK,
         _ => &BOMB,
     };
-    // Events that only a destroyed robot can have caused, before or after its rebirth.
+    // Only a destroyed robot can have caused them, before or after its rebirth.
     let of_destroyed = |event: &Event| {
         reborn.keys().any(|&id| match event {
             Event::PlayerMoved { id: of, .. } => of.0 == id,
@@ -120,7 +120,6 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
     });
 }
 
-// The actions that players have sent, as a clause.
 fn sent(robots: &[Robot]) -> String {
     let sent: Vec<_> = (0..=u8::MAX)
         .zip(robots)
@@ -133,7 +132,6 @@ fn sent(robots: &[Robot]) -> String {
     if sent.is_empty() { "no player has sent an action".to_owned() } else { sent.join(", ") }
 }
 
-// Whether there are events, and players that have disconnected may have caused all of them.
 fn are_acts_of_leavers(robots: &[Robot], events: &[Event]) -> bool {
     let is_act = |event: &Event, id: u8, robot: &Robot| match event {
         Event::PlayerMoved { id: of, .. } => of.0 == id,
@@ -145,7 +143,6 @@ fn are_acts_of_leavers(robots: &[Robot], events: &[Event]) -> bool {
     !events.is_empty() && events.iter().all(is_of_leaver)
 }
 
-// The events of the first list that the second list lacks.
 fn difference(of: &[Event], from: &[Event]) -> Vec<Event> {
     let mut left: Vec<_> = from.iter().map(without_id).collect();
     let is_missing = |event: &&Event| match left.iter().position(|other| *other == without_id(event)) {
@@ -158,7 +155,6 @@ fn difference(of: &[Event], from: &[Event]) -> Vec<Event> {
     of.iter().filter(is_missing).cloned().collect()
 }
 
-// A bomb may have any id.
 fn without_id(event: &Event) -> String {
     match event {
         Event::BombPlaced { position, .. } => format!("BombPlaced {}", show::field(*position)),

@@ -1,4 +1,4 @@
-//! Finds the sent actions of the robots that explain the players' events of a turn.
+//! Finds the sent actions that explain the players' events of a turn.
 
 use std::{
     collections::BTreeMap,
@@ -7,24 +7,23 @@ use std::{
 
 use robots::{Action, Board, BombId, Event, Position};
 
-/// A server must read sent data within this number of turns.
+/// In turns. The server must read sent data by then.
 const MOST_TURNS: u16 = 8;
 
-/// An action that was sent and not observed yet.
 pub(super) struct Pending {
     pub(super) action: Action,
     at: Instant,
     // The turn at whose arrival the server had read the action, and the number of turns at which it had not.
     read: Option<u16>,
     overlooked: u16,
-    /// Actions of the same batch have the same number.
+    /// Equal for actions of the same batch.
     pub(super) batch: u32,
-    /// The action may have been played without an effect, or dropped.
+    /// May have been played without an effect, or dropped.
     pub(super) optional: bool,
 }
 
 impl Pending {
-    /// Whether the server had read the action in time for an earlier turn, or has not read it for many turns.
+    /// The server had read the action in time for an earlier turn, or has not read it for many turns.
     pub(super) fn is_old(&self, turn: u16, duration: Duration) -> bool {
         let is_read = self.read.is_some_and(|read| turn > read) && self.at.elapsed() >= duration * 3 / 2;
         is_read || self.overlooked >= MOST_TURNS
@@ -38,7 +37,6 @@ pub(super) struct Robot {
     /// The number of bombs that destroyed it.
     pub(super) hits: u32,
     pub(super) pending: Vec<Pending>,
-    /// Whether its player has disconnected.
     pub(super) has_left: bool,
 }
 
@@ -47,7 +45,6 @@ impl Robot {
         Self { position, score: 0, hits: 0, pending: vec![], has_left: false }
     }
 
-    /// Records actions that are sent in one batch.
     pub(super) fn sent(&mut self, actions: &[Action], batch: u32) {
         let at = Instant::now();
         self.pending.extend(actions.iter().map(|&action| Pending {
@@ -66,12 +63,10 @@ impl Robot {
         last.map_or(0, |last| last + 1)
     }
 
-    /// Whether the server may not have read all actions.
     pub(super) fn has_unread(&self) -> bool {
         self.pending.iter().any(|pending| pending.read.is_none())
     }
 
-    /// Records at the arrival of a turn whether the server has read all actions.
     pub(super) fn note_reading(&mut self, turn: u16, is_read: bool) {
         for pending in self.pending.iter_mut().filter(|pending| pending.read.is_none()) {
             if is_read {
@@ -83,7 +78,6 @@ impl Robot {
     }
 }
 
-/// The effect of an action on the board or its robot.
 pub(super) enum Effect {
     Moved(Position),
     Bomb(Position),
@@ -96,11 +90,11 @@ pub(super) struct Trial {
     pub(super) board: Board,
     pub(super) positions: Vec<Position>,
     pub(super) bombs: Vec<(BombId, Position)>,
-    /// For each player, the number of pending actions that have arrived, and whether there was an event.
+    /// For each player, the pending actions that have arrived, and whether there was an event.
     pub(super) choices: Vec<(usize, bool)>,
 }
 
-/// The effect of an action of a robot at `from`, or `None` if it has no event.
+/// `None` if the action of a robot at `from` has no event.
 pub(super) fn effect(board: &Board, from: Position, action: Option<Action>) -> Option<Effect> {
     match action? {
         Action::PlaceBomb => Some(Effect::Bomb(from)),
@@ -109,7 +103,6 @@ pub(super) fn effect(board: &Board, from: Position, action: Option<Action>) -> O
     }
 }
 
-/// The players' part of a turn, which follows the explosions.
 pub(super) struct Turn<'a> {
     pub(super) number: u16,
     pub(super) duration: Duration,
@@ -117,27 +110,25 @@ pub(super) struct Turn<'a> {
     pub(super) board: &'a Board,
     /// The robots before the turn.
     pub(super) robots: &'a [Robot],
-    /// The players whose robots were destroyed, and the fields at which they must reappear, if they are known.
+    /// The field at which a destroyed robot must reappear, if known.
     pub(super) reborn: &'a BTreeMap<u8, Option<Position>>,
     pub(super) events: &'a [Event],
 }
 
 impl Turn<'_> {
-    /// Finds the pending actions that explain the events. An action that was sent just before the end of a turn may
-    /// fall into the next one.
+    /// An action that was sent just before the end of a turn may fall into the next one.
     pub(super) fn explain(&self) -> Option<Trial> {
         let positions = self.robots.iter().map(|robot| robot.position).collect();
         let start = Trial { board: self.board.clone(), positions, bombs: vec![], choices: vec![] };
         self.fit(&start, self.events)
     }
 
-    /// Whether the only move of a player leads to this field.
     pub(super) fn has_moved(&self, of: u8, to: Option<Position>) -> bool {
         let moves: Vec<_> = self.events.iter().filter_map(|event| moved(event, of)).collect();
         moves.len() == 1 && moves.first().copied() == to
     }
 
-    // Continues `explain` with the players without an assigned action in the trial, and with the remaining events.
+    // For the players without an assigned action in the trial, and the remaining events.
     fn fit(&self, trial: &Trial, events: &[Event]) -> Option<Trial> {
         let index = trial.choices.len();
         let Some(robot) = self.robots.get(index) else { return events.is_empty().then(|| trial.clone()) };
@@ -192,7 +183,6 @@ impl Turn<'_> {
     }
 }
 
-/// The target field of a player's move.
 pub(super) fn moved(event: &Event, of: u8) -> Option<Position> {
     match event {
         Event::PlayerMoved { id, position } if id.0 == of => Some(*position),

@@ -1,5 +1,3 @@
-//! Scenarios with options at their limits, and with many turns, players and games.
-
 use std::{
     thread,
     time::{Duration, Instant},
@@ -23,7 +21,6 @@ use crate::{
     rule::Rule,
 };
 
-/// The number of turns in a long game before a client connects.
 const LONG: u16 = 1_200;
 const PLAYERS: u8 = 255;
 
@@ -52,7 +49,7 @@ pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// All positions are far from (0, 0), beyond 15-bit numbers and on a board too large for an array.
+/// All positions are beyond 15-bit numbers and on a board too large for an array.
 pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 1, blocks: 300, size: (u16::MAX, u16::MAX), ..row(context, 1) };
     let setup = setup.with_opening(|opening| opening.robots[0].x > 60_000 && opening.robots[0].y > 60_000)?;
@@ -63,14 +60,13 @@ pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// A game that only has turn 0.
 pub(super) fn no_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: 0, ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
     session.ended_for(&NO_TURNS)
 }
 
-// A late joiner receives GameStarted. Additional players of a previous lobby do not break this rule.
+// Additional players of a previous lobby do not break this rule.
 fn started(judge: &mut Judge, client: &mut Client, by: Instant, rule: &'static Rule) -> Played {
     loop {
         let message = client.expect(judge, rule, by, "GameStarted")?;
@@ -88,7 +84,6 @@ fn started(judge: &mut Judge, client: &mut Client, by: Instant, rule: &'static R
     }
 }
 
-/// A client connects after more than a thousand turns.
 pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: u16::MAX, duration: Duration::from_millis(1), ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
@@ -106,7 +101,7 @@ pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// The only player leaves, and a client connects after a turn without any connection.
+/// A client connects after a turn without any connection.
 pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { length: 4, ..one_field(context, 1) };
     let duration = setup.duration;
@@ -170,7 +165,6 @@ pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     })
 }
 
-/// The maximum number of players that the option allows.
 pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
     let duration = context.turn() * 2;
     let setup =
@@ -181,7 +175,6 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
         .collect::<Played<_>>()?;
     for (id, mut client) in (0..PLAYERS).zip(clients) {
         client.join(&format!("player {id}"))?;
-        // The messages about earlier clients are not checked here.
         let mut next = || client.expect(session.judge, &MANY_PLAYERS, context.options.deadline(), "an AcceptedPlayer");
         let name = loop {
             match next()? {

@@ -1,5 +1,3 @@
-//! Scenarios of games.
-
 use std::thread;
 
 use robots::{Action, Direction, ServerMessage};
@@ -20,11 +18,10 @@ use crate::{
     robots::{context::Context, draws::Draws, show},
 };
 
-/// The number of events in a turn 0 that fill a buffer within a few games.
+/// Events that fill a buffer within a few games.
 const LARGE_TURN: usize = 20_000;
 const TO_AND_FRO: [Direction; 4] = [Direction::Up, Direction::Down, Direction::Up, Direction::Down];
 
-// A robot that is alone on a board without blocks, at this field.
 fn single_robot<'a>(
     context: &'a Context<'a>,
     judge: &'a mut Judge,
@@ -35,7 +32,6 @@ fn single_robot<'a>(
     start_game(context, judge, setup.with_robots(&[at])?)
 }
 
-/// One robot moves everywhere on an empty board.
 pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = single_robot(context, judge, (3, 4), (1, 1))?;
     for way in [Direction::Up, Direction::Down, Direction::Left, Direction::Down] {
@@ -57,11 +53,10 @@ pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// Blocks and bombs on one field.
 pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = single_robot(context, judge, (3, 1), (1, 0))?;
     session.play(0, &[Action::PlaceBlock], &BLOCK)?;
-    // Separates the two blocks. Otherwise, the second event could be an event of the first turn that was not cleared.
+    // Separates the two blocks: the second event could be an event of the first turn that was not cleared.
     session.turn(&PLAYED_ONCE)?;
     session.play(0, &[Action::PlaceBlock], &BLOCK_TWICE)?;
     session.pass(1, &BLOCK_TWICE)?;
@@ -73,7 +68,6 @@ pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.pass(1, &INTO_BLOCK)
 }
 
-/// Several messages in a turn.
 pub(super) fn several_messages(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = single_robot(context, judge, (1, 2), (0, 0))?;
     for way in TO_AND_FRO {
@@ -88,7 +82,6 @@ pub(super) fn several_messages(context: &Context<'_>, judge: &mut Judge) -> Play
     Ok(())
 }
 
-/// All players act in each turn, and a late client observes.
 pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup {
         players: 3,
@@ -143,7 +136,6 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.ended()
 }
 
-/// Players leave in the lobby and in the game.
 pub(super) fn leaving_players(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup {
         players: 3,
@@ -165,7 +157,6 @@ pub(super) fn leaving_players(context: &Context<'_>, judge: &mut Judge) -> Playe
     session.join(bob, "Bob")?;
     session.judge.check(&LOBBY_LEAVER, true, String::new);
     session.start()?;
-    // All robots are in both blasts.
     session.act(bob, &[Action::PlaceBomb]);
     session.play(cid, &[Action::PlaceBomb], &BOMB)?;
     session.leave(cid);
@@ -191,10 +182,9 @@ pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
         let way = session.any_way(index);
         session.play(index, &[Action::Move(way)], &JOIN_IN_GAME)?;
     }
-    // A bomb that remains after the game.
+    // The bomb remains after the game.
     session.act(bob, &[Action::PlaceBomb]);
     session.finish(&BOMB)?;
-    // The players of the previous game are removed.
     session.join_for(bob, "Bob's second", &NEXT_GAME)?;
     session.judge.check(&JOIN_IN_GAME, true, String::new);
     // A clock that runs since the last turn would end turn 1 early.
@@ -205,7 +195,7 @@ pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.finish(&NEXT_GAME)
 }
 
-/// Turns long enough to distinguish messages that must be sent immediately.
+/// Distinguishes messages that must be sent immediately.
 pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     let duration = context.options.patience * 5 / 4;
     let setup = Setup { players: 1, length: 1, duration, ..small(context) };
@@ -223,9 +213,9 @@ pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.judge.require(&ENDED, true, String::new)
 }
 
-/// A client never reads while the server sends all clients more data than any buffer holds.
+/// The server sends all clients more data than any buffer holds.
 pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played {
-    // A turn 0 of some 250 KiB in each game, on a board that fits an array.
+    // Turn 0 has some 250 KiB in each game, on a board that fits an array.
     let setup = Setup {
         players: 1,
         length: 1,

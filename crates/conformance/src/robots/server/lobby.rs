@@ -1,5 +1,3 @@
-//! Scenarios before a game.
-
 use std::{
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     time::{Duration, Instant},
@@ -25,7 +23,6 @@ use crate::{
 /// How long a server that exits may still run after its connections are closed.
 const ENDING: Duration = Duration::from_millis(200);
 
-/// Options of a small game.
 pub(super) fn small(context: &Context<'_>) -> Setup {
     Setup {
         bomb_timer: 3,
@@ -41,7 +38,6 @@ pub(super) fn small(context: &Context<'_>) -> Setup {
     }
 }
 
-/// Players and observers connect, and the game starts and ends.
 pub(super) fn whole_lobby(context: &Context<'_>, judge: &mut Judge) -> Played {
     // Blocks on robots are tested elsewhere.
     let setup = Setup { blocks: 5, ..small(context) };
@@ -56,7 +52,6 @@ pub(super) fn whole_lobby(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.finish(&PLAYED_ONCE)
 }
 
-/// Players send actions before and after they join.
 pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = Session::open(context, judge, small(context))?;
     let (ann, bob) = (session.connect("Ann")?, session.connect("Bob")?);
@@ -73,7 +68,6 @@ pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Played 
     session.finish(&LOBBY_ACTIONS)
 }
 
-/// Messages in the lobby arrive together, with a Join as the last one.
 pub(super) fn coalesced(context: &Context<'_>, judge: &mut Judge) -> Played {
     if judge.has_failed(&LOBBY_ACTIONS) {
         judge.leave_out_for([&COALESCED], &LOBBY_ACTIONS);
@@ -101,7 +95,7 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-/// A player's bytes arrive one by one, with other clients being served in between.
+/// The bytes arrive one by one, with other clients being served in between.
 pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = Session::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
     let ann = session.connect("Ann")?;
@@ -136,7 +130,6 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.finish(&PIECES)
 }
 
-/// Clients that send invalid messages in the lobby and in the game.
 pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     let ann = session.connect("Ann")?;
@@ -151,7 +144,6 @@ pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.judge.require(&UNDISTURBED, true, String::new)
 }
 
-/// A client sends wrong bytes and is disconnected. The other clients are still served.
 pub(super) fn disconnected(
     context: &Context<'_>,
     session: &mut Session<'_>,
@@ -173,7 +165,6 @@ fn closes(
 ) -> Played {
     client.connection.send(bytes);
     let by = context.options.deadline();
-    // The messages before the disconnect are not checked.
     let closed = loop {
         match client.next(by) {
             Received::Message(_) => {}
@@ -205,7 +196,6 @@ fn closes(
     Ok(())
 }
 
-/// A Join whose name is not UTF-8.
 pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     disconnected(context, &mut session, &[0, 3, b'a', 0xff, b'b'], "a Join whose name is not UTF-8", &BAD_NAME)?;
@@ -213,7 +203,6 @@ pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.join_for(ann, "Ann", &UNDISTURBED)
 }
 
-/// The number of clients that a server must be able to serve.
 pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = Session::open(context, judge, small(context))?;
     for number in 1..=25 {

@@ -1,4 +1,4 @@
-//! A model of the game that is built from the server's messages, and the checks of each turn.
+//! The game according to the server's messages, with the checks of each turn.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,7 +25,6 @@ pub(super) struct Model {
     pub(super) board: Board,
     pub(super) robots: Vec<Robot>,
     pub(super) turn: u16,
-    /// The generator after this turn, if its seed is known.
     pub(super) draws: Option<Draws>,
     radius: u16,
     timer: u16,
@@ -33,17 +32,15 @@ pub(super) struct Model {
     // The field and the turn of each explosion.
     bombs: BTreeMap<BombId, (Position, u32)>,
     used: BTreeSet<BombId>,
-    // Bombs that should have exploded.
     overdue: BTreeSet<BombId>,
-    // The events of the last turn.
     last: Vec<Event>,
     batches: u32,
     splits: u32,
 }
 
 impl Model {
-    /// Judges turn 0, which places the robots and the blocks, and adopts these positions. `blocks` and `draws` are
-    /// those of a server whose options are known. `first` is whether this is the server's first game.
+    /// Judges turn 0 and adopts its positions. `blocks` and `draws` are those of a server whose options are known.
+    /// `first` is whether this is the server's first game.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn begin(
         context: &Context<'_>,
@@ -127,19 +124,16 @@ impl Model {
         })
     }
 
-    /// Records that a player sends actions in one batch.
     pub(super) fn sent(&mut self, seat: u8, actions: &[Action]) {
         self.batches += 1;
         self.robots[usize::from(seat)].sent(actions, self.batches);
     }
 
-    /// Whether any action is still to be played.
     pub(super) fn waits(&self) -> bool {
         self.robots.iter().any(|robot| robot.pending.iter().any(|pending| !pending.optional))
     }
 
-    /// Judges a turn and adopts its events, whether they are correct or not. If the players' events do not follow from
-    /// their actions, `rule` is broken.
+    /// If the players' events do not follow from their actions, `rule` is broken. The events are adopted in any case.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn turn(
         &mut self,
@@ -210,7 +204,6 @@ impl Model {
         Ok(())
     }
 
-    // Adopts the events of players that no action explains.
     fn adopt(&mut self, events: &[Event]) {
         for robot in &mut self.robots {
             robot.pending.clear();
@@ -236,7 +229,7 @@ impl Model {
         self.bombs.insert(id, (position, u32::from(self.turn) + u32::from(self.timer)));
     }
 
-    // Judges the explosions, removes the blocks that they list, and returns the robots that they list.
+    // Removes the listed blocks, and returns the listed robots.
     fn explode(&mut self, context: &Context<'_>, judge: &mut Judge, events: &[Event]) -> BTreeSet<PlayerId> {
         let turn = self.turn;
         let due = self.bombs.values().filter(|bomb| bomb.1 == u32::from(turn)).count();
@@ -320,7 +313,6 @@ impl Model {
         destroyed
     }
 
-    // Adopts the explanation of a turn.
     fn settle(
         &mut self,
         context: &Context<'_>,

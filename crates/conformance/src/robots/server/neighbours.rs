@@ -1,4 +1,4 @@
-//! Scenarios with many clients, and with clients that disturb others.
+//! Many clients, and clients that disturb others.
 
 use std::{
     io::Write as _,
@@ -26,20 +26,15 @@ use crate::{
     rule::Rule,
 };
 
-/// Another address of the same machine.
 const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-/// The number of simultaneous connections.
 const MANY: usize = 500;
-/// The number of successive connections: more than the files that a process may open in a test.
+/// More than the files that a process may open in a test.
 const PASSING: usize = 1_100;
 const RESETS: usize = 5;
 const MOMENT: Duration = Duration::from_millis(500);
-/// The number of turns during a flood.
 const FLOOD_TURNS: u16 = 4;
-/// The number of useless messages in one write.
 const FLOOD_MESSAGES: usize = 64;
 
-/// Clients that reset their connections, in the lobby and in a game.
 pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     let ann = session.connect("Ann")?;
@@ -71,7 +66,6 @@ fn reset_connections(context: &Context<'_>, session: &mut Session<'_>, rule: &'s
     Ok(())
 }
 
-/// A client writes without a pause during a game.
 pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
     let setup = Setup { players: 1, length: FLOOD_TURNS, ..small(context) };
     let mut session = start_game(context, judge, setup)?;
@@ -89,7 +83,6 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
     })
 }
 
-/// Successive clients, far more than the files that a process can open.
 pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
     // Like the following clients, this one stays connected until it has received Hello.
@@ -119,7 +112,7 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut host = context.host(judge, &small(context))?;
     let _first = context.connect_unchecked(judge, &mut host, "the first client")?;
     let first = host.address;
-    // A server may limit the connections of one host, so half of the clients use another address, if there is one.
+    // A server may limit the connections of one host, so half of the clients use another address, if possible.
     let six = SocketAddr::from((Ipv6Addr::LOCALHOST, first.port()));
     let mut all = Vec::new();
     for number in 0..MANY {
@@ -192,7 +185,6 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
     })
 }
 
-/// Parts of two messages arrive alternately.
 pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> Played {
     let mut session = Session::open(context, judge, small(context))?;
     let (ann, bob) = (session.connect("Ann")?, session.connect("Bob")?);
@@ -221,7 +213,7 @@ pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.join_for(ann, "Ann", &HALF_A_JOIN)
 }
 
-/// A player sends wrong bytes in a game. Its robot stays, as if the player had left.
+/// The robot stays, as if the player had left.
 pub(super) fn offender(context: &Context<'_>, judge: &mut Judge) -> Played {
     if judge.has_failed(&BAD_BYTES) {
         judge.leave_out_for([&OFFENDER], &BAD_BYTES);

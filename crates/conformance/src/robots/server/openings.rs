@@ -1,4 +1,4 @@
-//! Small games whose seed is chosen so that all robots and blocks are at the positions that a rule needs.
+//! The seed is chosen so that robots and blocks are at the positions that a rule needs.
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
@@ -12,17 +12,13 @@ use crate::{
     rule::Rule,
 };
 
-/// The maximum number of seeds to try.
 const SEEDS: u32 = 1_000_000;
-/// A robot must reach its field within this number of turns.
 const MOST_STEPS: usize = 8;
 const NAMES: [&str; 3] = ["Ann", "Bob", "Cid"];
 
-/// The result of the draws of turn 0.
 pub(super) struct Opening {
     pub(super) robots: Vec<Position>,
     pub(super) blocks: BTreeSet<Position>,
-    /// The generator for later draws.
     pub(super) draws: Draws,
     pub(super) board: Board,
 }
@@ -44,24 +40,22 @@ impl Setup {
         Ok(Self { seed, ..self })
     }
 
-    /// Chooses a seed that places the robots on these fields.
     pub(super) fn with_robots(self, fields: &[(u16, u16)]) -> Played<Self> {
         Self { robots: fields.to_vec(), ..self }
             .with_opening(|opening| opening.robots.iter().map(|robot| (robot.x, robot.y)).eq(fields.iter().copied()))
     }
 }
 
-/// A board of one row for two players, with small bombs and no blocks.
+/// For two players, with small bombs and no blocks.
 pub(super) fn row(context: &Context<'_>, size_x: u16) -> Setup {
     Setup { blocks: 0, radius: 1, bomb_timer: 2, length: 40, size: (size_x, 1), ..small(context) }
 }
 
-/// A board of one field with all robots on it.
 pub(super) fn one_field(context: &Context<'_>, players: u8) -> Setup {
     Setup { players, ..row(context, 1) }
 }
 
-/// A session in which all players have joined and turn 0 has arrived. The clients have the numbers of their robots.
+/// All players have joined and turn 0 has arrived. The clients have the numbers of their robots.
 pub(super) fn start_game<'a>(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Session<'a>> {
     let mut session = Session::open(context, judge, setup)?;
     for (id, name) in PlayerId::all().zip(NAMES).take(session.setup.players.into()) {
@@ -97,7 +91,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Sends actions of several players without a wait, and receives the turn that should play them.
+    /// Sends actions without a wait, and receives the turn that should play them.
     pub(super) fn together(&mut self, actions: &[(usize, Action)], focus: &'static Rule) -> Played {
         for &(index, action) in actions {
             self.act(index, &[action]);
@@ -110,7 +104,6 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Plays this number of turns without actions, and further turns until all pending actions are played.
     pub(super) fn pass(&mut self, turns: u16, focus: &'static Rule) -> Played {
         (0..turns).try_for_each(|_| self.turn(focus))?;
         while self.is_running() && self.model.as_ref().is_some_and(Model::waits) {

@@ -1,5 +1,4 @@
-//! The scenario for a running server: a game with its parameters, judged to the extent that is possible without its
-//! options.
+//! A game with the parameters of a running server, judged to the extent that is possible without its options.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -16,10 +15,9 @@ use crate::{
     robots::context::Context,
 };
 
-/// The maximum number of turns that are played. The tester leaves longer games.
+/// The tester leaves longer games.
 const TURNS: u16 = 20;
 
-/// Joins until a game starts, and plays its first turns.
 pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr) -> Played {
     let run = judge.start(context.launcher, &[])?;
     // The duration of its turns is unknown. All other parameters are in its Hello.

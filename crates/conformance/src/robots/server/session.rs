@@ -1,4 +1,4 @@
-//! A server and all connections to it, which must receive the same messages.
+//! All connections to a server must receive the same messages.
 
 use std::{
     collections::BTreeMap,
@@ -22,11 +22,10 @@ use crate::{
     rule::Rule,
 };
 
-/// How long the rest of a message may take to arrive.
 const MOMENT: Duration = Duration::from_millis(50);
 /// On a board with at most this number of fields, two games may start alike by chance.
 const FEW_FIELDS: u32 = 20;
-/// The maximum number of unexpected messages that are skipped in place of the expected one.
+/// Unexpected messages that are skipped before the expected one.
 const MAX_UNEXPECTED: usize = 20;
 
 pub(super) struct Session<'a> {
@@ -35,18 +34,15 @@ pub(super) struct Session<'a> {
     pub(super) host: Host,
     pub(super) setup: Setup,
     pub(super) clients: Vec<Client>,
-    /// The players that were accepted for the current or the next game.
     pub(super) players: Vec<Player>,
     pub(super) model: Option<Model>,
-    // The messages of the lobby or the game that all clients received.
     log: Vec<ServerMessage>,
-    // Players whose ids differ from the expected ones.
+    // Maps received ids to the expected ones.
     renamed: BTreeMap<PlayerId, PlayerId>,
     // The draws of the next game.
     draws: Option<Draws>,
     blocks: Option<u16>,
     games: u32,
-    // The difference between the received and the expected turn numbers.
     turn_offset: u16,
     // The duration of a turn, if it is known, and when the last Join was sent. Turn 0 cannot precede that Join.
     pace: Option<Duration>,
@@ -55,7 +51,6 @@ pub(super) struct Session<'a> {
     first: Option<Vec<Event>>,
 }
 
-// Sorts lists that represent sets.
 fn canonical(message: &ServerMessage) -> ServerMessage {
     let mut message = message.clone();
     if let ServerMessage::Turn { events, .. } = &mut message {
@@ -75,7 +70,7 @@ impl<'a> Session<'a> {
         Ok(Self::at(context, judge, host, setup, true))
     }
 
-    /// A session at a running server, whose seed and blocks may be `known`.
+    /// The seed and blocks of a running server may be `known`.
     pub(super) fn at(context: &'a Context<'a>, judge: &'a mut Judge, host: Host, setup: Setup, known: bool) -> Self {
         let (draws, blocks) = (known.then_some(Draws(setup.seed)), known.then_some(setup.blocks));
         let (clients, players, log, renamed) = (vec![], vec![], vec![], BTreeMap::new());
@@ -100,7 +95,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Connects a client, which receives everything that the other clients have received. Returns its index.
+    /// The client receives everything that the other clients have received. Returns its index.
     pub(super) fn connect(&mut self, label: &str) -> Played<usize> {
         let mut client = self.context.connect(self.judge, &mut self.host, label)?;
         let general = if self.model.is_some() { &LATE } else { &NEWCOMER };
@@ -133,9 +128,8 @@ impl<'a> Session<'a> {
         Ok(self.clients.len() - 1)
     }
 
-    /// Receives the next message of a kind at all clients, which must be the same for each. If it does not arrive,
-    /// `rule` is broken. An unexpected message breaks a rule and is skipped. If it shows that the server left the
-    /// expected message out, the result is empty.
+    /// Receives the next message of this kind at all clients. If none arrives, `rule` is broken. An unexpected message
+    /// breaks a rule and is skipped. `None` if it shows that the server left the expected message out.
     pub(super) fn broadcast(&mut self, rule: &'static Rule, what: &str, due: Kind) -> Played<Option<ServerMessage>> {
         let by = self.context.options.deadline() + self.setup.duration;
         let mut arrived: Option<ServerMessage> = None;
@@ -170,7 +164,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    // The next message of this kind to one client.
     fn next_of(
         &mut self,
         index: usize,
@@ -252,7 +245,6 @@ impl<'a> Session<'a> {
         message
     }
 
-    /// Sends Join from a client.
     pub(super) fn send_join(&mut self, index: usize, name: &str) -> Played {
         let at = self.clients[index].join(name)?;
         if self.model.is_none() {
@@ -261,18 +253,15 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Sends Join from a client and expects that all clients are notified.
     pub(super) fn join(&mut self, index: usize, name: &str) -> Played {
         self.join_for(index, name, &ACCEPTED)
     }
 
-    /// Like [`Session::join`], but as an observation of `rule`.
     pub(super) fn join_for(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
         self.send_join(index, name)?;
         self.accepted(index, name, rule)
     }
 
-    /// Expects that all clients are notified of a new player.
     pub(super) fn accepted(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
         let rule = if *rule == ACCEPTED && self.games > 0 { &NEXT_GAME } else { rule };
         let blamed = self.context.attributed(self.judge, rule);
@@ -303,7 +292,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Expects that the server sends the start of the game and turn 0 to all clients once the lobby is full.
     pub(super) fn start(&mut self) -> Played {
         let rule = self.context.attributed(self.judge, &GAME_STARTED);
         let started = self.broadcast(rule, "GameStarted", Kind::Started)?;
@@ -358,7 +346,6 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Sends actions of a client in one batch.
     pub(super) fn act(&mut self, index: usize, actions: &[Action]) {
         if self.model.is_some() && !self.is_current() {
             // The server plays them later than the scenario expects.
@@ -371,7 +358,6 @@ impl<'a> Session<'a> {
         client.send(actions.iter().copied().map(ClientMessage::Action));
     }
 
-    /// Receives the next turn as an observation of `rule`.
     pub(super) fn turn(&mut self, rule: &'static Rule) -> Played {
         let Some(due) = self.model.as_ref().map(|model| model.turn + 1) else { return Ok(()) };
         if !self.is_running() {
@@ -421,7 +407,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Sends actions of a client in one batch and receives turns until all of them are played.
+    /// Receives turns until all of the actions are played.
     pub(super) fn play(&mut self, index: usize, actions: &[Action], focus: &'static Rule) -> Played {
         // Turns that have already arrived are older than the actions.
         while self.is_running() && !self.is_current() {
@@ -431,23 +417,19 @@ impl<'a> Session<'a> {
         self.pass(1, focus)
     }
 
-    /// Whether all received data was read.
     pub(super) fn is_current(&mut self) -> bool {
         is_current(&mut self.clients)
     }
 
-    /// Whether the game has further turns.
     pub(super) fn is_running(&self) -> bool {
         let length = self.host.parameters.game_length;
         self.model.as_ref().is_some_and(|model| model.turn.saturating_add(self.turn_offset) < length)
     }
 
-    /// The position of a player's robot.
     pub(super) fn robot(&self, seat: usize) -> Position {
         self.model.as_ref().map_or(Position::new(0, 0), |model| model.robots[seat].position)
     }
 
-    /// A direction for a possible move of a player's robot, if there is one.
     pub(super) fn any_way(&self, seat: usize) -> Direction {
         let from = self.robot(seat);
         let board = self.model.as_ref().map(|model| &model.board);
@@ -456,7 +438,6 @@ impl<'a> Session<'a> {
         Direction::ALL.into_iter().find(free).unwrap_or(Direction::Up)
     }
 
-    /// Receives the remaining turns and the end of the game.
     pub(super) fn finish(&mut self, focus: &'static Rule) -> Played {
         while self.is_running() {
             self.turn(focus)?;
@@ -464,12 +445,10 @@ impl<'a> Session<'a> {
         self.ended()
     }
 
-    /// Expects that all clients are notified of the end of the game.
     pub(super) fn ended(&mut self) -> Played {
         self.ended_for(&ENDED)
     }
 
-    /// Like [`Session::ended`], but as an observation of `rule`.
     pub(super) fn ended_for(&mut self, rule: &'static Rule) -> Played {
         let arrived = self.broadcast(rule, "GameEnded", Kind::Ended).inspect_err(|_| {
             let broken = if self.judge.has_failed(&WELL_FORMED) { &WELL_FORMED } else { rule };
@@ -511,8 +490,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    // Whether bytes follow a GameEnded message that has too few scores. A map without its count looks like an empty
-    // map, and its remaining bytes look like further messages. These are not judged.
+    // Whether bytes follow a GameEnded with too few scores. A map without its count looks like an empty map, and its
+    // remaining bytes look like further messages, which are not judged.
     fn has_rest_of_scores(&mut self) -> bool {
         let mut has_rest = false;
         for client in self.clients.iter_mut().filter(|client| !client.is_lost) {
@@ -542,8 +521,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Lets the first client join and plays a game whose messages are not judged. If the game does not end, `rule` is
-    /// broken. Returns the messages that the client received from the lobby on.
+    /// Plays a game with the first client, without judging messages. If it does not end, `rule` is broken. Returns the
+    /// messages from the lobby on.
     pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played<Vec<ServerMessage>> {
         if self.judge.has_failed(&WELL_FORMED) {
             // The bytes after the last message may not be a valid message.
@@ -564,7 +543,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Disconnects a client from a game. Its robot stays on the board.
+    /// The robot of the client stays on the board.
     pub(super) fn leave(&mut self, index: usize) {
         let client = self.clients.remove(index);
         if let (Some(seat), Some(model)) = (client.seat, &mut self.model) {
@@ -577,12 +556,11 @@ fn is_current(clients: &mut [Client]) -> bool {
     !clients.iter_mut().filter(|client| !client.is_lost).any(Client::has_more)
 }
 
-// Converts an IPv4-mapped IPv6 address to IPv4.
 fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// The kinds of messages that are sent to all clients, in the order of the protocol.
+/// Sent to all clients, in the order of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Hello,
@@ -620,7 +598,6 @@ fn turn_of(message: &ServerMessage) -> Option<u16> {
     }
 }
 
-// Whether the text is an IP address, with or without a port.
 fn is_address(text: &str) -> bool {
     let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

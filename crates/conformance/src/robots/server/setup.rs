@@ -1,5 +1,3 @@
-//! The options of a server, the server started with them, and the connections of the tester.
-
 use std::{
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -21,16 +19,15 @@ use crate::{
     sockets,
 };
 
-/// The interval at which to check whether the server has read the sent data, and the time that it may take to play it.
+/// How often to check whether the server has read the sent data, and how long it may take to play it.
 const GLANCE: Duration = Duration::from_millis(20);
-/// The minimum time between Hello and Join. A user needs longer, and a server may greet a client and read from it in
-/// two threads.
+/// The minimum time from Hello to Join. A user needs longer, and a server may greet a client and read from it in two
+/// threads.
 const BEFORE_JOIN: Duration = Duration::from_millis(100);
 
 pub(super) struct Setup {
     pub(super) bomb_timer: u16,
     pub(super) players: u8,
-    /// The duration of a turn.
     pub(super) duration: Duration,
     pub(super) radius: u16,
     pub(super) blocks: u16,
@@ -38,12 +35,11 @@ pub(super) struct Setup {
     pub(super) name: &'static str,
     pub(super) seed: u32,
     pub(super) size: (u16, u16),
-    /// The required initial positions of the robots, if they matter.
+    /// The required initial positions, if they matter.
     pub(super) robots: Vec<(u16, u16)>,
 }
 
 impl Setup {
-    /// The values of the placeholders, with the port in the given notation.
     pub(super) fn values(&self, port: &str) -> Vec<(&'static str, String)> {
         vec![
             ("bomb-timer", self.bomb_timer.to_string()),
@@ -60,7 +56,6 @@ impl Setup {
         ]
     }
 
-    /// The parameters that Hello must contain.
     pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
         Ok(Parameters {
             server_name: self.name.parse()?,
@@ -75,8 +70,7 @@ impl Setup {
 }
 
 impl Context<'_> {
-    /// The duration of a turn: long enough that an action that is sent immediately arrives in time, and no longer than
-    /// patience allows.
+    /// Long enough that an action that is sent immediately arrives in time, and no longer than patience allows.
     pub(super) fn turn(&self) -> Duration {
         (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250)) * self.slowness
     }
@@ -87,7 +81,7 @@ impl Context<'_> {
         Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
-    /// Like [`Context::host`], without the option for the seed.
+    /// Without the option for the seed.
     pub(super) fn host_without_seed(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {
         let port = free_tcp_port()?;
         let mut values = setup.values(&port.to_string());
@@ -96,12 +90,11 @@ impl Context<'_> {
         Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
-    /// Starts a server with these options and with the port in the given notation.
     pub(super) fn host_at(&self, judge: &mut Judge, setup: &Setup, port: &str) -> Played<Box<dyn Run>> {
         self.start(judge, &setup.values(port))
     }
 
-    /// Connects to a server and checks its Hello. Any other message counts as the next message.
+    /// Checks Hello. Any other message counts as the next message.
     pub(super) fn connect(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Client> {
         let general = host.missing_service(&HELLO);
         let mut client = self.connect_unchecked(judge, host, label)?;
@@ -122,7 +115,7 @@ impl Context<'_> {
         Ok(client)
     }
 
-    /// Connects to a server without checking what it sends.
+    /// Does not check what the server sends.
     pub(super) fn connect_unchecked(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Client> {
         let rule = self.attributed(judge, host.missing_service(&LISTENS));
         let opened = host.open(self.options.patience);
@@ -152,16 +145,13 @@ impl Context<'_> {
     }
 }
 
-/// A server under test.
 pub(super) struct Host {
     pub(super) run: Box<dyn Run>,
     pub(super) address: SocketAddr,
     pub(super) parameters: Parameters,
-    /// Whether a game is running.
     pub(super) is_playing: bool,
-    /// The rule about an earlier action that may prevent the server from serving further clients.
+    /// About an earlier action that may prevent the server from serving further clients.
     pub(super) suspect: Option<&'static Rule>,
-    // Whether a client has connected before.
     has_served: bool,
 }
 
@@ -170,7 +160,7 @@ impl Host {
         Self { run, address, parameters, is_playing: false, suspect: None, has_served: false }
     }
 
-    // The rule that is broken if a client receives nothing. For the first client, that is `first`.
+    // The rule that is broken if a client receives nothing; `first` for the first client.
     fn missing_service(&self, first: &'static Rule) -> &'static Rule {
         match self.suspect {
             Some(suspect) => suspect,
@@ -180,7 +170,7 @@ impl Host {
         }
     }
 
-    /// Connects, over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
+    /// Over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
     fn open(&mut self, patience: Duration) -> io::Result<(Connection, bool)> {
         let opened = Connection::to_server(&mut *self.run, self.address, Instant::now() + patience);
         if opened.is_ok() || self.run.exit(Instant::now()).is_some() {
@@ -193,7 +183,6 @@ impl Host {
     }
 }
 
-/// The result of waiting for a message of the server.
 pub(super) enum Received {
     Message(ServerMessage),
     Invalid(String),
@@ -201,27 +190,22 @@ pub(super) enum Received {
     Timeout,
 }
 
-/// A connection of the tester to the server.
 pub(super) struct Client {
     pub(super) connection: Connection,
     incoming: Incoming,
-    // A message that was read too early.
     ahead: Option<ServerMessage>,
-    /// The name of the connection in breaches.
     pub(super) label: String,
     pub(super) local: SocketAddr,
-    /// The client's number among the players.
     pub(super) seat: Option<u8>,
     // When the client connected or received Hello.
     since: Instant,
-    /// The number of reads that returned bytes.
+    /// Counts reads that returned bytes.
     pub(super) reads: u64,
     /// An expected message did not arrive, so no further message is awaited.
     pub(super) is_lost: bool,
 }
 
 impl Client {
-    /// Returns a message to the front, so that it is the next one again.
     pub(super) fn put_back(&mut self, message: ServerMessage) {
         self.ahead = Some(message);
     }
@@ -248,7 +232,7 @@ impl Client {
         }
     }
 
-    /// Waits for a message that the server must send. `what` names it, such as `a Turn`.
+    /// `what` names the expected message, such as `a Turn`.
     pub(super) fn expect(
         &mut self,
         judge: &mut Judge,
@@ -295,14 +279,14 @@ impl Client {
         None
     }
 
-    /// Drops the received data that was not read, and returns it.
+    /// Returns the received data that was not read.
     pub(super) fn drop_rest(&mut self) -> BytesMut {
         let mut rest = std::mem::take(&mut self.incoming).buffer().split();
         rest.extend_from_slice(&self.connection.rest());
         rest
     }
 
-    /// Sends Join. Returns a time at which the server cannot have read it yet.
+    /// Returns a time at which the server cannot have read the Join yet.
     pub(super) fn join(&mut self, name: &str) -> anyhow::Result<Instant> {
         self.wait_to_join();
         let at = Instant::now();
@@ -310,7 +294,6 @@ impl Client {
         Ok(at)
     }
 
-    /// Sends bytes with a Join among them.
     pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
         self.wait_to_join();
         self.connection.send(bytes);
@@ -320,7 +303,7 @@ impl Client {
         thread::sleep(BEFORE_JOIN.saturating_sub(self.since.elapsed()));
     }
 
-    /// Waits until the server has read all sent data, if the system provides that information.
+    /// If the system reports what the server has read.
     pub(super) fn wait_until_read(&self, host: &Host, by: Instant) {
         while self.has_unread(host) && Instant::now() < by {
             thread::sleep(GLANCE);
@@ -328,17 +311,15 @@ impl Client {
         thread::sleep(GLANCE);
     }
 
-    /// Whether received bytes were not read yet.
     pub(super) fn has_more(&mut self) -> bool {
         self.ahead.is_some() || !self.incoming.buffer().is_empty() || self.connection.has_more()
     }
 
-    /// Whether the system reports that the server has not read all sent data.
+    /// `false` if the system does not report it.
     pub(super) fn has_unread(&self, host: &Host) -> bool {
         sockets::unread(host.address, self.local).is_some_and(|bytes| bytes > 0)
     }
 
-    /// Sends messages in one batch.
     pub(super) fn send(&mut self, messages: impl IntoIterator<Item = ClientMessage>) {
         let mut bytes = BytesMut::new();
         messages.into_iter().for_each(|message| protocol::encode(&message, &mut bytes));

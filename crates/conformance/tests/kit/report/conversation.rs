@@ -7,8 +7,7 @@ use crate::{
     support::{only, plan},
 };
 
-// The report about a program that consists of this Python code, with the messages of its first breach of this rule and
-// the last of these messages.
+// With the messages of the first breach of this rule, and the last of them.
 fn breach(tester: &Tester, code: &str, rule: &str, millis: u64) -> (Report, Vec<Message>, Message) {
     let plan = Plan { only: Some(only(tester, [rule])), ..plan(millis) };
     let report = python(tester.kind, &format!("import socket, sys\n{code}"), &plan);
@@ -18,7 +17,6 @@ fn breach(tester: &Tester, code: &str, rule: &str, millis: u64) -> (Report, Vec<
     (report, conversation, last)
 }
 
-// Deals a card that does not exist, and continues immediately.
 const DEALS: &str = "
 player, _ = socket.create_server(('', int(sys.argv[1]))).accept()
 player.recv(99)
@@ -46,7 +44,6 @@ fn report_shows_wrong_byte_and_preceding_messages() {
     assert!(text.contains("WRONG at byte 16 (byte 22 of the connection): 6f 'o'; expected 'arts'"), "{text}");
 }
 
-// Sends a correct Hello, and then a Turn whose second event has an unknown tag.
 const TURNS: &str = "
 given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 name = given['-n'].encode()
@@ -72,7 +69,6 @@ fn binary_messages_are_shown_as_fields_up_to_the_decoding_error() {
     assert!(hello.is_some() && texts.contains(&"Join { name: \"Ann with ó\" }"), "{texts:?}");
 }
 
-// Sends a GRID whose second number is invalid.
 const GRIDS: &str = "
 server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 server.bind(('', 0))

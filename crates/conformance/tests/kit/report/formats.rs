@@ -6,7 +6,6 @@ use conformance::{
 };
 use roxmltree::{Document, ParsingOptions};
 
-/// Output that tries to escape from its place in a report.
 const HOSTILE: [&str; 12] = [
     "\0\x07\x1b[2J\x1b]0;title\x07",
     "</script><script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -85,7 +84,7 @@ fn hostile() -> Report {
     }
 }
 
-// Characters that no report may contain, whatever its format does with other characters.
+// Characters that no report may contain.
 fn acts(letter: char) -> bool {
     cmdkit::is_steering(letter) && letter != '\n' || matches!(letter, '\u{202e}' | '\u{2066}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -94,7 +93,7 @@ fn acts(letter: char) -> bool {
 fn reports_contain_no_control_characters_of_programs() {
     for format in Format::ALL {
         let written = hostile().write(format);
-        // A JSON report contains the original output of the program.
+        // JSON contains the original output of the program.
         let is_kept = |letter| format == Format::Json && matches!(letter, '\u{fffe}' | '\u{ffff}');
         let found = written.chars().find(|&letter| acts(letter) && !is_kept(letter));
         assert_eq!(found, None, "{format:?}");
@@ -146,7 +145,6 @@ fn every_format_marks_incomplete_reports_with_the_reason() {
         assert_eq!(report.outcome(), outcome);
         for format in Format::ALL {
             let written = report.write(format);
-            // The results up to that point are included too.
             assert!(written.contains(words) && written.contains("broken"), "{format:?}: {written}");
             let marks = match format {
                 Format::Junit => "<error ",
@@ -270,7 +268,7 @@ fn tap_has_a_test_point_for_each_rule_and_yaml_for_failures() {
     let mut points = Vec::new();
     while let Some(line) = lines.next() {
         if line == "  ---" {
-            // All lines of the block are indented up to its end. Each text is a quoted string, as JSON and YAML
+            // The lines of the block are indented up to its end. Each text is a quoted string, as JSON and YAML
             // require.
             let block: Vec<_> = lines.by_ref().take_while(|line| *line != "  ...").collect();
             assert!(block.iter().all(|line| line.starts_with("  ")), "{block:?}");

@@ -9,7 +9,7 @@ use crate::{
     support::{self, plan},
 };
 
-/// More time than a program needs on a busy machine, in milliseconds.
+/// In milliseconds.
 const PATIENCE: u64 = 20_000;
 
 #[test]
@@ -18,7 +18,7 @@ fn rule_that_fails_in_some_runs_fails_with_a_count() {
     // selected.
     let only = Some(support::only(&DEALER, ["listens", "round-begins", "closes"]));
     let folder = tempfile::tempdir().unwrap();
-    // Does not listen on its first start. Later, it starts one round on each connection and closes it.
+    // Does not listen on its first start.
     let code = format!(
         "
 import os, socket, sys
@@ -49,7 +49,6 @@ while True:
 
 #[test]
 fn scenarios_for_other_rules_are_skipped() {
-    // Takes a connection and closes it.
     let code = "import socket, sys; socket.create_server(('', int(sys.argv[1]))).accept()";
     let only =
         |ids: &[&'static str]| Plan { only: Some(support::only(&DEALER, ids.iter().copied())), ..plan(PATIENCE) };
@@ -105,7 +104,6 @@ fn seed_determines_the_values_of_a_program() {
     }
 }
 
-// A nuggets server that sends one wrong message.
 const BABBLES: &str = "
 import socket, sys
 server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
