@@ -23,7 +23,7 @@ class Player:
         self.connection.sendall(text.encode() + b"\0")
 
     def hear(self):
-        """Returns the next message. A read may return a part of a message, or several."""
+        """A read may return a part of a message, or several."""
         while b"\0" not in self.arrived:
             more = self.connection.recv(4096)
             if not more or len(self.arrived) > 256:
@@ -34,7 +34,6 @@ class Player:
 
 
 def play(player):
-    """Plays one round."""
     deck = [f"{rank} of {suit}" for suit in SUITS for rank in RANKS]
     random.shuffle(deck)
     hand, dealer = [deck.pop(), deck.pop()], [deck.pop(), deck.pop()]

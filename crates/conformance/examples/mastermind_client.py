@@ -15,7 +15,7 @@ def feedback(code, guess):
 
 
 def lines(connection):
-    """Yields the server's messages. A read may return a part of a message, or several."""
+    """A read may return a part of a message, or several."""
     arrived = b""
     while more := connection.recv(4096):
         arrived += more

@@ -22,7 +22,7 @@ def record(seat, line):
 
 
 def begin(seat, length, repeats):
-    """Starts a game. Returns its code and turn."""
+    """Returns the code and the turn."""
     global games
     games += 1
     digits = list("12345678")

@@ -40,7 +40,6 @@ def send(client, text):
 
 
 def show(clients):
-    """Sends these clients a DISPLAY."""
     letters = {player.spot: player.letter for player in players if player.is_here}
     for client in clients:
         own = letters | ({client.spot: "@"} if client.letter else {})
@@ -78,7 +77,7 @@ def join(name, address):
 
 
 def step(player, key):
-    """Moves a player by one spot and swaps places with a player there. Returns the gold found, or None if blocked."""
+    """Swaps places with a player on the spot. Returns the gold found, or None if blocked."""
     spot = tuple(map(sum, zip(player.spot, STEPS[key])))
     if not (0 <= spot[0] < len(ROWS) and 0 <= spot[1] < len(ROWS[0])) or ROWS[spot[0]][spot[1]] not in ".#":
         return None

@@ -14,7 +14,7 @@ def total(hand):
 
 
 def messages(connection):
-    """Yields the dealer's messages. A read may return a part of a message, or several."""
+    """A read may return a part of a message, or several."""
     arrived = b""
     while more := connection.recv(4096):
         arrived += more

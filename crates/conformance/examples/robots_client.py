@@ -12,7 +12,7 @@ import sys
 
 
 class Reader:
-    """Reads values from bytes. If bytes are missing, it raises IndexError or struct.error."""
+    """If bytes are missing, it raises IndexError or struct.error."""
 
     def __init__(self, data):
         self.data, self.at = data, 0

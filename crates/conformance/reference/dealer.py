@@ -44,7 +44,7 @@ def total(hand):
 
 
 def shuffled_deck():
-    """Returns a full deck in random order (Fisher-Yates): each card is drawn from the remaining ones."""
+    """Fisher-Yates: each card is drawn from the remaining ones."""
     deck = list(range(1, 53))
     for last in range(51, 0, -1):
         other = secrets.randbelow(last + 1)
@@ -53,7 +53,7 @@ def shuffled_deck():
 
 
 def dealer_draws(hand):
-    """Whether the dealer stands: on 17 or more, including a soft 17."""
+    """The dealer stands on 17 or more, including a soft 17."""
     return total(hand) < DEALER_STANDS
 
 
@@ -89,11 +89,10 @@ class Channel:
         self.bytes = b""
 
     def fileno(self):
-        """The descriptor for `select`."""
         return self.connection.fileno()
 
     def send(self, text):
-        """Sends a message. A disconnected player is detected by the next read."""
+        """The next read detects a disconnected player."""
         try:
             self.connection.sendall(text.encode("ascii") + b"\0")
         except OSError:
@@ -122,7 +121,7 @@ class Channel:
         return text
 
     def receive(self):
-        """Waits for the next message. The timeout also limits a player that sends single bytes."""
+        """The timeout also limits a player that sends single bytes."""
         end = time.monotonic() + PATIENCE
         while (text := self.message()) is None:
             if time.monotonic() > end:
@@ -142,8 +141,6 @@ class Channel:
 
 
 class Seat:
-    """A player at the table."""
-
     def __init__(self, channel, name):
         self.channel, self.name, self.hand = channel, name, []
 
@@ -152,7 +149,7 @@ class Seat:
         self.channel.send("CARD " + card_name(card))
 
     def request_decision(self):
-        """Sends DECISION. Returns whether the player takes a card."""
+        """Returns whether the player takes a card."""
         # Discard input that arrived before the question.
         if select.select([self.channel], [], [], 0)[0]:
             self.channel.read()
@@ -165,7 +162,6 @@ class Seat:
         return answer == b"HIT"
 
     def play(self, deck):
-        """Plays the hand until the player stands or is bust."""
         while total(self.hand) <= BEST and self.request_decision():
             self.deal(deck.pop())
 
@@ -174,7 +170,6 @@ class Seat:
 
 
 def name_in(text):
-    """Returns the name in a JOIN."""
     word, _, name = text.partition(b" ")
     if word != b"JOIN":
         raise Violation(f"{text[:40]!r} is no JOIN")
@@ -184,7 +179,7 @@ def name_in(text):
 
 
 def gather(listener, count):
-    """Waits until all seats are taken. A silent client does not delay the others."""
+    """A silent client does not delay the others."""
     seats, waiting = [], {}
     while len(seats) < count:
         timeout = max(0, min(waiting.values()) - time.monotonic()) if waiting else None
@@ -212,7 +207,7 @@ def gather(listener, count):
 
 
 def play_round(seats):
-    """Plays a round with all seats. Returns the seats of the remaining players."""
+    """Returns the seats of the remaining players."""
     deck = shuffled_deck()
     for seat in seats:
         seat.hand = []
@@ -255,8 +250,6 @@ def play(listener, rounds, players):
 
 
 def number(lowest, highest):
-    """Parses an argument as a whole number in a range."""
-
     def parse(word):
         if not (word.isascii() and word.isdecimal() and lowest <= int(word) <= highest):
             raise argparse.ArgumentTypeError(f"'{word}' is no number from {lowest} to {highest}")

@@ -25,7 +25,7 @@ class Failed(Exception):
 
 
 def lines(connection):
-    """Reads the server's messages. A line may arrive in pieces, and several lines together."""
+    """A line may arrive in pieces, and several lines together."""
     collected = b""
     while arrived := connection.recv(4096):
         collected += arrived
@@ -36,14 +36,14 @@ def lines(connection):
 
 
 class Player:
-    """The state of the client's game. It keeps all codes that are still possible, which are few."""
+    """Keeps all codes that are still possible, which are few."""
 
     def __init__(self, name, games):
         self.name, self.games = name, games
         self.colours, self.seat, self.possible = None, None, []
 
     def handle(self, line):
-        """Handles a message. Returns the answer, if there is one."""
+        """Returns the answer, if there is one."""
         kind, *words = line.split(" ")
         own = bool(words) and self.seat is not None and words[0] == self.seat
         if kind == "ROOM":

@@ -63,7 +63,6 @@ class Game:
         return self.used is None and self.turn + ROWS[which] <= TURNS
 
     def lifeline(self, which):
-        """Reveals a digit, and with the second lifeline its place."""
         place = secrets.randbelow(self.length)
         line = (self.turn, which, "*" if which == 1 else place + 1, self.code[place])
         self.used = which
@@ -142,7 +141,7 @@ class Room:
             self.broadcast(f"LEFT {peer.seat}")
 
     def handle(self, peer, line):
-        """Handles one line of a player. The first word is the kind and may be in lower case."""
+        """The first word is the kind and may be in lower case."""
         kind, space, rest = line.partition(" ")
         kind = kind.upper()
         if kind == "PLAY" and rest:
@@ -172,7 +171,7 @@ class Room:
         self.turn(peer)
 
     def record(self, peer, line):
-        """Sends a line to all clients, and records it for later ones."""
+        """All clients receive the line now, and later clients when they connect."""
         peer.game.lines.append(line)
         self.broadcast(line)
 

@@ -28,8 +28,6 @@ KEYS = {"h": (0, -1), "j": (1, 0), "k": (-1, 0), "l": (0, 1), "y": (-1, -1), "u"
 
 
 class Explorer:
-    """Chooses keys from the last DISPLAY."""
-
     def __init__(self):
         self.visited = set()
         self.gold = set()  # spots of seen gold; a picture shows gold only in sight
@@ -49,8 +47,6 @@ class Explorer:
         return key
 
     def choose(self, cells, here):
-        """Returns the best key from here."""
-
         def can_stand(spot):
             what = cells.get(spot, " ")
             return what in ".#*@" or what.isalpha()
@@ -108,7 +104,7 @@ class Client:
         self.send(b"KEY " + key)
 
     def handle(self, datagram):
-        """Handles a message. Accepts different white space, and ignores unknown kinds and damaged messages."""
+        """Accepts different white space, and ignores unknown kinds and damaged messages."""
         self.answered = True
         message = datagram.decode("latin-1")
         kind, _, rest = message.partition("\n" if message.startswith("DISPLAY") else " ")
@@ -127,7 +123,7 @@ class Client:
             self.over = rest.rstrip("\0\n")
 
     def display(self, rows):
-        """Handles a complete picture. A picture that does not fit the grid is damaged."""
+        """A picture that does not fit the grid is damaged."""
         if self.size is None or len(rows) != self.size[0] or any(len(row) != self.size[1] for row in rows):
             return
         self.is_in = True
@@ -140,7 +136,6 @@ class Client:
         self.walk(rows)
 
     def walk(self, rows):
-        """Lets the explorer choose a key from the latest picture."""
         self.rows = rows
         is_late = time.monotonic() >= self.walked + LOST
         key = self.explorer and self.letter and self.explorer.key(rows, is_late)
@@ -149,7 +144,7 @@ class Client:
             self.send_key(key.encode())
 
     def run(self):
-        """Plays until QUIT, at a terminal with single keys. Returns the exit status."""
+        """At a terminal, keys are read one by one. Returns the exit status."""
         if not sys.stdin.isatty():
             return self.play()
         modes = termios.tcgetattr(sys.stdin)

@@ -26,7 +26,7 @@ LARGEST = 65507  # maximum bytes of a datagram
 
 
 def load(path):
-    """Reads a map. Returns its rows, all of the same length."""
+    """Returns the rows, all of the same length."""
     with open(path, encoding="ascii") as file:
         rows = [line.rstrip("\r\n") for line in file]
     width = max((len(row) for row in rows), default=0)
@@ -61,7 +61,7 @@ def crossings(start, end):
 
 
 def sees(rows, start, end):
-    """Whether the end is visible from the start. Only room spots are transparent."""
+    """Only room spots are transparent."""
 
     def is_open(row, column):
         return rows[row][column] == "."
@@ -77,7 +77,7 @@ def sees(rows, start, end):
 
 @functools.lru_cache(maxsize=None)
 def view(rows, spot):
-    """Returns all gridpoints visible from a spot. They depend only on the map, so they are cached."""
+    """Visible gridpoints depend only on the map, so they are cached."""
     points = ((row, column) for row in range(len(rows)) for column in range(len(rows[0])))
     return frozenset(point for point in points if sees(rows, spot, point))
 
@@ -95,7 +95,7 @@ class Player:
         self.welcomed = time.monotonic()  # when the first messages were sent to it, or None after its first KEY
 
     def stand(self, rows, spot):
-        """Puts the player on a spot. It remembers all that it sees from there."""
+        """The player remembers all that it sees from there."""
         self.spot = spot
         self.known |= view(rows, spot)
 
@@ -121,7 +121,6 @@ class Game:
         return sum(self.piles.values())
 
     def at(self, spot):
-        """Returns the player on a spot."""
         return next((player for player in self.players if player.plays and player.spot == spot), None)
 
     def join(self, name, address):
@@ -138,7 +137,7 @@ class Game:
         return 0 <= row < len(self.rows) and 0 <= column < len(self.rows[0]) and self.rows[row][column] in ".#"
 
     def step(self, player, way):
-        """Takes one step. Returns whether it was possible, and the gold found."""
+        """Returns whether the step was possible, and the gold found."""
         spot = (player.spot[0] + way[0], player.spot[1] + way[1])
         if not self.can_stand(*spot):
             return False, 0
@@ -151,7 +150,7 @@ class Game:
         return True, found
 
     def move(self, player, key):
-        """Takes a step, or a run for a capital letter. Returns whether the player moved, and the gold found."""
+        """A capital letter is a run. Returns whether the player moved, and the gold found."""
         way = STEPS[key.lower()]
         moved, found = self.step(player, way)
         while key.isupper() and moved:
@@ -162,7 +161,7 @@ class Game:
         return moved, found
 
     def picture(self, player):
-        """Returns the view of a player, or of the spectator (None), who sees everything."""
+        """The spectator (None) sees everything."""
         letters = {other.spot: other.letter for other in self.players if other.plays}
         seen = player and view(self.rows, player.spot)
 
@@ -181,7 +180,7 @@ class Game:
 
 
 def swap(game, pushed, spot):
-    """Moves a player whose spot is taken. It sees from its new spot."""
+    """The pushed player sees from its new spot."""
     pushed.stand(game.rows, spot)
 
 
@@ -209,7 +208,7 @@ class Server:
             pass  # a disconnected client must not affect other clients
 
     def player_at(self, address):
-        """Returns the player at an address, even if it has quit."""
+        """Includes players that have quit."""
         return next((player for player in self.game.players if player.address == address), None)
 
     def recipients(self):
@@ -231,7 +230,7 @@ class Server:
         self.send_display(address, player)
 
     def handle(self, message, address):
-        """Handles a datagram. Its first word, up to the first space or newline, is the kind."""
+        """The first word, up to the first space or newline, is the kind."""
         kind = message.split(b" ")[0].split(b"\n")[0]
         if kind == b"PLAY" and message.startswith(b"PLAY "):
             self.play(message[5:], address)

@@ -31,7 +31,6 @@ def points(hand):
 
 
 def hits(hand, upcard):
-    """Whether to take a card."""
     total, soft = points(hand)
     against = VALUES[upcard]
     if soft:
@@ -63,7 +62,7 @@ class Table:
         self.entries = {state: [0, 0, 0, 0] for state in STATES}
 
     def hits(self, hand, upcard):
-        """Whether to take a card: by the better average, or by the chart if either action was rarely tried."""
+        """Uses the better average, or the chart if either action was rarely tried."""
         hit, won_by_hit, stand, won_by_stand = self.entries[state(hand, upcard)]
         if min(hit, stand) < ENOUGH:
             return hits(hand, upcard)
@@ -86,7 +85,7 @@ def state(hand, upcard):
 
 
 def read_table(path):
-    """Reads a table: one line for each state, in order."""
+    """One line for each state, in order."""
     with open(path, "rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
@@ -107,7 +106,7 @@ def read_table(path):
 
 
 def write_table(path, table):
-    """Writes a table atomically: a new file replaces the old one."""
+    """Atomic: a new file replaces the old one."""
     rows = [" ".join(map(str, table.entries[at])) for at in STATES]
     with open(path + ".new", "w", encoding="ascii") as file:
         file.write("\n".join([FIRST, *rows, ""]))
@@ -124,7 +123,7 @@ class Violation(Exception):
 
 
 def messages(connection):
-    """Yields the dealer's messages. A `recv` may return a part of a message or several messages."""
+    """A `recv` may return a part of a message or several messages."""
     collected = b""
     while arrived := connection.recv(4096):
         collected += arrived
@@ -154,7 +153,7 @@ class Player:
         self.rounds = self.reward = 0
 
     def handle(self, text):
-        """Handles a message. Returns the answer, or None if it needs none."""
+        """Returns the answer, or None if it needs none."""
         word, space, rest = text.partition(" ")
         if text == "BEGIN":
             # BEGIN in the middle of a round drops the hand.

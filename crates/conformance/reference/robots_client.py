@@ -27,8 +27,6 @@ class Incomplete(Exception):
 
 
 class Reader:
-    """Reads values from the front of bytes."""
-
     def __init__(self, data):
         self.data, self.at = data, 0
 
@@ -48,7 +46,7 @@ class Reader:
         return struct.unpack(">I", self.take(4))[0]
 
     def text(self):
-        """Returns the bytes of a text, which are forwarded unchanged."""
+        """Texts are forwarded unchanged, as bytes."""
         words = self.take(self.u8())
         try:
             words.decode("utf-8")
@@ -87,13 +85,12 @@ def text(words):
 
 
 def many(encoded):
-    """Encodes a list of encoded items."""
     encoded = list(encoded)
     return u32(len(encoded)) + b"".join(encoded)
 
 
 def entries(values, encode):
-    """Encodes a map, with its keys in ascending order."""
+    """The keys are in ascending order."""
     return many(u8(key) + encode(value) for key, value in sorted(values.items()))
 
 
@@ -101,7 +98,7 @@ def entries(values, encode):
 
 
 class State:
-    """The state of the game according to the server's events."""
+    """According to the server's events."""
 
     def __init__(self):
         self.hello = None
@@ -109,13 +106,12 @@ class State:
         self.plays = False  # between GameStarted and GameEnded
 
     def clear(self, players):
-        """Starts a lobby or a game with these players."""
         self.players = players
         self.positions, self.blocks, self.bombs, self.explosions = {}, set(), {}, set()
         self.scores = {player: 0 for player in players}
 
     def handle(self, reader):
-        """Handles a message of the server. Returns the picture that it causes, if any."""
+        """Returns the picture that the message causes, if any."""
         tag = reader.u8()
         if tag == 0:
             hello = (reader.text(), reader.u8(), *[reader.u16() for _ in range(5)])
@@ -156,7 +152,7 @@ class State:
         raise Failed(f"the server sent an event with the unknown tag {tag}")
 
     def play(self, events):
-        """Applies a turn. The server is right, even if its events are inconsistent."""
+        """The server is right, even if its events are inconsistent."""
         self.explosions = set()
         self.bombs = {bomb: (spot, max(0, timer - 1)) for bomb, (spot, timer) in self.bombs.items()}
         before = frozenset(self.blocks)
@@ -179,7 +175,7 @@ class State:
             self.scores[robot] += 1
 
     def blast(self, center, blocks):
-        """Returns the fields that a bomb covers. An arm ends at the edge, at its radius, or with the first block."""
+        """An arm ends at the edge, at its radius, or with the first block."""
         _, _, size_x, size_y, _, radius, _ = self.hello
         fields = {center}
         if center in blocks:

@@ -130,7 +130,6 @@ class Game:
         return x, self.draws.draw() % self.setup.size_y
 
     def drop(self, player):
-        """Puts a robot on a drawn field."""
         self.robots[player] = self.draw_field()
         return player_moved(player, self.robots[player])
 
@@ -138,7 +137,7 @@ class Game:
         return 0 <= spot[0] < self.setup.size_x and 0 <= spot[1] < self.setup.size_y
 
     def blast(self, center):
-        """Returns the fields that a bomb covers. An arm ends at the edge, at its radius, or with the first block."""
+        """An arm ends at the edge, at its radius, or with the first block."""
         fields = {center}
         if center in self.blocks:
             return fields
@@ -154,7 +153,7 @@ class Game:
         return fields
 
     def play_turn(self, actions):
-        """Plays a turn with the action of each player who sent one. Returns its events."""
+        """Takes the action of each player who sent one. Returns the events."""
         self.turn += 1
         events = []
         hit_robots, hit_blocks = set(), set()
@@ -180,7 +179,7 @@ class Game:
         return events
 
     def act(self, player, kind, direction):
-        """Applies an action. Yields its event, if it has an effect."""
+        """Yields the event of the action, if it has an effect."""
         spot = self.robots[player]
         if kind == PLACE_BOMB:
             bomb, self.next_bomb = self.next_bomb, self.next_bomb + 1
@@ -248,7 +247,7 @@ class Server:
             self.try_to(client, lambda: client.send(message))
 
     def try_to(self, client, act):
-        """Calls a function for a client, and drops the client if it has disconnected or broken the protocol."""
+        """Drops the client if it has disconnected or broken the protocol."""
         try:
             act()
             if len(client.unsent) > MAX_LAG:
@@ -304,7 +303,7 @@ class Server:
             self.open_lobby()
 
     def due(self):
-        """Returns the end of the current turn. It is counted from turn 0, so that turns do not drift."""
+        """Counted from turn 0, so that turns do not drift."""
         return self.began + (self.game.turn + 1) * self.setup.turn_duration / 1000
 
     def run(self):
