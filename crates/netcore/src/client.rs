@@ -6,9 +6,7 @@ use crate::{Gone, Time};
 
 /// A client of any game, as its driver sees it: a terminal, a bot, a browser or a simulation.
 ///
-/// Input: [`receive`](Client::receive), [`act`](Client::act), [`elapsed`](Client::elapsed) and
-/// [`disconnected`](Client::disconnected). Output: [`take_outgoing`](Client::take_outgoing) yields the messages for the
-/// server. The view for the user differs from game to game, so each client has its own methods for that.
+/// The view for the user differs from game to game, so each client has its own methods for that.
 pub trait Client {
     /// An action of the user.
     type Action;
@@ -27,8 +25,7 @@ pub trait Client {
     /// The next message for the server: exactly one, in wire format.
     fn take_outgoing(&mut self) -> Option<Bytes>;
 
-    /// When [`Client::elapsed`] is due. After that call the deadline is later, or there is none. The default is none, for a
-    /// client without timers.
+    /// When [`Client::elapsed`] is due; the call moves or removes this deadline. The default is none.
     fn deadline(&self, now: Time) -> Option<Time> {
         let _ = now;
         None
@@ -42,6 +39,6 @@ pub trait Client {
     /// Reports that the connection is gone.
     fn disconnected(&mut self, now: Time, why: Gone);
 
-    /// Whether the client has finished: it sends no messages and expects none.
+    /// Whether the client neither sends nor expects messages any more.
     fn is_over(&self) -> bool;
 }

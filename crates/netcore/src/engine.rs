@@ -11,17 +11,14 @@ use crate::{DecodeError, Framing, Input, Occupant, Outbox, Status, Time};
 pub trait Protocol {
     /// A well-formed message from a peer.
     type Request;
-    /// The decoding state of a stream, which depends on its earlier messages: for instance the dialect that the first
-    /// byte selected.
+    /// The decoding state of a stream, which depends on its earlier messages.
     type Decoder: Default + Clone + PartialEq + Debug;
-    /// The longest message from a peer, in bytes. At most this much of an unfinished message is buffered.
+    /// The longest message from a peer, in bytes: the bound for buffered bytes of an unfinished message.
     const MAX_MESSAGE: usize;
-    /// The error for bytes behind a message of a stream, in a protocol where a peer must wait for an answer first. They
-    /// are rejected after that message.
+    /// The error for bytes behind a message, in a protocol where a peer must wait for an answer first.
     const AHEAD: Option<DecodeError> = None;
 
-    /// The length of the message at the front of a stream. `None` means that the stream must deliver more bytes first. A
-    /// length is at least 1, and at most that of `bytes`.
+    /// The length of the message at the front of a stream, from 1 to that of `bytes`; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError`] when the bytes are already known not to be a message.
@@ -34,8 +31,7 @@ pub trait Protocol {
     /// unchanged.
     fn decode(decoder: &mut Self::Decoder, message: &[u8], framing: Framing) -> Result<Self::Request, DecodeError>;
 
-    /// Takes one message off the front of the `buffer` of a stream, for callers without a room. `None` means that the
-    /// stream must deliver more bytes first.
+    /// Takes one message off the front of `buffer`, for callers without a room; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError`] when the bytes are not a message. The buffer is then unchanged.
@@ -46,15 +42,14 @@ pub trait Protocol {
         Ok(Some(request))
     }
 
-    /// Decides from its content what a datagram from an unknown address may cause. This applies to datagrams only: on
-    /// other links a peer is connected before its first message. The default ignores all datagrams.
+    /// What a datagram from an unknown address may cause. On other links a peer is connected before its first message.
     fn admits(message: Result<&Self::Request, DecodeError>) -> Admission {
         let _ = message;
         Admission::Ignored
     }
 }
 
-/// What a datagram from an unknown address may cause.
+/// The permitted effect of a datagram from an unknown address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     /// The datagram has no effect.
@@ -93,7 +88,7 @@ impl Outcome {
 /// A game server without sockets: a deterministic state machine.
 ///
 /// The same configuration, seed and sequence of timed inputs give the same outputs on every machine. [`Engine::input`]
-/// is the only method that changes the state; outputs are appended to the [`Outbox`].
+/// is the only method that changes the state.
 pub trait Engine {
     /// The messages that peers send to it.
     type Protocol: Protocol;
@@ -101,17 +96,17 @@ pub trait Engine {
     /// Processes one input and appends the resulting outputs to `out`. `now` never goes back.
     fn input(&mut self, now: Time, input: Input<'_, RequestOf<Self>>, out: &mut Outbox);
 
-    /// When [`Input::Elapsed`] is due next: the earliest of all timers. The time is absolute, so timers do not drift.
+    /// When [`Input::Elapsed`] is due next. The time is absolute, so timers do not drift.
     fn deadline(&self) -> Option<Time>;
 
-    /// Why the server ended; `None` while it runs. A server that has ended must not be given any more inputs.
+    /// Why the server ended; `None` while it runs. It takes no inputs after its end.
     fn outcome(&self) -> Option<Outcome>;
 
     /// The summary that a lobby shows.
     fn status(&self) -> Status;
 
-    /// The peers that have a seat or wait for one. A host that resumes a match needs them, because the events about
-    /// them were reported in an earlier run. The default is an empty list.
+    /// The peers that have a seat or wait for one. A host that resumes a match needs them, because their events were
+    /// reported in an earlier run.
     fn roster(&self) -> Vec<Occupant> {
         Vec::new()
     }

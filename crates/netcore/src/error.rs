@@ -6,22 +6,19 @@ use thiserror::Error;
 
 /// Why bytes from a peer are not a message.
 ///
-/// Offsets (`at`) count bytes from the start of the message. On a stream [`DecodeError::Incomplete`] means that more
-/// bytes are needed; in a datagram it is an error like any other.
-///
-/// Recordings contain errors, so new variants come last.
+/// Offsets (`at`) count bytes from the start of the message. Recordings contain errors, so new variants come last.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The bytes end before the message does.
+    /// The bytes end before the message does. On a stream, more bytes are needed.
     #[error("the message ends early")]
     Incomplete,
     /// A tag that does not name a variant of `ty`.
     #[error("byte {at}: {tag} is no tag of {ty}")]
     UnknownTag {
-        /// The enumeration that was expected.
+        /// The expected enumeration.
         ty: Cow<'static, str>,
-        /// The tag that was found.
+        /// The tag.
         tag: u8,
         /// Its offset.
         at: usize,
@@ -39,7 +36,7 @@ pub enum DecodeError {
         at: usize,
         /// The announced count.
         count: u32,
-        /// The bound.
+        /// The largest allowed count.
         max: u32,
     },
     /// A message or frame longer than its bound.
@@ -47,7 +44,7 @@ pub enum DecodeError {
     TooLong {
         /// Bytes seen or announced so far.
         length: usize,
-        /// The bound.
+        /// The largest allowed length.
         max: usize,
     },
     /// Trailing bytes after the message of a datagram.
@@ -61,7 +58,7 @@ pub enum DecodeError {
     /// Any other error, described by `what`.
     #[error("byte {at}: {what}")]
     Invalid {
-        /// The description of the error.
+        /// A description.
         what: Cow<'static, str>,
         /// Offset of the first byte that is wrong.
         at: usize,

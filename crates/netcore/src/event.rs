@@ -10,11 +10,11 @@ use crate::{Gone, PeerId};
 /// Names come from peers: escape control characters before you show one in a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameEvent {
-    /// A peer requested a seat and has to wait for one.
+    /// A peer waits for a seat.
     Waiting {
         /// The peer.
         peer: PeerId,
-        /// The name that it gave.
+        /// Its name.
         name: String,
         /// The number of peers that get a seat before it.
         before: u32,
@@ -23,16 +23,16 @@ pub enum GameEvent {
     Joined {
         /// The peer.
         peer: PeerId,
-        /// The name that it gave; empty for a spectator.
+        /// Its name; empty for a spectator.
         name: String,
         /// The seat in the game's own terms: a letter, a number, or a table and a place.
         seat: String,
     },
-    /// A peer gave up its seat, or lost it.
+    /// A peer gave up or lost its seat.
     Left {
         /// The peer.
         peer: PeerId,
-        /// The name that it gave.
+        /// Its name.
         name: String,
         /// The seat, as in [`GameEvent::Joined`]; empty if it had none yet.
         seat: String,
@@ -66,9 +66,9 @@ pub enum GameEvent {
     },
     /// A line for the log.
     Notice {
-        /// How important it is.
+        /// Its importance.
         severity: Severity,
-        /// The peer that it is about, if it is about one peer.
+        /// The only peer that it is about, if there is one.
         peer: Option<PeerId>,
         /// The line, without the peer's address.
         text: String,
@@ -104,14 +104,14 @@ impl fmt::Display for Departure {
     }
 }
 
-/// How important a [`GameEvent::Notice`] is.
+/// The importance of a [`GameEvent::Notice`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// A line that the operator requested, for instance a trace. All of these lines are shown.
+    /// A line that the operator requested, for instance a trace. It is always shown.
     Requested,
-    /// Worth knowing.
+    /// Information.
     Info,
-    /// Something is wrong.
+    /// A problem.
     Warning,
 }
 
@@ -122,7 +122,7 @@ pub struct Standing {
     pub rank: u32,
     /// The seat, as in [`GameEvent::Joined`].
     pub seat: String,
-    /// The name of the player.
+    /// The player's name.
     pub name: String,
     /// The score in the game's own unit: nuggets collected, rounds won, times destroyed.
     pub score: i64,
@@ -133,9 +133,9 @@ pub struct Standing {
 pub struct Occupant {
     /// The peer.
     pub peer: PeerId,
-    /// The name that it gave.
+    /// Its name.
     pub name: String,
-    /// The seat, as in [`GameEvent::Joined`]; empty for a peer that waits for one.
+    /// The seat, as in [`GameEvent::Joined`]; empty while it waits.
     pub seat: String,
 }
 

@@ -1,9 +1,9 @@
 //! Order-dependent hashes of numbers and bytes.
 
-/// An order-dependent 64-bit hash of a sequence of numbers.
+/// An order-dependent 64-bit hash of a sequence of numbers, which does not resist a search for collisions.
 ///
 /// Different sequences have different hashes, except with probability 2^-64. Sequences of the same length that differ
-/// in one number always do. The hash does not resist an attacker who searches for collisions.
+/// in one number always do.
 ///
 /// ```
 /// use netcore::Fingerprint;

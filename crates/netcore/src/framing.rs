@@ -6,8 +6,7 @@
 //! | [`LineDecoder`] | the frame's bytes, then `0a` | mastermind |
 //! | [`LengthDecoder`] | u32 big-endian length of what follows, then the frame's bytes | blackjack, binary |
 //!
-//! The decoders remember how far they have scanned, so a stream that arrives byte by byte costs no more than one that
-//! arrives in one piece. All reject a frame above their bound before it is buffered.
+//! All decoders reject a frame above their bound before it is buffered.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
@@ -24,7 +23,7 @@ pub type LineDecoder = EndDecoder<b'\n'>;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndDecoder<const END: u8> {
     max: usize,
-    // The number of bytes at the front of the buffer that are known to contain no end byte.
+    // Bytes at the front of the buffer without an end byte, so that a stream in single bytes is not scanned repeatedly.
     scanned: usize,
 }
 
@@ -34,8 +33,7 @@ impl<const END: u8> EndDecoder<END> {
         Self { max, scanned: 0 }
     }
 
-    /// The length of the frame at the front of `bytes`, including its end byte. `None` means that more bytes are
-    /// needed.
+    /// The length of the frame at the front of `bytes`, including its end byte; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError::TooLong`] when there are more than `max` bytes without an end byte.
@@ -49,7 +47,7 @@ impl<const END: u8> EndDecoder<END> {
         Ok(end.map(|end| end + 1))
     }
 
-    /// Decodes `bytes`, which must be exactly one frame, and returns the frame without its end byte.
+    /// Decodes exactly one frame and returns it without its end byte.
     pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
         let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
         match bytes.len() - length {
@@ -58,8 +56,7 @@ impl<const END: u8> EndDecoder<END> {
         }
     }
 
-    /// Takes one frame off the front of `buffer` and returns it without its end byte. `None` means that more bytes are
-    /// needed.
+    /// Takes one frame off the front of `buffer` and returns it without its end byte; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError::TooLong`] as soon as more than `max` bytes have arrived without an end byte.
@@ -88,7 +85,7 @@ impl LengthDecoder {
         Self { min, max }
     }
 
-    /// The length of the frame at the front of `bytes`, including its prefix. `None` means that more bytes are needed.
+    /// The length of the frame at the front of `bytes`, including its prefix; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] when its prefix is out of bounds.
@@ -105,7 +102,7 @@ impl LengthDecoder {
         Ok(Some(length.saturating_add(4)).filter(|&length| length <= bytes.len()))
     }
 
-    /// Decodes `bytes`, which must be exactly one frame, and returns the frame without its prefix.
+    /// Decodes exactly one frame and returns it without its prefix.
     pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
         let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
         match bytes.len() - length {
@@ -114,8 +111,7 @@ impl LengthDecoder {
         }
     }
 
-    /// Takes one frame off the front of `buffer` and returns it without its prefix. `None` means that more bytes are
-    /// needed.
+    /// Takes one frame off the front of `buffer` and returns it without its prefix; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] as soon as a prefix out of bounds has arrived.
@@ -126,7 +122,7 @@ impl LengthDecoder {
     }
 }
 
-/// Appends the length of `frame` and `frame` to `out`.
+/// Appends `frame` with its length prefix to `out`.
 ///
 /// # Panics
 /// If `frame` is 4 GiB or longer. The bounds of all protocols are far below that.

@@ -14,9 +14,8 @@ const SEGMENT: usize = 16 << 10;
 
 /// Appends frames to a history and returns snapshots of it as a [`History`].
 ///
-/// Frames are stored once, concatenated in segments, so that a history of many short frames has few segments. Snapshots
-/// share all finished segments. At most the growing segment is copied, and only once for all snapshots between two
-/// appends.
+/// Frames are concatenated in segments, so that a history of many short frames has few. Snapshots share all finished
+/// segments; the growing one is copied at most once between two appends.
 ///
 /// ```
 /// let mut writer = netcore::HistoryWriter::new();
@@ -33,12 +32,12 @@ pub struct HistoryWriter {
     growing: BytesMut,
     // End offset of each frame in the growing segment.
     ends: Vec<u32>,
-    // Copy of the growing segment from the last snapshot. Still valid if the lengths are equal.
+    // Copy of the growing segment from the last snapshot; valid if the lengths are equal.
     copied: Segment,
     scratch: BytesMut,
 }
 
-// Concatenated frames and the end offset of each.
+// Concatenated frames.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Segment {
     bytes: Bytes,
@@ -51,8 +50,7 @@ impl HistoryWriter {
         Self::default()
     }
 
-    /// Appends the frame that `write` puts into the empty buffer. Returns the frame, so that it can be sent to
-    /// connected peers too. A frame is shorter than 4 GiB.
+    /// Appends the frame that `write` puts into the empty buffer, and returns it. A frame is shorter than 4 GiB.
     pub fn append(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
         write(&mut self.scratch);
         let frame = self.scratch.split().freeze();
@@ -78,12 +76,11 @@ impl HistoryWriter {
         self.history()
     }
 
-    /// The history so far, as [`snapshot`](HistoryWriter::snapshot) but without caching a copy of the growing segment.
+    /// As [`snapshot`](HistoryWriter::snapshot), but without caching a copy of the growing segment.
     pub fn history(&self) -> History {
         History { finished: Arc::clone(&self.finished), last: self.last(), bytes: self.len() }
     }
 
-    // The growing segment in its present state.
     fn last(&self) -> Segment {
         if self.copied.bytes.len() == self.growing.len() {
             return self.copied.clone();
@@ -118,7 +115,7 @@ impl HistoryWriter {
     }
 }
 
-/// Continues a history. Finished segments are shared; only the growing one is copied.
+/// Finished segments are shared; only the growing one is copied.
 impl From<History> for HistoryWriter {
     fn from(History { finished, last, bytes }: History) -> Self {
         Self {
@@ -152,7 +149,7 @@ impl History {
         self.finished.iter().chain(last).map(|segment| &segment.bytes)
     }
 
-    /// The frames in order, as they were appended, for links with one message per frame. Copies no bytes.
+    /// The frames in order, for links with one message per frame. Copies no bytes.
     pub fn frames(&self) -> impl Iterator<Item = Bytes> {
         self.finished.iter().chain([&self.last]).flat_map(|Segment { bytes, ends }| {
             let mut start = 0;
@@ -174,7 +171,7 @@ impl History {
     }
 }
 
-/// Serialized as the list of its frames; the segments are rebuilt when it is read.
+/// The list of its frames; the segments are rebuilt when it is read.
 impl Serialize for History {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let count = self.finished.iter().chain([&self.last]).map(|segment| segment.ends.len()).sum();
@@ -230,7 +227,6 @@ mod tests {
     fn a_snapshot_holds_everything_appended_before_it() {
         let (mut writer, mut written, mut frames, mut kept) = (HistoryWriter::new(), vec![], vec![], vec![]);
         for round in 0..2_000_usize {
-            // Short frames, and sometimes one that is longer than a segment.
             let length = if round % 700 == 350 { SEGMENT + round } else { round % 50 };
             let frame: Vec<u8> = (0..length).map(|at| u8::try_from((round * 31 + at) % 251).unwrap()).collect();
             assert_eq!(writer.append(|out| out.extend_from_slice(&frame)), frame);

@@ -5,32 +5,30 @@ use core::task::{Context, Poll};
 
 /// Decides when the outputs of an input may be sent, for instance once a journal is on disk.
 ///
-/// Positions are increasing numbers. The outputs of an input are sent once the position after that input is reached.
+/// Positions increase. The outputs of an input are sent once the position after that input is reached.
 pub trait Hold {
     /// The position after everything that the room has processed so far.
     fn position(&self) -> u64;
 
-    /// The position that has been reached.
+    /// The last reached position.
     fn reached(&self) -> u64;
 
-    /// Ready if a position above `reached` has been reached, or no further position ever will be. Otherwise the task is
-    /// woken when that happens.
+    /// Ready once a position above `reached` is reached, or no further position ever will be.
     fn poll_reached(&mut self, reached: u64, context: &mut Context<'_>) -> Poll<()>;
 
-    /// Called before the host waits: the writes that outputs depend on must start now. Until then they are delayed, so
-    /// that all inputs between two waits are written in one batch.
+    /// Starts the writes that outputs depend on. The host calls it before it waits, so all inputs between two waits are
+    /// one batch.
     fn flush(&mut self) {}
 
     /// Called when the oldest output has waited for a long time, and again when an output is sent.
     fn set_stalled(&mut self, _is_stalled: bool) {}
 
-    /// Whether the backlog is so large that the room must not be given any more inputs.
+    /// Whether the backlog is so large that the room must not be given more inputs.
     fn is_full(&self) -> bool {
         false
     }
 
-    /// The reason why no further position will ever be reached, after which the host must not send outputs; `None` if
-    /// one may be reached.
+    /// Why no further position will ever be reached, after which the host must not send outputs; `None` if one may be.
     fn lost(&self) -> Option<String> {
         None
     }

@@ -8,22 +8,21 @@ use crate::{
     RequestOf, Room, Split, StateError, Status, Time,
 };
 
-/// An engine as a [`Room`]: decodes what arrives with the protocol of the engine, with one decoder per peer.
+/// An engine as a [`Room`]: decodes inputs with its protocol, with one decoder per peer.
 #[derive(Debug, Clone)]
 pub struct Hosted<E: Engine> {
     engine: E,
     lines: BTreeMap<PeerId, PeerDecoder<DecoderOf<E>>>,
 }
 
-/// The decoder of an engine's protocol: its state between two messages of a stream.
+/// The decoder of an engine's protocol.
 pub type DecoderOf<E> = <<E as Engine>::Protocol as Protocol>::Decoder;
 
-/// The decoding state of one peer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct PeerDecoder<D> {
     link: Link,
     decoder: D,
-    // The peer sent a malformed message over a stream, so the rest of the stream cannot be read.
+    // After a malformed message on a stream.
     ignoring: bool,
     // Whether bytes followed its last message. The consequence is an input of its own, so this is not part of the
     // state.
@@ -63,7 +62,7 @@ impl<E: Engine> Hosted<E> {
     }
 }
 
-/// The state of a [`Hosted`] room as plain data: that of the engine and that of the decoders.
+/// The state of a [`Hosted`] room as plain data.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct HostedState<S, D> {
     engine: S,
@@ -83,7 +82,6 @@ impl<E: Recorded> Hosted<E> {
     }
 }
 
-// Decodes exactly one message.
 fn decode<E: Engine>(
     decoder: &mut DecoderOf<E>,
     message: &[u8],
@@ -100,7 +98,7 @@ fn check_length<E: Engine>(bytes: &[u8]) -> Result<(), DecodeError> {
     if length > max { Err(DecodeError::TooLong { length, max }) } else { Ok(()) }
 }
 
-// The length of the message at the front of a stream, at least 1. `None` means that more bytes are needed.
+// At least 1; `None` if more bytes are needed.
 fn length_on_stream<E: Engine>(line: &PeerDecoder<DecoderOf<E>>, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
     if let (true, Some(why)) = (line.ahead, E::Protocol::AHEAD) {
         return Err(why);

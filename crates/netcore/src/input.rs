@@ -7,22 +7,22 @@ use crate::{DecodeError, Gone, Link, PeerId, Role};
 
 /// An input of a server: everything that can wake it.
 ///
-/// `M` is a message: an [`Engine`](crate::Engine) receives it decoded, a [`Room`](crate::Room) as the bytes of exactly one
-/// message, and a recording owns these bytes.
+/// `M` is a message: an [`Engine`](crate::Engine) receives it decoded, a [`Room`](crate::Room) as the bytes of exactly
+/// one message, and a recording owns these bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input<'a, M> {
     /// A peer connected. Its messages follow.
     Connected {
-        /// The new peer, with a number that was never used before.
+        /// A number that was never used before.
         peer: PeerId,
-        /// What it may do.
+        /// Its permissions.
         role: Role,
-        /// How it is connected.
+        /// The kind of its connection.
         link: Link,
         /// Its address as `1.2.3.4:5` or `[::1]:5`.
         address: Cow<'a, str>,
     },
-    /// A message.
+    /// A message from a peer.
     Message {
         /// Its sender.
         peer: PeerId,
@@ -38,20 +38,19 @@ pub enum Input<'a, M> {
     },
     /// The peer lost its state (it reconnected, or the server was resumed): send it everything that it may know.
     Refresh {
-        /// The peer to update.
+        /// The peer.
         peer: PeerId,
     },
-    /// A peer disconnected. If it [`Left`](Gone::Left), it may still read: the engine can send to it until it closes
-    /// the peer, which it must do. With any other reason, the peer can no longer receive anything.
+    /// A peer disconnected. If it [`Left`](Gone::Left), the engine can still send to it, and must close it.
     Disconnected {
         /// The peer.
         peer: PeerId,
-        /// Why.
+        /// The reason.
         why: Gone,
     },
     /// The time returned by [`Engine::deadline`](crate::Engine::deadline) has come.
     Elapsed,
-    /// The server is being shut down. The [`Leave`] determines whether players are notified that the game is over.
+    /// The server shuts down. The [`Leave`] determines whether players are notified that the game is over.
     Stop(Leave),
 }
 
@@ -65,7 +64,7 @@ pub enum Leave {
 }
 
 impl<'a, M> Input<'a, M> {
-    /// The peer concerned.
+    /// The peer concerned, if any.
     pub const fn peer(&self) -> Option<PeerId> {
         match self {
             Self::Connected { peer, .. }
@@ -92,7 +91,7 @@ impl<'a, M> Input<'a, M> {
 }
 
 impl<M: AsRef<[u8]>> Input<'_, M> {
-    /// The same input with a borrowed message, as a room takes it.
+    /// The same input with a borrowed message, for a room.
     pub fn borrowed(&self) -> Input<'_, &[u8]> {
         match self {
             Self::Connected { peer, role, link, address } => {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How well a bot plays, in the same terms for all games.
+/// The strength of a bot, in the same terms for all games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {

@@ -1,20 +1,18 @@
 //! The part of the network programs that needs no operating system.
 //!
-//! - [`Engine`]: a game server as a state machine, with one closed list of inputs ([`Input`]) and one of outputs
-//!   ([`Output`]). Time and randomness are passed in, so the same inputs always give the same bytes.
-//! - [`Room`]: the same server at the level of bytes, and object safe, for shells, journals and simulations. [`Hosted`]
-//!   turns any engine into a room. [`GameEvent`] and [`Status`] report what happens in the same terms for all games.
+//! - [`Engine`]: a game server as a deterministic state machine from [`Input`] to [`Output`].
+//! - [`Room`]: the same server at the level of bytes, for shells, journals and simulations. [`Hosted`] turns any engine
+//!   into a room. [`GameEvent`] and [`Status`] report what happens in the same terms for all games.
 //! - [`Recorded`]: an engine whose matches can be recorded, replayed and resumed.
 //! - [`Hold`]: holds outputs back until their inputs are durably recorded.
 //! - [`Client`]: a game client as a state machine.
 //! - [`wire`]: a bounded reader and writer for big-endian binary messages.
-//! - [`framing`]: incremental decoders that split a byte stream into NUL-terminated or length-prefixed frames.
+//! - [`framing`]: incremental decoders that split a byte stream into frames.
 //! - [`MessageStream`]: the receiving end of a stream of messages, which knows where a malformed one begins.
 //! - [`HistoryWriter`] and [`History`]: a history that is stored once and sent to every peer that joins late.
-//! - [`Shares`], [`RateTable`] and [`HostQueue`]: the quotas of hosts ([`HostId`]) and their networks for amounts,
-//!   rates and waiting requests. [`TokenBucket`] is a rate limiter that takes the time as an argument.
-//! - [`Level`] is the strength of a bot. [`Name`] is the name of a player, which follows the rules of its game
-//!   ([`Naming`]).
+//! - [`Shares`], [`RateTable`] and [`HostQueue`]: quotas of hosts ([`HostId`]) and their networks for amounts, rates
+//!   and waiting requests. [`TokenBucket`] is a rate limiter.
+//! - [`Level`] is the strength of a bot, and [`Name`] the name of a player by the rules of its game ([`Naming`]).
 //!
 //! The crate is `no_std`: the compiler rejects sockets, clocks, files and threads here.
 //!

@@ -9,24 +9,22 @@ pub trait MessageDecoder {
     /// A message of the stream.
     type Message;
 
-    /// Takes bytes off the front of `buffer`, up to the end of one message at most; `None` when more bytes are needed.
+    /// Takes bytes off the front of `buffer`, up to the end of one message at most; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError`] when the bytes are not a message. The rest of the stream cannot be decoded.
     fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Self::Message>, DecodeError>;
 }
 
-/// The received bytes of a stream that are not decoded yet, and the position of the next message. With this position,
-/// an error can identify the malformed message.
+/// The received bytes of a stream that are not decoded yet, and the position of the next message for error messages.
 #[derive(Debug, Clone, Default)]
 pub struct MessageStream<D> {
     decoder: D,
     buffer: BytesMut,
-    // Complete messages.
+    // Complete messages, and their bytes.
     messages: u64,
-    // Bytes of complete messages.
     start: u64,
-    // Bytes that were taken off the buffer, including those of the incomplete message.
+    // Bytes taken off the buffer, including those of the incomplete message.
     taken: u64,
 }
 
@@ -76,7 +74,7 @@ impl<D> MessageStream<D> {
 }
 
 impl<D: MessageDecoder> MessageStream<D> {
-    /// The next message; `None` when more bytes are needed.
+    /// The next message; `None` if more bytes are needed.
     pub fn next_message(&mut self) -> Result<Option<D::Message>, DecodeError> {
         let before = self.buffer.len();
         let decoded = self.decoder.decode(&mut self.buffer);

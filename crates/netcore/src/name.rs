@@ -12,8 +12,7 @@ pub trait Naming: Clone {
     /// A description of valid names, for error messages.
     const SHAPE: &'static str;
 
-    /// Turns typed bytes into a name; `None` if they are not a valid name. The name is printable ASCII, possibly with
-    /// tabs.
+    /// Turns typed bytes into a name of printable ASCII and tabs; `None` if they are not valid.
     fn name(typed: &[u8]) -> Option<String>;
 }
 
@@ -41,7 +40,7 @@ pub trait Naming: Clone {
 #[serde(try_from = "String", into = "String", bound = "N: Naming")]
 pub struct Name<N>(String, PhantomData<N>);
 
-/// The error for a text that is not a valid name: a description of valid names.
+/// The error for an invalid name: a description of valid ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct NotAName(pub &'static str);

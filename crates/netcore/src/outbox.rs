@@ -14,7 +14,7 @@ pub enum To {
     Everyone,
 }
 
-/// An action of an engine. The shell executes outputs in order.
+/// An action of an engine. The shell executes them in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Send these bytes.
@@ -26,15 +26,14 @@ pub enum Output {
     },
     /// Send a history: all of its segments in order, before anything sent to this peer later.
     ///
-    /// A history can be long, and it is shared with other peers that catch up, so it does not count towards the lag of
-    /// the peer. Instead, the time that the peer may stall is limited.
+    /// It does not count towards the lag of the peer. Instead, the time that the peer may stall is limited.
     Replay {
         /// The recipient.
         to: PeerId,
         /// Complete messages, concatenated.
         history: History,
     },
-    /// Send all queued outputs of this peer, then drop the peer.
+    /// Drop this peer after its queued outputs.
     Close {
         /// The peer.
         peer: PeerId,
@@ -43,7 +42,7 @@ pub enum Output {
     Event(GameEvent),
 }
 
-/// A queue of outputs from an engine to its shell. It is reused between calls to avoid allocations.
+/// A queue of outputs from an engine to its shell, reused between calls to avoid allocations.
 #[derive(Debug, Default)]
 pub struct Outbox {
     outputs: Vec<Output>,
@@ -62,7 +61,7 @@ impl Outbox {
         self.outputs.push(Output::Send { to: To::Peer(peer), frame });
     }
 
-    /// Sends `frame`, which is one message, to every peer that is connected and not closed.
+    /// Sends `frame`, which is one message, to [`To::Everyone`].
     pub fn send_everyone(&mut self, frame: Bytes) {
         self.outputs.push(Output::Send { to: To::Everyone, frame });
     }
@@ -88,12 +87,12 @@ impl Outbox {
         self.event(GameEvent::Summary(text));
     }
 
-    /// Reports that a recording of the input takes this many bytes. The shell charges them to the peer.
+    /// Reports the size of the recorded input, which the shell charges to its peer.
     pub fn charge_recorded(&mut self, bytes: u32) {
         self.recorded = self.recorded.saturating_add(bytes);
     }
 
-    /// The recorded bytes that were reported since the last call.
+    /// The bytes reported since the last call.
     pub fn take_recorded(&mut self) -> u32 {
         core::mem::take(&mut self.recorded)
     }
@@ -126,7 +125,7 @@ impl Outbox {
 
     /// The peers that were closed since `start`.
     pub fn closed_since(&self, start: OutboxPosition) -> impl Iterator<Item = PeerId> {
-        // Most inputs close no peer; then the outputs are not scanned.
+        // Most inputs close no peer.
         let from = if self.closes == start.closes { self.outputs.len() } else { start.outputs };
         self.outputs.iter().skip(from).filter_map(|output| match output {
             Output::Close { peer } => Some(*peer),

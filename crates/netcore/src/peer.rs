@@ -13,7 +13,7 @@ impl fmt::Display for PeerId {
     }
 }
 
-/// What a peer may do.
+/// The permissions of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Role {
     /// Speaks the game's protocol and may take a seat.
@@ -22,11 +22,10 @@ pub enum Role {
     Watcher,
 }
 
-/// How a peer is connected.
+/// The kind of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Link {
-    /// Datagrams: messages may be lost, duplicated or reordered, addresses may be forged, and the disconnection of a
-    /// peer is not reported.
+    /// Datagrams may be lost, duplicated, reordered or forged, and disconnections are not reported.
     Datagram,
     /// An ordered stream of bytes without message boundaries.
     Stream,
@@ -51,7 +50,7 @@ pub enum Gone {
     Left,
     /// The connection broke, or its port refuses datagrams.
     Broken,
-    /// It did not read its messages, and its queue exceeded the bound.
+    /// Its queue exceeded the bound because it did not read.
     Lagging,
     /// The server was killed and resumed, and the connection did not survive. The client may reconnect.
     Interrupted,
@@ -66,8 +65,7 @@ pub enum Framing {
     Stream,
 }
 
-/// A machine or a household: an IPv4 address, or an IPv6 network of 64 bits. Limited resources are divided among hosts,
-/// so that no host can take all of them.
+/// A machine or a household: an IPv4 address, or an IPv6 network of 64 bits. Limited resources are divided among hosts.
 ///
 /// ```
 /// use netcore::HostId;
@@ -83,7 +81,7 @@ pub enum HostId {
     V4([u8; 4]),
     /// The upper 64 bits of an IPv6 address.
     V6Network(u64),
-    /// An address that is not an internet address. All of these count as one host.
+    /// Any other address. All of these count as one host.
     Other,
 }
 

@@ -1,11 +1,7 @@
 //! Quotas: the limits on what one host may use.
 //!
-//! - [`Shares`] divide an amount that is taken and given back, such as connections, among hosts.
-//! - A [`TokenBucket`] limits a [`Rate`]; a [`RateTable`] has one bucket for each host, in bounded memory.
-//! - A [`HostQueue`] serves waiting requests host by host.
-//!
-//! All of them take the host, and the time if they need it, as arguments. Other crates set the amounts and rates, and add locks, clocks
-//! and futures.
+//! All of them take the host, and the time if they need it, as arguments. Other crates set the amounts and rates, and
+//! add locks, clocks and futures.
 
 mod host_queue;
 mod rate;
@@ -17,14 +13,14 @@ pub use shares::{Full, Shares};
 
 use crate::HostId;
 
-/// The networks of an IPv6 host: how many of the 64 bits of its own network vary within them, and how many hosts they count as. Providers
-/// give their customers networks of 64, 56 or 48 bits, so a customer can have 65,536 hosts and counts as 16.
+/// The networks of an IPv6 host: the number of varying bits above the lower 64, and the number of hosts they count as.
+/// Providers assign networks of 64, 56 or 48 bits, so a customer can have 65,536 hosts and counts as 16.
 const NETWORKS: [(u32, u32); 3] = [(0, 1), (8, 4), (16, 16)];
 
 /// A host, or a larger IPv6 network that contains it.
 ///
-/// What a host uses is also charged to its networks. The quota of a network is that of a few hosts, so a customer with a large network
-/// does not count as thousands of hosts.
+/// What a host uses is also charged to its networks, so a customer with a large network does not count as thousands of
+/// hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Network {
     first: HostId,
@@ -32,7 +28,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// The number of hosts that the network counts as. Its quota is that of one host times this number.
+    /// The number of hosts that it counts as. Its quota is that of one host times this number.
     pub const fn hosts(self) -> u32 {
         self.hosts
     }
@@ -44,7 +40,7 @@ impl Network {
 }
 
 impl HostId {
-    /// Returns the host itself and then its networks, each larger than the one before: for IPv6 those of 56 and of 48 bits.
+    /// The host itself and then its networks, each larger than the one before: for IPv6 those of 56 and of 48 bits.
     ///
     /// ```
     /// use netcore::HostId;

@@ -7,10 +7,10 @@ use thiserror::Error;
 
 use crate::{Engine, Protocol};
 
-/// An engine whose matches can be recorded: its setup and its state can be serialized and read again.
+/// An engine whose matches can be recorded, replayed and resumed.
 ///
-/// An engine is deterministic, so its [`Setup`](Recorded::Setup) and its inputs in order determine a match. A
-/// [`State`](Recorded::State) only saves time: a replay that starts from it skips the inputs before it.
+/// Its [`Setup`](Recorded::Setup) and its inputs in order determine a match. A [`State`](Recorded::State) only saves
+/// time: a replay that starts from it skips the inputs before it.
 ///
 /// Both are read from files. [`from_setup`](Recorded::from_setup) validates a setup like a message from a peer. A state
 /// is not validated: the caller has compared its digest with the recorded one, so this program wrote it.
@@ -18,19 +18,18 @@ pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOw
     /// The game's name in lower case, as in `nuggets`.
     const GAME: &'static str;
 
-    /// The version of the rules. Raise it with every change after which the same setup and inputs give other outputs or
-    /// another state, or after which a setup or a state is serialized differently. A match can be resumed only under the
-    /// version that recorded it.
+    /// The version of the rules. Raise it with every change of the outputs or the state for the same setup and inputs,
+    /// or of their encoding. A match can be resumed only under the version that recorded it.
     const RULES: u32;
 
-    /// The oldest version whose recordings can be replayed: the same setup and inputs give the same outputs, and its setups
-    /// and states can be decoded. The digests of its states may differ.
+    /// The oldest version whose recordings can be replayed with the same outputs. The digests of its states may differ.
     const OLDEST_RULES: u32 = Self::RULES;
 
-    /// The encoding of the fields that were added at the end of a setup, with the values that recordings without them have.
+    /// The encoding of the fields that were added at the end of a setup, with the values that recordings without them
+    /// have.
     const SETUP_DEFAULTS: &'static [u8] = &[];
 
-    /// Everything that an engine is made from, including seed and map.
+    /// What an engine is made from, including seed and map.
     type Setup: Serialize + DeserializeOwned + Clone + Debug;
 
     /// The state as plain data, without what can be computed from the rest.
@@ -45,7 +44,7 @@ pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOw
     /// The current state. Cheap enough to call in the middle of a game: large parts are shared, not copied.
     fn state(&self) -> Self::State;
 
-    /// Restores the engine that had this state: it has the same state again and behaves the same. The state is not validated.
+    /// Restores the engine that had this state, which is not validated.
     ///
     /// # Errors
     /// [`StateError`] when the setup is not valid, or the state has no form that belongs to it.

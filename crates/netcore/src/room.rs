@@ -7,11 +7,11 @@ use crate::{Admission, DecodeError, Input, Outbox, Outcome, PeerId, Status, Time
 /// The content at the front of the bytes of a peer; see [`Room::split`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Split {
-    /// A message of the given number of bytes. Decoding may still find that it is malformed.
+    /// A message of this many bytes. Decoding may still find that it is malformed.
     Message(usize),
-    /// The bytes are not a message: an [`Input::Malformed`] follows, and all of them are discarded.
+    /// Not a message: an [`Input::Malformed`] follows, and all bytes are discarded.
     Malformed(DecodeError),
-    /// The bytes are the start of a message, and more bytes are needed.
+    /// The start of a message.
     Incomplete,
     /// The room no longer accepts input from this peer, and all bytes are discarded.
     Ignored,
@@ -22,33 +22,30 @@ pub enum Split {
 pub enum Progress {
     /// The input was processed. The bytes behind it may contain more messages.
     Decoded,
-    /// The bytes are the start of a message. They were left in place, and more bytes are needed.
+    /// The start of a message, left in place.
     Incomplete,
-    /// The bytes are not a message, and all of them were discarded. On a stream the room accepts no further input from
-    /// this peer.
+    /// Not a message: all bytes were discarded. A stream accepts no further input from this peer.
     Malformed(DecodeError),
     /// The room has ended or no longer accepts input from this peer, and all bytes were discarded.
     Ignored,
 }
 
-/// A server without sockets, at the level of bytes. Shells, journals, replays and simulations drive it.
-///
-/// A room is as deterministic as its [`Engine`](crate::Engine): its inputs alone determine what it does. It is object
-/// safe, so that one shell can host different games.
+/// An [`Engine`](crate::Engine) at the level of bytes: as deterministic, and object safe, so that one shell can host
+/// different games.
 pub trait Room {
-    /// Finds the end of the message at the front of `bytes`. On a stream, `bytes` is all input from this peer that was
-    /// not taken yet; otherwise it is one whole message.
+    /// Finds the end of the message at the front of `bytes`: on a stream all input from this peer that was not taken
+    /// yet, otherwise one whole message.
     ///
     /// This does not change the state, so a recording does not contain it. The caller passes the result to
     /// [`Room::input`]: exactly the bytes of the message, or an [`Input::Malformed`]. [`Room::receive`] does both.
     fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split;
 
-    /// Processes one input and appends the resulting outputs to `out`. `now` never goes back.
+    /// Processes one input and appends the outputs to `out`. `now` never goes back.
     ///
-    /// If a message turns out to be malformed, this has the effect of an [`Input::Malformed`].
+    /// A message that turns out to be malformed has the effect of an [`Input::Malformed`].
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress;
 
-    /// Takes at most one message off the front of `bytes` and processes it. The caller passes the rest in again.
+    /// Takes at most one message off the front of `bytes` and processes it.
     fn receive(&mut self, now: Time, peer: PeerId, bytes: &mut BytesMut, out: &mut Outbox) -> Progress {
         let progress = match self.split(peer, bytes) {
             Split::Incomplete => return Progress::Incomplete,

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A moment, in nanoseconds since the engine was created.
 ///
-/// Engines have no clock. The shell passes the time of each input and wakes the engine at its deadline. Deadlines are
-/// absolute, so a sequence of them does not drift.
+/// Engines have no clock: the shell passes the time of each input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Time(u64);
 

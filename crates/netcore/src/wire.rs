@@ -23,8 +23,8 @@ pub use self::text::{ShortText, TextTooLong};
 
 /// A value that can be decoded from the front of a message.
 pub trait Decode: Sized {
-    /// The maximum number of entries of a map with keys of this type: the number of different values, or the largest
-    /// count if that is less.
+    /// The maximum number of entries of a map with keys of this type: the number of different values, at most
+    /// `u32::MAX`.
     const MAX_KEYS: u32 = u32::MAX;
 
     /// Takes one value from `reader`.
@@ -64,10 +64,7 @@ impl<'a> Reader<'a> {
         self.bytes.len() - self.at
     }
 
-    /// Takes the next `length` bytes.
-    ///
-    /// # Errors
-    /// [`DecodeError::Incomplete`] when fewer are left.
+    /// Takes the next `length` bytes, or fails with [`DecodeError::Incomplete`].
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], DecodeError> {
         let end = self.at.checked_add(length).ok_or(DecodeError::Incomplete)?;
         let bytes = self.bytes.get(self.at..end).ok_or(DecodeError::Incomplete)?;
@@ -81,10 +78,7 @@ impl<'a> Reader<'a> {
         Ok(*bytes)
     }
 
-    /// Takes the count of a list.
-    ///
-    /// # Errors
-    /// [`DecodeError::TooMany`] when the count exceeds the bound of this reader.
+    /// Takes the count of a list, or fails with [`DecodeError::TooMany`] above the bound of this reader.
     pub fn items(&mut self) -> Result<u32, DecodeError> {
         self.count(self.max_items)
     }
@@ -103,7 +97,7 @@ impl<'a> Reader<'a> {
         if count > max { Err(DecodeError::TooMany { at, count, max }) } else { Ok(count) }
     }
 
-    /// Takes one value. If the value is truncated, takes no bytes and returns `None`.
+    /// Takes one value; `None`, and no bytes, if it is truncated.
     ///
     /// # Errors
     /// Any [`DecodeError`] except [`DecodeError::Incomplete`].
@@ -122,10 +116,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Checks that the datagram has been read completely.
-    ///
-    /// # Errors
-    /// [`DecodeError::Trailing`] when bytes are left.
+    /// Fails with [`DecodeError::Trailing`] when bytes are left.
     pub fn finish(self) -> Result<(), DecodeError> {
         match self.remaining() {
             0 => Ok(()),
@@ -171,8 +162,7 @@ macro_rules! integers {
 }
 integers!(u8, u16, u32);
 
-// No collection has more items than a `u32` can count: `max_items` bounds received collections, and the game bounds the
-// ones that are sent.
+// `max_items` bounds received collections, and the game bounds sent ones, far below `u32::MAX` items.
 fn put_count(count: usize, writer: &mut Writer<'_>) {
     debug_assert!(u32::try_from(count).is_ok(), "lists are bounded by their game");
     u32::try_from(count).unwrap_or(u32::MAX).encode(writer);
@@ -216,7 +206,7 @@ impl<K: Encode, V: Encode> Encode for BTreeMap<K, V> {
     }
 }
 
-/// Decodes the message at the front of a stream, and returns it with its length. `None` means that more bytes are needed.
+/// Decodes the message at the front of a stream, and returns it with its length; `None` if more bytes are needed.
 ///
 /// # Errors
 /// [`DecodeError::TooLong`] when `max` bytes contain no complete message; any other [`DecodeError`] when the bytes are
@@ -234,17 +224,14 @@ pub fn read_message<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Resu
     }
 }
 
-/// Takes one message off the front of the `buffer` of a stream. `None` means that more bytes are needed.
+/// Takes one message off the front of the `buffer` of a stream; `None` if more bytes are needed.
 pub fn take_message<T: Decode>(buffer: &mut BytesMut, max: usize, max_items: u32) -> Result<Option<T>, DecodeError> {
     let Some((message, length)) = read_message(buffer, max, max_items)? else { return Ok(None) };
     buffer.advance(length);
     Ok(Some(message))
 }
 
-/// Decodes a datagram, which is exactly one message.
-///
-/// # Errors
-/// Any [`DecodeError`]. Both missing and trailing bytes are errors.
+/// Decodes a datagram, which is exactly one message: missing and trailing bytes are errors.
 pub fn read_datagram<T: Decode>(bytes: &[u8], max_items: u32) -> Result<T, DecodeError> {
     let mut reader = Reader::new(bytes, max_items);
     let message = T::decode(&mut reader)?;

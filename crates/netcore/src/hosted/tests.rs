@@ -1,5 +1,3 @@
-//! A room whose engine echoes words.
-
 use super::*;
 use crate::{Gone, Leave, Phase, Role, framing::NulDecoder};
 use alloc::{string::String, vec, vec::Vec};

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::HostId;
 
-/// The waiting requests of one host, oldest first.
 #[derive(Debug, Clone)]
 struct HostRequests<T> {
     // Its position among the hosts of its round.
@@ -16,12 +15,12 @@ struct HostRequests<T> {
     items: VecDeque<(u64, T)>,
 }
 
-/// A queue of requests that serves hosts in rounds, and the requests of one host in the order of arrival. A host with a hundred requests
-/// delays another host by one.
+/// A queue that serves hosts in rounds, and the requests of one host in the order of arrival. A host with a hundred
+/// requests delays another host by one.
 ///
-/// Each round serves one request of every waiting host. A host that begins to wait during a round is served in this round, unless it was
-/// served already. The queue remembers up to `ROUND` served hosts; then the next round begins. If `ROUND` is 0, a host that begins to wait
-/// is served after all hosts that wait already.
+/// Each round serves one request of every waiting host, including a host that begins to wait during the round, unless
+/// the round has served it already. The queue remembers up to `ROUND` served hosts; then the next round begins. If
+/// `ROUND` is 0, a host that begins to wait is served after all hosts that wait already.
 ///
 /// ```
 /// use netcore::{HostId, HostQueue};
@@ -38,9 +37,9 @@ pub struct HostQueue<T, const ROUND: usize> {
     lines: BTreeMap<HostId, HostRequests<T>>,
     // The waiting hosts in the order of service: whether the round has served them, and their position.
     turns: BTreeSet<(bool, u64, HostId)>,
-    // The hosts that this round has served, waiting or not.
+    // Waiting or not.
     served: BTreeSet<HostId>,
-    // The last number given to a request or a line.
+    // The last number given to a request or a host.
     last: u64,
     len: usize,
 }
@@ -97,7 +96,8 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         self.pop_where(|_| true)
     }
 
-    /// Removes and returns the first request of the first host for which `may` returns true. The hosts before it keep their turns.
+    /// Removes and returns the first request of the first host for which `may` returns true. Earlier hosts keep their
+    /// turns.
     pub fn pop_where(&mut self, mut may: impl FnMut(HostId) -> bool) -> Option<(HostId, T)> {
         let &(all_served, ..) = self.turns.first()?;
         let host = self.turns.iter().map(|&(.., host)| host).find(|&host| may(host))?;
@@ -128,18 +128,18 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         Some(item)
     }
 
-    /// Returns how many requests [`pop`](Self::pop) returns before the first one of `host` for which `is` returns true, if the queue does
-    /// not change otherwise.
+    /// How many requests [`pop`](Self::pop) returns before the first one of `host` for which `is` returns true, if the
+    /// queue does not change otherwise.
     pub fn before(&self, host: HostId, mut is: impl FnMut(&T) -> bool) -> Option<usize> {
         let line = self.lines.get(&host)?;
         let index = line.items.iter().position(|(_, item)| is(item))?;
         let key = |host: &HostId, line: &HostRequests<T>| (self.served.contains(host), line.order);
         let (served, order) = key(&host, line);
-        // The round of the request, counted from the present one: a host has one request in each.
+        // Counted from the present round: a host has one request in each.
         let round = index + usize::from(served);
         let before = |(other, line): (&HostId, &HostRequests<T>)| {
-            // Hosts that this round has served keep their positions in the next one; all other hosts are appended
-            // behind them.
+            // Hosts that this round has served keep their positions in the next one; all others are appended behind
+            // them.
             let (other_served, other_order) = key(other, line);
             let is_sooner = (!other_served, other_order) < (!served, order);
             (round + usize::from(is_sooner)).saturating_sub(usize::from(other_served)).min(line.items.len())
@@ -148,7 +148,7 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         Some(index + others.map(before).sum::<usize>())
     }
 
-    /// Returns the queue as plain data.
+    /// The queue as plain data.
     pub fn state(&self) -> HostQueueState<T>
     where
         T: Clone,
@@ -164,7 +164,7 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         }
     }
 
-    /// Returns the queue with this state.
+    /// The queue with this state.
     pub fn restore(state: HostQueueState<T>) -> Self {
         let HostQueueState { lines, served, last } = state;
         let mut queue = Self { served: served.into_iter().collect(), last, ..Self::default() };

@@ -9,7 +9,7 @@ use super::Network;
 use crate::{HostId, Time};
 
 const NANOS: i64 = 1_000_000_000;
-/// Shortest interval between two removals of full buckets from a [`RateTable`].
+/// A sweep visits all buckets, so a flood of new keys must not trigger it each time.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How fast a [`TokenBucket`] fills and how much it holds.
@@ -29,14 +29,12 @@ impl Rate {
     }
 }
 
-/// A token bucket: each use of a limited resource (messages, bytes) takes tokens, which are refilled at a steady rate.
-///
-/// Over any `t` seconds, at most `burst + t * per_second` tokens are handed out.
+/// A token bucket. Over any `t` seconds, at most `burst + t * per_second` tokens are handed out.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TokenBucket {
     rate: Rate,
-    // In billionths of a token, so that one nanosecond adds a whole number and no rounding error accumulates. Negative
-    // after [`TokenBucket::charge`] took more than was available.
+    // In billionths of a token, so that no rounding error accumulates. Negative after [`TokenBucket::charge`] took more
+    // than was available.
     level: i64,
     filled: Time,
 }
@@ -62,14 +60,13 @@ impl TokenBucket {
         enough
     }
 
-    /// Takes `tokens` even if that many are not available, for costs that are known only afterwards. The deficit has to
-    /// be refilled before anything can be taken again.
+    /// Takes `tokens` even if that many are not available, for costs that are known only afterwards.
     pub fn charge(&mut self, now: Time, tokens: u32) {
         self.fill(now);
         self.level = self.level.saturating_sub(price(tokens));
     }
 
-    /// When `tokens` will be available if none are taken before; `None` if the bucket never holds that many.
+    /// When `tokens` will be available; `None` if the bucket never holds that many.
     pub fn ready_at(&mut self, now: Time, tokens: u32) -> Option<Time> {
         self.fill(now);
         let missing = u64::try_from(price(tokens).saturating_sub(self.level)).unwrap_or(0);
@@ -99,9 +96,9 @@ const fn price(tokens: u32) -> i64 {
 
 /// Token buckets of one [`Rate`] by key, in bounded memory.
 ///
-/// The key is a [`Network`], since what a host uses is also charged to its networks, or contains one. A key
-/// without a bucket has used no tokens. If the table is full, full buckets are removed; if none is full, a new key gets
-/// no bucket, and the caller decides what it may use.
+/// The key is or contains a [`Network`], since what a host uses is also charged to its networks. A key without a bucket
+/// has used no tokens. If the table is full, full buckets are removed; if none is full, a new key gets no bucket, and
+/// the caller decides what it may use.
 ///
 /// ```
 /// use netcore::{HostId, Rate, RateTable, Time};
@@ -125,7 +122,7 @@ impl<K: Ord> RateTable<K> {
         Self { rate, most, buckets: BTreeMap::new(), swept: Time::ZERO }
     }
 
-    /// Whether there are as many buckets as the table may have.
+    /// Whether the table has room for no more buckets.
     pub fn is_full(&self) -> bool {
         self.buckets.len() >= self.most
     }
@@ -146,10 +143,9 @@ impl<K: Ord> RateTable<K> {
         }
     }
 
-    /// The bucket of a key that counts as this number of hosts. It is added if necessary; `None` if the table is full.
+    /// The bucket of a key that counts as `hosts` hosts, added if necessary; `None` if the table is full.
     pub fn bucket(&mut self, now: Time, key: K, hosts: u32) -> Option<&mut TokenBucket> {
         if self.is_full() && !self.buckets.contains_key(&key) {
-            // A sweep visits all buckets, so a flood of new keys must not trigger it each time.
             if now.since(self.swept) >= SWEEP_INTERVAL {
                 self.buckets.retain(|_, bucket| !bucket.is_full(now));
                 self.swept = now;
@@ -163,7 +159,7 @@ impl<K: Ord> RateTable<K> {
 }
 
 impl RateTable<Network> {
-    /// Charges a host and its networks, even if that many tokens are not available. Returns whether the host has a bucket.
+    /// Charges a host and its networks, even more than is available. Returns whether the host has a bucket.
     pub fn charge(&mut self, now: Time, host: HostId, tokens: u32) -> bool {
         let mut has_bucket = false;
         for network in host.networks() {
@@ -175,7 +171,7 @@ impl RateTable<Network> {
         has_bucket
     }
 
-    /// When a host may use `tokens` if nothing is taken before; `None` if a bucket never holds that many.
+    /// When a host may use `tokens`; `None` if a bucket never holds that many.
     pub fn ready_at(&mut self, now: Time, host: HostId, tokens: u32) -> Option<Time> {
         let mut ready = Some(now);
         self.visit(host, |bucket| {
@@ -184,7 +180,7 @@ impl RateTable<Network> {
         ready
     }
 
-    /// Passes the existing buckets of a host and its networks to `visit`. Returns whether the host has one.
+    /// Passes the buckets of a host and its networks to `visit`. Returns whether the host has one.
     pub fn visit(&mut self, host: HostId, mut visit: impl FnMut(&mut TokenBucket)) -> bool {
         let mut has_bucket = false;
         for network in host.networks() {

@@ -6,12 +6,12 @@ use core::fmt;
 use super::{NETWORKS, Network};
 use crate::HostId;
 
-/// The reason why a host cannot take more of a limited amount.
+/// Why a host cannot take more of a limited amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
-    /// The whole amount is taken. Contains the amount.
+    /// The whole amount, which this contains, is taken.
     All(usize),
-    /// The host or one of its networks has reached its present share. Contains the amount that it has taken.
+    /// The host or one of its networks has reached its present share, which this contains.
     Share(usize),
 }
 
@@ -28,9 +28,8 @@ impl fmt::Display for Full {
 
 /// A limited amount, and how much of it each host has taken.
 ///
-/// A host may have at most as much as remains free. So a single host reaches half of the amount, ten greedy hosts a little less than a
-/// tenth each, and something is always left for another host. A [`Network`] that counts as four hosts may have four times as much as
-/// remains free.
+/// A host may have at most as much as remains free: a single one reaches half of the amount, ten a little less than a
+/// tenth each. A [`Network`] that counts as four hosts may have four times as much as remains free.
 ///
 /// ```
 /// use netcore::{Full, HostId, Shares};
@@ -55,7 +54,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Shares of `most`, all of it free.
+    /// Shares of `most`.
     pub const fn new(most: usize) -> Self {
         Self { most, cap: usize::MAX, levels: NETWORKS.len(), taken: 0, networks: BTreeMap::new() }
     }
@@ -89,7 +88,7 @@ impl Shares {
         self.take_many(host, 1)
     }
 
-    /// Takes `count` for a host. Fails without taking anything if `count` exceeds what the host may have now.
+    /// Takes `count` for a host, or nothing if `count` exceeds what the host may have now.
     pub fn take_many(&mut self, host: HostId, count: usize) -> Result<(), Full> {
         let free = self.most.saturating_sub(self.taken);
         if free < count.max(1) {
@@ -125,8 +124,7 @@ impl Shares {
         self.give_back_many(host, 1);
     }
 
-    /// Gives back all or a part of what [`Shares::take_many`] took for this host. Has no effect if the host has less
-    /// than `count`.
+    /// Gives back all or a part of what a host took. No effect if the host has less than `count`.
     pub fn give_back_many(&mut self, host: HostId, count: usize) {
         if self.charged(host).any(|network| self.networks.get(&network).is_none_or(|own| *own < count)) {
             return;
@@ -142,7 +140,7 @@ impl Shares {
         }
     }
 
-    /// Gives back what [`Shares::take_unshared`] took.
+    /// Gives back one of [`Shares::take_unshared`].
     pub const fn give_back_unshared(&mut self) {
         self.taken = self.taken.saturating_sub(1);
     }

@@ -78,7 +78,6 @@ impl Decode for ShortText {
 
 impl Encode for ShortText {
     fn encode(&self, writer: &mut Writer<'_>) {
-        // The constructor rejects longer texts.
         let length = u8::try_from(self.0.len()).unwrap_or(u8::MAX);
         length.encode(writer);
         writer.put(self.0.as_bytes());
