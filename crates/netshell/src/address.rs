@@ -2,8 +2,7 @@
 
 use std::net::SocketAddr;
 
-/// The canonical form of an address, for users and rooms: an IPv4 address is shown as such, even if it arrived on an
-/// IPv6 socket.
+/// An IPv4 address is shown as such, even if it arrived on an IPv6 socket.
 pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -1,9 +1,7 @@
 //! The timer of a room.
 //!
-//! Timers of the tokio runtime have a resolution of a millisecond, a tenth of a short turn. On Linux a room can
-//! therefore have a timer of its own, a timerfd, which is polled like a socket. Setting it programs the hardware.
-//! With hundreds of rooms in a process that costs more than the rooms' turns; such rooms share the timers of the
-//! runtime.
+//! Tokio timers have a resolution of a millisecond, a tenth of a short turn. On Linux a room can have a timerfd
+//! instead, but with hundreds of rooms in a process setting them costs more than the turns.
 
 use std::{
     io,
@@ -30,7 +28,7 @@ enum Alarm {
 }
 
 impl SystemTimer {
-    /// Creates a timer that is not set. Must be called within a tokio runtime.
+    /// Must be called within a tokio runtime.
     pub(crate) fn new(clock: Clock, precision: Precision) -> io::Result<Self> {
         let alarm = match precision {
             #[cfg(target_os = "linux")]
@@ -77,7 +75,6 @@ mod own {
 
     use super::{Context, Instant, Poll, io, ready};
 
-    /// A timerfd.
     #[derive(Debug)]
     pub(crate) struct Alarm {
         timer: AsyncFd<OwnedFd>,
@@ -125,10 +122,9 @@ mod shared {
 
     use super::{Context, Instant, Poll, ready};
 
-    /// A timer of the runtime.
     #[derive(Debug)]
     pub(crate) struct Alarm {
-        // `None` until it is set for the first time.
+        // `None` until it is first set.
         timer: Option<Pin<Box<Sleep>>>,
         set: bool,
     }
@@ -195,7 +191,7 @@ mod tests {
         run(async |clock, mut timer| {
             let start = clock.now();
             timer.set(Some(start)).unwrap();
-            // This setting has expired without being awaited.
+            // Expired without being awaited.
             timer.set(Some(start.plus(Duration::from_millis(5)))).unwrap();
             rung(&mut timer).await;
             assert!(clock.now().since(start) >= Duration::from_millis(5));

@@ -8,13 +8,12 @@ use std::{
 use socket2::{Domain, Protocol, Socket, Type};
 use tracing::debug;
 
-/// Size of the send and receive buffer of a UDP socket in bytes; the system may grant less. Enough for about thirty
-/// displays of the largest size, that is, for one move broadcast to all players.
+/// Size of both buffers of a UDP socket in bytes; the system may grant less. Enough for one move broadcast to all
+/// players: about thirty displays of the largest size.
 const BUFFER: usize = 4 << 20;
-/// Backlog of completed TCP connections before they are accepted; enough if all players of a room join at the same
-/// time.
+/// Backlog of completed TCP connections; enough if all players of a room join at the same time.
 const WAITING: i32 = 1_024;
-/// Attempts with another port when the port chosen by the system is in use on the next address.
+/// Attempts when the port chosen by the system is in use on the next address.
 const ATTEMPTS: usize = 16;
 
 /// The error for an address that cannot be bound.
@@ -29,7 +28,7 @@ pub struct BindError {
 }
 
 impl BindError {
-    /// The same error with the name of the program option that selects another port.
+    /// Adds the name of the program option that selects another port.
     #[must_use]
     pub const fn naming(mut self, option: &'static str) -> Self {
         self.option = Some(option);
@@ -63,15 +62,11 @@ impl error::Error for BindError {
 
 /// Opens non-blocking UDP sockets on `addresses`, all with the same port; 0 selects any free one.
 ///
-/// An empty list means every address of the machine: one socket for both IPv6 and IPv4, or IPv4 only where there is no
-/// IPv6.
-///
-/// # Errors
-/// [`BindError`] for the first address that cannot be bound.
+/// An empty list means every address of the machine: one socket for both IPv6 and IPv4, or IPv4 only without IPv6.
 pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-        // A smaller buffer than requested only loses datagrams under load.
+        // A smaller buffer only loses datagrams under load.
         let _ = socket.set_recv_buffer_size(BUFFER);
         let _ = socket.set_send_buffer_size(BUFFER);
         report("receive", "net.core.rmem_max", socket.recv_buffer_size()?);
@@ -82,8 +77,8 @@ pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindE
     Ok(sockets.into_iter().map(UdpSocket::from).collect())
 }
 
-/// Opens non-blocking TCP listeners on `addresses`, as [`bind_udp`] opens sockets. The port of a server that was just
-/// stopped can be reused immediately.
+/// Opens non-blocking TCP listeners, as [`bind_udp`] opens sockets. The port of a stopped server can be reused
+/// immediately.
 pub fn bind_tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -97,7 +92,6 @@ pub fn bind_tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, Bin
     Ok(sockets.into_iter().map(TcpListener::from).collect())
 }
 
-// Opens a socket on each address, all with the same port, or one socket on all addresses of the machine.
 fn bind(
     addresses: &[IpAddr],
     port: u16,
@@ -143,7 +137,7 @@ fn attach(socket: &Socket, address: SocketAddr, dual_stack: bool) -> io::Result<
     socket.bind(&address.into())
 }
 
-// Logs the granted buffer size. Linux includes its own overhead and reports twice the size.
+// Linux includes its own overhead and reports twice the size.
 fn report(buffer: &str, setting: &str, granted: usize) {
     if granted < BUFFER {
         let hint = format!("more datagrams are lost under load; on Linux set {setting} to {BUFFER}");

@@ -19,33 +19,30 @@ pub trait TimeSource {
     /// The current time.
     fn now(&self) -> Time;
 
-    /// Creates a timer that is not set.
-    ///
-    /// # Errors
-    /// If the system has no timers left.
+    /// Creates a timer that is not set. Fails if the system has no timers left.
     fn timer(&self) -> io::Result<Self::Timer>;
 }
 
 /// A timer with one setting at a time.
 pub trait Timer {
-    /// Sets the timer to `at`, or disarms it. A previous setting is discarded, even if it has already expired.
+    /// Sets or disarms the timer. A previous setting is discarded, even if it has expired.
     fn set(&mut self, at: Option<Time>) -> io::Result<()>;
 
-    /// Ready once the timer has expired, once for each setting; otherwise the task is woken when it expires.
+    /// Ready once for each setting that has expired.
     fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 }
 
-/// The accuracy with which a server loop meets the deadlines of its room.
+/// The accuracy of deadlines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Precision {
-    /// As accurate as the system permits, with a separate timer on systems that have them (Linux).
+    /// As accurate as the system permits, with a separate timer on Linux.
     #[default]
     System,
     /// At most a millisecond late, with the timers of the runtime. Cheaper in a process with many rooms.
     Millisecond,
 }
 
-/// Supplies the [`Time`] of a room: its start time plus the time elapsed since.
+/// The [`Time`] of a room: its start time plus the time elapsed since.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: Instant,
@@ -75,14 +72,14 @@ impl Clock {
         self.first.plus(self.start.elapsed())
     }
 
-    /// The instant at which the clock shows `time`; the start if `time` is before it.
+    /// The instant at which the clock shows `time`, at the earliest the start.
     pub fn instant(&self, time: Time) -> Instant {
-        // Longer than any server runs, but an instant that the system can still represent.
+        // Longer than any server runs; the system can still represent the instant.
         const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
         self.start + time.since(self.first).min(FAR)
     }
 
-    /// Waits until the clock shows `time`; without one it never completes. Must be called within a tokio runtime.
+    /// Waits until the clock shows `time`; forever without one. Must be called within a tokio runtime.
     pub async fn until(&self, time: Option<Time>) {
         match time {
             Some(time) => sleep_until(self.instant(time)).await,

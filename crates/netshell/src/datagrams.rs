@@ -1,4 +1,4 @@
-//! Maps addresses to connections and schedules their datagrams. It has no socket: real and simulated networks share it.
+//! Maps addresses to connections and schedules their datagrams, without a socket: real and simulated networks share it.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -21,41 +21,38 @@ pub(crate) const MAX_WAITING: usize = 1_024;
 /// Bytes queued for one address.
 pub(crate) const MAX_WAITING_BYTES: usize = 64 << 10;
 
-/// How to handle an arrived datagram.
+/// The handling of an arrived datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It belongs to this connection and is processed now.
+    /// For this connection, now.
     Now(ConnectionId),
-    /// It is queued for its connection; see [`Datagrams::next_waiting`].
+    /// Queued: see [`Datagrams::next_waiting`].
     Waits,
-    /// It is from an address without a connection; see [`Datagrams::admit`].
+    /// No connection: see [`Datagrams::admit`].
     Stranger,
-    /// The limits dropped it unread.
+    /// Dropped unread because of the limits.
     Refused,
 }
 
 #[derive(Debug)]
 struct Known<R> {
-    // The latest source address.
+    // The source address of the latest datagram.
     remote: R,
-    // Further ends that it may send from, after [`Datagrams::adopt`].
+    // Other possible source addresses, after [`Datagrams::adopt`].
     others: Vec<R>,
     bucket: TokenBucket,
-    // When it last sent a datagram. Refused datagrams count, because a peer that sends too much is not silent.
+    // Time of the last datagram, even a refused one: a peer that sends too much is not silent.
     heard: Time,
     waiting: VecDeque<BytesMut>,
     waiting_bytes: usize,
-    // Until when its datagrams are refused.
+    // Until then its datagrams are refused.
     paused: Time,
 }
 
-/// The connections of a datagram transport, each to a remote end `R`.
-///
-/// A remote end becomes a connection when the room admits one of its datagrams, and remains one until the room closes
-/// it.
+/// The connections of a datagram transport, each to a remote end `R`, from its admission until the room closes it.
 #[derive(Debug)]
 pub(crate) struct Datagrams<R> {
-    // Only looked up, never iterated, so its order has no effect.
+    // Never iterated, so its order has no effect.
     ids: HashMap<R, ConnectionId>,
     known: BTreeMap<ConnectionId, Known<R>>,
     next_id: u64,
@@ -63,7 +60,7 @@ pub(crate) struct Datagrams<R> {
     pub(crate) fair: FairQueue,
 }
 
-/// Whether a reply to this address can reach exactly one socket. Other source addresses are forged.
+/// Whether the address belongs to exactly one socket. Other source addresses are forged.
 pub(crate) fn is_answerable(address: SocketAddr) -> bool {
     let one = match address.ip().to_canonical() {
         IpAddr::V4(ip) => !(ip.is_multicast() || ip.is_broadcast() || ip.is_unspecified()),
@@ -73,7 +70,6 @@ pub(crate) fn is_answerable(address: SocketAddr) -> bool {
 }
 
 impl<R: Copy + Eq + Hash> Datagrams<R> {
-    /// Creates a transport without connections.
     pub(crate) fn new(now: Time) -> Self {
         Self {
             ids: HashMap::new(),
@@ -84,12 +80,10 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         }
     }
 
-    /// The connection at `remote`, if there is one.
     pub(crate) fn at(&self, remote: R) -> Option<ConnectionId> {
         self.ids.get(&remote).copied()
     }
 
-    /// Registers a datagram from `remote` and decides what to do with it.
     pub(crate) fn arrive(&mut self, now: Time, remote: R, datagram: &[u8]) -> Fate {
         let Some(id) = self.at(remote) else { return Fate::Stranger };
         let Some(known) = self.known.get_mut(&id) else { return Fate::Refused };
@@ -115,7 +109,6 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         Fate::Waits
     }
 
-    /// The next queued datagram and its connection.
     pub(crate) fn next_waiting(&mut self) -> Option<(ConnectionId, BytesMut)> {
         loop {
             let id = self.fair.next()?;
@@ -129,14 +122,13 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         }
     }
 
-    /// Refuses the datagrams of a connection until this time.
     pub(crate) fn pause(&mut self, id: ConnectionId, until: Time) {
         if let Some(known) = self.known.get_mut(&id) {
             known.paused = until;
         }
     }
 
-    /// Opens a connection to a remote end with the address `address`, if the quota of its host permits it.
+    /// `None` if the quota of the host is used up.
     pub(crate) fn admit(
         &mut self,
         now: Time,
@@ -150,8 +142,8 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         Some(self.open(now, remote, vec![]))
     }
 
-    /// Opens a connection to a remote end of an earlier run, which may send from any of `remotes`. `None` if there are
-    /// none, or all of them have a connection already.
+    /// Opens a connection to a peer of an earlier run, which may send from any of `remotes`. `None` if none of them is
+    /// free.
     pub(crate) fn adopt(&mut self, now: Time, mut remotes: Vec<R>) -> Option<ConnectionId> {
         remotes.retain(|remote| !self.ids.contains_key(remote));
         let remote = *remotes.first()?;
@@ -171,7 +163,6 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         id
     }
 
-    /// Removes a connection.
     pub(crate) fn close(&mut self, id: ConnectionId) {
         if let Some(gone) = self.known.remove(&id) {
             self.ids.remove(&gone.remote);
@@ -182,12 +173,10 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         }
     }
 
-    /// The remote end of a connection, and when it last sent anything.
     pub(crate) fn place(&self, id: ConnectionId) -> Option<(R, Time)> {
         self.known.get(&id).map(|&Known { remote, heard, .. }| (remote, heard))
     }
 
-    /// The remote ends of all connections, and when each last sent anything.
     pub(crate) fn places(&self) -> impl Iterator<Item = (R, Time)> {
         self.known.values().map(|&Known { remote, heard, .. }| (remote, heard))
     }
@@ -202,7 +191,6 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Opens a connection for each of these ports.
     fn datagrams(ports: &[u16]) -> (Datagrams<u16>, Vec<ConnectionId>) {
         let mut datagrams = Datagrams::new(Time::ZERO);
         let from = address("10.0.0.1:1");

@@ -9,22 +9,21 @@ use netcore::{Rate, Time, TokenBucket};
 
 use crate::ConnectionId;
 
-/// Nanoseconds of work per second that a connection may cause before it has to queue: 5 % of a processor, with a
-/// burst of 20 ms. A human player causes a hundredth of that.
+/// Nanoseconds of work per second that a connection may cause before it queues: 5 % of a processor, with a burst of 20
+/// ms. A human player causes a hundredth of that.
 const LIGHT: Rate = Rate { per_second: 50_000_000, burst: 20_000_000 };
 
 /// Start-time fair queueing of busy connections.
 ///
-/// A connection that causes little work is served immediately. A connection that has exceeded [`LIGHT`] is queued
-/// until all light connections are idle. Queued connections are served in order of the work that each has caused
-/// since it was queued.
+/// A connection below [`LIGHT`] is served immediately. Others are queued until all light ones are idle, and served in
+/// order of the work that each has caused since it was queued.
 #[derive(Debug, Default)]
 pub(crate) struct FairQueue {
     accounts: BTreeMap<ConnectionId, Account>,
-    // Queued connections, the one with the least work first.
+    // Least work first.
     waiting: BTreeSet<(u64, ConnectionId)>,
-    // The account of the connection served last. The account of a newly queued connection starts here or higher, so
-    // that idle ones do not accumulate credit.
+    // The account of the connection served last, and the lower bound for newly queued ones, so that idle ones do not
+    // accumulate credit.
     floor: u64,
 }
 
@@ -37,30 +36,27 @@ struct Account {
 }
 
 impl FairQueue {
-    /// Adds a connection, which has caused no work yet.
     pub(crate) fn open(&mut self, now: Time, id: ConnectionId) {
         self.accounts.insert(id, Account { bucket: TokenBucket::new(LIGHT, now), caused: 0, waits: false });
     }
 
-    /// Removes a connection.
     pub(crate) fn close(&mut self, id: ConnectionId) {
         if let Some(account) = self.accounts.remove(&id) {
             self.waiting.remove(&(account.caused, id));
         }
     }
 
-    /// Whether a connection is served immediately: it caused little work recently and does not queue.
+    /// Whether a connection is served immediately.
     pub(crate) fn is_light(&mut self, now: Time, id: ConnectionId) -> bool {
         let Some(account) = self.accounts.get_mut(&id) else { return false };
         let light = !account.waits && account.bucket.take(now, 0);
         if light {
-            // Work done while a connection was light does not count once it queues.
+            // Work done before it queues does not count.
             account.caused = self.floor;
         }
         light
     }
 
-    /// Queues a connection.
     pub(crate) fn wait(&mut self, id: ConnectionId) {
         if let Some(account) = self.accounts.get_mut(&id)
             && !std::mem::replace(&mut account.waits, true)
@@ -70,7 +66,6 @@ impl FairQueue {
         }
     }
 
-    /// Takes the next connection off the queue.
     pub(crate) fn next(&mut self) -> Option<ConnectionId> {
         let (caused, id) = self.waiting.pop_first()?;
         self.floor = caused;
@@ -80,12 +75,10 @@ impl FairQueue {
         Some(id)
     }
 
-    /// Whether the queue is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Charges a connection for the work that it caused.
     pub(crate) fn charge(&mut self, now: Time, id: ConnectionId, work: Duration) {
         let Some(account) = self.accounts.get_mut(&id) else { return };
         account.bucket.charge(now, u32::try_from(work.as_nanos()).unwrap_or(u32::MAX));

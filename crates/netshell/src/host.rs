@@ -25,20 +25,20 @@ use crate::{
     quotas::{Account, RecordingQuota},
 };
 
-/// Connects a room with any number of transports: numbers the peers, passes received bytes to the room, and routes
-/// the outputs.
+/// Connects a room with any number of transports: numbers the peers, passes received bytes to the room, and routes the
+/// outputs.
 ///
-/// It has no clock, no socket and no task, so that a simulation drives the same code as [`serve`](crate::serve).
+/// It has no clock, no socket and no task, so a simulation drives the same code as [`serve`](crate::serve).
 pub struct Host {
     room: Box<dyn Room + Send>,
     endpoints: Vec<Endpoint>,
     peers: BTreeMap<PeerId, Route>,
     next_peer: u64,
-    // The latest time passed to the room; it never decreases.
+    // Passed to the room; never decreases.
     now: Time,
     // Counts connections and reconnections of peers.
     generation: u64,
-    // The status after the last input.
+    // After the last input.
     status: Status,
     out: Outbox,
     observer: Box<dyn Observer + Send>,
@@ -46,22 +46,20 @@ pub struct Host {
     warden: Option<Box<dyn Warden + Send>>,
     recording: RecordingQuota,
     refused_log: LogLimit,
-    // The pending removal requested by the warden.
+    // Requested by the warden.
     removal: Option<Removal>,
-    // Addresses of peers closed by the current outputs, because later events may refer to them.
+    // Peers closed by the current outputs: later events may refer to their addresses.
     closed: BTreeMap<PeerId, String>,
-    // The transport to serve next.
+    // The next one to serve.
     next_endpoint: usize,
     gathering: Gathering,
 }
 
-/// The connection of a peer.
 #[derive(Debug)]
 struct Route {
     endpoint: usize,
     connection: ConnectionId,
-    // Outputs of an earlier generation are not sent: they were held back since before the connection, and precede its
-    // first message.
+    // Outputs of an earlier generation precede the connection's first message and are not sent.
     since: u64,
     link: Link,
     address: String,
@@ -106,7 +104,7 @@ impl Host {
         self
     }
 
-    /// Sets the observer, replacing any other.
+    /// Replaces the observer.
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observer + Send + 'static) -> Self {
         self.observer = Box::new(observer);
@@ -120,7 +118,7 @@ impl Host {
         self
     }
 
-    /// Sets the warden, which refuses addresses and removes peers. Without one all addresses are admitted.
+    /// Sets the warden. Without one all addresses are admitted.
     #[must_use]
     pub fn with_warden(mut self, warden: impl Warden + Send + 'static) -> Self {
         self.warden = Some(Box::new(warden));
@@ -128,8 +126,8 @@ impl Host {
     }
 
     /// Lets inputs gather after each deadline of the room, for at most `most` and a fifth of the time to the next
-    /// deadline, and then processes them together. This suits rooms that answer only at their deadlines: all players
-    /// of a turn act shortly after it, and waking the room for each of them would take more time than the turn.
+    /// deadline, and then processes them together. This suits rooms that answer only at deadlines: all players of a
+    /// turn act shortly after it, and waking the room for each would take more time than the turn.
     #[must_use]
     pub const fn with_gathering(mut self, most: Duration) -> Self {
         self.gathering = Gathering::at_most(most);
@@ -158,7 +156,7 @@ impl Host {
         self.room.outcome().filter(|_| self.held.as_ref().is_none_or(HeldOutputs::is_empty))
     }
 
-    /// The deadline of the room. `None` while too many outputs are held back, which stops time for the room.
+    /// The deadline of the room. `None` while too many outputs are held back: this stops time for the room.
     pub fn deadline(&self) -> Option<Time> {
         self.room.deadline().filter(|_| !self.is_full())
     }
@@ -171,7 +169,7 @@ impl Host {
         transports.filter(|_| !self.is_full()).chain(self.deadline()).chain(look).chain(gathered).min()
     }
 
-    /// Ready when [`Host::work`] may have something to do; otherwise the task is woken when that changes.
+    /// Ready when [`Host::work`] may have something to do.
     pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Some(held) = &mut self.held
             && held.poll_reached(context).is_ready()
@@ -201,8 +199,8 @@ impl Host {
         Poll::Pending
     }
 
-    /// Does one piece of work: passes the next event of a transport to the room and delivers the outputs. Returns
-    /// `false` if there is nothing to do now. `clock` is read twice.
+    /// Passes the next event of a transport to the room and delivers the outputs. Returns `false` if there is nothing
+    /// to do. `clock` is read twice.
     ///
     /// # Errors
     /// If a transport fails, or outputs that are held back will never be sent.
@@ -229,7 +227,7 @@ impl Host {
         Ok(false)
     }
 
-    /// If the deadline of the room has passed, notifies the room. Returns whether it has passed.
+    /// Notifies the room if its deadline has passed, and returns whether it has.
     pub fn elapse(&mut self, now: Time) -> bool {
         let now = self.at(now);
         let due = self.deadline().is_some_and(|deadline| deadline <= now);
@@ -246,8 +244,8 @@ impl Host {
         self.input(now, Input::Stop(leave));
     }
 
-    /// Sends the peer at a connection everything that it may know. `endpoint` is the index of the transport in the
-    /// order of the calls of [`Host::with_transport`]. Returns `false` if there is no such peer.
+    /// Sends the peer at a connection everything that it may know. `endpoint` counts the calls of
+    /// [`Host::with_transport`]. Returns `false` if there is no such peer.
     pub fn refresh(&mut self, now: Time, endpoint: usize, connection: ConnectionId) -> bool {
         let peer = self.endpoints.get(endpoint).and_then(|endpoint| endpoint.peers.get(&connection).copied());
         if let Some(peer) = peer {
@@ -268,12 +266,11 @@ impl Host {
         all
     }
 
-    // Whether no input is accepted: the room has ended, or too many outputs are held back.
     fn is_full(&self) -> bool {
         self.room.outcome().is_some() || self.held.as_ref().is_some_and(HeldOutputs::is_full)
     }
 
-    // The time to pass to the room. It never decreases, even if the clock is set back.
+    // Never decreases, even if the clock is set back.
     fn at(&mut self, now: Time) -> Time {
         self.now = self.now.max(now);
         self.now
@@ -350,7 +347,7 @@ impl Host {
         Ok(true)
     }
 
-    // Processes an input that no peer caused, so that no peer is charged for it.
+    // For inputs that no peer caused and none is charged for.
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>) {
         self.room.input(now, input, &mut self.out);
         self.out.take_recorded();
@@ -363,7 +360,6 @@ impl Host {
         self.deliver(now);
     }
 
-    // Charges a peer for the bytes that its input added to the recording.
     fn charge(&mut self, now: Time, peer: PeerId) {
         let recorded = self.out.take_recorded();
         if let Some(route) = self.peers.get_mut(&peer) {

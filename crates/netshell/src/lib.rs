@@ -1,14 +1,10 @@
 //! Connects a room to the network. This crate does not depend on a particular game.
 //!
-//! - [`Host`] connects one room with its transports: it numbers peers, passes received bytes to the room and routes
-//!   the outputs. It has no clock and no socket, so that simulations drive the same code.
-//! - [`serve`] is the server loop: it waits for a signal, a deadline or a transport, and lets the host work. A
-//!   [`TimeSource`] is its clock: [`Clock`] in a program, virtual time in a simulation.
-//! - [`Udp`] is the transport for datagrams, and [`Ports`] the same over any [`DatagramSocket`]. It maps
-//!   addresses to connections, limits unknown addresses and schedules busy ones. A bounded backlog holds what the
-//!   system cannot send yet.
-//! - [`Tcp`] is the transport for connections, and [`Streams`] the same over any [`ByteStream`]. Broadcast messages
-//!   are stored once for all connections that lag. A connection that lags too far is dropped. A [`ConnectionBudget`]
+//! - [`Host`] connects one room with its transports, without a clock or socket, so that simulations drive the same
+//!   code.
+//! - [`serve`] is the server loop. A [`TimeSource`] is its clock: [`Clock`] in a program, virtual time in a simulation.
+//! - [`Udp`] is the transport for datagrams, and [`Ports`] the same over any [`DatagramSocket`].
+//! - [`Tcp`] is the transport for connections, and [`Streams`] the same over any [`ByteStream`]. A [`ConnectionBudget`]
 //!   distributes connections over hosts; several transports of a process can share one.
 //! - A [`Warden`] refuses addresses, and removes peers at the request of the operator.
 //! - An [`Observer`] receives the events of a room. A [`Hold`](netcore::Hold) delays outputs until their inputs are

@@ -2,11 +2,10 @@
 
 use netcore::{Rate, Time, TokenBucket};
 
-/// Default rate of log lines of one kind: a burst of ten, then one a second.
+/// The default: a burst of ten, then one a second.
 const LINES: Rate = Rate { per_second: 1, burst: 10 };
 
-/// Limits the rate of log lines about frequent events: passes a burst, then a fixed number each second, and counts the
-/// suppressed ones.
+/// Limits the rate of log lines about frequent events, and counts the suppressed ones.
 #[derive(Debug)]
 pub struct LogLimit {
     bucket: TokenBucket,

@@ -11,12 +11,12 @@ pub trait Observer {
         let _ = (now, peer, role, address);
     }
 
-    /// The status of the room changed. Called when the outputs of that input are delivered, before them.
+    /// The status changed. Called before the outputs of that input.
     fn status(&mut self, now: Time, status: Status) {
         let _ = (now, status);
     }
 
-    /// An event of the game. `address` is that of the peer concerned, if it is connected.
+    /// An event of the game. `address` is that of the peer concerned, if connected.
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
         let _ = (now, event, address);
     }
@@ -26,7 +26,7 @@ pub trait Observer {
         let _ = (now, peer, address, why);
     }
 
-    /// A peer is no longer connected, whether the connection ended or the room closed it.
+    /// A peer is no longer connected: its connection ended or the room closed it.
     fn closed(&mut self, now: Time, peer: PeerId) {
         let _ = (now, peer);
     }

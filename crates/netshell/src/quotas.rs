@@ -14,39 +14,38 @@ pub const MAX_CONNECTIONS: usize = 8_192;
 const RESERVED_FILES: usize = 32;
 /// Hosts and networks with a bucket of their own. Other hosts share one limit.
 pub(crate) const MAX_HOSTS: usize = 4_096;
-/// Datagrams per second with which addresses of one host may become peers: enough for a full table to join in one
-/// batch from one machine.
+/// Datagrams per second with which addresses of one host may become peers: enough for a full table from one machine.
 pub const HOST_RATE: Rate = Rate { per_second: 32, burst: 96 };
-/// Datagrams per second from unknown addresses of one host that are answered without admitting a peer. Separate from [`HOST_RATE`], so
-/// that a broken program does not prevent other programs on its machine from joining.
+/// Datagrams per second from unknown addresses of one host that are answered without admitting a peer. Separate from
+/// [`HOST_RATE`], so that a broken program does not prevent others on its machine from joining.
 pub(crate) const ANSWER_RATE: Rate = Rate { per_second: 32, burst: 96 };
 /// Datagrams per second of both kinds from all unknown addresses.
 pub const STRANGERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
-/// Bytes per second that the inputs of one host may add to the recording of a room, with a burst of two seconds. Half of the burst is
-/// reserved for peers that record little, so that a flood does not stop other peers of its host.
+/// Bytes per second that the inputs of one host may add to the recording of a room. Half of the burst is reserved for
+/// peers that record little, so that a flood does not stop them.
 pub const RECORDED_RATE: Rate = Rate { per_second: 300_000, burst: 600_000 };
-/// Bytes per second of a peer that records little. A human player causes a fifth of that.
+/// Bytes per second of a peer that records little, five times those of a human player.
 const LIGHT: Rate = Rate { per_second: 2_000, burst: 4_000 };
-/// The shortest pause, so that a busy peer is not checked for each of its messages.
+/// So that a busy peer is not checked for each of its messages.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The limits on connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The total number of connections, which hosts share by the rule of [`Shares`].
+    /// The total, which hosts share by the rule of [`Shares`].
     pub connections: usize,
 }
 
 impl Limits {
-    /// The limits for this process, where `open_files` is the system's limit on file descriptors, if any.
+    /// The limits for this process; `open_files` is the system's limit on file descriptors, if any.
     pub fn of(open_files: Option<u64>) -> Self {
         let files = open_files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
         Self { connections: MAX_CONNECTIONS.min(files - RESERVED_FILES.min(files / 2)).max(2) }
     }
 }
 
-/// The maximum number of connections of a process. Clones share the budget, because all transports of a process use
-/// the same file descriptors.
+/// The maximum number of connections of a process. Clones share the budget, as all transports share the file
+/// descriptors.
 ///
 /// ```
 /// use netshell::{ConnectionBudget, Limits};
@@ -79,8 +78,8 @@ impl ConnectionBudget {
         Ok(ConnectionPermit { budget: self.clone(), host: Some(host) })
     }
 
-    /// Counts a connection that carries requests of many hosts, such as one of a trusted reverse proxy. It is charged
-    /// to no host.
+    /// Counts a connection that is charged to no host, such as one of a trusted reverse proxy with the requests of
+    /// many.
     pub fn open_unshared(&self) -> Result<ConnectionPermit, Full> {
         self.shares().take_unshared()?;
         Ok(ConnectionPermit { budget: self.clone(), host: None })
@@ -96,7 +95,7 @@ impl ConnectionBudget {
     }
 }
 
-/// One connection of a [`ConnectionBudget`], returned to the budget when dropped.
+/// One connection of a [`ConnectionBudget`], until it is dropped.
 #[derive(Debug)]
 pub struct ConnectionPermit {
     budget: ConnectionBudget,
@@ -113,7 +112,7 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// The quotas for datagrams from unknown addresses. Hosts without a bucket share [`STRANGERS_RATE`].
+/// Hosts without a bucket share [`STRANGERS_RATE`].
 #[derive(Debug)]
 pub(crate) struct AdmissionQuota {
     joins: RateTable<Network>,
@@ -122,13 +121,12 @@ pub(crate) struct AdmissionQuota {
 }
 
 impl AdmissionQuota {
-    /// Creates full quotas.
     pub(crate) fn new(now: Time) -> Self {
         let [joins, answers] = [HOST_RATE, ANSWER_RATE].map(|rate| RateTable::new(rate, MAX_HOSTS));
         Self { joins, answers, all: TokenBucket::new(STRANGERS_RATE, now) }
     }
 
-    /// Charges a datagram from `address` that may cause `admission`. Returns whether it is accepted.
+    /// Whether a datagram that may cause `admission` is accepted.
     pub(crate) fn admit(&mut self, now: Time, address: SocketAddr, admission: Admission) -> bool {
         let hosts = match admission {
             Admission::Ignored => return false,
@@ -145,8 +143,7 @@ impl AdmissionQuota {
     }
 }
 
-/// The quotas for bytes in the recording of a room. An input is charged after it was recorded, so a host may exceed its quota by one
-/// input.
+/// An input is charged after it was recorded, so a host may exceed its quota by one input.
 #[derive(Debug)]
 pub(crate) struct RecordingQuota {
     hosts: RateTable<Network>,
@@ -154,7 +151,6 @@ pub(crate) struct RecordingQuota {
     others: TokenBucket,
 }
 
-/// The use of one peer, and its host.
 #[derive(Debug)]
 pub(crate) struct Account {
     pub(crate) host: HostId,
@@ -162,19 +158,16 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Creates the account of a peer that has not recorded any input.
     pub(crate) fn new(now: Time, host: HostId) -> Self {
         Self { host, light: TokenBucket::new(LIGHT, now) }
     }
 }
 
 impl RecordingQuota {
-    /// Creates full quotas.
     pub(crate) fn new(now: Time) -> Self {
         Self { hosts: RateTable::new(RECORDED_RATE, MAX_HOSTS), others: TokenBucket::new(RECORDED_RATE, now) }
     }
 
-    /// Charges a peer and its host for the recorded bytes of an input.
     pub(crate) fn charge(&mut self, now: Time, account: &mut Account, bytes: u32) {
         if bytes > 0 {
             account.light.charge(now, bytes);
@@ -184,25 +177,24 @@ impl RecordingQuota {
         }
     }
 
-    /// The time until which no input of a peer is accepted, or `None` if it is accepted now.
+    /// `None` if inputs of the peer are accepted now.
     pub(crate) fn paused_until(&mut self, now: Time, account: &mut Account) -> Option<Time> {
         let (ready, light) = self.ready_at(now, account.host);
         let until = ready.min(light.max(account.light.ready_at(now, 0).unwrap_or(now)));
         (until > now).then(|| until.max(now.plus(PAUSE)))
     }
 
-    /// Whether a datagram from an unknown address is accepted.
     pub(crate) fn accepts_datagram(&mut self, now: Time, host: HostId) -> bool {
         self.ready_at(now, host).0 <= now
     }
 
-    /// Whether a new connection is accepted. It counts as a peer that records little.
+    /// A new connection counts as a peer that records little.
     pub(crate) fn accepts_connection(&mut self, now: Time, host: HostId) -> bool {
         self.ready_at(now, host).1 <= now
     }
 
-    // When a host may record more, and when those of its peers that record little may. A host without a bucket has a
-    // full quota, unless the table is full.
+    // When a host may record more, and when its peers that record little may. Without a bucket the quota is full,
+    // unless the table is.
     fn ready_at(&mut self, now: Time, host: HostId) -> (Time, Time) {
         let (mut ready, mut light) = (now, now);
         let mut visit = |bucket: &mut TokenBucket| {

@@ -18,21 +18,21 @@ use crate::{Host, TimeSource, Timer};
 const SLICE: Duration = Duration::from_micros(500);
 /// Pieces of work between two wake-ups of a room whose deadline is always in the past.
 const PIECES: usize = 16;
-/// If a deadline is noticed this late while the loop was idle, the whole process was stopped or the machine was
-/// suspended. Messages that arrived meanwhile were sent in time, so they are processed before the deadline.
+/// A deadline noticed this late by an idle loop means that the process or the machine was stopped. Messages that
+/// arrived meanwhile were sent in time, so they are processed first.
 const STALL: Duration = Duration::from_millis(100);
-/// How long messages that arrived during a stall are processed before deadlines count again.
+/// How long these messages are processed before deadlines count again.
 const CATCH_UP: Duration = Duration::from_millis(500);
-/// How long the final flush waits for a socket to become writable before it tries anyway.
+/// Interval of attempts of the final flush.
 const RETRY: Duration = Duration::from_millis(5);
-/// Time limit for sending the last messages at shutdown.
+/// Time limit of the final flush.
 const FLUSH: Duration = Duration::from_secs(1);
 
-/// Drives `host` until its room has an outcome, and returns it. `shutdown` resolves when the room should shut down,
-/// with the kind of shutdown. Only `clock` and the transports of `host` may need a runtime.
+/// Drives `host` until its room has an outcome, and returns it. `shutdown` resolves when the room should shut down.
+/// Only `clock` and the transports of `host` may need a runtime.
 ///
-/// Signals and deadlines are checked after every half millisecond of work, however much arrives. If the process was
-/// stopped for a while, messages that arrived meanwhile are processed before the room receives the new time.
+/// Signals and deadlines are checked after every half millisecond of work. If the process was stopped for a while,
+/// messages that arrived meanwhile are processed before the room receives the new time.
 ///
 /// # Errors
 /// If a transport or the timer fails.
@@ -43,10 +43,10 @@ pub async fn serve(
 ) -> io::Result<Outcome> {
     let mut shutdown = pin!(shutdown);
     let mut stopping = false;
-    // One timer for the whole run. It is set only if the next wake-up changes, which is rare.
+    // Set only if the next wake-up changes, which is rare.
     let mut timer = clock.timer()?;
     let mut set_for = None;
-    // When the loop last worked, and until when it catches up after a stall.
+    // Of the last work, and until when the loop catches up after a stall.
     let mut seen = clock.now();
     let mut catch_up = None;
     loop {
@@ -60,7 +60,7 @@ pub async fn serve(
             timer.set(wake)?;
         }
         tokio::select! {
-            // Polled in this order, so that a flood of messages delays neither shutdown nor a deadline.
+            // In this order, so that a flood of messages delays neither shutdown nor a deadline.
             biased;
             leave = &mut shutdown, if !stopping => {
                 stopping = true;
@@ -94,16 +94,13 @@ pub async fn serve(
     }
 }
 
-/// How a slice of work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slice {
-    /// All work is done.
     Idle,
-    /// The time slice is used up.
     Busy,
 }
 
-// Works for a bounded time. Deadlines are checked between any two pieces of work, except while the host catches up.
+// Deadlines are checked between any two pieces of work, except while the host catches up.
 fn slice(host: &mut Host, clock: &impl TimeSource, catches_up: bool) -> io::Result<Slice> {
     let begun = clock.now();
     loop {
@@ -126,7 +123,6 @@ fn slice(host: &mut Host, clock: &impl TimeSource, catches_up: bool) -> io::Resu
     }
 }
 
-// Polls once without waiting.
 async fn poll_once<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
     poll_fn(|context| Poll::Ready(poll(context))).await
 }

@@ -32,13 +32,11 @@ pub use self::{
 };
 use crate::{ConnectionBudget, ConnectionEvent, ConnectionId, LogLimit, address::canonical, fair_queue::FairQueue};
 
-/// How long one connection may delay other connections with buffered messages. The message being processed is always
-/// completed.
+/// How long one connection with buffered messages may delay the others, except for the message being processed.
 const QUANTUM: Duration = Duration::from_micros(20);
-/// Interval at which time limits are checked: of connections that lag, linger or are throttled, and of paused
-/// listeners.
+/// Interval of the checks of time limits.
 const TICK: Duration = Duration::from_millis(50);
-/// A tick later than this means that the whole process was stopped, which is not the fault of the peers.
+/// A later tick means that the process was stopped, which is not the fault of the peers.
 const LATE: Duration = Duration::from_secs(1);
 
 /// A transport over TCP listeners.
@@ -63,21 +61,21 @@ pub struct Streams<L: Listen> {
     role: Role,
     rate: Rate,
     budget: ConnectionBudget,
-    // Broadcast messages that at least one connection has not written yet.
+    // Not yet written by all connections.
     shared: Broadcasts,
     // Total cost of queued messages to single connections.
     own_cost: usize,
     ready: ReadyList<Key>,
-    // The time of the next tick, if one is scheduled, and of the last one.
+    // Of the next tick, if one is scheduled, and of the last one.
     tick_at: Option<Time>,
     last_tick: Option<Time>,
-    // Connections that ended and have not been reported yet.
+    // Ended, but not reported yet.
     gone: VecDeque<(ConnectionId, Gone)>,
-    // Connections with queued messages that have not been written yet.
+    // With queued messages that have not been written yet.
     unwritten: Vec<ConnectionId>,
     // The connection whose bytes are in the buffer, and the start of its turn.
     current: Option<(ConnectionId, Time)>,
-    // The queue of busy connections, and when the last piece of work began.
+    // Busy connections, and when the last piece of work began.
     fair: FairQueue,
     began: Time,
     buffer: BytesMut,
@@ -88,7 +86,7 @@ pub struct Streams<L: Listen> {
 }
 
 impl Tcp {
-    /// Creates a transport over `listeners`, which must be non-blocking. Must be called within a tokio runtime.
+    /// Creates a transport over non-blocking `listeners`. Must be called within a tokio runtime.
     ///
     /// `rate` limits the bytes per second read from one connection. `budget` is either separate
     /// [`Limits`](crate::Limits), or a shared [`ConnectionBudget`].
@@ -99,8 +97,7 @@ impl Tcp {
 }
 
 impl<L: Listen> Streams<L> {
-    /// Creates a transport over any listeners. `rate` limits the bytes per second read from one connection.
-    /// Connections count in `budget` until they are closed.
+    /// As [`Streams::new`], over any listeners. Connections count in `budget` until they are closed.
     pub fn over(listeners: Vec<L>, rate: Rate, budget: impl Into<ConnectionBudget>) -> Self {
         let now = Time::ZERO;
         let ready = ReadyList::new();
@@ -130,7 +127,7 @@ impl<L: Listen> Streams<L> {
         }
     }
 
-    /// Sets the role of all peers that connect over this transport.
+    /// Sets the role of all peers of this transport.
     #[must_use]
     pub const fn with_role(mut self, role: Role) -> Self {
         self.role = role;
@@ -142,7 +139,6 @@ impl<L: Listen> Streams<L> {
         self.connections[&id].wake();
     }
 
-    // Schedules a tick, unless one is scheduled.
     fn watch_time(&mut self, now: Time) {
         self.tick_at.get_or_insert_with(|| now.plus(TICK));
     }
@@ -183,7 +179,7 @@ impl<L: Listen> Streams<L> {
         Some(ConnectionEvent::Opened { id, role: self.role, link: Link::Stream, address })
     }
 
-    // Writes the queue of a connection and reads a chunk from it. Returns whether there are bytes in the buffer.
+    // Writes the queue of a connection and reads a chunk. Returns whether there are bytes in the buffer.
     fn service(&mut self, id: ConnectionId, now: Time) -> bool {
         let Some(connection) = self.connections.get_mut(&id) else { return false };
         let before = connection.queue().own_cost;
@@ -231,7 +227,6 @@ impl<L: Listen> Streams<L> {
         self.gone.push_back((id, why));
     }
 
-    // Checks all time limits.
     fn tick(&mut self, now: Time) {
         let since = self.last_tick.map_or(Duration::ZERO, |last| now.since(last));
         let stopped = since.saturating_sub(LATE);
@@ -263,7 +258,6 @@ impl<L: Listen> Streams<L> {
         self.last_tick = timed.then_some(now);
     }
 
-    // Writes the queue of a connection.
     fn write_to(&mut self, now: Time, id: ConnectionId) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         let before = connection.queue().own_cost;
@@ -274,7 +268,7 @@ impl<L: Listen> Streams<L> {
         }
     }
 
-    // Writes the queues of connections with messages of their own.
+    // Only connections with messages of their own.
     fn write_unwritten(&mut self, now: Time) {
         let mut unwritten = std::mem::take(&mut self.unwritten);
         for id in unwritten.drain(..) {

@@ -24,7 +24,7 @@ impl fmt::Display for ConnectionId {
 pub enum ConnectionEvent<'a> {
     /// A connection was opened. Its bytes follow.
     Opened {
-        /// The new connection.
+        /// A new number.
         id: ConnectionId,
         /// The role of the peer.
         role: Role,
@@ -33,17 +33,17 @@ pub enum ConnectionEvent<'a> {
         /// The address of the peer.
         address: SocketAddr,
     },
-    /// Bytes arrived. The host lets the room take one message off their front, delivers the resulting outputs, and
-    /// then returns the ticket.
+    /// Bytes arrived. The host lets the room take one message off their front, delivers the outputs, and returns the
+    /// ticket.
     Bytes {
-        /// The connection, with the obligation to answer.
+        /// The ticket.
         ticket: BytesTicket,
         /// On a stream all bytes that were not processed yet, otherwise one whole message.
         bytes: &'a mut BytesMut,
     },
-    /// A datagram arrived from an address without a connection. The host returns the ticket.
+    /// A datagram arrived from an address without a connection.
     Stranger {
-        /// The obligation to answer.
+        /// The ticket.
         ticket: StrangerTicket,
         /// The source address.
         address: SocketAddr,
@@ -55,25 +55,24 @@ pub enum ConnectionEvent<'a> {
         /// The connection.
         id: ConnectionId,
     },
-    /// A connection ended. After [`Gone::Left`] it still accepts deliveries until it is closed; for any other reason
-    /// it does not.
+    /// A connection ended. Only after [`Gone::Left`] it accepts deliveries, until it is closed.
     Closed {
         /// The connection.
         id: ConnectionId,
         /// The reason.
         why: Gone,
     },
-    /// Internal work that does not concern the host. There may be more to do.
+    /// Internal work; there may be more to do.
     Internal,
 }
 
-/// The obligation of a host to answer [`ConnectionEvent::Bytes`]. An [`Answer`] consumes it, so there is at most one.
+/// The obligation to answer [`ConnectionEvent::Bytes`]. An [`Answer`] consumes it, so there is at most one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the transport waits for an answer"]
 pub struct BytesTicket(ConnectionId);
 
 impl BytesTicket {
-    /// Creates a ticket. A transport creates one for each event.
+    /// Creates a ticket, one for each event.
     pub const fn new(id: ConnectionId) -> Self {
         Self(id)
     }
@@ -84,14 +83,13 @@ impl BytesTicket {
     }
 }
 
-/// The obligation of a host to answer [`ConnectionEvent::Stranger`]. An [`Answer`] consumes it, so there is at most
-/// one.
+/// The obligation to answer [`ConnectionEvent::Stranger`], as [`BytesTicket`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the transport waits for an answer"]
 pub struct StrangerTicket(());
 
 impl StrangerTicket {
-    /// Creates a ticket. A transport creates one for each event.
+    /// Creates a ticket, one for each event.
     #[expect(clippy::new_without_default, reason = "only transports make them")]
     pub const fn new() -> Self {
         Self(())
@@ -101,14 +99,14 @@ impl StrangerTicket {
 /// The host's answer to an event.
 #[derive(Debug)]
 pub enum Answer {
-    /// The room processed the bytes. All outputs have been delivered, so the time of the answer shows how much work
-    /// they caused.
+    /// The room processed the bytes, and all outputs were delivered: the time of the answer shows how much work they
+    /// caused.
     Processed(BytesTicket, Progress),
-    /// The room must not receive the bytes before this time. A stream keeps them and is not read until then.
-    /// Datagrams are dropped instead, which is logged.
+    /// The room must not receive the bytes before this time. A stream keeps them and is not read until then; datagrams
+    /// are dropped, which is logged.
     Paused(BytesTicket, Time),
-    /// The admission that the datagram may cause, or `None` if it is refused because its host has used up a limit. If
-    /// the quota of its host permits it, the address becomes a connection, which the next events report.
+    /// The admission that the datagram may cause, or `None` if its host has used up a limit. The address may become a
+    /// connection, which the next events report.
     Stranger(StrangerTicket, Option<Admission>),
 }
 
@@ -119,7 +117,7 @@ pub enum Delivery<'a> {
     Frame(ConnectionId, Bytes),
     /// A message to every open connection.
     Everyone(&'a Bytes),
-    /// A history. It precedes all later deliveries to this connection.
+    /// A history, before all later deliveries to this connection.
     History(ConnectionId, &'a History),
     /// Closes a connection after its queue has been sent. No further events are reported for it.
     Close(ConnectionId),
@@ -128,40 +126,37 @@ pub enum Delivery<'a> {
 /// A way for peers to reach a room. It handles connections and bytes, independently of rooms, engines and peers.
 ///
 /// No method blocks. Output that a connection cannot accept is queued within a bound; a connection that exceeds it is
-/// dropped. Time is an argument, so that a simulation can drive the same code.
+/// dropped.
 ///
 /// A host calls [`next`](Self::next), [`deliver`](Self::deliver) for each output, [`flush`](Self::flush) and, if the
 /// event has a ticket, [`answer`](Self::answer).
 pub trait Transport {
-    /// Ready when [`Transport::next`] has work; otherwise the task is woken when that changes.
+    /// Ready when [`Transport::next`] has work.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// When to call [`Transport::next`] even without readiness.
     fn wake_at(&self) -> Option<Time>;
 
-    /// Does one piece of work, short enough for deadlines to be checked in between. Returns `None` if all work is
-    /// done.
-    ///
-    /// Busy connections are scheduled by the work that they cause, so that they do not delay other connections.
+    /// Does one piece of work, short enough for deadlines to be checked in between; `None` if all work is done.
     ///
     /// # Errors
     /// If the transport itself fails. The failure of one connection is not an error.
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>>;
 
-    /// Ends the piece of work that the last event with a ticket began.
+    /// Ends the piece of work of the last event with a ticket.
     fn answer(&mut self, now: Time, answer: Answer);
 
-    /// Restores the connection to `address` from an earlier run of the server, if addresses identify peers on this
-    /// transport. No event reports it, because the caller knows the peer.
+    /// Restores the connection to `address` from an earlier run, if addresses identify peers on this transport. No
+    /// event reports it, because the caller knows the peer.
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
         let _ = (now, link, address);
         None
     }
 
-    /// Queues a delivery to connections.
+    /// Queues a delivery.
     fn deliver(&mut self, now: Time, delivery: Delivery<'_>);
 
-    /// Sends all queued deliveries in one batch. Called after all outputs of one input.
+    /// Sends all queued deliveries in one batch, after all outputs of one input.
     fn flush(&mut self, now: Time);
 
     /// At shutdown: ready when everything queued has been sent or cannot be sent.

@@ -31,7 +31,7 @@ use crate::{
 const RECEIVES: usize = 64;
 /// Larger than any datagram, so that none is truncated unnoticed.
 const DATAGRAM: usize = 1 << 16;
-/// Interval between two attempts to send the backlog. The system does not report every time that space becomes free.
+/// Interval of attempts to send the backlog: the system does not always report free space.
 const RETRY: Duration = Duration::from_millis(5);
 
 /// The index of a port, and the address at its other end.
@@ -40,8 +40,7 @@ type Remote = (usize, SocketAddr);
 /// A transport over one or more UDP sockets.
 pub type Udp = Ports<UdpSocket>;
 
-/// A transport over any sockets for datagrams. `Datagrams` decides which addresses become connections, and schedules
-/// them.
+/// A transport over any sockets for datagrams.
 #[derive(Debug)]
 pub struct Ports<S> {
     all: Vec<Port<S>>,
@@ -52,9 +51,8 @@ pub struct Ports<S> {
     reads: usize,
     // When to poll the ports even if none is ready.
     wake: Option<Time>,
-    // The last datagram, kept until it has been processed.
+    // The datagram being processed, from a socket or from the queue.
     buffer: BytesMut,
-    // A queued datagram that is being processed.
     waited: BytesMut,
     state: State,
     // When the host received the last bytes.
@@ -63,20 +61,18 @@ pub struct Ports<S> {
     ignored_log: LogLimit,
 }
 
-/// The next step of [`Transport::next`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    // Read the sockets.
     Receive,
     // The datagram in the buffer is from an unknown address.
     Stranger(Remote),
-    // The datagram was admitted: report the connection first, then the bytes.
+    // Report the connection first, then the bytes.
     Opened(ConnectionId, Remote),
     Admitted(ConnectionId),
 }
 
 impl Udp {
-    /// Creates a transport over `sockets`, which must be non-blocking. Must be called within a tokio runtime.
+    /// Creates a transport over non-blocking `sockets`. Must be called within a tokio runtime.
     pub fn new(sockets: Vec<net::UdpSocket>) -> io::Result<Self> {
         Ok(Self::over(sockets.into_iter().map(UdpSocket::from_std).collect::<io::Result<_>>()?))
     }
@@ -101,8 +97,7 @@ impl<S: DatagramSocket> Ports<S> {
         }
     }
 
-    // Reads datagrams until one should be processed now, or a queued one has its turn. Datagrams of busy connections
-    // are queued.
+    // Reads datagrams until one should be processed now, or a queued one has its turn.
     fn receive(&mut self, now: Time) -> io::Result<Received> {
         while self.reads < RECEIVES {
             let Some(remote) = self.receive_one(now)? else { return Ok(Received::Nothing) };
@@ -127,7 +122,7 @@ impl<S: DatagramSocket> Ports<S> {
     fn receive_one(&mut self, now: Time) -> io::Result<Option<Remote>> {
         for _ in 0..self.all.len() {
             let index = self.turn;
-            // One datagram per turn, so that a flood on one socket does not delay the other sockets.
+            // One datagram per turn, so that a flood on one socket does not delay the others.
             self.turn = (index + 1) % self.all.len();
             self.buffer.clear();
             self.buffer.reserve(DATAGRAM);
@@ -144,7 +139,6 @@ impl<S: DatagramSocket> Ports<S> {
         }
     }
 
-    // Sets the next time to poll the ports.
     fn set_wake(&mut self, now: Time) {
         let retry = self.all.iter().any(|port| !port.backlog.is_empty()).then(|| now.plus(RETRY));
         let resume = self.all.iter().filter_map(|port| port.receiver.resume).min();
@@ -155,7 +149,7 @@ impl<S: DatagramSocket> Ports<S> {
 enum Received {
     Known(ConnectionId),
     Stranger(Remote),
-    // A queued datagram has its turn. There may be more in the sockets.
+    // A queued datagram has its turn; the sockets may have more.
     Others,
     Nothing,
 }
@@ -223,8 +217,8 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         }
     }
 
-    // The port of the earlier run is unknown, so all ports that can reach the address are registered. The first is
-    // used until a datagram arrives on another.
+    // The port of the earlier run is unknown, so all that can reach the address are registered. The first is used until
+    // a datagram arrives on another.
     fn adopt(&mut self, now: Time, link: Link, address: SocketAddr) -> Option<ConnectionId> {
         if link != Link::Datagram || !is_answerable(address) {
             return None;

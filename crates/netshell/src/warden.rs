@@ -20,20 +20,19 @@ pub enum Removal {
 /// Decides which addresses are admitted and in which form the room sees them, and removes peers at the request of the
 /// operator.
 pub trait Warden {
-    /// Whether a new connection from `address` is accepted. A rejected one is closed and never reported to the room.
+    /// Whether a new connection is accepted. A rejected one is never reported to the room.
     fn admits(&mut self, address: SocketAddr) -> bool;
 
-    /// The form of an address that the room, its recording and the observer receive. [`Removal::Host`] and the
-    /// budgets use it too, so it must keep the addresses of one host together. A resumed peer keeps the form that it
-    /// had before.
+    /// The form of an address that the room, its recording and the observer receive. [`Removal::Host`] and the budgets
+    /// use it too, so it must keep the addresses of one host together. A resumed peer keeps its earlier form.
     fn shown(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
         let _ = link;
         address
     }
 
-    /// The message that informs a peer of the reason for its removal, if its protocol has one.
+    /// The message with the reason for a removal, if the protocol has one.
     fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes>;
 
-    /// The next peers to remove; otherwise the task is woken when there are some.
+    /// The next peers to remove.
     fn poll_removal(&mut self, context: &mut Context<'_>) -> Poll<Removal>;
 }

@@ -7,7 +7,6 @@ use netcore::Time;
 /// Inputs gather for at most one part in this many of the time to the next deadline.
 const PART: u32 = 5;
 
-/// The period in which inputs gather.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Gathering {
     most: Duration,
@@ -15,18 +14,16 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Inputs gather for at most this duration after each deadline.
     pub(super) const fn at_most(most: Duration) -> Self {
         Self { most, until: Time::ZERO }
     }
 
-    /// Starts gathering after a deadline has passed. The next deadline is `next`.
     pub(super) fn begin(&mut self, now: Time, next: Option<Time>) {
         let left = next.map_or(Duration::ZERO, |next| next.since(now));
         self.until = now.plus(self.most.min(left / PART));
     }
 
-    /// The end of gathering, if inputs are gathering.
+    /// `None` if no inputs gather.
     pub(super) fn ends_at(&self, now: Time) -> Option<Time> {
         (now < self.until).then_some(self.until)
     }

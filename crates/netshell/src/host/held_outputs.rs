@@ -12,18 +12,17 @@ use tracing::{info, warn};
 
 /// Bytes of frames held back at a time. Above that the host accepts no input until some of them have been sent.
 pub const MAX_HELD: usize = 4 << 20;
-/// How long outputs may wait before the delay is logged. Even then they are not sent before their inputs are safe:
-/// a match resumed without these inputs would continue from a state before one that players have seen.
+/// How long outputs may wait before the delay is logged. They still wait: a match resumed without their inputs would
+/// continue from a state before one that players have seen.
 pub const SLOW_HOLD: Duration = Duration::from_secs(10);
 /// The longest interval between two checks of the waiting time.
 const LOOK: Duration = Duration::from_secs(5);
 /// Cost of a held output in addition to its bytes.
 const ENTRY: usize = 64;
 
-/// A delivery that results from an input.
 #[derive(Debug)]
 pub(super) enum Delivered {
-    /// The status of the room, if it changed.
+    /// Sent if it changed.
     Status(Status),
     Output(Output),
 }
@@ -33,34 +32,30 @@ pub(super) struct HeldOutputs {
     hold: Box<dyn Hold + Send>,
     outputs: VecDeque<(u64, Delivered, u64)>,
     bytes: usize,
-    // How long the oldest output has waited, measured up to `looked`.
+    // Of the oldest output, measured up to `looked`.
     waited: Duration,
     looked: Time,
-    // When to check the waiting time. It stays set when the outputs are sent, so that the timer of the host is not
-    // set for each output.
+    // Stays set when the outputs are sent, so that the timer of the host is not set for each output.
     look_at: Option<Time>,
-    // Whether they have waited for `SLOW_HOLD`, which is logged and reported to the hold.
+    // Logged and reported to the hold.
     is_stalled: bool,
 }
 
 impl HeldOutputs {
-    /// Creates an empty queue.
     pub(super) fn new(hold: Box<dyn Hold + Send>) -> Self {
         let (waited, looked) = (Duration::ZERO, Time::ZERO);
         Self { hold, outputs: VecDeque::new(), bytes: 0, waited, looked, look_at: None, is_stalled: false }
     }
 
-    /// Whether no output is held back.
     pub(super) fn is_empty(&self) -> bool {
         self.outputs.is_empty()
     }
 
-    /// Whether more than [`MAX_HELD`] bytes are held back, or too much waits for the hold.
+    /// Above [`MAX_HELD`], or if the hold is full.
     pub(super) fn is_full(&self) -> bool {
         self.bytes > MAX_HELD || self.hold.is_full()
     }
 
-    /// When to check again even without an event.
     pub(super) const fn wake_at(&self) -> Option<Time> {
         self.look_at
     }
@@ -75,7 +70,6 @@ impl HeldOutputs {
         }
     }
 
-    /// Checks the state of the hold. Returns an error if it will reach no further position.
     pub(super) fn check(&mut self, now: Time) -> io::Result<()> {
         let is_due = self.look_at.is_some_and(|at| at <= now);
         let Some(&(position, ..)) = self.outputs.front() else {
@@ -102,7 +96,6 @@ impl HeldOutputs {
         Ok(())
     }
 
-    /// Holds back the outputs of one input.
     pub(super) fn extend(&mut self, now: Time, outputs: impl Iterator<Item = Delivered>, generation: u64) {
         let position = self.hold.position();
         if self.outputs.is_empty() {
@@ -115,7 +108,6 @@ impl HeldOutputs {
         }
     }
 
-    /// Removes the oldest output, if its position is reached.
     pub(super) fn pop_reached(&mut self, now: Time) -> Option<(Delivered, u64)> {
         let &(position, ..) = self.outputs.front()?;
         if position > self.hold.reached() {
@@ -137,7 +129,7 @@ impl HeldOutputs {
     }
 }
 
-// The cost of an output while it is held back. Histories are shared and have no cost.
+// Histories are shared and have no cost.
 fn cost(delivered: &Delivered) -> usize {
     ENTRY
         + match delivered {

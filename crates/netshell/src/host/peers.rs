@@ -9,7 +9,6 @@ use crate::quotas::Account;
 use crate::{ConnectionId, Removal, address::canonical};
 
 impl Host {
-    // Makes a connection a peer.
     pub(super) fn connect(
         &mut self,
         now: Time,
@@ -34,15 +33,14 @@ impl Host {
             self.observer.gone(now, peer, &route.address, why);
         }
         self.input_of(now, peer, Input::Disconnected { peer, why });
-        // A peer that has only shut down its sending half can still receive until the room closes it.
+        // After shutting down its sending half, a peer can receive until the room closes it.
         if why != Gone::Left {
-            // Closed through the outbox, so that outputs that are held back are sent before.
+            // Through the outbox, after outputs that are held back.
             self.out.close(peer);
             self.deliver(now);
         }
     }
 
-    // Disconnects the peers that the operator has removed.
     pub(super) fn remove(&mut self, now: Time, removal: &Removal) {
         let is_meant = |peer: PeerId, route: &Route| match removal {
             Removal::Peer(meant, _) => peer == *meant,
@@ -53,14 +51,13 @@ impl Host {
         let meant: Vec<(PeerId, Framing)> = meant.map(|(&peer, route)| (peer, route.link.framing())).collect();
         for (peer, framing) in meant {
             if let Some(farewell) = self.warden.as_ref().and_then(|warden| warden.farewell(why, framing)) {
-                // Sent through the outbox, so that it follows outputs that are held back.
+                // Through the outbox, after outputs that are held back.
                 self.out.send(peer, farewell);
             }
             self.disconnect(now, peer, Gone::Broken);
         }
     }
 
-    // Removes a peer and returns its route.
     pub(super) fn forget(&mut self, peer: PeerId) -> Option<Route> {
         let route = self.peers.remove(&peer)?;
         self.endpoints[route.endpoint].peers.remove(&route.connection);

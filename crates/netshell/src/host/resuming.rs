@@ -9,9 +9,8 @@ use super::{Account, Host, Route};
 use crate::{ConnectionId, Delivery, address::canonical};
 
 impl Host {
-    /// Resumes a room whose server was killed. `peers` are the peers at that moment, with their addresses. Peers that
-    /// a transport can adopt receive everything that they may know. This is possible over datagrams, where the address
-    /// identifies the peer. The other peers are disconnected.
+    /// Resumes a room whose server was killed, with the `peers` at that moment. Peers that a transport can adopt, over
+    /// datagrams, receive everything that they may know; the others are disconnected.
     pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
         let now = self.at(now);
         let mut inputs = vec![];
@@ -29,19 +28,19 @@ impl Host {
                 None => inputs.push(Input::Disconnected { peer, why: Gone::Interrupted }),
             }
         }
-        // Done only after all peers are known, because the outputs for one peer may be sent to another.
+        // Only after all peers are known, because the outputs for one peer may be sent to another.
         for input in inputs {
             let gone = if let Input::Disconnected { peer, .. } = input { Some(peer) } else { None };
             self.input(now, input);
-            // It has no connection to close, and the observer may know it from the earlier run.
+            // It has no connection to close, but the observer may know it from the earlier run.
             if let Some(peer) = gone {
                 self.observer.closed(now, peer);
             }
         }
     }
 
-    /// Repeats the last messages to an `address` that is no longer a peer: they may have been lost when the server
-    /// was killed. Returns `false` if no transport can reach the address.
+    /// Repeats the last messages to the `address` of a former peer, since they may have been lost when the server was
+    /// killed. Returns `false` if no transport can reach it.
     pub fn repeat_farewell(&mut self, now: Time, address: SocketAddr, frames: impl IntoIterator<Item = Bytes>) -> bool {
         let now = self.at(now);
         let Some((endpoint, connection)) = self.adopt(now, Link::Datagram, address) else { return false };

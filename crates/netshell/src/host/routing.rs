@@ -31,7 +31,6 @@ impl Host {
         self.flush(now);
     }
 
-    // Executes the held outputs whose mark is reached.
     pub(super) fn release(&mut self, now: Time) {
         let mut released = false;
         while let Some((delivered, generation)) = self.held.as_mut().and_then(|held| held.pop_reached(now)) {
@@ -53,7 +52,7 @@ impl Host {
         }
     }
 
-    // An output made in this generation of the host is sent to the peers that were connected then.
+    // Sends an output to the peers that were connected in its generation.
     fn route(&mut self, now: Time, output: Output, generation: u64) {
         let Self { endpoints, peers, closed, observer, .. } = self;
         let connection_of = |peer| {
@@ -95,7 +94,6 @@ impl Host {
     }
 }
 
-// The peer that an event concerns.
 fn about(event: &GameEvent) -> Option<PeerId> {
     match *event {
         GameEvent::Waiting { peer, .. } | GameEvent::Joined { peer, .. } | GameEvent::Left { peer, .. } => Some(peer),

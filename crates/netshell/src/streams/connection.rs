@@ -15,13 +15,13 @@ use super::{
 };
 use crate::ConnectionPermit;
 
-/// Bytes read from a connection at a time.
+/// Bytes read at a time.
 pub(super) const CHUNK: usize = 4 << 10;
 /// How long a closed connection may take to read the remaining output and to close its end.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
 /// How long a text may lack its terminator before that is logged.
 const UNENDED: Duration = Duration::from_secs(2);
-/// The maximum number of logged bytes of such a text.
+/// Logged bytes of such a text.
 const LOGGED: usize = 80;
 /// Unread chunks that are discarded at shutdown.
 const LAST_CHUNKS: usize = 16;
@@ -29,33 +29,29 @@ const LAST_CHUNKS: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    // Input is ignored, because the peer shut down its sending half or sent an invalid message. The room decides when
-    // to close it, and may still send to it.
+    // After a half-close or an invalid message: the room decides when to close it, and may still send to it.
     Ignoring { left: bool },
-    // The room closed it. The queue is written; then the peer has until `until` to close its end, unless it has left.
+    // Closed by the room. The queue is written; then the peer has until `until` to close its end, unless it has left.
     Closing { left: bool, until: Time },
     // At shutdown: everything has been written.
     Finished,
 }
 
-/// The result of [`Connection::service`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Serviced {
-    /// There are bytes in the buffer.
+    /// In the buffer.
     Bytes,
-    /// The connection waits for the system to become ready.
+    /// For the system.
     Waits,
-    /// The connection has used up its rate or its recording quota, and waits for the bucket to refill.
+    /// Its rate or recording quota is used up.
     Pauses,
     /// The peer shut down its sending half.
     Left,
-    /// The connection must be dropped.
     Lost(Gone),
-    /// The room and the peer have both ended the connection, so it can be removed.
+    /// Ended by both room and peer, so it can be removed.
     Done,
 }
 
-/// A connection over a stream.
 #[derive(Debug)]
 pub(super) struct Connection<S> {
     stream: S,
@@ -63,23 +59,22 @@ pub(super) struct Connection<S> {
     pub(super) address: SocketAddr,
     _permit: ConnectionPermit,
     state: State,
-    // Input that is not processed yet: an unfinished message, or messages that wait for the next turn. An empty
-    // buffer uses no memory.
+    // An unfinished message, or messages that wait for the next turn. An empty buffer uses no memory.
     unread: BytesMut,
-    // Whether `unread` may contain complete messages.
+    // `unread` may contain complete messages.
     held: bool,
-    // Since when `unread` has been an unfinished message, until that is logged. It is logged once per connection.
+    // Start of an unfinished message, until it is logged, once per connection.
     unfinished: Option<Time>,
     is_logged: bool,
     queue: Queue,
     rate: TokenBucket,
     paused: bool,
-    // Until when the host accepts no input from it.
+    // Until then the host accepts no input from it.
     paused_until: Time,
 }
 
 impl<S: ByteStream> Connection<S> {
-    /// A new connection from `address` that is read at `rate`. It counts until it is dropped.
+    /// `permit` counts the connection until it is dropped.
     pub(super) fn new(
         stream: S,
         source: Source,
@@ -105,24 +100,20 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Puts the connection on the ready list.
     #[cfg(test)]
     pub(super) fn wake(&self) {
         self.source.wake();
     }
 
-    /// The output queue.
     pub(super) const fn queue(&self) -> &Queue {
         &self.queue
     }
 
-    /// Whether its input is processed.
     pub(super) fn is_open(&self) -> bool {
         self.state == State::Open
     }
 
-    /// Whether the end of the connection must be reported to the host: not if the peer has left or the room has
-    /// closed it.
+    /// Whether its end must be reported to the host: not if the peer has left or the room has closed it.
     pub(super) const fn is_known(&self) -> bool {
         matches!(self.state, State::Open | State::Ignoring { left: false })
     }
@@ -137,7 +128,7 @@ impl<S: ByteStream> Connection<S> {
             State::Closing { left: true, .. } | State::Ignoring { .. } | State::Finished => return Serviced::Waits,
             State::Closing { left: false, .. } | State::Open => {}
         }
-        // The connection is charged only for the bytes read from it, but its rate must permit a whole chunk.
+        // Only the bytes read are charged, but the rate must permit a whole chunk.
         let ready = self.rate.ready_at(now, u32::try_from(CHUNK).unwrap_or(u32::MAX));
         self.paused = ready.is_none_or(|ready| ready > now) || (self.is_open() && self.paused_until > now);
         if self.paused {
@@ -165,7 +156,7 @@ impl<S: ByteStream> Connection<S> {
                 Serviced::Waits
             }
             Err(Gone::Left) => {
-                // The peer may have shut down only its sending half, and may still read.
+                // Perhaps only of its sending half.
                 self.state = State::Ignoring { left: true };
                 buffer.clear();
                 Serviced::Left
@@ -174,8 +165,8 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Handles the answer of the host; `buffer` has the remaining bytes. Returns whether the next message is
-    /// processed immediately, which it is unless the turn is over.
+    /// Handles the answer of the host; `buffer` has the remaining bytes. Returns whether the next message is processed
+    /// immediately: unless the turn is over.
     pub(super) fn processed(&mut self, progress: &Progress, buffer: &mut BytesMut, had_its_turn: bool) -> bool {
         match progress {
             Progress::Decoded if !buffer.is_empty() && self.is_open() => {
@@ -193,13 +184,13 @@ impl<S: ByteStream> Connection<S> {
         false
     }
 
-    /// Records whether an unfinished message is left. Returns whether to check the time.
+    /// Returns whether to check the time.
     pub(super) fn left_unfinished(&mut self, now: Time, is_unfinished: bool) -> bool {
         self.unfinished = (is_unfinished && self.is_open() && !self.is_logged).then_some(now);
         self.unfinished.is_some()
     }
 
-    /// Returns an overdue text without a terminator, once.
+    /// An overdue text without a terminator, once.
     pub(super) fn unended(&mut self, now: Time) -> Option<String> {
         self.unfinished.take_if(|since| now.since(*since) >= UNENDED)?;
         self.is_logged = true;
@@ -208,22 +199,22 @@ impl<S: ByteStream> Connection<S> {
         (is_text && !start.is_empty()).then(|| start.escape_ascii().to_string())
     }
 
-    /// Stores the bytes in `buffer` for later, and stops reading until then.
+    /// Stores `buffer` for later, and stops reading until then.
     pub(super) fn pause(&mut self, until: Time, buffer: &mut BytesMut) {
         self.keep(buffer, true);
         self.paused = true;
         self.paused_until = until;
     }
 
-    /// Queues a message for this connection. [`Connection::write`] sends it.
+    /// [`Connection::write`] sends it.
     pub(super) fn send(&mut self, shared: &Broadcasts, frame: Bytes) {
         if !matches!(self.state, State::Closing { .. } | State::Finished) {
             self.queue.push(shared, frame);
         }
     }
 
-    /// Writes the newest broadcast message if the queue is otherwise empty. An error is a reason to drop the
-    /// connection.
+    /// Writes the newest broadcast message if the queue is otherwise empty. After an error the connection must be
+    /// dropped.
     pub(super) fn broadcast(&mut self, now: Time, shared: &Broadcasts, frame: &Bytes) -> Result<(), Gone> {
         if self.queue.is_next(shared) {
             let written = match self.stream.try_write(&[IoSlice::new(frame)]) {
@@ -238,8 +229,7 @@ impl<S: ByteStream> Connection<S> {
         self.check(now, shared)
     }
 
-    /// Queues a history. It is written in this connection's turn, so that many simultaneous joins do not delay other
-    /// connections.
+    /// Written in this connection's turn, so that many simultaneous joins do not delay other connections.
     pub(super) fn replay(&mut self, now: Time, shared: &Broadcasts, history: &History) {
         if !matches!(self.state, State::Closing { .. } | State::Finished) {
             self.queue.replay(shared, now, history);
@@ -247,7 +237,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Closes the connection after its queue has been written. Later messages are not queued.
+    /// Ends the connection after its queue has been written.
     pub(super) fn close(&mut self, now: Time, shared: &Broadcasts) {
         let left = matches!(self.state, State::Ignoring { left: true });
         self.state = State::Closing { left, until: now.plus(LINGER) };
@@ -255,16 +245,15 @@ impl<S: ByteStream> Connection<S> {
         self.source.wake();
     }
 
-    /// Ends the connection with a reset if its queue is not empty. The system then frees its send buffer immediately
-    /// instead of after minutes, and the peer cannot mistake a part for the whole.
+    /// Resets the connection if its queue is not empty. The system frees its send buffer immediately instead of after
+    /// minutes, and the peer cannot mistake a part for the whole.
     pub(super) fn abort(&mut self, shared: &Broadcasts) {
         if !self.queue.is_empty(shared) {
             self.stream.abort();
         }
     }
 
-    /// Writes as much of the queue as the stream accepts, and registers for more. An error is a reason to drop the
-    /// connection.
+    /// Writes what the stream accepts, and registers for more. After an error the connection must be dropped.
     pub(super) fn write(&mut self, now: Time, shared: &Broadcasts) -> Result<(), Gone> {
         let Self { stream, queue, source, .. } = self;
         if queue.is_empty(shared) {
@@ -288,8 +277,8 @@ impl<S: ByteStream> Connection<S> {
         self.check(now, shared)
     }
 
-    /// Checks the time limits. Returns an error if the connection must be dropped, otherwise whether to check again
-    /// later. `stopped`, the time for which the whole process was stopped, extends the limits.
+    /// Checks the time limits, extended by `stopped`, for which the process was stopped. Returns an error if the
+    /// connection must be dropped, otherwise whether to check again later.
     pub(super) fn elapsed(&mut self, now: Time, shared: &Broadcasts, stopped: Duration) -> Result<bool, Gone> {
         self.queue.forgive(stopped);
         self.check(now, shared)?;
@@ -329,8 +318,8 @@ impl<S: ByteStream> Connection<S> {
         true
     }
 
-    // Reads and discards input, so that the connection is not reset before the peer has read the last messages, until
-    // it closes its end.
+    // Discards input until the peer closes its end, so that the connection is not reset before the last messages are
+    // read.
     fn discard(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> Serviced {
         if self.queue.is_empty(shared) {
             self.stream.finish();
@@ -347,14 +336,14 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    // Puts the connection on the ready list as soon as there may be more to read. An error of the stream is reported by the next read.
+    // An error of the stream is reported by the next read.
     fn await_more(&mut self) {
         if self.stream.poll_readable(&mut self.source.context()).is_ready() {
             self.source.wake();
         }
     }
 
-    // Stores the rest of a buffer, in no more memory than it needs.
+    // In no more memory than needed.
     fn keep(&mut self, buffer: &mut BytesMut, held: bool) {
         if !buffer.is_empty() {
             self.unread = BytesMut::from(&buffer[..]);
@@ -367,7 +356,7 @@ impl<S: ByteStream> Connection<S> {
         if self.queue.lags(shared, now) { Err(Gone::Lagging) } else { Ok(()) }
     }
 
-    // Reads once and charges for it. Returns whether anything arrived.
+    // Returns whether anything arrived.
     fn read(&mut self, now: Time, buffer: &mut BytesMut) -> Result<bool, Gone> {
         buffer.reserve(CHUNK);
         loop {

@@ -9,33 +9,28 @@ use super::{ready::Source, stream::Listen};
 /// Back-off when the system cannot accept another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A listening socket and its back-off.
 #[derive(Debug)]
 pub(super) struct Listener<L> {
     socket: L,
     source: Source,
-    // The end of the back-off.
     paused: Option<Time>,
 }
 
-/// The result of [`Listener::accept`].
 #[derive(Debug)]
 pub(super) enum Accepted<S> {
-    /// A connection, and the address of the peer.
     Connection(S, SocketAddr),
-    /// No connection is pending.
     Nothing,
-    /// The system cannot accept another connection now.
+    /// For now.
     Full(io::Error),
 }
 
 impl<L: Listen> Listener<L> {
-    /// A listener whose `source` wakes when a connection may be pending.
+    /// `source` wakes when a connection may be pending.
     pub(super) const fn new(socket: L, source: Source) -> Self {
         Self { socket, source, paused: None }
     }
 
-    /// Accepts one connection, if there is one. If there may be more, the source wakes again.
+    /// If there may be more connections, the source wakes again.
     pub(super) fn accept(&mut self, now: Time) -> Accepted<L::Stream> {
         if self.paused.is_some_and(|until| now < until) {
             return Accepted::Nothing;
@@ -60,7 +55,7 @@ impl<L: Listen> Listener<L> {
         }
     }
 
-    /// Wakes the source if there is a back-off, so that its end is noticed. Returns whether there is one.
+    /// Wakes the source during a back-off, so that its end is noticed. Returns whether there is one.
     pub(super) fn elapsed(&self) -> bool {
         if self.paused.is_some() {
             self.source.wake();
@@ -69,7 +64,6 @@ impl<L: Listen> Listener<L> {
     }
 }
 
-// Errors that concern one connection and do not affect the next.
 fn is_about_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -87,7 +81,6 @@ mod tests {
     use std::{collections::VecDeque, task::Context};
     use tokio::net::TcpStream;
 
-    /// A fake system that returns these errors in order.
     struct Scripted(VecDeque<io::ErrorKind>);
 
     impl Listen for Scripted {

@@ -1,8 +1,7 @@
 //! Output queues of connections.
 //!
-//! Broadcast messages are stored once, in [`Broadcasts`], until every connection has written them; the [`Queue`] of a
-//! connection has its position in there. Messages to one connection alone are in its own queue, each with its position
-//! among the broadcast messages.
+//! Broadcast messages are stored once, in [`Broadcasts`], until every connection has written them. The [`Queue`] of a
+//! connection has its position in there, and messages to it alone, each with its position among the broadcast messages.
 
 #[cfg(test)]
 mod tests;
@@ -18,9 +17,9 @@ use netcore::{History, Time};
 
 /// Bytes of broadcast messages by which a connection may lag, plus `OVERHEAD` for each message.
 pub const MAX_LAG: usize = 4 << 20;
-/// The allowed lag while a connection is sent a history. Afterwards the limit decreases with the lag: it is the
-/// smallest lag so far plus [`MAX_LAG`], until the connection has caught up. Thus a connection that has read the
-/// history, and reads faster than the game produces messages, is not dropped.
+/// The allowed lag while a connection is sent a history. Afterwards the limit is the smallest lag so far plus
+/// [`MAX_LAG`], until the connection has caught up. Thus a connection that reads faster than the game produces messages
+/// is not dropped.
 pub(crate) const MAX_CATCH_UP: usize = 32 << 20;
 /// Bytes that may be queued for one connection alone, plus [`OVERHEAD`] for each message. Histories do not count.
 pub(crate) const MAX_OWN: usize = 1 << 20;
@@ -29,35 +28,35 @@ pub(crate) const MAX_OWN: usize = 1 << 20;
 pub(crate) const MAX_OWN_TOTAL: usize = 128 << 20;
 /// Cost of a queued message in addition to its bytes.
 pub(crate) const OVERHEAD: usize = 64;
-/// Time limit for each [`PROGRESS`] bytes while a connection catches up. The system accepts bytes in lumps, only when
-/// a third of its buffer is free, and the peer opens its window in lumps too. Therefore a reader at 8 KiB per second
-/// may seem to stall for 19 seconds.
+/// Time limit for each [`PROGRESS`] bytes while a connection catches up. The system accepts bytes only when a third of
+/// its buffer is free, and the peer opens its window in lumps too, so a reader at 8 KiB per second may seem to stall
+/// for 19 seconds.
 pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
 /// See [`MAX_STALL`].
 pub(crate) const PROGRESS: usize = 64 << 10;
 
-/// Slices passed to one write call.
+/// Per write call.
 const SLICES: usize = 32;
-/// Bytes written to one connection before other connections are served.
+/// Bytes written to one connection before others are served.
 const BURST: usize = 64 << 10;
 
 /// The broadcast messages, from the position of the slowest connection.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcasts {
-    // Each with the cumulative cost of all messages up to and including it.
+    // Each with the cumulative cost up to and including it.
     frames: VecDeque<(Bytes, u64)>,
-    // The position of the first one, and the cumulative cost before it.
+    // The position of the first frame, and the cumulative cost before it.
     first: u64,
     before: u64,
 }
 
 impl Broadcasts {
-    /// The position of the next message, which is also that of a connection that has written everything.
+    /// The position of the next message, and of a connection that has written everything.
     pub(crate) fn end(&self) -> u64 {
         self.first + self.frames.len() as u64
     }
 
-    /// Appends a message, which must not be empty.
+    /// `frame` must not be empty.
     pub(crate) fn push(&mut self, frame: Bytes) {
         let before = self.frames.back().map_or(self.before, |&(_, cost)| cost);
         let cost = before + (frame.len() + OVERHEAD) as u64;
@@ -74,7 +73,6 @@ impl Broadcasts {
         }
     }
 
-    // The cost of the messages from `place` on.
     fn cost_from(&self, place: u64) -> u64 {
         let all = self.frames.back().map_or(self.before, |&(_, cost)| cost);
         let before =
@@ -86,13 +84,12 @@ impl Broadcasts {
         self.frames.get(usize::try_from(index).ok()?)
     }
 
-    // The message at this position.
     fn at(&self, place: u64) -> Option<&Bytes> {
         self.get(place.checked_sub(self.first)?).map(|(frame, _)| frame)
     }
 }
 
-// A message to one connection, to be sent before the broadcast message at `place`.
+// Sent before the broadcast message at `place`.
 #[derive(Debug, Clone)]
 struct DirectMessage {
     place: u64,
@@ -100,20 +97,19 @@ struct DirectMessage {
     history: bool,
 }
 
-/// The output queue of a connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
-    // The next broadcast message, and how many of its bytes have been written.
+    // The next broadcast message, and its written bytes.
     pub(crate) place: u64,
     taken: usize,
-    // Once it is closed: the first broadcast message that is not sent to it.
+    // Once closed: the first broadcast message that is not sent.
     end: Option<u64>,
     own: VecDeque<DirectMessage>,
-    // Cost of the messages in `own`, without histories.
+    // Of `own`, without histories.
     pub(crate) own_cost: usize,
     // Remaining bytes of histories.
     history: usize,
-    // The allowed lag; above `MAX_LAG` only while it catches up.
+    // Above `MAX_LAG` only while it catches up.
     allowance: u64,
     // Total bytes written, and that total and the time at the last progress.
     taken_bytes: u64,
@@ -121,7 +117,6 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Creates a queue that starts after all broadcast messages so far.
     pub(crate) fn new(shared: &Broadcasts) -> Self {
         Self {
             place: shared.end(),
@@ -136,12 +131,10 @@ impl Queue {
         }
     }
 
-    /// Whether everything has been written.
     pub(crate) fn is_empty(&self, shared: &Broadcasts) -> bool {
         self.own.is_empty() && self.place >= self.end.unwrap_or_else(|| shared.end())
     }
 
-    /// Excludes all later broadcast messages.
     pub(crate) fn close(&mut self, shared: &Broadcasts) {
         self.end.get_or_insert_with(|| shared.end());
     }
@@ -151,17 +144,15 @@ impl Queue {
         self.own.is_empty() && self.end.is_none() && self.taken == 0 && self.place + 1 == shared.end()
     }
 
-    // The broadcast message at this position, if this connection receives it.
     fn frame<'a>(&self, shared: &'a Broadcasts, place: u64) -> Option<&'a Bytes> {
         shared.at(place).filter(|_| self.end.is_none_or(|end| place < end))
     }
 
-    /// Whether it is being sent a history or has not caught up since, so that [`Queue::lags`] depends on the time.
+    /// During a history and until it has caught up; [`Queue::lags`] then depends on the time.
     pub(crate) const fn catches_up(&self) -> bool {
         self.allowance > MAX_LAG as u64
     }
 
-    /// Queues a message to this connection.
     pub(crate) fn push(&mut self, shared: &Broadcasts, bytes: Bytes) {
         if !bytes.is_empty() {
             self.own_cost += bytes.len() + OVERHEAD;
@@ -169,7 +160,6 @@ impl Queue {
         }
     }
 
-    /// Queues a history.
     pub(crate) fn replay(&mut self, shared: &Broadcasts, now: Time, history: &History) {
         self.history += history.len();
         self.allowance = MAX_CATCH_UP as u64;
@@ -183,7 +173,7 @@ impl Queue {
         self.progress.1 = self.progress.1.plus(time);
     }
 
-    /// Records that `written` bytes of the newest broadcast message were written while the queue was otherwise empty.
+    /// Records that the newest broadcast message was written while the queue was otherwise empty.
     pub(crate) fn wrote(&mut self, shared: &Broadcasts, written: usize) {
         self.taken = written;
         if shared.at(self.place).is_some_and(|frame| written >= frame.len()) {
@@ -192,8 +182,8 @@ impl Queue {
         }
     }
 
-    /// Whether the connection is too slow to be kept: it exceeds its allowance, or makes no progress while it catches
-    /// up ([`MAX_STALL`]). A closed connection never lags, because it is soon dropped anyway.
+    /// Whether the connection exceeds its allowance, or makes no progress while it catches up ([`MAX_STALL`]). A closed
+    /// one never lags, because it is soon dropped anyway.
     pub(crate) fn lags(&self, shared: &Broadcasts, now: Time) -> bool {
         if self.end.is_some() {
             return false;
@@ -293,13 +283,10 @@ impl Queue {
     }
 }
 
-/// The result of writing a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// Everything was written.
     All,
-    /// The bound was reached; the connection may accept more.
+    /// Up to the bound; the connection may accept more.
     Some,
-    /// The connection currently does not accept further bytes.
     Blocked,
 }

@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// Sources that have woken, each once, in the order of waking.
+/// Each source once, in the order of waking.
 #[derive(Debug)]
 pub(crate) struct ReadyList<K>(Arc<Mutex<Woken<K>>>);
 
@@ -19,7 +19,6 @@ struct Woken<K> {
     task: Option<Waker>,
 }
 
-/// A source of wake-ups, identified by its key.
 #[derive(Debug)]
 pub(crate) struct Source(Waker);
 
@@ -51,12 +50,11 @@ impl<K: Send + Sync + 'static> Wake for Inner<K> {
 }
 
 impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
-    /// Creates an empty list.
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Woken { sources: VecDeque::new(), task: None })))
     }
 
-    /// Creates a source that is on the list from the start, so that it is polled once.
+    /// The source is on the list from the start, so that it is polled once.
     pub(crate) fn source(&self, key: K) -> Source {
         let inner = Inner { key, queued: AtomicBool::new(false), list: Arc::clone(&self.0) };
         let source = Source(Arc::new(inner).into());
@@ -64,19 +62,18 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
         source
     }
 
-    /// Removes the first source from the list. Until the next [`ReadyList::poll`] no task is woken, because the
-    /// calling task is awake.
+    /// Until the next [`ReadyList::poll`] no task is woken, because the calling task is awake.
     pub(crate) fn next(&self) -> Option<K> {
         let mut woken = lock(&self.0);
         woken.task = None;
         let inner = woken.sources.pop_front()?;
         drop(woken);
-        // Reset before the source is polled, so that events during the poll wake it again.
+        // Before the source is polled, so that events during the poll wake it again.
         inner.queued.store(false, Ordering::Release);
         Some(inner.key)
     }
 
-    /// Ready when the list is not empty; otherwise the next source to wake will wake the task.
+    /// Ready when the list is not empty.
     pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<()> {
         let mut woken = lock(&self.0);
         if !woken.sources.is_empty() {
@@ -88,7 +85,6 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
 }
 
 impl Source {
-    /// Puts the source on the list.
     pub(crate) fn wake(&self) {
         self.0.wake_by_ref();
     }

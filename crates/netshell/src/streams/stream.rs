@@ -16,36 +16,35 @@ use tokio::{
 
 use crate::tune_accepted;
 
-/// Size of the send buffer of a connection in bytes; Linux doubles it for its own overhead. The content of this
-/// buffer cannot be measured. With megabytes in it, a slow reader would look stalled for minutes, and five hundred
-/// peers that never read would occupy gigabytes.
+/// Size of the send buffer of a connection in bytes; Linux doubles it. Its content cannot be measured: with megabytes,
+/// a slow reader would look stalled for minutes, and five hundred peers that never read would occupy gigabytes.
 pub(crate) const SEND_BUFFER: usize = 128 << 10;
 
 /// One end of an ordered stream of bytes. No method blocks.
 pub trait ByteStream {
-    /// Appends at most `most` bytes that have arrived; returns 0 at the end of the stream.
+    /// Appends at most `most` bytes that have arrived; 0 at the end of the stream.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if no bytes have arrived.
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize>;
 
-    /// Writes as many bytes as are accepted without blocking.
+    /// Writes the bytes that are accepted without blocking.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if no bytes are accepted.
+    /// [`io::ErrorKind::WouldBlock`] if there are none.
     fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
-    /// Ready when there may be something to read; otherwise the task is woken when there is.
+    /// Ready when there may be something to read.
     fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Ready when a write may succeed; otherwise the task is woken when it may. After a [`ByteStream::try_write`]
-    /// that returned `WouldBlock` it must not be ready before there is space, or the writer would loop forever.
+    /// Ready when a write may succeed. After a [`ByteStream::try_write`] that returned `WouldBlock` it must not be
+    /// ready before there is space, or the writer would loop forever.
     fn poll_writable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// Shuts down the sending half.
     fn finish(&mut self);
 
-    /// Makes dropping the stream reset the connection and discard the send buffer.
+    /// Makes dropping the stream reset the connection.
     fn abort(&mut self) {}
 }
 
@@ -61,7 +60,7 @@ pub trait Listen {
 impl ByteStream for TcpStream {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
         let mut read = Ok(0);
-        // Readiness is cleared by a read that would block, which costs a second system call for each message. With
+        // A read that would block clears readiness, but costs a second system call for each message. With
         // edge-triggered events, a short read also shows that the stream is drained.
         let drained = self.try_io(Interest::READABLE, || {
             // The buffer may have more spare capacity than `most`.
@@ -94,7 +93,7 @@ impl ByteStream for TcpStream {
     }
 
     fn finish(&mut self) {
-        // This fails only if the connection failed, which the next read reports.
+        // Fails only if the connection failed, which the next read reports.
         let _ = SockRef::from(&*self).shutdown(Shutdown::Write);
     }
 
@@ -110,7 +109,7 @@ impl Listen for TcpListener {
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         Self::poll_accept(self, context).map_ok(|(stream, address)| {
             tune_accepted(&stream);
-            // The connection works without this option, so errors are ignored.
+            // Optional, so errors are ignored.
             let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER);
             (stream, address)
         })

@@ -1,4 +1,4 @@
-//! Tests of the transport over simulated streams: scheduling, and the bound on all queues in total.
+//! Over simulated streams: scheduling, and the bound on all queues in total.
 
 use std::{
     io::IoSlice,
@@ -18,7 +18,7 @@ use crate::{Answer, Delivery, Transport};
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
-/// A peer with scripted input. It accepts either all output or none.
+/// Accepts either all output or none.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fake {
     pub(super) sends: Arc<Mutex<BytesMut>>,
@@ -62,7 +62,7 @@ impl ByteStream for Fake {
     }
 }
 
-/// Accepts these peers, the last one first.
+/// Accepts the last peer first.
 struct FakeListener(Vec<Fake>);
 
 impl Listen for FakeListener {
@@ -74,7 +74,7 @@ impl Listen for FakeListener {
     }
 }
 
-/// A transport that has accepted these peers and done all pending work.
+/// Has accepted these peers and done all pending work.
 fn streams(mut peers: Vec<Fake>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
     peers.reverse();
     let mut streams = Streams::over(vec![FakeListener(peers)], FAST, crate::Limits { connections: usize::MAX });
@@ -94,7 +94,7 @@ fn streams(mut peers: Vec<Fake>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
 #[test]
 fn the_queues_of_all_connections_together_are_bounded() {
     let (mut streams, ids) = streams(vec![Fake::default(); 200]);
-    // Each stays below the bound of one connection.
+    // Below the bound of one connection.
     let frame = Bytes::from(vec![7; MAX_OWN - 10 * OVERHEAD]);
     let mut lost = 0;
     for &id in &ids {
@@ -161,7 +161,7 @@ fn a_paused_connection_keeps_its_messages_and_is_not_read() {
                 paused += 1;
                 assert_eq!(paused, 1, "it is not read before its time");
                 streams.answer(now, Answer::Paused(ticket, until));
-                // More arrives, which wakes the connection.
+                // Wakes the connection.
                 say(&streams, &eve, eve_id, b"cd");
                 say(&streams, &ann, ann_id, b"x");
             } else {

@@ -1,5 +1,3 @@
-//! Streams as a [`Transport`].
-
 use std::{
     io,
     task::{Context, Poll},
@@ -86,7 +84,7 @@ impl<L: Listen> Transport for Streams<L> {
         while self.ready.next().is_some() {}
         self.buffer.clear();
         let Self { connections, shared, buffer, .. } = self;
-        // At shutdown every connection is tried each time.
+        // All connections are tried each time.
         let mut all = true;
         for connection in connections.values_mut() {
             all &= connection.finish(now, shared, buffer);

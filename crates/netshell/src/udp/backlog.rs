@@ -1,10 +1,8 @@
 //! Datagrams that the system could not send yet.
 //!
-//! All peers of a socket share its send buffer. Datagrams to a host that has vanished from the local network stay in
-//! the buffer until address resolution fails, which takes seconds. A few such hosts fill the buffer and block all
-//! peers. Therefore an address that has been silent for a while may only use the first half of the buffer; the other
-//! half is for active addresses. The buffer is nearly always less than half full, and then there is no difference:
-//! silent spectators receive everything.
+//! All peers of a socket share its send buffer. Datagrams to a host that has vanished from the local network stay in it
+//! for seconds, until address resolution fails, and a few such hosts would block all peers. Therefore an address that
+//! has been silent for a while may only use the first half of the buffer, which is nearly always enough.
 
 #[cfg(test)]
 mod tests;
@@ -22,16 +20,15 @@ use tracing::warn;
 
 use crate::{LogLimit, address::canonical};
 
-/// An address is silent if no datagram came from it for this long. Address resolution of a vanished host takes at least
-/// three seconds to fail.
+/// An address is silent if no datagram came from it for this long. Address resolution takes at least three seconds to
+/// fail.
 const SILENT: Duration = Duration::from_secs(2);
-/// How long a datagram for a silent address may wait while newer ones are queued for it. After a long wait only recent
-/// state is useful.
+/// How long a datagram for a silent address may wait while newer ones are queued for it: only recent state is useful.
 const STALE: Duration = Duration::from_millis(250);
 /// Bytes queued for one address, including [`ENTRY`] for each datagram. Above that its oldest datagrams are dropped.
 const MAX_LANE: usize = 256 << 10;
-/// Bytes queued for all addresses of a socket, including [`ENTRY`] for each datagram. Above that the datagrams last
-/// in turn are dropped. Enough for a full table with [`MAX_LANE`] each.
+/// Bytes queued for all addresses of a socket, including [`ENTRY`] for each datagram: enough for a full table with
+/// [`MAX_LANE`] each. Above that the datagrams last in turn are dropped.
 const MAX_BACKLOG: usize = 8 << 20;
 /// Cost of a queued datagram in addition to its bytes, for its entry and that of its address.
 const ENTRY: usize = 256;
@@ -39,9 +36,9 @@ const ENTRY: usize = 256;
 /// The part of the system's send buffer that a datagram may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Share {
-    /// The whole buffer, for active addresses, which are served first.
+    /// For active addresses, which are served first.
     Whole,
-    /// Only the first half, for silent addresses.
+    /// For silent addresses.
     Half,
 }
 
@@ -51,7 +48,7 @@ impl Share {
     }
 }
 
-/// The datagrams queued for one address, oldest first; never empty.
+/// The datagrams for one address, oldest first; never empty.
 #[derive(Debug)]
 struct Lane {
     turn: Turn,
@@ -61,7 +58,7 @@ struct Lane {
 }
 
 impl Lane {
-    // Whether its oldest datagram has waited for so long that it is dropped in favour of the next.
+    // Whether its oldest datagram is dropped in favour of the next.
     fn is_stale(&self, now: Time) -> bool {
         self.frames.len() > 1 && self.frames.front().is_some_and(|&(since, _)| now.since(since) > STALE)
     }
@@ -70,7 +67,7 @@ impl Lane {
 // The lowest value is next.
 type Turn = (Share, u64);
 
-/// The datagrams that a socket could not send yet. The order is kept per address, not between addresses.
+/// The order is kept per address, not between addresses.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     lanes: BTreeMap<SocketAddr, Lane>,
@@ -82,23 +79,20 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// Creates an empty backlog.
     pub(crate) fn new(now: Time) -> Self {
         Self { lanes: BTreeMap::new(), turns: BTreeMap::new(), turn: 0, bytes: 0, log: LogLimit::new(now) }
     }
 
-    /// Whether the backlog is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.lanes.is_empty()
     }
 
-    // The number of queued datagrams.
     #[cfg(test)]
     fn len(&self) -> usize {
         self.lanes.values().map(|lane| lane.frames.len()).sum()
     }
 
-    /// Sends a datagram to an address whose last datagram arrived at `heard`: immediately with `try_send`, or later.
+    /// `heard` is the time of the address's last datagram.
     pub(crate) fn send(
         &mut self,
         now: Time,
@@ -142,12 +136,12 @@ impl Backlog {
             }
             self.done(now, to, sent);
             self.forget_oldest(to);
-            // Moved to the end, so that each address has its turn.
+            // To the end, so that each address has its turn.
             self.take_turn(to, share);
         }
     }
 
-    /// Records a datagram from an address. Returns whether that made the address active.
+    /// Returns whether a datagram made its address active.
     pub(crate) fn heard(&mut self, now: Time, from: SocketAddr) -> bool {
         let Some(lane) = self.lanes.get_mut(&from) else { return false };
         lane.heard = now;
@@ -179,7 +173,7 @@ impl Backlog {
         }
     }
 
-    // Moves the lane of an address, if it has one, to the end of the lanes with this share.
+    // Moves a lane to the end of the lanes with this share.
     fn take_turn(&mut self, of: SocketAddr, share: Share) {
         if let Some(lane) = self.lanes.get_mut(&of) {
             self.turns.remove(&lane.turn);

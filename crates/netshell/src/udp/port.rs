@@ -15,7 +15,6 @@ use super::{
     socket::DatagramSocket,
 };
 
-/// A socket with its backlog and its receive state.
 #[derive(Debug)]
 pub(super) struct Port<S> {
     socket: S,
@@ -28,7 +27,7 @@ impl<S: DatagramSocket> Port<S> {
         Self { socket, backlog: Backlog::new(now), receiver: Receiver::new(now) }
     }
 
-    /// Ready when there may be a datagram to receive, or space to send the backlog.
+    /// Ready to receive a datagram or to send the backlog.
     pub(super) fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.receiver.resume.is_none()
             && let Poll::Ready(ready) = self.socket.poll_readable(context)
@@ -38,13 +37,12 @@ impl<S: DatagramSocket> Port<S> {
         self.poll_room(context)
     }
 
-    /// Ready when the backlog is not empty and there may be space to send it. The system reports space only when half
-    /// of its buffer is free.
+    /// Ready if the backlog may be sent: the system reports space only when half of its buffer is free.
     pub(super) fn poll_room(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.backlog.is_empty() { Poll::Pending } else { self.socket.poll_writable(context) }
     }
 
-    /// Receives one datagram into the buffer, which has space for the largest; `None` if none has arrived.
+    /// Receives one datagram into `buffer`, which has space for the largest; `None` if none has arrived.
     ///
     /// # Errors
     /// If the socket can never receive again.
@@ -57,7 +55,7 @@ impl<S: DatagramSocket> Port<S> {
         Ok(Some(from))
     }
 
-    /// The form in which this port reports the address of a peer; `None` if the port cannot reach it.
+    /// The form in which this port reports `address`; `None` if it cannot reach it.
     pub(super) fn spell(&self, address: SocketAddr) -> Option<SocketAddr> {
         let own = self.socket.local_ip()?;
         let ip = address.ip().to_canonical();
@@ -74,14 +72,12 @@ impl<S: DatagramSocket> Port<S> {
         Some(SocketAddr::new(ip, address.port()))
     }
 
-    /// Sends a datagram to an address whose last datagram arrived at `heard`, or queues it if the send buffer is
-    /// full.
+    /// `heard` is the time of the address's last datagram.
     pub(super) fn send(&mut self, now: Time, (to, heard): (SocketAddr, Time), frame: Bytes) {
         let socket = &self.socket;
         self.backlog.send(now, (to, heard), frame, |share, to, frame| try_send(socket, share, to, frame));
     }
 
-    /// Sends the backlog until the send buffer is full.
     pub(super) fn drain(&mut self, now: Time) {
         let socket = &self.socket;
         self.backlog.drain(now, |share, to, frame| try_send(socket, share, to, frame));

@@ -1,5 +1,3 @@
-//! Handles errors on receiving.
-
 use std::{io, time::Duration};
 
 use netcore::Time;
@@ -14,19 +12,17 @@ const BACK_OFF: Duration = Duration::from_millis(100);
 /// Receives from one socket, with a back-off after errors.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    /// The end of the back-off, if there is one.
     pub(crate) resume: Option<Time>,
     log: LogLimit,
 }
 
 impl Receiver {
-    /// Creates a receiver that is not in a back-off.
     pub(crate) fn new(now: Time) -> Self {
         Self { resume: None, log: LogLimit::new(now) }
     }
 
-    /// Receives one datagram with `receive`. Returns `None` if there is none, and during the back-off after a system
-    /// error (out of memory, or the network is down). The game continues afterwards.
+    /// Receives one datagram; `None` if there is none, and during the back-off after a system error (out of memory, or
+    /// the network is down).
     ///
     /// # Errors
     /// If the descriptor is no longer a socket, so that waiting is useless.
@@ -57,7 +53,6 @@ impl Receiver {
     }
 }
 
-// Whether the descriptor is not a socket.
 fn is_dead(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::BADF | Errno::NOTSOCK))
 }
@@ -84,7 +79,7 @@ mod tests {
             let mut receiver = Receiver::new(at(0));
             assert_eq!(take(&mut receiver, 0, &[Ok(7)]).unwrap(), Some(7));
             assert_eq!(take(&mut receiver, 10, &[Err(trouble)]).unwrap(), None, "{trouble}");
-            // The socket is not read until then, which prevents a busy loop.
+            // Not read until then, which prevents a busy loop.
             assert_eq!(receiver.resume, Some(at(110)));
             assert_eq!(take(&mut receiver, 109, &[]).unwrap(), None);
             assert_eq!(take(&mut receiver, 110, &[Err(trouble)]).unwrap(), None);

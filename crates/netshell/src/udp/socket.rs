@@ -15,13 +15,13 @@ pub trait DatagramSocket {
     /// The bound address; `None` if the system does not report it.
     fn local_ip(&self) -> Option<IpAddr>;
 
-    /// Ready when there may be a datagram to receive; otherwise the task is woken when there is.
+    /// Ready when there may be a datagram to receive.
     fn poll_readable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Ready when there may be space to send; otherwise the task is woken when half of the send buffer is free.
+    /// Ready when there may be space to send: for a waiting task when half of the send buffer is free.
     fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Appends a datagram to the buffer, which has space for the largest, and returns its sender.
+    /// Appends a datagram to `buffer`, which has space for the largest, and returns its sender.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if there is none.
@@ -33,10 +33,7 @@ pub trait DatagramSocket {
     /// [`io::ErrorKind::WouldBlock`] if the send buffer has no space.
     fn try_send(&self, to: SocketAddr, datagram: &[u8]) -> io::Result<()>;
 
-    /// Like [`DatagramSocket::try_send`], but uses only the first half of the send buffer.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if less than half of the send buffer is free.
+    /// As [`DatagramSocket::try_send`], but uses only the first half of the send buffer.
     fn try_send_in_half(&self, to: SocketAddr, datagram: &[u8]) -> io::Result<()>;
 }
 
@@ -58,7 +55,7 @@ impl DatagramSocket for UdpSocket {
     }
 
     fn try_send(&self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
-        // Through `try_io`, because the runtime waits for space only after it returned `WouldBlock`.
+        // Through `try_io`: the runtime waits for space only after it returned `WouldBlock`.
         match self.try_io(Interest::WRITABLE, || send(self, to, datagram)) {
             // The system reports space only when half of the buffer is free, but there may be some before.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => send(self, to, datagram),
@@ -78,7 +75,7 @@ fn send(socket: &UdpSocket, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
 }
 
 // Linux reports a datagram socket as writable while less than half of its send buffer is in use. On other systems
-// datagrams do not stay in the buffer, so its space need not be shared.
+// datagrams do not stay in the buffer.
 #[cfg(unix)]
 fn is_half_free(socket: &UdpSocket) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -1,5 +1,3 @@
-//! Tests of the transport with scripted sockets.
-
 use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
@@ -9,14 +7,14 @@ use std::{
 
 use super::*;
 
-/// A socket that receives the datagrams of a test. Clones share it.
+/// Clones share the datagrams.
 #[derive(Debug, Clone, Default)]
 struct Scripted(Rc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     inbox: RefCell<VecDeque<(SocketAddr, &'static [u8])>>,
-    // This address floods the socket: one of its datagrams is always available.
+    // One of its datagrams is always available.
     flood: Cell<Option<SocketAddr>>,
 }
 
@@ -58,13 +56,13 @@ fn address(host: u8) -> SocketAddr {
 const HEAVY: Duration = Duration::from_millis(30);
 const NOW: Time = Time::from_millis(1);
 
-/// Two sockets: a flood of Eve on one of them, and a key of Bob on the other. Both may have caused work; without an
-/// amount, Eve has no connection. Returns how many datagrams were read or processed before the key was.
+/// A flood of Eve on one socket, and a key of Bob on another. Both may have caused work; without an amount, Eve has no
+/// connection. Returns how many datagrams were read or processed before the key.
 fn work_until_key(flooded: usize, eve: Option<Duration>, bob: Duration) -> Option<usize> {
     let sockets = [Scripted::default(), Scripted::default()];
     let mut ports = Ports::over(sockets.to_vec());
     let other = 1 - flooded;
-    // Known peers, each with the work that it has caused so far.
+    // Each with the work that it has caused so far.
     let known = eve.map(|caused| ((flooded, address(1)), caused));
     for (remote, caused) in known.into_iter().chain([((other, address(2)), bob)]) {
         let id = ports.datagrams.admit(NOW, remote, remote.1, Admission::Admitted).unwrap();

@@ -13,7 +13,6 @@ use std::{
 
 use netcore::Outcome;
 
-/// Time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]

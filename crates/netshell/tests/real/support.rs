@@ -1,5 +1,3 @@
-//! A server in its own thread, and its engine.
-
 use std::{
     future::pending,
     net::SocketAddr,
@@ -18,10 +16,9 @@ use netcore::{
 };
 use netshell::{Clock, Host, Observer, Transport, serve};
 
-/// Time limit for any wait.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Messages are ASCII texts, each followed by a NUL on a stream. A datagram `hello` admits a peer.
+/// ASCII texts, each followed by a NUL on a stream. A datagram `hello` admits a peer.
 struct Words;
 
 impl Protocol for Words {
@@ -155,7 +152,7 @@ impl Engine for Parrot {
     }
 }
 
-/// Collects the lines printed on standard output.
+/// Lines on standard output.
 #[derive(Clone, Default)]
 struct Summaries(Arc<Mutex<Vec<String>>>);
 
@@ -167,7 +164,6 @@ impl Observer for Summaries {
     }
 }
 
-/// A running parrot server.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) go_on: Sender<()>,
@@ -176,7 +172,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Serves at this address over the transport that `transport` creates within the runtime.
+    /// `transport` is called within the runtime.
     pub(crate) fn over<T>(link: Link, address: SocketAddr, transport: impl FnOnce() -> T + Send + 'static) -> Self
     where
         T: Transport + Send + 'static,
@@ -199,7 +195,6 @@ impl Running {
         Self { address, go_on, events, thread }
     }
 
-    /// The next event that contains this text.
     pub(crate) fn await_event(&self, text: &str) -> String {
         loop {
             let event = self.events.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no event with {text:?}"));

@@ -1,5 +1,3 @@
-//! Over TCP.
-
 use std::{
     io::{ErrorKind, Read, Write},
     net::{IpAddr, Ipv4Addr, Shutdown, TcpStream},
@@ -44,7 +42,6 @@ impl Peer {
         self.stream.write_all(&bytes).unwrap();
     }
 
-    /// The next message.
     fn read(&mut self) -> String {
         let mut word = vec![];
         loop {
@@ -57,7 +54,7 @@ impl Peer {
         }
     }
 
-    /// All bytes until the end, including a reset.
+    /// Until the end, including a reset.
     fn rest(mut self) -> Vec<u8> {
         let mut rest = vec![];
         if let Err(error) = self.stream.read_to_end(&mut rest) {
@@ -91,7 +88,7 @@ fn peer_that_does_not_read_is_dropped() {
     let gone = loop {
         ann.send(&["big"]);
         sent += 1;
-        // Ann receives every message although Bob reads none.
+        // Although Bob reads none.
         let mut frame = vec![0; 1 << 20];
         ann.stream.read_exact(&mut frame).unwrap();
         let event = server.await_event("");

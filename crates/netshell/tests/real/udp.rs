@@ -1,5 +1,3 @@
-//! Over UDP.
-
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use netcore::{Link, Outcome};

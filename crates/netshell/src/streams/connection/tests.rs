@@ -1,5 +1,3 @@
-//! Tests of a connection over a fake stream.
-
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -14,7 +12,6 @@ fn sender() -> Fake {
     Fake { sends: Arc::new(Mutex::new(BytesMut::zeroed(MANY))), ..Fake::default() }
 }
 
-// The number of bytes read from the connection.
 fn read(connection: &Connection<Fake>) -> usize {
     MANY - connection.stream.sends.lock().unwrap().len()
 }
@@ -32,7 +29,7 @@ fn at(millis: u64) -> Time {
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
-// Reads and processes all input for the given number of milliseconds, at most a thousand times each.
+// Reads and processes all input for this many milliseconds, at most a thousand times each.
 fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     for now in (0..millis).map(at) {
@@ -101,7 +98,7 @@ fn a_closed_connection_is_sent_its_queue_and_lingers_for_a_bounded_time() {
     connection.stream.takes = true;
     assert_eq!(connection.service(at(1_999), &shared, &mut buffer), Serviced::Waits);
     assert_eq!((&connection.stream.written[..], connection.stream.finished), (&b"farewell"[..], true));
-    // Time for which the whole process was stopped does not count, now or at later checks.
+    // Time for which the process was stopped does not count, now or at later checks.
     assert_eq!(connection.elapsed(at(4_500), &shared, Duration::from_millis(2_501)), Ok(true));
     assert_eq!(connection.elapsed(at(4_500), &shared, Duration::ZERO), Ok(true));
     assert_eq!(connection.elapsed(at(4_501), &shared, Duration::ZERO), Err(Gone::Lagging));

@@ -1,11 +1,9 @@
-//! Tests of output queues.
-
 use super::*;
 use crate::streams::stream::SEND_BUFFER;
 use netcore::HistoryWriter;
 use proptest::prelude::*;
 
-/// A connection that accepts the scripted number of bytes at each call; 0 means that it would block.
+/// Accepts the scripted number of bytes at each call; 0 means that it would block.
 fn taker<'a>(
     script: &'a mut dyn Iterator<Item = usize>,
     taken: &'a mut Vec<u8>,
@@ -43,7 +41,7 @@ proptest! {
         rooms in prop::collection::vec(0..30_000usize, 0..60),
         slow in prop::collection::vec(0..9_000usize, 0..20),
     ) {
-        // The first connection receives everything, the second only broadcast messages.
+        // The first receives everything, the second only broadcast messages.
         let mut shared = Broadcasts::default();
         let mut queues = [Queue::new(&shared), Queue::new(&shared)];
         let (mut sent, mut taken) = ([vec![], vec![]], [vec![], vec![]]);
@@ -127,7 +125,7 @@ fn a_connection_that_catches_up_has_higher_limits() {
     (0..=MAX_LAG / 1_000).for_each(|_| shared.push(Bytes::from_static(&[7; 1_000])));
     assert!(!queue.lags(&shared, at(29_999)));
     assert!(queue.lags(&shared, at(30_000)));
-    // A trickle does not count as progress.
+    // A trickle is no progress.
     let mut taken = vec![];
     queue.write(&shared, at(29_000), taker(&mut [PROGRESS - 1].into_iter(), &mut taken)).unwrap();
     assert!(queue.lags(&shared, at(30_000)));

@@ -1,5 +1,3 @@
-//! Tests of the backlog with a fake system.
-
 use super::*;
 
 const ANN: &str = "10.0.0.1:1";
@@ -14,7 +12,7 @@ fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// A simulated system with a send buffer for `room` datagrams, which is emptied on demand.
+/// Has a send buffer for `room` datagrams, which is emptied on demand.
 struct FakeSystem {
     backlog: Backlog,
     room: usize,
@@ -30,7 +28,6 @@ impl FakeSystem {
         Self { backlog: Backlog::new(at(0)), room, used: 0, asked: 0, sent: vec![], refusal: None }
     }
 
-    // The backlog, and the send function of the simulated system.
     fn parts(&mut self) -> (&mut Backlog, impl FnMut(Share, SocketAddr, &[u8]) -> io::Result<()>) {
         let Self { backlog, room, used, asked, sent, refusal } = self;
         let take = |share, to: SocketAddr, frame: &[u8]| {
@@ -49,14 +46,14 @@ impl FakeSystem {
         (backlog, take)
     }
 
-    // Sends at `now` to an address whose last datagram arrived at `heard`.
+    // `heard` is the time of the address's last datagram.
     fn send(&mut self, (now, heard): (u64, u64), to: &str, frame: impl Into<Bytes>) {
         let (backlog, take) = self.parts();
         backlog.send(at(now), (address(to), at(heard)), frame.into(), take);
         self.check();
     }
 
-    // Empties the buffer of the system, sends the queued datagrams, and returns those sent since the last call.
+    // Empties the system's buffer, sends the queued datagrams, and returns those sent since the last call.
     fn drain(&mut self, now: u64) -> Vec<String> {
         self.used = 0;
         let (backlog, take) = self.parts();
@@ -65,7 +62,6 @@ impl FakeSystem {
         std::mem::take(&mut self.sent)
     }
 
-    // Checks that the counters match the contents.
     fn check(&self) {
         let Backlog { lanes, turns, bytes, .. } = &self.backlog;
         let of = |lane: &Lane| lane.frames.iter().map(|(_, frame)| cost(frame)).sum::<usize>();
@@ -120,7 +116,7 @@ fn silent_addresses_leave_half_of_the_buffer_to_active_ones() {
         system.send((2_000, 1), ANN, format!("a{number}"));
     }
     assert_eq!(system.sent[2..], ["1 a0", "1 a1"]);
-    // Active addresses are served first.
+    // Active addresses are first.
     system.send((2_000, 0), EVE, "e0");
     assert_eq!(system.drain(2_000)[4..], ["1 a2", "2 b2"]);
     assert_eq!(system.drain(2_000), ["3 e0", "2 b3"]);
