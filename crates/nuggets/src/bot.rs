@@ -22,7 +22,6 @@ struct Style {
     habits: Habits,
 }
 
-// The easiest level never runs, and the hardest collects distant gold.
 const fn style(level: Level) -> Style {
     match level {
         Level::Easy => Style { pause: (300, 500), slips: 8, habits: Habits { patience: 0, runs: false } },
@@ -33,10 +32,9 @@ const fn style(level: Level) -> Style {
 
 /// An automatic player: an [`Explorer`] with the habits, the pace and the mistakes of a [`Level`].
 ///
-/// `docs/nuggets.md` documents how often each level beats a player at a human pace, and the measurement.
+/// `docs/nuggets.md` documents how often each level beats a player at a human pace.
 ///
-/// Mistakes and pauses are drawn from the caller's generator, so the same generator and the same pictures lead to the
-/// same keys at the same times.
+/// Mistakes and pauses are drawn from the caller's generator, so they can be reproduced.
 ///
 /// ```
 /// use netcore::{Client as _, Level, Time};
@@ -65,8 +63,7 @@ impl Bot {
         Self { explorer: Explorer::with_habits(style.habits), style }
     }
 
-    /// The next key to press, given the client's state. `None` while the client is not in the game, or if it is walled
-    /// in.
+    /// The next key to press. `None` while the client is not in the game, or if it is walled in.
     pub fn next_key(&mut self, client: &Client, rng: &mut impl Rng) -> Option<u8> {
         let key = self.explorer.next_key(client)?;
         let slips = self.style.slips;

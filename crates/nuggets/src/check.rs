@@ -1,7 +1,7 @@
 //! The map checker: finds every breach of the rules for maps, with its position.
 //!
-//! A server plays on any map that [`Grid::parse`] accepts. The rules for maps require more: closed rooms, walls that
-//! meet in corners, passages one spot wide that break walls but never corners, and only reachable spots.
+//! The rules require more than [`Grid::parse`]: closed rooms, walls that meet in corners, passages one spot wide that
+//! break walls but never corners, and only reachable spots.
 
 use alloc::{
     format,
@@ -30,11 +30,11 @@ pub enum Breach {
     Unplayable(ParseGridError),
     /// A defect that a server repairs.
     Repaired(Repair),
-    /// Too few room spots for a full table and the largest number of piles: their number.
+    /// Too few room spots for a full table and the largest number of piles.
     FewRoomSpots(usize),
-    /// A position that breaks a rule, with the reason and the correction.
+    /// A position that breaks a rule, with the correction.
     At(Position, &'static str),
-    /// Spots that cannot be reached from the rest: the first of them, and their number.
+    /// The first of some spots that cannot be reached from the rest, and their number.
     Unreachable(Position, usize),
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for Breach {
 pub struct Report {
     /// All breaches: first those of the whole map, then row by row.
     pub breaches: Vec<Breach>,
-    /// Remarks that are no breaches.
+    /// Remarks.
     pub notes: Vec<String>,
 }
 
@@ -239,7 +239,7 @@ fn passage_spot(around: &Around<'_>, found: &mut impl FnMut(&'static str)) {
     }
 }
 
-// All spots outside the largest connected part, one breach for each part.
+// One breach for each part outside the largest.
 fn unreachable(grid: &Grid) -> Vec<Breach> {
     let mut met = vec![false; grid.text().len()];
     let mut parts: Vec<(Cell, usize)> = vec![];

@@ -1,8 +1,6 @@
 //! A client without socket and screen: it folds the server's messages into the state that a screen shows.
 //!
-//! The caller drives it as a [`netcore::Client`] over any [`Link`]. Server messages, user commands and the time are its
-//! inputs; messages, a deadline and an end are its outputs. Its state can be queried at any time: [`Client::display`],
-//! [`Client::status`], [`Client::end`]. A new value of [`Client::displays`] means a new picture.
+//! The caller drives it as a [`netcore::Client`] over any [`Link`].
 
 mod display;
 mod end;
@@ -51,21 +49,19 @@ pub enum Participant {
 /// A command of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// Press a key. Once the server has admitted the client, the key is sent without validation; `Q` leaves.
+    /// Press a key: once the client is admitted, it is sent without validation. `Q` leaves.
     Key(u8),
-    /// Leave: send Q to the server and wait briefly for its goodbye. A client that is not admitted yet ends
-    /// immediately.
+    /// Leave: send Q to the server and wait briefly for its goodbye. Before the admission the client ends immediately.
     Leave,
 }
 
-/// The state of one client.
+/// A client and its state.
 #[derive(Debug, Clone)]
 pub struct Client {
     participant: Participant,
     link: Link,
     timers: Timers,
-    // The start of an incomplete message on a stream. A message that cannot be decoded stays here, so no later one is
-    // read.
+    // The start of an incomplete message on a stream. A malformed message stays here, so no later one is read.
     incoming: BytesMut,
     letter: Option<Letter>,
     size: Option<(u16, u16)>,
@@ -117,12 +113,12 @@ impl Client {
         &self.participant
     }
 
-    /// The player's letter, once the server has assigned one.
+    /// The player's letter, once assigned.
     pub const fn letter(&self) -> Option<Letter> {
         self.letter
     }
 
-    /// Rows and columns of the map, once they have been received.
+    /// Rows and columns of the map, once received.
     pub const fn size(&self) -> Option<(u16, u16)> {
         self.size
     }
@@ -137,18 +133,18 @@ impl Client {
         self.remaining
     }
 
-    /// The rows of the last DISPLAY, each followed by a newline: `rows * (columns + 1)` bytes of printable ASCII. Empty
-    /// before the first DISPLAY.
+    /// The last DISPLAY: `rows * (columns + 1)` bytes of printable ASCII, each row followed by a newline. Empty before
+    /// the first.
     pub fn display(&self) -> &[u8] {
         &self.display
     }
 
-    /// Number of DISPLAYs received. A new value means a new picture.
+    /// Number of DISPLAYs received: a new value means a new picture.
     pub const fn displays(&self) -> u64 {
         self.displays
     }
 
-    /// Whether a DISPLAY did not match the size of the GRID, so that its rows were padded or cut.
+    /// Whether rows of a DISPLAY were padded or cut, because it did not match the GRID.
     pub const fn is_adjusted(&self) -> bool {
         self.adjusted
     }
@@ -160,7 +156,7 @@ impl Client {
         Some(Position::new(at / (cols + 1), at % (cols + 1)))
     }
 
-    /// Whether the server has admitted the client, so that it accepts keys.
+    /// Whether the server has admitted the client.
     pub const fn is_joined(&self) -> bool {
         matches!(self.timers.phase(), Phase::Playing)
     }
@@ -170,7 +166,7 @@ impl Client {
         self.end.as_ref()
     }
 
-    /// How long the server's port has been closed, if the system reported that and no message has arrived since.
+    /// How long the server's port has been closed, if no message has arrived since.
     pub fn closed_for(&self, now: Time) -> Option<Duration> {
         self.timers.closed_for(now)
     }
@@ -191,9 +187,8 @@ impl Client {
         }
     }
 
-    /// Records that the server has moved to another address, and sends a request there. A player sends an unassigned
-    /// key, which the server answers if it recognizes the player's address. Any other client sends its first message
-    /// again.
+    /// Records that the server has moved to another address, and sends a request there: a player an unassigned key,
+    /// which the server answers if it recognizes the player's address, any other client its first message.
     pub fn moved(&mut self, now: Time) {
         if matches!(self.timers.phase(), Phase::Over | Phase::Leaving { .. }) {
             return;
@@ -235,7 +230,7 @@ impl Client {
     }
 
     // Whether a key moves the player by the last DISPLAY, so that a response is certain. Servers do not respond to a
-    // step into a wall, and not every server responds to an unassigned key.
+    // step into a wall, and some not to an unassigned key.
     fn must_move(&self, key: u8) -> bool {
         let (Some(way), Some((_, cols)), Some(at)) = (
             Direction::from_key(key.to_ascii_lowercase()),
@@ -259,7 +254,7 @@ impl netcore::Client for Client {
     type Action = Command;
     type Error = DecodeError;
 
-    /// Handles received bytes. A message that cannot be decoded sets a note and changes no other state.
+    /// Handles received bytes. A malformed message sets a note and changes no other state.
     ///
     /// # Errors
     /// [`DecodeError`] if a stream announces a message longer than the limit.
@@ -301,8 +296,7 @@ impl netcore::Client for Client {
         }
     }
 
-    /// Records that the connection ended. Over datagrams, the system reported the server's port as closed, and it may
-    /// open again.
+    /// Over datagrams, the system reported the server's port as closed, and it may open again.
     fn disconnected(&mut self, now: Time, why: Gone) {
         match (self.timers.phase(), self.link) {
             (Phase::Over, _) => {}

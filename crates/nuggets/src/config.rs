@@ -1,4 +1,4 @@
-//! The configuration of a server: the rules of its games, and the settings of the server itself.
+//! The configuration of a server and the rules of its games.
 
 use core::time::Duration;
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,12 @@ pub struct Config {
     pub rematch: bool,
     /// The number of players at which a game begins. Below 2 it begins with its first player.
     pub wait_for: u32,
-    /// The delay before it then begins. Until then players look around, and keys that move are ignored.
+    /// The delay before it then begins. Until then keys that move are ignored.
     pub countdown: Option<Duration>,
-    /// The seed of the random numbers: the same seed gives the same piles and places. A host with unknown players
-    /// should draw all 128 bits, because a short seed can be found by trying which one gives the observed piles.
+    /// The seed of the random numbers: the same seed gives the same piles and places. With unknown players it should
+    /// have all 128 bits, because a short seed can be found by trying which one gives the observed piles.
     pub seed: u128,
-    /// The number of clients that may watch at the same time by SPECTATE. A further one replaces the oldest. The
-    /// protocol allows one.
+    /// The number of simultaneous spectators by SPECTATE. A further one replaces the oldest. The protocol allows one.
     pub spectators: u32,
 }
 
@@ -48,7 +47,7 @@ pub struct Rules {
     pub max_piles: u32,
     /// How far players see.
     pub vision: Vision,
-    /// The share of a purse, in percent, that a player takes by stepping on its owner; 0 for none.
+    /// The share of a purse, in percent, that a player takes by stepping on its owner.
     pub steal_percent: u8,
     /// Whether a run stops on gold and after a swap.
     pub run_stop: bool,
@@ -94,7 +93,7 @@ pub enum ConfigError {
 }
 
 impl Rules {
-    /// Checks whether a game can have these rules.
+    /// Checks the rules.
     ///
     /// # Errors
     /// [`ConfigError`] names the first invalid rule.

@@ -25,8 +25,8 @@ const WAYS: u8 = 3;
 /// fewest keys; a run counts as one key. When the map is fully explored and the game continues, it explores everything
 /// again.
 ///
-/// It is deterministic: the same pictures lead to the same keys. It uses only the state of the client, so it tolerates
-/// lost datagrams, other players, and servers that move it in other ways than the rules.
+/// It is deterministic. It uses only the state of the client, so it tolerates lost datagrams, other players, and
+/// servers that move it in other ways than the rules.
 ///
 /// ```
 /// use netcore::{Client as _, Time};
@@ -70,19 +70,17 @@ impl Explorer {
         Self::default()
     }
 
-    /// An explorer with these habits.
     pub(crate) fn with_habits(habits: Habits) -> Self {
         Self { habits, ..Self::default() }
     }
 
-    /// Discards the planned way, because another key was pressed than the one [`Explorer::next_key`] returned.
+    /// Discards the planned way, because another key was pressed than [`Explorer::next_key`] returned.
     pub(crate) fn slip(&mut self) {
         self.sent = None;
         self.way.clear();
     }
 
-    /// The next key to send, given the client's state. `None` while the client is not in the game, or if it is walled
-    /// in.
+    /// The next key to send. `None` while the client is not in the game, or if it is walled in.
     pub fn next_key(&mut self, client: &Client) -> Option<u8> {
         let (rows, cols) = client.size().filter(|_| client.is_joined())?;
         let position = client.position()?;
@@ -110,15 +108,15 @@ impl Explorer {
         if self.silence > 1 {
             return Some(self.probe());
         }
-        // Players that move in step could block each other forever, so each one starts to wander in another direction.
+        // Players that move in step could block each other forever, so each one wanders in another direction first.
         let letter = client.letter().map_or(0, |letter| usize::from(letter.byte()));
         let next = self.way.pop().or_else(|| self.wander(here, letter))?;
         self.sent = Some(next);
         Some(next.key)
     }
 
-    // Finds out which spots the last key passed. Bans the key at its place if it failed too often: a lost datagram is
-    // no reason to give up, but no key may be repeated forever.
+    // Finds the spots that the last key passed. Bans the key at its place if it failed too often: a lost datagram is no
+    // reason to give up, but no key may be repeated forever.
     fn judge_last_key(&mut self, here: usize) {
         self.walked.clear();
         let Some(sent) = self.sent.take() else { return };
@@ -150,9 +148,9 @@ impl Explorer {
         }
     }
 
-    // Two keys had no response. The first may have moved the player although its picture was lost. The second was then
-    // chosen for the wrong place, where it may be impossible, and servers do not respond to an impossible step. One of
-    // the eight steps is possible at any spot.
+    // Two keys had no response. The first may have moved the player although its picture was lost. The second may then
+    // have been impossible, and servers do not respond to an impossible step. One of the eight steps is possible at any
+    // spot.
     fn probe(&mut self) -> u8 {
         self.way.clear();
         Direction::ALL[self.silence % Direction::ALL.len()].key()

@@ -23,7 +23,7 @@ pub const MAX_PLAYERS: usize = 26;
 /// The character of a pile of gold.
 pub(crate) const PILE: u8 = b'*';
 
-/// A player, numbered in order of joining. The number determines the letter.
+/// A player, numbered in order of joining, which determines the letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerId(pub u8);
 
@@ -33,7 +33,7 @@ impl PlayerId {
     }
 }
 
-/// A player that has joined, including after it has quit.
+/// A player that has joined, even if it has quit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Player {
     /// `A` for the first player that joined.
@@ -42,7 +42,7 @@ pub struct Player {
     pub name: Name,
     /// Nuggets collected.
     pub purse: u32,
-    /// The player's position; `None` once it has quit.
+    /// The position; `None` once it has quit.
     pub cell: Option<Cell>,
 }
 
@@ -51,14 +51,14 @@ pub struct Player {
 pub enum Action {
     /// One step.
     Step(Direction),
-    /// Steps in one direction until the next is not possible.
+    /// Steps until the next is not possible.
     Run(Direction),
     /// Leave the game permanently.
     Quit,
 }
 
 impl Action {
-    /// The action of a key; `None` if the key has none.
+    /// The action of a key, if it has one.
     pub fn from_key(key: u8) -> Option<Self> {
         if key == b'Q' {
             return Some(Self::Quit);
@@ -68,34 +68,34 @@ impl Action {
     }
 }
 
-/// A change in the game. One action can cause several events, which are in the order in which they happened.
+/// A change in the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A player appeared on a cell.
+    /// A player appeared.
     Joined(PlayerId, Cell),
-    /// A player moved to a neighbouring cell, by itself or pushed back by another player.
+    /// A player moved to a neighbouring cell, or was pushed there by another player.
     Moved {
         /// The player.
         player: PlayerId,
-        /// Its cell before the move.
+        /// Its old cell.
         from: Cell,
-        /// Its cell after the move.
+        /// Its new cell.
         to: Cell,
     },
-    /// A pile of this many nuggets was added to a player's purse.
+    /// A player collected this many nuggets.
     Collected(PlayerId, u32),
-    /// A player stole gold from another player's purse.
+    /// A player took gold from another player's purse.
     Stolen {
-        /// The player that stole.
+        /// The taker.
         thief: PlayerId,
-        /// The player that lost the gold.
+        /// The owner of the purse.
         victim: PlayerId,
         /// The number of nuggets, at least 1.
         nuggets: u32,
     },
-    /// A player left the map from this cell.
+    /// A player left the map.
     Left(PlayerId, Cell),
-    /// A quitter's purse was dropped on a cell of the map.
+    /// A quitter's purse became a pile.
     Dropped(Cell),
 }
 
@@ -178,12 +178,11 @@ impl Game {
         self.remaining
     }
 
-    /// Whether the last nugget has been taken.
     pub(crate) const fn is_over(&self) -> bool {
         self.remaining == 0
     }
 
-    /// The content of `cell` for a viewer that sees it: a player's letter, `*`, or the map.
+    /// The character of `cell` for a viewer that sees it.
     pub fn content(&self, cell: Cell) -> u8 {
         if let Some(player) = self.standing_at(cell) {
             return self.players[player.index()].letter.byte();
@@ -191,13 +190,12 @@ impl Game {
         if self.piles.contains_key(&cell) { PILE } else { self.grid.at(cell) }
     }
 
-    /// Whether there is a room spot without player and pile.
     pub(crate) fn has_free_spot(&self) -> bool {
         self.grid.room_spots().iter().any(|&spot| self.content(spot) == ROOM)
     }
 
-    /// Adds a player on a random room spot without player and pile. Returns `None`, without any change, if no letter or
-    /// no such spot is left.
+    /// Adds a player on a random room spot without player and pile. Returns `None` if no letter or no such spot is
+    /// left.
     pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Option<(PlayerId, Event)> {
         let free: Vec<Cell> =
             self.grid.room_spots().iter().copied().filter(|&spot| self.content(spot) == ROOM).collect();
@@ -210,7 +208,7 @@ impl Game {
         Some((player, Event::Joined(player, cell)))
     }
 
-    // Returns `None` if all letters are assigned.
+    // `None` if all letters are assigned.
     fn add_player(&mut self, name: Name, purse: u32, cell: Option<Cell>) -> Option<PlayerId> {
         let letter = Letter::from_index(self.players.len())?;
         let id = PlayerId(u8::try_from(self.players.len()).ok()?);
@@ -230,7 +228,7 @@ impl Game {
                 let mut cell = cell;
                 while let Some(next) = self.step(player, cell, direction, &mut events) {
                     cell = next;
-                    // If the rules have `run_stop`, any event but a plain move stops the run.
+                    // Any event but a plain move stops the run.
                     if self.rules.run_stop
                         && !matches!(events.last(), Some(Event::Moved { player: who, .. }) if *who == player)
                     {
@@ -243,7 +241,6 @@ impl Game {
         Some(events)
     }
 
-    // Makes one step. The mover's own `Moved` precedes the events that it causes.
     fn step(&mut self, player: PlayerId, from: Cell, way: Direction, events: &mut Vec<Event>) -> Option<Cell> {
         let to = self.grid.step(from, way)?;
         let met = self.standing_at(to);
@@ -281,8 +278,7 @@ impl Game {
         }
     }
 
-    // The nearest room spot without a player, possibly `cell` itself. Gold never lies in passages or under a player. A
-    // pile on that spot grows.
+    // The nearest room spot without a player, possibly `cell` itself. A pile on that spot grows.
     fn nearest_free_spot(&self, cell: Cell) -> Option<Cell> {
         let mut met = vec![false; self.grid.text().len()];
         let free = |&cell: &Cell| self.grid.at(cell) == ROOM && self.standing_at(cell).is_none();
@@ -305,12 +301,12 @@ impl Game {
 }
 
 impl Game {
-    /// The final ranking: all players that ever joined, the fullest purse first. `None` while gold is left.
+    /// The final ranking, including quitters. `None` while gold is left.
     pub fn outcome(&self) -> Option<Vec<Standing>> {
         self.is_over().then(|| self.standings())
     }
 
-    /// The current ranking. Equal purses share a rank.
+    /// Equal purses share a rank.
     pub(crate) fn standings(&self) -> Vec<Standing> {
         let mut order: Vec<&Player> = self.players.iter().collect();
         // The sort is stable, so of equal purses the earlier letter comes first.
@@ -325,8 +321,8 @@ impl Game {
         order.iter().map(row).collect()
     }
 
-    /// The final table: a row for each player that joined, in order, with letter, purse in ten columns, and name. The
-    /// last row has no newline.
+    /// The final table: a row for each player that joined, with letter, purse in ten columns, and name. The last row
+    /// has no newline.
     pub fn table(&self) -> String {
         let mut table = String::new();
         for Player { letter, name, purse, .. } in &self.players {
@@ -337,12 +333,11 @@ impl Game {
     }
 }
 
-/// The state of a game as plain data, without its map and its rules.
+/// Without its map and its rules.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct GameState {
     // In the order of joining, which gives the letters.
     players: Vec<PlayerState>,
-    // In the order of the cells.
     piles: Vec<(Cell, u32)>,
 }
 
@@ -363,10 +358,7 @@ impl Game {
         }
     }
 
-    /// Restores a game from its state.
-    ///
-    /// # Errors
-    /// [`StateError`] if a name is invalid, or there are more players than letters.
+    /// Fails if a name is invalid, or there are more players than letters.
     pub(crate) fn restore(grid: Arc<Grid>, rules: Rules, state: GameState) -> Result<Self, StateError> {
         let mut game = Self { grid, rules, players: vec![], piles: BTreeMap::new(), remaining: 0 };
         for PlayerState { name, purse, cell } in state.players {

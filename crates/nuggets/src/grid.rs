@@ -10,17 +10,15 @@ use crate::protocol::{DISPLAY_HEADER, MAX_DATAGRAM};
 
 pub use self::place::{Cell, Direction, Position};
 
-/// Solid rock: impassable and opaque. Also represents an unknown cell.
+/// Solid rock or an unknown cell: impassable and opaque.
 pub const ROCK: u8 = b' ';
-/// A horizontal boundary of a room.
 pub(crate) const HORIZONTAL: u8 = b'-';
-/// A vertical boundary of a room.
 pub(crate) const VERTICAL: u8 = b'|';
 /// A corner of a room.
 pub const CORNER: u8 = b'+';
-/// A room spot: passable and transparent; gold lies here.
+/// A room spot: passable and transparent, a place for gold.
 pub const ROOM: u8 = b'.';
-/// A passage spot: passable and opaque; gold does not lie here.
+/// A passage spot: passable and opaque, without gold.
 pub const PASSAGE: u8 = b'#';
 
 /// A map: `rows` rows of exactly `cols` characters, each one of the six map characters.
@@ -35,7 +33,7 @@ pub struct Grid {
 /// Why a text is not a playable map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ParseGridError {
-    /// The text has no lines, or only empty ones.
+    /// There are no non-empty lines.
     #[error("the map is empty")]
     Empty,
     /// A character that is not a map character.
@@ -57,7 +55,7 @@ pub enum ParseGridError {
         /// Its columns.
         cols: usize,
     },
-    /// The map has no spot for gold and players.
+    /// No spot for gold and players.
     #[error("the map has no room spot ('.'), so neither gold nor players have a place")]
     NoRoomSpot,
 }
@@ -68,7 +66,7 @@ pub enum Repair {
     /// Carriage returns were dropped.
     #[error("{count} carriage returns were dropped; the first is in row {}", .first_row + 1)]
     CarriageReturns {
-        /// The number of carriage returns.
+        /// Their number.
         count: usize,
         /// The row of the first, counted from 0.
         first_row: usize,
@@ -80,7 +78,7 @@ pub enum Repair {
         row: usize,
         /// Its width.
         cols: usize,
-        /// The width of the widest row.
+        /// That of the widest row.
         expected: usize,
     },
     /// The last row had no newline.
@@ -95,11 +93,11 @@ const fn display_bytes(rows: usize, cols: usize) -> usize {
     rows.saturating_mul(cols.saturating_add(1)).saturating_add(DISPLAY_HEADER.len())
 }
 
-/// The most bytes that are read of a map file: more than any valid map has, carriage returns included.
+/// Bytes that are read of a map file: more than any valid map has, carriage returns included.
 pub const MAX_MAP_FILE: usize = 2 * MAX_DATAGRAM;
 
 impl Grid {
-    /// Parses a map. Repairs short rows, carriage returns and a missing last newline, and reports the repairs.
+    /// Parses a map, and repairs short rows, carriage returns and a missing last newline.
     ///
     /// # Errors
     /// [`ParseGridError`] if the text is not a playable map. A playable text may still break the rules for maps: see
@@ -158,7 +156,7 @@ impl Grid {
         self.cols
     }
 
-    /// The map as text, each row followed by a newline: `rows * (cols + 1)` bytes.
+    /// Each row followed by a newline: `rows * (cols + 1)` bytes.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -168,7 +166,7 @@ impl Grid {
         &self.room_spots
     }
 
-    /// The cells of row `row`, as a range of offsets into the text.
+    /// The cells of a row, as a range of offsets into the text.
     pub fn row_range(&self, row: u16) -> Range<usize> {
         let start = usize::from(row) * (usize::from(self.cols) + 1);
         start..start + usize::from(self.cols)
@@ -190,13 +188,11 @@ impl Grid {
         Position::new(cell.0 / (self.cols + 1), cell.0 % (self.cols + 1))
     }
 
-    /// The target of a step from `from`, if the step is possible: the target is in the grid and is a room or passage
-    /// spot.
+    /// The target of a step from `from`, if it is a room or passage spot in the grid.
     ///
     /// A diagonal step is possible regardless of the two cells beside it.
     pub fn step(&self, from: Cell, direction: Direction) -> Option<Cell> {
-        // A step over the left or right edge lands on a newline, which is not a spot, so only top and bottom need a
-        // check.
+        // A step over the left or right edge lands on a newline, which is not a spot.
         let cell = Cell(u16::try_from(i32::from(from.0) + direction.offset(self.cols)).ok()?);
         matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
     }
@@ -218,7 +214,7 @@ impl Grid {
     }
 }
 
-/// The map in its file format.
+/// In its file format.
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.text))

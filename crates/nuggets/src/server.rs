@@ -33,27 +33,27 @@ use crate::{
 
 pub use self::seat::{CATCH_UP, DRAWN, SHOWN, SPECTATES, UNPROVEN, WELCOMES};
 
-/// The name of a spectator's seat in events.
+/// The seat of a spectator in events.
 pub const SPECTATOR: &str = "spectator";
 
-/// A nuggets server: one game at a time, and the seats of its players and spectators.
+/// A server: one game at a time, and the seats of its players and spectators.
 #[derive(Debug, Clone)]
 pub struct Server {
     grid: Arc<Grid>,
     config: Config,
     rng: Chance,
     game: Game,
-    // The number of the game, from 1, and whether it has begun.
+    // From 1.
     number: u32,
     start: Start,
     views: Views,
     seats: BTreeMap<PeerId, Seat>,
-    // Connected peers without a seat. On datagrams a peer is here only while its message is processed.
+    // Connected peers without a seat; on datagrams only while their message is processed.
     strangers: BTreeMap<PeerId, Stranger>,
     // Addresses of the players that quit this game.
     quitters: BTreeSet<String>,
     spectates: TokenBucket,
-    // When the clients that are not shown each move of a very fast player receive its current position.
+    // When the clients that are not shown each move of a very fast player receive its position.
     catch_up: Option<Time>,
     wake: Option<Time>,
     outcome: Option<Outcome>,
@@ -61,9 +61,6 @@ pub struct Server {
 
 impl Server {
     /// A server whose first game is set up.
-    ///
-    /// # Errors
-    /// [`ConfigError`] if no game can have these rules.
     pub fn new(grid: Arc<Grid>, config: Config) -> Result<Self, ConfigError> {
         let mut rng = Chance::new(config.seed);
         let game = Game::new(Arc::clone(&grid), config.rules, &mut rng)?;
@@ -86,7 +83,7 @@ impl Server {
         })
     }
 
-    /// Its configuration.
+    /// The configuration.
     pub const fn config(&self) -> &Config {
         &self.config
     }
@@ -96,15 +93,14 @@ impl Server {
         &self.game
     }
 
-    /// The messages to a spectator that joins now: the size of the map, the remaining gold, and the map.
+    /// The messages to a spectator that joins now: size of the map, remaining gold, and map.
     pub fn overview(&self) -> [Bytes; 3] {
         let size = ServerMessage::Grid { rows: self.grid.rows(), cols: self.grid.cols() };
         let gold = ServerMessage::Gold { collected: 0, purse: 0, remaining: self.game.remaining() };
         [size.to_frame(Framing::Whole), gold.to_frame(Framing::Whole), self.views.spectator(Framing::Whole)]
     }
 
-    /// The messages to a spectator that reveal no progress of the game: the size of the map, all gold of the game, and
-    /// the map without gold and players.
+    /// As [`Server::overview`], but reveals no progress: all gold of the game, and the map without gold and players.
     pub fn prelude(&self) -> [Bytes; 3] {
         let size = ServerMessage::Grid { rows: self.grid.rows(), cols: self.grid.cols() };
         let gold = ServerMessage::Gold { collected: 0, purse: 0, remaining: self.config.rules.gold };
@@ -123,7 +119,6 @@ impl Server {
         seated.or_else(|| self.strangers.get(&peer).map(|stranger| stranger.link))
     }
 
-    // Requests to be woken at `time` or earlier.
     fn wake_at(&mut self, time: Option<Time>) {
         self.wake = self.wake.into_iter().chain(time).min();
     }

@@ -1,4 +1,4 @@
-//! A cache of sights. The sight of a spot depends on the map alone, so it is computed once.
+//! A cache of sights. The sight of a spot depends on the map alone, so entries never become stale.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 use rand::{RngExt, SeedableRng};
@@ -11,20 +11,19 @@ use crate::{
 
 /// Sights by cell, computed on first use and cached up to a memory limit.
 ///
-/// Since the sight of a spot depends on the map alone, entries never become stale. Players move in rounds and visit all
-/// other spots before they return to one, so evicting the oldest entry would be the worst policy. In a full cache only
-/// one in `ONE_IN` new sights is inserted, and it evicts random entries. For a cyclic access pattern the number of hits
-/// is then close to the number of entries that fit, and frequently needed sights are soon inserted.
+/// Players move in rounds and visit all other spots before they return to one, so evicting the oldest entry would be
+/// the worst policy. In a full cache only one in `ONE_IN` new sights is inserted, and it evicts random entries. For a
+/// cyclic access pattern the number of hits is then close to the number of entries that fit.
 #[derive(Debug, Clone)]
 pub(crate) struct SightCache {
     vision: Vision,
     sighter: Sighter,
     kept: Vec<Option<Arc<Sight>>>,
-    // The cells of the cached sights, in no order.
+    // Of the cached sights, in no order.
     spots: Vec<Cell>,
     bytes: usize,
     max_bytes: usize,
-    // Random numbers decide which sights are cached and never affect a result. The sequence is the same in each game.
+    // Random numbers decide which sights are cached and never affect a result.
     lots: Pcg32,
 }
 
@@ -35,13 +34,13 @@ impl SightCache {
     /// Once the cache is full, one in this many new sights is inserted.
     const ONE_IN: u32 = 16;
 
-    /// An empty cache that uses at most `max_bytes` for sights.
+    /// At most `max_bytes` are used for sights.
     pub(crate) fn new(vision: Vision, max_bytes: usize) -> Self {
         let lots = Pcg32::seed_from_u64(0);
         Self { vision, sighter: Sighter::default(), kept: vec![], spots: vec![], bytes: 0, max_bytes, lots }
     }
 
-    /// The sight from `from` on `grid`, which must be the same at each call.
+    /// `grid` must be the same at each call.
     pub(crate) fn sight(&mut self, grid: &Grid, from: Cell) -> Arc<Sight> {
         if self.kept.is_empty() {
             self.kept.resize(grid.text().len(), None);

@@ -23,16 +23,14 @@ use crate::{
 /// How many sights a restoration computes between two checks of which players know the whole map.
 const ROUND: u32 = 64;
 
-/// The character that represents a player in its own picture.
+/// A player in its own picture.
 pub const SELF: u8 = b'@';
 
 /// The offset of the first row in a message with its length prefix.
 const TEXT: usize = LENGTH_PREFIX + DISPLAY_HEADER.len();
 
-/// A DISPLAY message that is stored and patched, with the length prefix for streams.
-///
-/// The message is shared with its pending sends. While it is shared, the next patch copies it; otherwise it is patched
-/// in place.
+/// A DISPLAY message with the length prefix for streams. It is patched in place, or copied while a pending send shares
+/// it.
 #[derive(Debug, Clone)]
 struct Picture {
     frame: Bytes,
@@ -70,13 +68,11 @@ impl Picture {
         self.frame = frame.freeze();
     }
 
-    // Redraws these cells with their current content.
     fn draw(&mut self, game: &Game, cells: impl IntoIterator<Item = Cell>) {
         self.edit(|text| cells.into_iter().for_each(|cell| text[cell.index()] = game.content(cell)));
     }
 }
 
-/// An active player and its picture.
 #[derive(Debug, Clone)]
 struct Viewer {
     cell: Cell,
@@ -85,7 +81,7 @@ struct Viewer {
     sight: Arc<Sight>,
     looked_from: Cell,
     visited: Spots,
-    // The number of cells that the player has seen and that are not rock. Rock looks like an unseen cell.
+    // Cells that the player has seen and that are not rock. Rock looks like an unseen cell.
     known: usize,
 }
 
@@ -96,7 +92,6 @@ impl Viewer {
     }
 }
 
-/// A set of cells.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Spots(Box<[u64]>);
 
@@ -109,18 +104,17 @@ impl Spots {
         self.0.get(cell.index() / 64).is_some_and(|word| word >> (cell.0 % 64) & 1 != 0)
     }
 
-    // Returns whether the cell was new to the set.
+    // Returns whether the cell was new.
     fn insert(&mut self, cell: Cell) -> bool {
         let bit = 1 << (cell.0 % 64);
         self.0.get_mut(cell.index() / 64).is_some_and(|word| mem::replace(word, *word | bit) & bit == 0)
     }
 }
 
-/// The changes by one input for a player that moved.
+/// For a player that moved.
 #[derive(Debug, Clone)]
 struct Change {
     player: PlayerId,
-    // The sight before the move.
     before: Arc<Sight>,
     // Whether another sight was drawn on the way as bare map, which erases gold and players from the picture.
     learned: bool,
@@ -154,7 +148,7 @@ impl Views {
         }
     }
 
-    /// The DISPLAY message of an active player, for a link with this framing.
+    /// The DISPLAY message of an active player.
     pub fn player(&self, player: PlayerId, framing: Framing) -> Option<Bytes> {
         self.viewers.get(&player).map(|viewer| viewer.picture.message(framing))
     }
@@ -164,7 +158,7 @@ impl Views {
         self.board.message(framing)
     }
 
-    /// Whether an active player has seen the content of a cell.
+    /// By an active player.
     pub(crate) fn is_seen(&self, cell: Cell) -> bool {
         self.viewers.values().any(|viewer| viewer.picture.text().get(cell.index()).is_some_and(|&byte| byte != ROCK))
     }
@@ -222,7 +216,7 @@ impl Views {
         }
     }
 
-    // Moves a player to a cell and records the cells that it sees from there.
+    // Also records the cells that the player sees from there.
     fn move_to(&mut self, grid: &Grid, player: PlayerId, to: Cell) {
         let Some(viewer) = self.viewers.get_mut(&player) else { return };
         viewer.cell = to;
@@ -258,11 +252,10 @@ fn drawn(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte != ROCK && byte != b'\n').count()
 }
 
-/// The state of views. The map and the spots that a player has visited determine its knowledge, so only those spots are
-/// stored, one bit per cell of the map. Restoring computes one sight per spot, about as much work as the players' moves
-/// took.
+/// The map and the spots that a player has visited determine its knowledge, so only those spots are stored, one bit per
+/// cell. Restoring computes one sight per spot, about as much work as the players' moves took.
 impl Views {
-    /// The spots that each player has visited, in the order of the players.
+    /// In the order of the players.
     pub(crate) fn state(&self) -> Vec<Spots> {
         self.viewers.values().map(|viewer| viewer.visited.clone()).collect()
     }

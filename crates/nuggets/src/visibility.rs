@@ -44,7 +44,7 @@ pub use self::{
     sight::Sight,
 };
 
-/// Number of fraction bits in a direction.
+/// Fraction bits in a direction.
 const POINT: u32 = 40;
 
 /// The open directions strictly between two fractions `num / den`.
@@ -54,9 +54,9 @@ const POINT: u32 = 40;
 /// the product with `i` by less than `2^(32 - POINT)` of `1 / den`. That is too little to reach the next whole number.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
-    /// The lower end or slightly more.
+    /// Rounded up.
     low: u64,
-    /// Slightly less than the upper end.
+    /// Rounded down.
     high: u64,
 }
 
@@ -72,12 +72,12 @@ impl Gap {
     }
 }
 
-/// `num / den` as the lower end of a gap.
+/// As the lower end of a gap.
 const fn above(num: u64, den: u64) -> u64 {
     num * (1_u64 << POINT).div_ceil(den)
 }
 
-/// `num / den` as the upper end of a gap; `num` is positive.
+/// As the upper end of a gap; `num` is positive.
 const fn below(num: u64, den: u64) -> u64 {
     num * (((1 << POINT) - 1) / den)
 }
@@ -105,20 +105,18 @@ impl Sighter {
         self.look(from, vision)
     }
 
-    /// The work of the last sight: words read and written, and gaps examined. Tests use it because it is the same on
-    /// every machine.
+    /// Words read and written for the last sight, and gaps examined: the same on every machine.
     #[cfg(test)]
     pub(crate) const fn work(&self) -> u64 {
         self.work
     }
 
-    /// Prepares for sights on `field`.
     pub(crate) fn prepare(&mut self, field: Field<'_>) {
         self.plane.update(field);
         self.seen.resize(self.plane.rows * self.plane.words, 0);
     }
 
-    /// The sight from `from` on the field of the last `prepare`.
+    /// On the field of the last `prepare`.
     pub(crate) fn look(&mut self, from: Cell, vision: Vision) -> Sight {
         self.work = 0;
         let Some(from) = self.plane.place(from.index()) else { return Sight::default() };
@@ -239,7 +237,7 @@ impl Sighter {
         mark(&mut self.seen[row * words..][..words], side, from, until, self.plane.cols, &mut self.work);
     }
 
-    // Builds a sight from the marks, which are in the rows `top..=bottom` of the plane, and clears them.
+    // From the marks in the rows `top..=bottom` of the plane, which are cleared.
     fn collect(&mut self, top: usize, bottom: usize) -> Sight {
         let words = self.plane.words;
         let seen = &mut self.seen[top * words..(bottom + 1) * words];

@@ -2,9 +2,9 @@
 //! as often as `docs/nuggets.md` states.
 //!
 //! The person is a script with human limits. It presses a key every 160 to 200 ms, and takes 350 ms longer to look
-//! around whenever it decides where to go. It walks to the nearest gold that is in sight now, otherwise to the nearest
-//! unvisited spot next to an unknown cell. It runs where its way is straight for three spots or more and the run ends
-//! where its way does, or bends.
+//! around whenever it decides where to go. It walks to the nearest gold in sight, otherwise to the nearest unvisited
+//! spot next to an unknown cell. It runs where its way is straight for three spots or more and the run ends where its
+//! way does, or bends.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -21,16 +21,15 @@ use nuggets::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// A game that takes this long counts as endless.
+/// Counts as endless.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// The driver of a player.
 enum Steers {
     Person(Person),
     Bot(Box<Bot>),
 }
 
-/// A person's decided keys, and its memory: the spots that it has visited.
+/// The decided keys, and the visited spots.
 #[derive(Default)]
 struct Person {
     way: VecDeque<u8>,
@@ -84,8 +83,7 @@ fn lands(display: &[u8], width: usize, from: usize, key: u8) -> Vec<usize> {
     spots.skip(1).take(if key.is_ascii_lowercase() { 1 } else { usize::MAX }).collect()
 }
 
-// The keys to the nearest gold in sight, otherwise to the nearest spot next to an unknown cell. Also returns whether
-// the target is gold.
+// The keys to the nearest gold in sight, otherwise to the nearest spot next to an unknown cell, and whether it is gold.
 fn decide(display: &[u8], width: usize, here: usize, been: &BTreeSet<usize>) -> Option<(bool, VecDeque<u8>)> {
     let mut before: Vec<Option<(usize, Direction)>> = vec![None; display.len()];
     let mut queue = VecDeque::from([here]);
@@ -142,7 +140,7 @@ fn bot(level: Level) -> Steers {
     Steers::Bot(Box::new(Bot::new(level)))
 }
 
-// The purses of the players, in order of joining, and the number of keys that they pressed.
+// The purses in order of joining, and the number of pressed keys.
 fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, usize) {
     let mut server = Server::new(Arc::clone(grid), config).expect("rules that a game can have");
     let mut rng = Pcg64::seed_from_u64(config.seed.try_into().expect("a small seed"));
@@ -203,7 +201,7 @@ fn map(name: &str) -> Arc<Grid> {
     Arc::new(Grid::parse(&fs::read(path).expect("a map")).expect("a map that can be played").0)
 }
 
-// The number of games that the person has won. A shared first place counts half.
+// A shared first place counts half.
 fn won(grid: &Arc<Grid>, level: Level, bots: usize, seeds: u64) -> f64 {
     let won = |purses: Vec<u32>| {
         let best = *purses.iter().max().expect("a purse");

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64;
 use super::Bot;
 use crate::{client::Client, grid::Position};
 
-/// A [`Bot`] with its pacing. Its speed is limited by its level or a fixed delay, and by the server's responses.
+/// A [`Bot`] with its pacing, limited by its level or a fixed delay, and by the server's responses.
 #[derive(Debug)]
 pub struct Typist {
     bot: Bot,
@@ -22,8 +22,8 @@ pub struct Typist {
 }
 
 impl Typist {
-    /// A typist of this level. `delay` is the least time between two keys, by default that of the level. `seed`
-    /// determines its mistakes and pauses.
+    /// A typist whose least time between two keys is `delay`, by default that of the level. `seed` determines its
+    /// mistakes and pauses.
     pub fn new(level: Level, delay: Option<Duration>, seed: u64) -> Self {
         Self {
             bot: Bot::new(level),
@@ -54,7 +54,7 @@ impl Typist {
         }
     }
 
-    /// Returns the next key, if one is due.
+    /// The next key, if one is due.
     pub fn key(&mut self, client: &Client, now: Time) -> Option<u8> {
         if !client.is_joined() || now < self.pace.due {
             return None;
@@ -74,15 +74,13 @@ impl Typist {
     }
 }
 
-/// How long a bot waits for the response to its key. A key without an effect has no response.
+/// How long a bot waits for a response: a key without an effect has none.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// The limit of the wait while no response arrives.
 const MOST_PATIENCE: Duration = Duration::from_secs(2);
 /// The wait for a response, as a multiple of the last response time.
 const SLOWER: u32 = 4;
 
-/// The pace of a bot.
-///
 /// A key is due when the previous one is answered, or after a timeout. So a bot types as fast as the server responds,
 /// and continues after the loss of a datagram.
 #[derive(Debug, Clone, Copy)]
@@ -91,12 +89,11 @@ struct Pace {
     patience: Duration,
     typed: Option<Time>,
     answered: bool,
-    // When the next key is due if no response arrives earlier.
+    // If no response arrives earlier.
     due: Time,
 }
 
 impl Pace {
-    /// A pace with a key due immediately.
     const fn new() -> Self {
         Self { delay: Duration::ZERO, patience: PATIENCE, typed: None, answered: true, due: Time::ZERO }
     }
@@ -110,8 +107,7 @@ impl Pace {
         }
     }
 
-    /// Records that the due key was typed, or that there was none to type. The next is due after `delay` at the
-    /// earliest.
+    /// `typed` or without a key to type. The next is due after `delay` at the earliest.
     fn typed(&mut self, now: Time, delay: Duration) {
         if !self.answered {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
@@ -192,7 +188,7 @@ mod tests {
         show(&mut client, ".B.....@");
         bot.listen(&client, at(4));
         assert!(bot.key(&client, at(4)).is_some());
-        // This key has no response, so the next one follows after a timeout.
+        // Without a response, the next key follows after a timeout.
         assert_eq!(bot.key(&client, at(200)), None);
         assert!(bot.key(&client, at(300)).is_some());
         assert_eq!(bot.keys(), 3);

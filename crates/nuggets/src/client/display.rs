@@ -8,8 +8,8 @@ use crate::{
     view::SELF,
 };
 
-/// The map character at a cell that a DISPLAY shows as `shown`, if `known` is the character known so far ([`ROCK`] for
-/// an unseen cell). `None` if a player is on an unseen cell, since it may hide a room spot or a passage spot.
+/// The map character at a cell shown as `shown`, where `known` was known so far ([`ROCK`] for an unseen cell). `None`
+/// if a player hides an unseen cell.
 pub const fn map_below(known: u8, shown: u8) -> Option<u8> {
     match shown {
         // Gold lies in rooms only.
@@ -35,8 +35,7 @@ pub(super) fn is_exact(text: &[u8], rows: u16, cols: u16) -> bool {
     text.len() == usize::from(rows) * width && text.chunks_exact(width).all(row)
 }
 
-/// The number of rows and columns by which a DISPLAY may exceed the GRID, and of rows by which it may fall short, and
-/// still be shown.
+/// The most rows and columns by which a shown DISPLAY may exceed the GRID, and rows by which it may fall short.
 const SLIP: usize = 2;
 
 /// The rows of a display of unknown size, without the known deviations of servers.
@@ -49,9 +48,8 @@ pub(super) fn tidy(text: &[u8]) -> Vec<u8> {
     display
 }
 
-/// Fits a display to the size of the grid by padding or cutting its rows. Some servers end rows with CRLF, omit
-/// trailing blanks or the last newline, append NULs, or count one row or column more or less than they send. Returns
-/// `None` if the size differs more.
+/// Fits a display to the size of the grid by padding or cutting its rows; `None` if it differs by more than [`SLIP`].
+/// Some servers end rows with CRLF, omit trailing blanks or the last newline, append NULs, or miscount a row or column.
 pub(super) fn fit(text: &[u8], rows: u16, cols: u16) -> Option<Vec<u8>> {
     let (rows, cols) = (usize::from(rows), usize::from(cols));
     let text = trim_end(text, b"\0");

@@ -6,22 +6,22 @@ use netcore::Gone;
 /// How a client's part in the game ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// The server sent a QUIT with this text, ready to be printed.
+    /// The server sent a QUIT with this printable text.
     Quit(String),
     /// No response to the first message arrived within [`GIVE_UP`](super::GIVE_UP).
     NoAnswer,
     /// The user left before the server had admitted the client.
     LeftEarly,
-    /// The user left and no goodbye from the server arrived within [`GOODBYE`](super::GOODBYE).
+    /// The user left and no goodbye arrived within [`GOODBYE`](super::GOODBYE).
     NoGoodbye,
     /// The user left while the server's port was closed.
     Gone,
-    /// The connection ended without a QUIT from the server.
+    /// The connection ended without a QUIT.
     Disconnected(Gone),
 }
 
 impl End {
-    /// Whether the game was played to its end, by the text of the server's QUIT.
+    /// Whether the game was played to its end, by the text of the QUIT.
     pub fn is_game_over(&self) -> bool {
         matches!(self, Self::Quit(text) if text.trim_start().starts_with("GAME OVER"))
     }

@@ -1,5 +1,3 @@
-//! Handling of the server's messages.
-
 use alloc::{format, string::String, vec};
 use netcore::Time;
 
@@ -15,10 +13,10 @@ use crate::{
     protocol::{ServerMessage, printable},
 };
 
-/// The number of characters of a malformed message that are shown, so that the status line fits 80 columns.
+/// Characters of a malformed message that are shown, so that the status line fits 80 columns.
 const SHOWN: usize = 14;
 impl Client {
-    /// Handles a message. A malformed one sets a note and changes no other state.
+    /// A malformed message sets a note and changes no other state.
     pub(super) fn message(&mut self, now: Time, message: &[u8]) {
         if self.timers.phase() == Phase::Over {
             return;
@@ -92,7 +90,7 @@ impl Client {
         self.finish(End::Quit(text));
     }
 
-    /// If no GRID has arrived, a DISPLAY with rows of equal length determines the size.
+    /// Without a GRID, a DISPLAY with rows of equal length determines the size.
     pub(super) fn guess_size(&mut self) {
         let width = self.display.iter().position(|&byte| byte == b'\n').unwrap_or(0);
         let even = width > 0
@@ -105,7 +103,7 @@ impl Client {
         }
     }
 
-    // Adapts a DISPLAY that arrived before its GRID. One that does not fit is dropped.
+    // A DISPLAY that arrived before its GRID and does not fit is dropped.
     fn fit_display(&mut self) {
         let Some((rows, cols)) = self.size else { return };
         if is_exact(&self.display, rows, cols) {
@@ -123,7 +121,6 @@ impl Client {
     }
 }
 
-// The start of a malformed message, in a form that any terminal can show.
 fn excerpt(message: &[u8]) -> String {
     // Each byte becomes at least one character.
     let mut shown = printable(&message[..message.len().min(SHOWN)], b"");

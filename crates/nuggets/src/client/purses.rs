@@ -1,13 +1,13 @@
 //! Estimates the players' purses from the messages to a spectator.
 //!
-//! The server sends a spectator only the remaining gold. But a GOLD arrives before the DISPLAY that shows a player at
-//! the place of the gold, so the collector is known if only one player can have reached it.
+//! They contain only the remaining gold. But a GOLD arrives before the DISPLAY that shows a player at the place of the
+//! gold, so the collector is known if only one player can have reached it.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
 use crate::{game::PILE, protocol::Letter};
 
-/// Gold collected since the spectator joined, by collector where it is known.
+/// Gold collected since the spectator joined.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Purses {
     known: BTreeMap<Letter, u32>,
@@ -18,12 +18,12 @@ pub(super) struct Purses {
 }
 
 impl Purses {
-    /// Records a GOLD: `now` nuggets are left, after `before`.
+    /// Records a GOLD with `now` nuggets left, `before` until then.
     pub(super) fn left(&mut self, before: u32, now: u32) {
         self.fresh = self.fresh.saturating_add(before.saturating_sub(now));
     }
 
-    /// Compares a DISPLAY with the previous one. Both have rows of `width` bytes.
+    /// Both DISPLAYs have rows of `width` bytes.
     pub(super) fn compare(&mut self, before: &[u8], now: &[u8], width: usize) {
         let fresh = core::mem::take(&mut self.fresh);
         if fresh == 0 {
@@ -60,7 +60,7 @@ fn collector(before: &[u8], now: &[u8], width: usize) -> Option<Letter> {
     movers.next().is_none().then_some(first)
 }
 
-// Whether a run from one cell to another passes a third.
+// Whether a run from `from` to `to` passes `by`.
 fn is_between(from: usize, by: usize, to: usize, width: usize) -> bool {
     let steps = |one: usize, other: usize| {
         let part = |cell: usize| (i64::try_from(cell / width), i64::try_from(cell % width));

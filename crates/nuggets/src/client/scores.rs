@@ -7,19 +7,19 @@ use alloc::{
 
 use crate::{game::MAX_PLAYERS, protocol::Letter};
 
-/// The final table of a game, as sent by a server.
+/// The final table of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scores {
     /// The text above the table, such as `GAME OVER:`.
     pub heading: String,
-    /// The players, at most [`MAX_PLAYERS`], in the server's order.
+    /// At most [`MAX_PLAYERS`], in the server's order.
     pub rows: Vec<Score>,
 }
 
 /// The result of one player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Score {
-    /// The player's letter.
+    /// The letter.
     pub letter: Letter,
     /// Nuggets in its purse.
     pub purse: u32,
@@ -30,7 +30,7 @@ pub struct Score {
 impl Scores {
     /// Parses the text of a QUIT: some lines, then a row for each player. Returns `None` if there is no row.
     ///
-    /// Any number of blanks between letter, purse and name is accepted, since servers differ.
+    /// Any number of blanks between the columns is accepted, since servers differ.
     ///
     /// ```
     /// use nuggets::Scores;

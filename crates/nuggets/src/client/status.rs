@@ -11,14 +11,14 @@ use netcore::Time;
 use super::{Client, Participant, timers::Phase};
 
 impl Client {
-    /// The status line in the exact wording of the requirements, followed by its note.
+    /// The status line in the exact wording of the requirements, with its note.
     pub fn status(&self, now: Time) -> String {
         self.status_at("the server", now, usize::MAX)
     }
 
-    /// The status line for a window of `columns` columns. `server` names the server until it responds, such as its host
-    /// and port. If the required wording does not fit, a shorter one is used, and a name that does not fit is left out.
-    /// A line that is still too long is left to the window to cut.
+    /// The status line for a window of `columns` columns. `server` names the server until it responds. If the required
+    /// wording does not fit, a shorter one is used, and a name that does not fit is left out. A line that is still too
+    /// long is left to the window to cut.
     pub fn status_at(&self, server: &str, now: Time, columns: usize) -> String {
         let note = self.note(now);
         let lines = self.lines(server);
@@ -30,7 +30,7 @@ impl Client {
         }
     }
 
-    // The line without its note in several lengths, the longest first.
+    // Without the note, the longest first.
     fn lines(&self, server: &str) -> Vec<String> {
         let Self { purse, remaining, .. } = self;
         match (self.timers.phase(), &self.participant) {
@@ -83,7 +83,7 @@ impl Client {
         self.note.as_deref().map(Cow::Borrowed).or_else(|| self.purses_note().map(Cow::Owned))
     }
 
-    // The purses as estimated by a spectator.
+    // As estimated by a spectator.
     fn purses_note(&self) -> Option<String> {
         let unknown = Some(self.purses.unknown).filter(|&unknown| unknown > 0);
         let purses = self.purses.known().map(|(letter, purse)| format!("{letter} {purse}"));

@@ -168,7 +168,7 @@ fn silence_counts_from_the_last_unanswered_key() {
     assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  Server gone: port closed");
     client.receive(at(106), b"DISPLAY\n@..\n  #\n").unwrap();
     assert_eq!(client.timers.silent_for(at(200)), None);
-    // A wall, the edge of the map, and unassigned keys: a server need not respond to any of them.
+    // A server need not respond to any of them: a wall, the edge of the map, and unassigned keys.
     for key in [b'j', b'h', b'k', b'J', b'?', b' '] {
         client.act(at(200), Command::Key(key));
     }

@@ -7,21 +7,19 @@ use super::end::End;
 
 /// The delays before PLAY or SPECTATE is sent again over datagrams, each counted from the attempt before.
 pub const RETRIES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
-/// How long a client waits for the first response before it gives up.
+/// How long a client waits for the first response.
 pub const GIVE_UP: Duration = Duration::from_secs(15);
-/// How long a player waits over datagrams for the rest of the welcome after its letter. Then it plays without the rest.
-/// It sends no second PLAY, because some servers assign a seat for each one.
+/// How long a player waits over datagrams for the rest of the welcome after its letter; then it plays without it. It
+/// sends no second PLAY, because some servers assign a seat for each one.
 const WELCOME: Duration = Duration::from_secs(2);
 /// After how long without a response to a key the client reports that the server is silent.
 const SILENCE: Duration = Duration::from_secs(3);
-/// How long a leaving client waits for the server's goodbye. Over datagrams its `KEY Q` is sent again after half of
-/// that time.
+/// How long a leaving client waits for the server's goodbye. Over datagrams it repeats `KEY Q` after half of that time.
 pub const GOODBYE: Duration = Duration::from_secs(2);
-/// If the system reports no error within this time after a key was sent to a closed port, the port counts as open
-/// again.
+/// A closed port counts as open again if the system reports no error within this time after a key was sent.
 const REOPENED: Duration = Duration::from_secs(1);
-/// The interval between the probes of a spectator that receives no datagrams. A probe is a KEY with an unassigned key,
-/// because the system reports a closed port only after a datagram was sent to it.
+/// The interval of probes by a spectator that receives no datagrams: a KEY with an unassigned key, because the system
+/// reports a closed port only after a datagram was sent to it.
 const PROBE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,18 +39,14 @@ pub(super) enum Phase {
     Over,
 }
 
-/// An action that is due.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Send the first message again.
     FirstMessage,
     /// Play without the rest of the welcome, which did not arrive in time.
     HalfWelcome,
-    /// Probe whether the server's port is open, as a spectator.
     Probe,
-    /// Send `KEY Q` again.
     Quit,
-    /// End: the client waits for no further message.
+    /// The client waits for no further message.
     End(End),
 }
 
@@ -72,7 +66,7 @@ pub(super) struct Timers {
     spectates: bool,
     phase: Phase,
     last_message: Option<Time>,
-    // When the first key that requires a response was sent after the last message from the server.
+    // When the first key that requires a response was sent after the server's last message.
     unanswered_since: Option<Time>,
     closed: Option<Closed>,
     // When the last probe was sent or the server moved, and whether the response to a probe is outstanding.
@@ -81,7 +75,6 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// The timers of a client that sends its first message now.
     pub(super) fn new(link: Link, spectates: bool, now: Time) -> Self {
         let phase = Phase::Joining { attempt: 1, again: retry(link, now, RETRIES[0]), give_up: now.plus(GIVE_UP) };
         let (last_message, unanswered_since, closed, probed) = (None, None, None, None);
@@ -92,13 +85,13 @@ impl Timers {
         self.phase
     }
 
-    /// Records a message from the server. Returns whether it may be the response to a probe.
+    /// Returns whether a message may be the response to a probe.
     pub(super) fn record_message(&mut self, now: Time) -> bool {
         (self.last_message, self.unanswered_since, self.closed) = (Some(now), None, None);
         core::mem::take(&mut self.probing)
     }
 
-    /// Records that the server has assigned a letter, so the seat is reserved.
+    /// The server has assigned a letter, so the seat is reserved.
     pub(super) fn seated(&mut self, now: Time) {
         if let Phase::Joining { attempt, again: Some(_), give_up } = self.phase {
             self.phase = Phase::Joining { attempt, again: None, give_up: give_up.min(now.plus(WELCOME)) };
@@ -109,7 +102,7 @@ impl Timers {
         self.phase = Phase::Playing;
     }
 
-    /// Records that a key is sent. `answered` states whether a response is certain.
+    /// `answered` states whether a response is certain.
     pub(super) fn key(&mut self, now: Time, answered: bool) {
         self.tries(now);
         if answered {
@@ -117,7 +110,6 @@ impl Timers {
         }
     }
 
-    /// Starts waiting for the server's goodbye.
     pub(super) fn leave(&mut self, now: Time) {
         self.tries(now);
         self.phase = Phase::Leaving { again: retry(self.link, now, GOODBYE / 2), until: now.plus(GOODBYE) };
@@ -127,8 +119,7 @@ impl Timers {
         self.phase = Phase::Over;
     }
 
-    /// Records that the server has moved to another address. Silence and a closed port of the old address no longer
-    /// count.
+    /// Silence and a closed port of the old address no longer count.
     pub(super) fn moved(&mut self, now: Time) {
         (self.unanswered_since, self.closed) = (None, None);
         match self.phase {
@@ -141,7 +132,6 @@ impl Timers {
         }
     }
 
-    /// Records that the system reports the port as closed.
     pub(super) fn refused(&mut self, now: Time) {
         let since = self.closed.map_or(now, |closed| closed.since);
         self.closed = Some(Closed { since, tried: None });
@@ -183,7 +173,7 @@ impl Timers {
         }
     }
 
-    /// Returns the next due action, if there is one, and records it as done.
+    /// Returns the next due action, and records it as done.
     pub(super) fn elapsed(&mut self, now: Time) -> Option<Due> {
         match self.phase {
             Phase::Joining { give_up, .. } if now >= give_up && self.last_message.is_none() => {
@@ -215,14 +205,13 @@ impl Timers {
         }
     }
 
-    // Records that a message is sent: if the port is still closed, the system will report it.
+    // If the port is still closed, the system will report it for a message sent now.
     fn tries(&mut self, now: Time) {
         if let Some(Closed { tried, .. }) = &mut self.closed {
             tried.get_or_insert(now);
         }
     }
 
-    // When a spectator sends its next probe.
     fn next_probe(&self) -> Option<Time> {
         let looks_on = self.phase == Phase::Playing && self.spectates && self.link == Link::Datagram;
         let last = self.last_message.max(self.probed).filter(|_| looks_on)?;
@@ -234,7 +223,6 @@ fn is_due(moment: Option<Time>, now: Time) -> bool {
     moment.is_some_and(|moment| now >= moment)
 }
 
-// When to resend a message that may have been lost.
 fn retry(link: Link, now: Time, delay: Duration) -> Option<Time> {
     (link == Link::Datagram).then(|| now.plus(delay))
 }

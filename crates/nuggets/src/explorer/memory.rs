@@ -1,4 +1,4 @@
-//! The explorer's memory of the map. It holds more than a picture shows, since a blank may be rock or unknown.
+//! The explorer's memory of the map. A picture shows less, since a blank may be rock or unknown.
 
 mod pockets;
 
@@ -29,22 +29,21 @@ const BESIDE: usize = 2;
 /// Why a spot is worth visiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lure {
-    /// Gold was seen there.
+    /// It was seen there.
     Gold,
     /// A neighbour is unknown, or the spot was out of sight in every picture, so gold may lie there.
     Unknown,
 }
 
-/// The remembered map. Cells are offsets into it, with a margin around the grid so that every cell has eight neighbours.
+/// Cells are offsets into the remembered map, with a margin around the grid so that every cell has eight neighbours.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     size: (u16, u16),
-    // The offset from a cell to the one below.
+    // From a cell to the one below.
     stride: usize,
     // Map characters: `ROCK` also for unknown cells, a newline in the margin.
     cells: Vec<u8>,
     marks: Vec<u8>,
-    // The newest picture.
     picture: Vec<u8>,
     // Cells that became known since their surroundings were last checked.
     fresh: Vec<usize>,
@@ -61,7 +60,6 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// A memory of a map of this size, with all cells unknown.
     pub(super) fn new(size: (u16, u16)) -> Self {
         let (rows, stride) = (usize::from(size.0), usize::from(size.1) + 1);
         let mut cells = vec![b'\n'; (rows + 2) * stride + 2];
@@ -79,12 +77,11 @@ impl Memory {
         }
     }
 
-    /// Bytes of a picture, newlines included.
     pub(super) fn picture_len(&self) -> usize {
         self.picture.len()
     }
 
-    /// Number of cells, the margin included.
+    /// The margin included.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
@@ -104,7 +101,6 @@ impl Memory {
         self.cells[cell] != b'\n'
     }
 
-    /// Whether the cell is known to be a spot.
     pub(super) fn is_spot(&self, cell: usize) -> bool {
         matches!(self.cells[cell], ROOM | PASSAGE)
     }
@@ -128,8 +124,8 @@ impl Memory {
         }
     }
 
-    /// Learns from a picture, seen from `here`, and from the spots that the player has visited since the last one.
-    /// Returns whether new cells or new gold came into sight.
+    /// Learns from a picture, seen from `here`, and from the spots visited since the last one. Returns whether new
+    /// cells or new gold came into sight.
     pub(super) fn learn(&mut self, picture: &[u8], here: usize, walked: &[usize]) -> bool {
         let mut news = self.compare(picture);
         // An apparent run through a wall was another kind of move.
@@ -184,9 +180,9 @@ impl Memory {
         self.find_edges();
     }
 
-    // Applies the differences from the last picture. Returns whether gold came into sight.
+    // Returns whether gold came into sight since the last picture.
     fn compare(&mut self, picture: &[u8]) -> bool {
-        // Compares large pieces first, because few of them change between two keys.
+        // Large pieces first, because few of them change between two keys.
         const PIECE: usize = 256;
         let mut news = false;
         let old = mem::take(&mut self.picture);
@@ -242,8 +238,8 @@ impl Memory {
         }
     }
 
-    // The sight on the known map alone. Unknown cells hide the cells behind them, so the result may be incomplete but
-    // has no false positives.
+    // The sight on the known map alone. Unknown cells hide the cells behind them, so it may be incomplete but has no
+    // false positives.
     fn sight(&mut self, here: usize) -> Sight {
         let text = &self.cells[self.cell(0)..][..self.picture.len()];
         let from = Cell(u16::try_from(self.offset(here)).unwrap_or(u16::MAX));

@@ -10,12 +10,11 @@ use crate::grid::Direction;
 pub(crate) struct Habits {
     /// By how many keys gold may be farther away than the next unexplored spot and still be collected first.
     pub(crate) patience: usize,
-    /// Whether the explorer runs.
     pub(crate) runs: bool,
 }
 
 impl Habits {
-    /// The habits that need the fewest keys.
+    /// Needs the fewest keys.
     pub(crate) const BEST: Self = Self { patience: 8, runs: true };
 }
 
@@ -25,16 +24,14 @@ impl Default for Habits {
     }
 }
 
-/// One key of a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Move {
-    /// The cell where the key is pressed.
     pub(super) from: usize,
     /// The offset that one step adds to a cell.
     pub(super) step: usize,
-    /// The key: a capital runs.
+    /// A capital runs.
     pub(super) key: u8,
-    /// The cell where the move ends. `None` if it reaches the end of the known map, where the run may continue.
+    /// Where the move ends. `None` at the end of the known map, where the run may continue.
     pub(super) lands: Option<usize>,
 }
 

@@ -51,7 +51,7 @@ const STAIRS: &str = "
 ";
 const MAPS: [&str; 3] = [ROOMS, CORRIDOR, STAIRS];
 
-/// The exploring player. All other players move at random.
+/// All other players move at random.
 const ANN: PlayerId = PlayerId(0);
 
 fn grid(map: &str) -> Arc<Grid> {
@@ -61,7 +61,7 @@ fn grid(map: &str) -> Arc<Grid> {
 struct World {
     game: Game,
     views: Views,
-    // The number of lost datagrams out of 100.
+    // In percent of the datagrams.
     loss: u32,
     draws: Pcg64,
     client: Client,
@@ -69,7 +69,7 @@ struct World {
 }
 
 impl World {
-    /// A game with eight nuggets in eight places and up to `others` other players, if the map has room for them.
+    /// Eight nuggets in eight places and up to `others` other players, if the map has room for them.
     fn new(map: &str, rules: Rules, others: usize, seed: u64) -> Self {
         let mut draws = Pcg64::seed_from_u64(seed);
         let rules = Rules { gold: 8, min_piles: 1, max_piles: 8, ..rules };
@@ -81,7 +81,7 @@ impl World {
         world.joined()
     }
 
-    /// A game with Ann and nuggets at these places, and optionally another player with a nugget at another place.
+    /// Ann and nuggets at these places, and optionally another player with a nugget at another place.
     fn drawn(map: &str, ann: (u16, u16), nuggets: &[(u16, u16)], other: Option<(u16, u16)>) -> Self {
         let grid = grid(map);
         let cell = |&(row, col): &(u16, u16)| grid.cell(Position::new(row, col)).unwrap();
@@ -149,7 +149,7 @@ impl World {
         key
     }
 
-    // Plays to the end and returns the number of keys.
+    // Returns the number of keys.
     fn play(&mut self, most: usize) -> usize {
         for keys in 0..=most {
             if self.game.is_over() {
@@ -161,7 +161,7 @@ impl World {
     }
 }
 
-/// Plays games on all maps. Returns the number of keys on each.
+/// Returns the number of keys on each map.
 fn play_all(seeds: RangeInclusive<u64>, most: usize, world: impl Fn(&str, u64) -> World) -> [usize; 3] {
     MAPS.map(|map| seeds.clone().map(|seed| world(map, seed).play(most)).sum())
 }

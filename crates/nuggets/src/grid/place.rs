@@ -3,23 +3,23 @@
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// A position in a grid. Rows are counted down and columns to the right, from 0 at the top left.
+/// A position in a grid, counted down and to the right from 0 at the top left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// Rows below the top row.
+    /// Counted down.
     pub row: u16,
-    /// Columns right of the left column.
+    /// Counted to the right.
     pub col: u16,
 }
 
 impl Position {
-    /// The position in row `row` and column `col`.
+    /// The position in this row and column.
     pub const fn new(row: u16, col: u16) -> Self {
         Self { row, col }
     }
 }
 
-/// Formatted with numbers from 1, as editors count: `row 3, column 14`.
+/// From 1, as editors count: `row 3, column 14`.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "row {}, column {}", u32::from(self.row) + 1, u32::from(self.col) + 1)
@@ -28,13 +28,13 @@ impl fmt::Display for Position {
 
 /// A gridpoint, as its offset in the text of its grid: `row * (columns + 1) + column`.
 ///
-/// The text has a newline after each row, and so has the DISPLAY message, so one offset is valid for the map, every
-/// picture of it, and the wire. The size limit of a datagram makes it fit 16 bits.
+/// The offset is also valid for every picture, because a DISPLAY has the same newlines. The size limit of a datagram
+/// makes it fit 16 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cell(pub u16);
 
 impl Cell {
-    /// The offset as an index into a grid's or a picture's text.
+    /// An index into a grid's or a picture's text.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -62,17 +62,17 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// All eight, in the order of their keys in the rule.
+    /// In the order of their keys in the requirements.
     pub const ALL: [Self; 8] =
         [Self::Left, Self::Right, Self::Down, Self::Up, Self::UpLeft, Self::UpRight, Self::DownLeft, Self::DownRight];
 
-    /// The change of (row, column) that one step makes.
+    /// The change of (row, column).
     pub const fn delta(self) -> (i32, i32) {
         // In the order of the variants.
         [(0, -1), (0, 1), (1, 0), (-1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1)][self as usize]
     }
 
-    /// The number that one step adds to an offset into the text of a grid of `cols` columns.
+    /// The change of the offset into the text of a grid of `cols` columns.
     pub fn offset(self, cols: u16) -> i32 {
         let (rows, along) = self.delta();
         rows * (i32::from(cols) + 1) + along

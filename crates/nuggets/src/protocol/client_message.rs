@@ -5,14 +5,14 @@ use netcore::{DecodeError, Framing};
 
 use super::{framing::in_frame, name::Name};
 
-/// The error for a datagram that starts like a server's message. It gets no response: with a forged address, two
-/// servers would respond to each other forever.
+/// A datagram that starts like a server's message gets no response: with a forged address, two servers would respond to
+/// each other forever.
 pub(crate) const FROM_A_SERVER: DecodeError = DecodeError::invalid("this is a message of a server", 0);
 
 /// A message to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientMessage {
-    /// Request a seat. `None` is a blank name, which the server rejects with its own text.
+    /// Request a seat. `None` is a blank name, which the server rejects.
     Play(Option<Name>),
     /// Watch.
     Spectate,
@@ -22,9 +22,6 @@ pub enum ClientMessage {
 
 impl ClientMessage {
     /// Decodes the one message of a datagram.
-    ///
-    /// # Errors
-    /// [`DecodeError`] if it is not exactly one of the three forms.
     pub fn parse(datagram: &[u8]) -> Result<Self, DecodeError> {
         let invalid = |what, at| Err(DecodeError::invalid(what, at));
         let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();

@@ -10,14 +10,12 @@ use netcore::{
 pub const MAX_DATAGRAM: usize = 65_507;
 /// Size of the length prefix of each message on a stream, in bytes.
 pub const LENGTH_PREFIX: usize = 4;
-/// The start of a DISPLAY.
 pub(crate) const DISPLAY_HEADER: &[u8] = b"DISPLAY\n";
-/// Splits a stream into messages. It is stateless, so each message may have its own.
+/// Stateless, so each message may have its own.
 pub(crate) fn stream_decoder() -> LengthDecoder {
     LengthDecoder::new(0, u32::try_from(MAX_DATAGRAM).unwrap_or(u32::MAX))
 }
 
-/// A message in its form on a link with this framing.
 pub(super) fn in_frame(message: Bytes, framing: Framing) -> Bytes {
     match framing {
         Framing::Whole => message,

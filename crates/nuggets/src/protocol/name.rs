@@ -12,17 +12,17 @@ pub const MAX_NAME: usize = 50;
 pub struct Letter(u8);
 
 impl Letter {
-    /// The letter of the player who joined as number `index`, counted from 0; `None` from 26 on.
+    /// The letter of player `index`, from 0; `None` from 26 on.
     pub fn from_index(index: usize) -> Option<Self> {
         (b'A'..=b'Z').nth(index).map(Self)
     }
 
-    /// The letter of `byte`, if it is a capital.
+    /// The letter of a capital.
     pub const fn from_byte(byte: u8) -> Option<Self> {
         if byte.is_ascii_uppercase() { Some(Self(byte)) } else { None }
     }
 
-    /// The letter as a byte of the wire and of the map.
+    /// The letter on the wire and on the map.
     pub const fn byte(self) -> u8 {
         self.0
     }
@@ -53,7 +53,7 @@ impl Naming for Kept {
     const SHAPE: &'static str = "a name needs at least one character that is not blank";
 
     fn name(typed: &[u8]) -> Option<String> {
-        // The C library's `isspace`. Rust's ASCII white space excludes the vertical tab.
+        // As the C library's `isspace`; Rust's ASCII white space excludes the vertical tab.
         let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
         let kept = typed.get(..MAX_NAME).unwrap_or(typed);
         (!typed.iter().all(blank)).then(|| cleaned(kept, b" \t"))

@@ -21,9 +21,9 @@ pub enum ServerMessage<'a> {
         /// Number of columns.
         cols: u16,
     },
-    /// The state of the gold.
+    /// The gold.
     Gold {
-        /// Nuggets that this client has just collected.
+        /// Nuggets that the client has just collected.
         collected: u32,
         /// Nuggets in its purse.
         purse: u32,
@@ -32,9 +32,9 @@ pub enum ServerMessage<'a> {
     },
     /// The client's picture: each row of the grid followed by a newline.
     Display(&'a [u8]),
-    /// The client's game is over; the text gives the reason.
+    /// The client's game is over, for this reason.
     Quit(&'a [u8]),
-    /// A request failed; the text is for the user.
+    /// A text for the user.
     Error(&'a [u8]),
 }
 
@@ -57,11 +57,8 @@ impl<'a> ServerMessage<'a> {
         in_frame(self.to_bytes(), framing)
     }
 
-    /// Decodes the one message of a datagram. Trailing white space and NULs and repeated spaces between numbers are
-    /// accepted, since servers of the course send them.
-    ///
-    /// # Errors
-    /// [`DecodeError`] if it is none of the six kinds or its numbers are malformed.
+    /// Decodes a datagram. Trailing white space and NULs and repeated spaces between numbers are accepted, since
+    /// servers of the course send them.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, DecodeError> {
         let invalid = DecodeError::invalid;
         let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();

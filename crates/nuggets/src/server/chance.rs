@@ -4,7 +4,7 @@ use core::convert::Infallible;
 use rand::{Rng, SeedableRng, TryRng};
 use rand_pcg::Pcg64;
 
-/// A generator that counts its draws. The seed and that count determine its state.
+/// The seed and the number of draws determine its state.
 #[derive(Debug, Clone)]
 pub(super) struct Chance {
     generator: Pcg64,
@@ -16,7 +16,6 @@ impl Chance {
         Self { generator: generator(seed), drawn: 0 }
     }
 
-    /// The generator of this seed after `drawn` draws.
     pub(super) fn after(seed: u128, drawn: u64) -> Self {
         let mut generator = generator(seed);
         generator.advance(drawn.into());

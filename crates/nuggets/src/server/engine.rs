@@ -1,4 +1,4 @@
-//! The server as a [`netcore::Engine`]: its inputs, and how games and the server end.
+//! The server as a [`netcore::Engine`].
 
 use alloc::{
     format,
@@ -115,7 +115,6 @@ impl Server {
             (ClientMessage::Spectate, Some(Role::Watcher)) => self.welcome(now, peer, out),
             (ClientMessage::Spectate, None | Some(Role::Spectator)) => self.spectate(now, peer, out),
             (ClientMessage::Key(key), Some(role)) => self.key(now, peer, role, key, out),
-            // A key from a peer without a seat has no effect and no response.
             (ClientMessage::Key(_), None) => {}
         }
     }
@@ -151,7 +150,7 @@ impl Server {
     fn malformed(&mut self, now: Time, peer: PeerId, why: &DecodeError, out: &mut Outbox) {
         let text = format!("malformed message: {why}");
         match self.link(peer) {
-            // The rest of the stream cannot be decoded, so the peer could send no further message.
+            // The rest of the stream cannot be decoded.
             Some(Link::Stream) => self.dismiss_peer(now, peer, &text, out),
             // With a forged address, two servers would respond to each other forever.
             Some(Link::Datagram) if *why == FROM_A_SERVER => {}
@@ -184,7 +183,6 @@ impl Server {
 }
 
 impl Server {
-    /// Ends the game. With rematches enabled, the next one starts.
     pub(super) fn finish(&mut self, out: &mut Outbox) {
         let text = format!("GAME OVER:\n{}", self.game.table());
         self.tell_end(out);
@@ -227,7 +225,7 @@ impl Server {
         }
     }
 
-    // Sends a QUIT to the connected peers without a seat. Peers over datagrams are never among them.
+    // Peers over datagrams are never among them.
     fn take_leave_of_strangers(&mut self, text: &str, out: &mut Outbox) {
         for peer in self.strangers.keys().copied().collect::<Vec<_>>() {
             self.send_to(peer, &ServerMessage::Quit(text.as_bytes()), out);

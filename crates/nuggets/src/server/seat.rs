@@ -20,32 +20,28 @@ const NAMELESS: &[u8] = b"Sorry - you must provide player's name.";
 const READMITTED: &[u8] = b"You have left this game and cannot join it again.";
 const REPLACED: &[u8] = b"You have been replaced by a new spectator.";
 
-/// Budget in bytes for DISPLAYs to an address that has not sent a KEY: 256 KiB per second, with a burst of 256 KiB.
-/// Until its first KEY, the address may be forged.
+/// Budget in bytes for DISPLAYs to an address that has not sent a KEY: until then, the address may be forged.
 pub const UNPROVEN: Rate = Rate { per_second: 256 << 10, burst: 256 << 10 };
-/// Budget in bytes for responses to an address that has sent a KEY: 8 MiB per second, with a burst of 64 MiB. A KEY of
-/// five bytes causes a DISPLAY of up to 65,507 bytes, and a sender that forges the address of a PLAY can also forge
-/// that of a KEY.
+/// Budget in bytes for responses to an address that has sent a KEY. A KEY of five bytes causes a DISPLAY of up to
+/// 65,507 bytes, and a sender that forges the address of a PLAY can also forge that of a KEY.
 pub const DRAWN: Rate = Rate { per_second: 8 << 20, burst: 64 << 20 };
 /// Rate limit for resending the joining messages to an address that has not sent a KEY. A client that lost them retries
 /// after a second.
 pub const WELCOMES: Rate = Rate { per_second: 1, burst: 2 };
-/// Rate limit for showing each move of one player to the other clients: 200 per second, with a burst of 10,000. Faster
-/// moves are merged into one update per [`CATCH_UP`], so that a program that runs to and fro does not flood the
-/// networks of the other clients.
+/// Rate limit for showing each move of one player to the other clients. Faster moves are merged into one update per
+/// [`CATCH_UP`], so that a program that runs to and fro does not flood their networks.
 pub const SHOWN: Rate = Rate { per_second: 200, burst: 10_000 };
 /// The longest delay until the other clients see the moves beyond [`SHOWN`].
 pub const CATCH_UP: Duration = Duration::from_millis(5);
-/// Rate limit for SPECTATE: two per second, with a burst of eight. Each one sends a whole map to its sender's address.
+/// Rate limit for SPECTATE. Each one sends a whole map to its sender's address.
 pub const SPECTATES: Rate = Rate { per_second: 2, burst: 8 };
 
-/// The role of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Role {
     Player(PlayerId),
-    /// A client that joined by SPECTATE. A new one replaces the oldest when no spectator seat is free.
+    /// Joined by SPECTATE. A new one replaces the oldest when no spectator seat is free.
     Spectator,
-    /// A client that the shell admitted as a spectator.
+    /// Admitted as a spectator by the shell.
     Watcher,
 }
 
@@ -58,14 +54,12 @@ pub(super) enum Cause {
     Others,
 }
 
-/// A peer that has not been admitted yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Stranger {
     pub(super) address: String,
     pub(super) link: Link,
 }
 
-/// An admitted peer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
@@ -109,7 +103,7 @@ impl Seat {
         self.link.framing()
     }
 
-    /// Records a KEY. With `timed`, it also restarts the idle timeout.
+    /// With `timed`, it also restarts the idle timeout.
     pub(super) fn key(&mut self, now: Time, timed: bool) {
         self.proven = true;
         if timed {
@@ -117,30 +111,29 @@ impl Seat {
         }
     }
 
-    /// Takes `bytes` from the budget for `cause`. Returns whether they may be sent.
+    /// Returns whether the bytes may be sent.
     pub(super) fn pay(&mut self, now: Time, cause: Cause, bytes: u32) -> bool {
         self.allowance(cause).is_none_or(|allowance| allowance.take(now, bytes))
     }
 
-    /// Charges `bytes` that are sent regardless of the budgets.
+    /// For bytes that are sent regardless of the budgets.
     pub(super) fn charge(&mut self, now: Time, bytes: u32) {
         if self.link == Link::Datagram && self.proven {
             self.drawn.charge(now, bytes);
         }
     }
 
-    /// Takes one resend of the joining messages from its rate limit. Returns whether they may be sent.
+    /// Returns whether the joining messages may be sent again.
     pub(super) fn welcome_again(&mut self, now: Time) -> bool {
         self.link != Link::Datagram || self.welcomes.take(now, 1)
     }
 
-    /// Takes one move from its rate limit. Returns whether the other clients are shown it immediately.
+    /// Returns whether the other clients are shown a move immediately.
     pub(super) fn is_shown(&mut self, now: Time) -> bool {
         self.shown.take(now, 1)
     }
 
-    /// Sends a DISPLAY if the budget allows. Otherwise the DISPLAY is owed, and the time of the next attempt is
-    /// returned.
+    /// If the budget does not allow the DISPLAY, it is owed, and the time of the next attempt is returned.
     pub(super) fn show(&mut self, now: Time, cause: Cause, frame: Bytes, out: &mut Outbox) -> Option<Time> {
         let bytes = length(&frame);
         if self.pay(now, cause, bytes) {
@@ -152,13 +145,11 @@ impl Seat {
         self.allowance(cause).and_then(|allowance| allowance.ready_at(now, bytes))
     }
 
-    /// Defers a DISPLAY.
     pub(super) fn owe(&mut self, cause: Cause) {
         self.owed = self.owed.max(Some(cause));
     }
 
-    // The budget for `cause`. The address of a stream cannot be forged, and the actions of other players are charged to
-    // them.
+    // The address of a stream cannot be forged, and the actions of other players are charged to them.
     const fn allowance(&mut self, cause: Cause) -> Option<&mut TokenBucket> {
         match (self.link, self.proven, cause) {
             (Link::Stream | Link::Message, ..) | (Link::Datagram, true, Cause::Others) => None,
@@ -174,8 +165,7 @@ pub(super) fn length(frame: &Bytes) -> u32 {
     u32::try_from(frame.len()).unwrap_or(u32::MAX)
 }
 
-/// The encoding of a bucket in a state. Two zeros follow it in place of numbers that earlier versions used for their
-/// digests.
+/// Two zeros follow a bucket in a state, in place of numbers that earlier versions used for their digests.
 pub(super) mod bucket {
     use netcore::TokenBucket;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -241,7 +231,7 @@ impl Server {
         self.welcome(now, peer, out);
     }
 
-    // Removes a player from the map. `farewell` is `None` if its peer can no longer be reached.
+    // `farewell` is `None` if the peer can no longer be reached.
     pub(super) fn quit(
         &mut self,
         now: Time,
@@ -270,7 +260,7 @@ impl Server {
         }
     }
 
-    // Sends a peer a QUIT with the reason and removes it, with or without a seat.
+    // With or without a seat.
     pub(super) fn dismiss_peer(&mut self, now: Time, peer: PeerId, text: &str, out: &mut Outbox) {
         let why = Departure::Dismissed(text.to_string());
         match self.seats.get(&peer).map(|seat| seat.role) {

@@ -1,4 +1,4 @@
-//! The start of a game: waiting for players, the countdown, and play.
+//! The start of a game.
 //!
 //! The protocol has no message for it. So each seat receives an ERROR, the only kind whose text every client shows,
 //! although no wrong key was pressed.
@@ -19,7 +19,7 @@ use crate::{game::MAX_PLAYERS, protocol::ServerMessage};
 pub(super) enum Start {
     /// More players are needed.
     Waiting,
-    /// The game begins at `begins`. The next second of the countdown is announced at `tick`.
+    /// The next second of the countdown is announced at `tick`.
     Counting { begins: Time, tick: Time },
     /// It has begun.
     Begun,
@@ -35,7 +35,6 @@ impl Start {
 }
 
 impl Server {
-    /// Whether players can move.
     pub(super) fn has_begun(&self) -> bool {
         self.start == Start::Begun
     }
@@ -47,7 +46,7 @@ impl Server {
         players.map(|seat| seat.last_key.plus(limit)).min()
     }
 
-    /// Whether the game may begin: enough players are active, or no other player can join.
+    /// Enough players are active, or no other player can join.
     pub(super) fn is_ready(&self) -> bool {
         let active = self.game.active().count();
         let wanted = usize::try_from(self.config.wait_for).unwrap_or(usize::MAX);
@@ -55,7 +54,7 @@ impl Server {
         active > 0 && (active >= wanted || is_full)
     }
 
-    /// Begins the game, its countdown, or the wait for more players, after the number of players has changed.
+    /// Begins the game, its countdown, or the wait for more players.
     pub(super) fn players_changed(&mut self, now: Time, out: &mut Outbox) {
         match (self.start, self.is_ready()) {
             (Start::Begun, _) | (Start::Counting { .. }, true) => {}
@@ -70,7 +69,6 @@ impl Server {
         }
     }
 
-    /// Advances the countdown.
     pub(super) fn tick(&mut self, now: Time, out: &mut Outbox) {
         match self.start {
             Start::Counting { begins, .. } if now >= begins => self.begin(now, out),
@@ -79,7 +77,7 @@ impl Server {
         }
     }
 
-    /// The text for a player that tries to move before the game has begun.
+    /// For a player that tries to move before the game has begun.
     pub(super) fn start_text(&self, now: Time) -> String {
         match self.start {
             Start::Waiting => {
@@ -132,7 +130,7 @@ impl Server {
     }
 }
 
-// Seconds, rounded up.
+// Rounded up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

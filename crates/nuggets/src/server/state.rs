@@ -1,5 +1,3 @@
-//! A server's state as plain data, and its restoration.
-
 use alloc::{
     collections::BTreeSet,
     string::{String, ToString},

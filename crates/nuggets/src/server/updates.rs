@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Server {
-    /// Sends the changes by an action of `actor` to all seats: all GOLDs, all DISPLAYs, then texts, because a GOLD
-    /// clears a text from a client's status line. Ends the game if the last nugget was taken.
+    /// Sends the changes by an action of `actor`: all GOLDs, all DISPLAYs, then texts, because a GOLD clears a text
+    /// from a client's status line. Ends the game if the last nugget was taken.
     pub(super) fn send_updates(&mut self, now: Time, actor: PlayerId, events: &[Event], out: &mut Outbox) {
         let mut gained = 0;
         let mut shared = false;
@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    /// Sends the joining messages if the budget allows. Repeated requests may come from a forged address.
+    /// Repeated requests may come from a forged address, so they are subject to the budget.
     pub(super) fn welcome(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         let Some(display) = display(&self.views, seat) else { return };
@@ -112,7 +112,7 @@ impl Server {
         self.show(now, |seat| (Some(seat.peer) != except).then(|| cause(seat, actor)), out);
     }
 
-    // Sends a DISPLAY to `actor` now, and to the other seats after at most `CATCH_UP`.
+    // To `actor` now, to the other seats after at most `CATCH_UP`.
     fn display_later(&mut self, now: Time, actor: PlayerId, out: &mut Outbox) {
         for seat in self.seats.values_mut().filter(|seat| cause(seat, Some(actor)) == Cause::Others) {
             seat.owe(Cause::Others);
@@ -140,7 +140,7 @@ impl Server {
         self.wake_at(again);
     }
 
-    /// Sends an ERROR in response to a rejected message. For peers without a seat, only the shell limits the rate.
+    /// In response to a rejected message. For peers without a seat, only the shell limits the rate.
     pub(super) fn error(&mut self, now: Time, peer: PeerId, text: &[u8], out: &mut Outbox) {
         let message = ServerMessage::Error(text);
         match self.seats.get_mut(&peer) {
@@ -154,7 +154,7 @@ impl Server {
         }
     }
 
-    /// Sends a message regardless of the budgets.
+    /// Regardless of the budgets.
     pub(super) fn send_to(&self, peer: PeerId, message: &ServerMessage<'_>, out: &mut Outbox) {
         if let Some(link) = self.link(peer) {
             out.send(peer, message.to_frame(link.framing()));

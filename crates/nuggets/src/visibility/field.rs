@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
 
-/// The input of a sight: the text of a map, or of its known part.
+/// The text of a map, or of its known part.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<'a> {
     pub(super) text: &'a [u8],
@@ -13,9 +13,8 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// A field whose `text` has `rows` rows of `cols` characters, each followed by a newline.
-    ///
-    /// Only `.` lets sight through. Returns `None` if the text does not have that shape.
+    /// A field whose `text` has `rows` rows of `cols` characters, each followed by a newline; `None` if it has not.
+    /// Only `.` lets sight through.
     pub fn new(text: &'a [u8], rows: u16, cols: u16) -> Option<Self> {
         let length = usize::from(rows).checked_mul(usize::from(cols).checked_add(1)?)?;
         (text.len() == length && u16::try_from(length).is_ok()).then_some(Self { text, rows, cols })
@@ -28,7 +27,7 @@ impl<'a> From<&'a Grid> for Field<'a> {
     }
 }
 
-/// The range of sight. Without a limit it reaches to the edges of the grid.
+/// The range of sight, by default to the edges of the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Vision {
     /// The largest distance between two centres, in cells. The eight neighbours are visible at any radius.
@@ -50,7 +49,7 @@ impl Vision {
     }
 }
 
-/// Converts a number that is known to be small.
+/// For a number that is known to be small.
 pub(super) fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -5,22 +5,20 @@ use alloc::{vec, vec::Vec};
 use super::field::Field;
 use crate::grid::ROOM;
 
-/// Bits in a word.
 pub(super) const WORD: usize = 64;
 
 /// The direction in which columns are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// From the first column.
     Right,
-    /// From the last column, mirrored.
+    /// Mirrored.
     Left,
 }
 
 /// The opaque cells of a field, as rows of bits along its longer side.
 ///
-/// The rule is the same along rows and columns, so a tall field is transposed. There are never more rows than columns,
-/// hence at most 255 rows, and the longer side is processed a word at a time.
+/// The rule is the same along rows and columns, so a tall field is transposed. There are at most 255 rows, and the
+/// longer side is processed a word at a time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plane {
     /// The text that the bits were computed from.
@@ -31,7 +29,7 @@ pub(super) struct Plane {
     pub(super) turned: bool,
     pub(super) rows: usize,
     pub(super) cols: usize,
-    /// Words for each row.
+    /// For each row.
     pub(super) words: usize,
     /// One bit for each cell, set where the cell is opaque and behind the last column.
     right: Vec<u64>,
@@ -40,7 +38,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Updates the bits to `field`. After the first call the cost depends mostly on the number of changed cells.
+    /// After the first call the cost depends mostly on the number of changed cells.
     pub(super) fn update(&mut self, field: Field<'_>) {
         let (rows, cols) = (usize::from(field.rows), usize::from(field.cols));
         if self.width != cols + 1 || self.text.len() != field.text.len() {
@@ -79,15 +77,14 @@ impl Plane {
         (row < self.rows && col < self.cols).then_some((row, col))
     }
 
-    /// The opaque cells of a row.
     pub(super) fn row(&self, side: Side, row: usize) -> &[u64] {
         let bits = if side == Side::Right { &self.right } else { &self.left };
         &bits[row * self.words..][..self.words]
     }
 }
 
-/// Returns the first bit of `from..until` that is set in the words that `at` returns, or `until`. Adds the number of
-/// words read to `work`.
+/// The first set bit of `from..until` in the words that `at` returns, or `until`. Adds the number of words read to
+/// `work`.
 pub(super) fn find(from: usize, until: usize, work: &mut u64, at: impl Fn(usize) -> u64) -> usize {
     if from >= until {
         return until;
@@ -107,7 +104,7 @@ pub(super) fn find(from: usize, until: usize, work: &mut u64, at: impl Fn(usize)
     }
 }
 
-/// Sets the bits of `from..until`, which must not be empty.
+/// `from..until` must not be empty.
 pub(super) fn fill(row: &mut [u64], from: usize, until: usize, work: &mut u64) {
     let (low, high) = (from / WORD, (until - 1) / WORD);
     let (first, last) = (u64::MAX << (from % WORD), u64::MAX >> (WORD - 1 - (until - 1) % WORD));
@@ -121,7 +118,7 @@ pub(super) fn fill(row: &mut [u64], from: usize, until: usize, work: &mut u64) {
     }
 }
 
-/// The runs of bits that are set in a row, as ranges of columns.
+/// The runs of set bits, as ranges of columns.
 pub(super) fn runs(row: &[u64]) -> impl Iterator<Item = core::ops::Range<usize>> {
     let until = row.len() * WORD;
     let mut at = 0;

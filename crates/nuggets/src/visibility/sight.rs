@@ -8,7 +8,7 @@ use crate::grid::Cell;
 /// Adjacent cells of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
-    /// The column of the first cell.
+    /// Of the first cell.
     start: u16,
     length: u16,
 }
@@ -65,11 +65,11 @@ impl Sight {
 
     /// The visible cells, row by row.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
-        // Offsets fit 16 bits, since the text's length does.
+        // The text's length fits 16 bits.
         self.ranges().flatten().map(|offset| Cell(u16::try_from(offset).unwrap_or(u16::MAX)))
     }
 
-    /// Size in memory, in bytes.
+    /// In memory.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.bands) + size_of_val(&*self.stretches)
     }
@@ -80,7 +80,7 @@ impl Sight {
     }
 }
 
-/// Builds a sight from top to bottom, and reuses its working memory between sights.
+/// From top to bottom, with reused working memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Builder {
     bands: Vec<Band>,

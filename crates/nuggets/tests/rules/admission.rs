@@ -249,7 +249,7 @@ fn the_26_letters_are_never_reused() {
     for (name, letter) in NAMES.iter().zip('A'..) {
         let effects = table.send(name, format!("PLAY {name}"));
         assert_eq!(datagrams(&effects, name)[0], format!("OK {letter}"));
-        // Each player leaves immediately, so at most one plays at any time.
+        // At most one plays at any time.
         table.keys(name, "Q");
     }
     assert_eq!(table.game().active().count(), 0);
@@ -280,7 +280,7 @@ fn a_starting_spot_is_drawn_from_all_that_are_empty() {
     assert!(met.iter().all(|&times| times > 20), "{met:?}");
 }
 
-/// Clients that the shell admits as spectators, such as browsers.
+/// Watchers are clients that the shell admits as spectators, such as browsers.
 #[test]
 fn any_number_of_watchers_replaces_no_spectator() {
     let mut table = plain("A.3");

@@ -14,7 +14,6 @@ fn party(wait_for: u32, countdown: Option<u64>) -> Table {
     Table::new(HALL, Config { rules: Rules { min_piles: 1, max_piles: 1, ..Rules::default() }, ..config })
 }
 
-// The texts of the ERRORs that a client received.
 fn errors(effects: &[Effect], name: &str) -> Vec<String> {
     table::datagrams(effects, name).iter().filter_map(|text| text.strip_prefix("ERROR ").map(str::to_owned)).collect()
 }
@@ -78,7 +77,7 @@ fn countdown_stops_when_too_few_players_are_left() {
     assert_eq!(errors(&table.send("Carol", "PLAY Carol"), "Alice"), ["the game begins in 10 s"]);
     table.wait(Duration::from_secs(10));
     assert!(!is_waiting(&table));
-    // Once the game has begun, it continues with the remaining players.
+    // Once begun, the game continues with the remaining players.
     table.send("Carol", "KEY Q");
     assert!(!is_waiting(&table));
 }

@@ -1,5 +1,3 @@
-//! Hidden information: a display shows only what its player may know.
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,

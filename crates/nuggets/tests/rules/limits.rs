@@ -80,7 +80,7 @@ fn unproven_displays_keep_the_budget_and_the_newest_is_sent() {
     assert_eq!(table.wait(Duration::from_secs(1_000)), [], "and then there is nothing to tell");
 }
 
-/// A game with owed pictures for Alice: she has sent no key, and Bob's runs have used up her budget.
+/// Alice has sent no key, and Bob's runs have used up her budget.
 fn alice_is_owed() -> Table {
     let mut table = Table::new(&large(), Config::default());
     table.join(&["Alice", "Bob"]);
@@ -145,8 +145,7 @@ fn repeated_joining_messages_count_against_the_budget() {
     assert_eq!(displays(&table.send("Alice", "PLAY Alice"), "Alice"), 0, "a picture of hers is due before long");
 }
 
-/// Two players in a room after Bob has used up the burst of individually shown moves, and the number of pictures sent
-/// to Alice.
+/// After Bob has used up the burst of individually shown moves, and the number of pictures sent to Alice.
 fn bob_runs_fast() -> (Table, u32) {
     let mut table = plain("A.3..B....");
     table.keys("Alice", "?");

@@ -48,7 +48,7 @@ fn only_stream_messages_have_a_length_prefix() {
     assert_eq!(on(Link::Stream, b"OK A"), b"\0\0\0\x04OK A");
 }
 
-// Splits the bytes into pieces of these lengths, repeatedly.
+// Of these lengths, repeatedly.
 fn pieces<'a>(mut bytes: &'a [u8], lengths: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
     lengths.iter().cycle().map_while(move |&length| {
         let piece = bytes.split_off(..length.min(bytes.len()))?;

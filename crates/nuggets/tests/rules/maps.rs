@@ -4,7 +4,6 @@ use nuggets::{Grid, check_map, game::MAX_PLAYERS, protocol::MAX_DATAGRAM};
 
 const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/");
 
-/// Compares all breaches of a map.
 #[track_caller]
 fn check(map: &str, expected: &[&str]) {
     let found: Vec<String> = check_map(map.as_bytes()).breaches.iter().map(ToString::to_string).collect();
@@ -19,7 +18,7 @@ fn above_a_hall(sketch: &str) -> String {
     rows.chain(hall).fold(String::new(), |map, row| map + &format!("{row:<12}\n"))
 }
 
-/// Compares all breaches of a sketch, except that it is not connected to the hall.
+/// All breaches, except that the sketch is not connected to the hall.
 #[track_caller]
 fn check_sketch(sketch: &str, expected: &[(usize, usize, &str)]) {
     let map = above_a_hall(sketch);
@@ -126,7 +125,6 @@ fn too_few_room_spots() {
     check(&hall(56), &[]);
 }
 
-/// Tests of sketches, each with all its breaches, except that it is not connected to the hall.
 macro_rules! sketches {
     ($($name:ident: $($sketch:literal => $breaches:expr),+;)*) => {$(
         #[test]

@@ -1,5 +1,3 @@
-//! Keys: steps, runs, swaps, gold, and the recipients and order of the messages.
-
 use nuggets::Position;
 
 use crate::table::{datagrams, plain};
@@ -13,7 +11,7 @@ const FIELD: &str = "\
 
 #[test]
 fn small_letter_steps_and_capital_runs() {
-    // Runs to the edges of the grid, since the map has no walls around it.
+    // The map has no walls around it.
     let places = [
         ('h', (2, 1), (2, 0)),
         ('l', (2, 3), (2, 4)),

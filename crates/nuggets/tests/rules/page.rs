@@ -1,5 +1,4 @@
 //! Test vectors for the page's copy of these rules: the messages both ways, sight, and the state after some messages.
-//! The page's tests read them.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;
@@ -90,7 +89,7 @@ fn client() -> Value {
     })
 }
 
-// The sights on random fields, and on the built-in map.
+// On random fields, and on the built-in map.
 fn sight() -> Value {
     let mut below = vectors::numbers(7);
     let mut all = vec![];

@@ -8,7 +8,6 @@ use rand_pcg::Pcg64;
 
 use crate::table::{Effect, NAMES, Table};
 
-/// An external input.
 #[derive(Debug, Clone)]
 enum Arrival {
     Datagram(String, Vec<u8>),
@@ -17,7 +16,7 @@ enum Arrival {
     Stop,
 }
 
-// Random inputs of all kinds: players and a spectator, joins, keys, quits, garbage, time.
+// Inputs of all kinds: players and a spectator, joins, keys, quits, garbage, time.
 fn record(seed: u64, length: usize) -> Vec<Arrival> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut arrivals = vec![];
@@ -46,7 +45,6 @@ fn record(seed: u64, length: usize) -> Vec<Arrival> {
     arrivals
 }
 
-// The outputs of each input.
 fn play(map: &str, config: Config, arrivals: &[Arrival]) -> Vec<Vec<Effect>> {
     let mut table = Table::new(map, config);
     let mut effects = vec![];
@@ -83,8 +81,7 @@ fn busy(seed: u64) -> Config {
 
 const MAIN: &str = include_str!("../../../../maps/main.txt");
 
-/// After each input, [`Table`] checks purses, piles, places and the form of each datagram. Here it receives all kinds
-/// of inputs.
+/// [`Table`] checks the invariants after each input.
 #[test]
 fn random_inputs_keep_the_invariants() {
     for seed in 10..40 {
@@ -103,7 +100,7 @@ fn different_seeds_give_different_games() {
     }
 }
 
-/// A map that never changes, unlike those in `maps`.
+/// Never changes, unlike those in `maps`.
 const CABIN: &str = "\
 +-----+   +----+
 |.....#####....|
@@ -115,7 +112,7 @@ const CABIN: &str = "\
           ###   
 ";
 
-/// A recorded game. It detects changes to the generator, the protocol or a rule, on any machine.
+/// Detects changes to the generator, the protocol or a rule, on any machine.
 #[test]
 fn recorded_game_is_reproduced() {
     let rules = Rules { gold: 25, min_piles: 3, max_piles: 5, ..Rules::default() };
@@ -128,7 +125,7 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The same for a long game, recorded only as hashes.
+/// A long game, recorded only as hashes.
 #[test]
 fn long_game_is_the_same_on_every_machine() {
     let mut wire = vec![];

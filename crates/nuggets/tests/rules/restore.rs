@@ -1,5 +1,3 @@
-//! A server whose state is stored, restored and continued.
-
 use bytes::Bytes;
 use netcore::{Departure, GameEvent, Gone, Leave, Link, Output, PeerId, Role, Room};
 use nuggets::{Config, Rules};
@@ -35,7 +33,7 @@ fn joining(frames: &[Bytes]) -> Vec<&str> {
     frames.iter().map(|frame| core::str::from_utf8(frame).unwrap().split([' ', '\n']).next().unwrap()).collect()
 }
 
-// Uses up Ann's budget (peer 1), so that her last picture is owed to her.
+// Ann (peer 1) has used up her budget and is owed her last picture.
 fn drained() -> TestRoom {
     let mut room = TestRoom::with(&large(), Config::default(), Link::Datagram, &["PLAY Ann", "PLAY Bob", "SPECTATE"]);
     room.send(1, Link::Datagram, b"KEY ?");

@@ -28,7 +28,7 @@ pub(crate) fn link_of(peer: u64) -> Link {
     [Link::Datagram, Link::Stream, Link::Message][usize::try_from(peer % 3).unwrap()]
 }
 
-/// An input of a room, in a form that can be recorded.
+/// In a form that can be recorded.
 #[derive(Debug, Clone)]
 pub(crate) enum RoomInput {
     Connected(u64, Role, Link),
@@ -40,7 +40,7 @@ pub(crate) enum RoomInput {
     Stop(Leave),
 }
 
-/// A room, and the unread rest of each stream into it.
+/// With the unread rest of each stream.
 #[derive(Debug, Clone)]
 pub(crate) struct TestRoom {
     pub(crate) hosted: Hosted<Server>,
@@ -55,7 +55,7 @@ impl TestRoom {
         Self { hosted, now: Time::ZERO, pending: BTreeMap::new() }
     }
 
-    /// A room whose peers, from 1 on, have connected over one link and sent these first messages.
+    /// The peers, from 1 on, have sent these first messages.
     pub(crate) fn with(map: &str, config: Config, link: Link, first: &[&str]) -> Self {
         let mut room = Self::new(map, config);
         for (peer, message) in (1..).zip(first) {
@@ -64,24 +64,22 @@ impl TestRoom {
         room
     }
 
-    /// The same with its room restored from `setup` and `state`, both JSON.
+    /// Restored from `setup` and `state`, both JSON.
     pub(crate) fn restored(&self, setup: &str, state: &str) -> Result<Self, StateError> {
         let wrong = |why: serde_json::Error| StateError(why.to_string().into());
         let (setup, state) = (serde_json::from_str(setup).map_err(wrong)?, serde_json::from_str(state).map_err(wrong)?);
         Ok(Self { hosted: Hosted::restore(setup, state)?, now: self.now, pending: self.pending.clone() })
     }
 
-    /// The setup and the state of its room, as JSON.
+    /// The setup and the state, as JSON.
     pub(crate) fn written(&self) -> [String; 2] {
         [serde_json::to_string(&self.hosted.engine().setup()).unwrap(), self.state()]
     }
 
-    /// The state of its room, as JSON.
     pub(crate) fn state(&self) -> String {
         serde_json::to_string(&self.hosted.state()).unwrap()
     }
 
-    /// Handles one input and returns the outputs.
     pub(crate) fn input(&mut self, input: &RoomInput) -> Vec<Output> {
         let mut out = Outbox::new();
         let id = |&peer| PeerId(peer);
@@ -113,24 +111,21 @@ impl TestRoom {
         self.input(&RoomInput::Connected(peer, Role::Player, link))
     }
 
-    /// Sends one message, framed for the link.
     pub(crate) fn send(&mut self, peer: u64, link: Link, message: &[u8]) -> Vec<Output> {
         self.input(&RoomInput::Bytes(peer, on(link, message)))
     }
 
-    /// Connects a peer and sends its first message.
     pub(crate) fn join(&mut self, peer: u64, link: Link, message: &[u8]) -> Vec<Output> {
         let mut outputs = self.connect(peer, link);
         outputs.extend(self.send(peer, link, message));
         outputs
     }
 
-    /// Makes a player run to and fro `times` times.
+    /// To and fro, `times` times.
     pub(crate) fn runs(&mut self, peer: u64, link: Link, times: usize) -> impl Iterator<Item = Vec<Output>> {
         (0..times).map(move |turn| self.send(peer, link, [b"KEY H", b"KEY L"][turn % 2]))
     }
 
-    /// Advances the time to the next deadline.
     pub(crate) fn elapse(&mut self) -> Vec<Output> {
         let due = self.hosted.deadline().expect("something is due");
         self.now = self.now.max(due);
@@ -148,12 +143,11 @@ pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
     out.to_vec()
 }
 
-/// A map with DISPLAYs of 65,305 bytes each.
+/// DISPLAYs have 65,305 bytes each.
 pub(crate) fn large() -> String {
     (".".repeat(372) + "\n").repeat(175)
 }
 
-/// The messages sent to one peer.
 pub(crate) fn sent(outputs: &[Output], peer: u64) -> Vec<Bytes> {
     let to_peer = |output: &Output| match output {
         Output::Send { to: To::Peer(PeerId(to)), frame } if *to == peer => Some(frame.clone()),
@@ -162,7 +156,6 @@ pub(crate) fn sent(outputs: &[Output], peer: u64) -> Vec<Bytes> {
     outputs.iter().filter_map(to_peer).collect()
 }
 
-/// The events for the observers of the room.
 pub(crate) fn events(outputs: &[Output]) -> Vec<GameEvent> {
     let event = |output: &Output| if let Output::Event(event) = output { Some(event.clone()) } else { None };
     outputs.iter().filter_map(event).collect()

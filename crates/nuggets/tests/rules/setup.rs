@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::room::{MAP, RoomInput, TestRoom, config, link_of};
 
-// A game with all roles over all links, with quitters and a pending deadline.
+// All roles over all links, with quitters and a pending deadline.
 fn busy() -> TestRoom {
     let mut room = TestRoom::new(MAP, config(11));
     for peer in 1..=5 {

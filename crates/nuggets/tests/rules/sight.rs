@@ -1,4 +1,4 @@
-//! Pictures: the visible cells, drawn by hand and computed by a literal version of the rule.
+//! Pictures, drawn by hand and computed by a literal version of the rule.
 
 use nuggets::{
     Cell, Grid, Position,
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::{maps::map, table::plain};
 
-/// Whether `to` (row, column) is visible from `from` on a map of these rows: the literal rule, one target at a time.
+/// The literal rule, one target at a time. Places are (row, column).
 fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {
     let room = |row: i64, col: i64| {
         let cell = usize::try_from(row).ok().zip(usize::try_from(col).ok());
@@ -86,7 +86,6 @@ fn check_picture(map: &str, picture: &str, radius: Option<u16>) {
     assert!(fast == picture, "--- drawn\n{picture}\n--- the server\n{fast}");
 }
 
-/// Tests of maps, each beside the picture of a player at `@`.
 macro_rules! sights {
     ($($name:ident: $($drawn:literal),+;)*) => {$(
         #[test]
@@ -134,8 +133,8 @@ sights! {
 }
 
 transcripts! {
-    // The remembered part of a DISPLAY. `model` compares all of it in random games. In the passage Alice sees only her
-    // next spots, but remembers the room and the whole way.
+    // `model` compares the remembered parts of all DISPLAYs in random games. In the passage Alice sees only her next
+    // spots, but remembers the room and the whole way.
     known_cells_stay: plain("..A###.7") => "
         Alice > KEY l
             Alice < DISPLAY [...@#   ]
@@ -198,7 +197,7 @@ fn text(cells: &[char], cols: usize) -> String {
     cells.chunks_exact(cols).map(|row| row.iter().chain(['\n'].iter()).collect::<String>()).collect()
 }
 
-/// Maps with many and with few opaque cells, with a size from `sizes`.
+/// With many and with few opaque cells.
 fn maps(sizes: impl Strategy<Value = (usize, usize)>) -> impl Strategy<Value = String> {
     let cell = prop_oneof![6 => Just('.'), 1 => Just('#'), 1 => Just('|'), 1 => Just(' ')];
     let sparse = prop_oneof![30 => Just('.'), 1 => Just('+')];
@@ -224,7 +223,7 @@ fn lattices() -> impl Strategy<Value = String> {
     })
 }
 
-// Compares from every cell to every cell, or on large maps from some of them.
+// From every cell, or on large maps from some of them.
 fn sight_is_the_rule(map: &str, radius: Option<u16>, cells: usize) -> Result<(), TestCaseError> {
     let Ok((grid, _)) = Grid::parse(map.as_bytes()) else { return Ok(()) };
     let (rows, mut sighter) = (rows_of(&grid.to_string()), Sighter::default());

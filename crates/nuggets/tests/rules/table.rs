@@ -18,18 +18,18 @@ use crate::{
     wording::{escaped, rows, shown, unescaped},
 };
 
-/// The players, in the order of their letters.
+/// In the order of their letters.
 pub(crate) const NAMES: [&str; 26] = [
     "Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi", "Ivan", "Judy", "Kim", "Leo", "Mia", "Noah",
     "Olga", "Paul", "Quinn", "Rosa", "Sue", "Ted", "Uma", "Vic", "Wes", "Xena", "Yann", "Zoe",
 ];
 
-/// A game by the course's rules in the state of the drawing.
+/// By the course's rules.
 pub(crate) fn plain(drawing: &str) -> Table {
     Table::drawn(Rules::default(), drawing)
 }
 
-/// An effect of the server: it sent a datagram, closed a peer, or wrote to its standard output.
+/// A sent datagram, a closed peer, or a line on standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     Sent { who: String, frame: Bytes },
@@ -38,7 +38,7 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// The line of a transcript, or the lines for a DISPLAY of several rows.
+    /// Several for a DISPLAY of several rows.
     fn lines(&self) -> String {
         match self {
             Self::Sent { who, frame } => format!("{who} < {}", shown(frame)),
@@ -48,7 +48,6 @@ impl Effect {
     }
 }
 
-/// A server, its clock, and its peers.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     server: Server,
@@ -60,7 +59,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A server on a map, without players.
     pub(crate) fn new(map: &str, config: Config) -> Self {
         let (grid, _) = Grid::parse(map.as_bytes()).expect("tests play on maps that can be played");
         Self::on(Arc::new(grid), config)
@@ -123,13 +121,12 @@ impl Table {
         &self.server
     }
 
-    /// The peers of the server, in order of connecting.
     pub(crate) fn peers(&self) -> impl Iterator<Item = &str> {
         self.names.values().map(String::as_str)
     }
 
-    /// Receives a datagram. As in the UDP shell, a message that requests admission or a malformed one connects an
-    /// unknown sender; its other messages are dropped.
+    /// As in the UDP shell, a message that requests admission or a malformed one connects an unknown sender; its other
+    /// messages are dropped.
     pub(crate) fn send(&mut self, who: &str, datagram: impl AsRef<[u8]>) -> Vec<Effect> {
         let decoded = Nuggets::decode(&mut (), datagram.as_ref(), Framing::Whole);
         let known = self.peer(who);
@@ -146,14 +143,13 @@ impl Table {
         effects
     }
 
-    /// Joins players with these names and discards the outputs.
     pub(crate) fn join(&mut self, names: &[&str]) {
         for name in names {
             self.send(name, format!("PLAY {name}"));
         }
     }
 
-    /// Connects a peer before its first message.
+    /// Before its first message.
     pub(crate) fn connect(&mut self, who: &str, role: Role, link: Link, effects: &mut Vec<Effect>) -> PeerId {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
@@ -168,7 +164,7 @@ impl Table {
         peer
     }
 
-    /// Disconnects a peer: its port is closed.
+    /// Its port is closed.
     pub(crate) fn disconnect(&mut self, who: &str) -> Vec<Effect> {
         let peer = self.peer(who).expect("somebody known");
         let effects = self.input(Input::Disconnected { peer, why: Gone::Broken });
@@ -176,12 +172,11 @@ impl Table {
         effects
     }
 
-    /// Sends keys in order.
     pub(crate) fn keys(&mut self, who: &str, keys: &str) -> Vec<Effect> {
         keys.bytes().flat_map(|key| self.send(who, [b"KEY ", &[key][..]].concat())).collect()
     }
 
-    /// Advances the time. The server is woken at its deadlines.
+    /// The server is woken at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Effect> {
         let end = self.now.plus(time);
         let mut effects = vec![];
@@ -199,7 +194,7 @@ impl Table {
         self.input(Input::Stop(Leave::Over))
     }
 
-    /// Handles any input. Checks the outputs like all others.
+    /// Checks the outputs like all others.
     pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let mut out = Outbox::new();
         self.server.input(self.now, input, &mut out);
@@ -274,12 +269,10 @@ impl Table {
     }
 }
 
-/// The datagrams to one peer, escaped.
 pub(crate) fn datagrams(effects: &[Effect], who: &str) -> Vec<String> {
     frames(effects, who).map(|frame| shown(frame)).collect()
 }
 
-/// The datagrams to one peer.
 pub(crate) fn frames<'a>(effects: &'a [Effect], who: &str) -> impl Iterator<Item = &'a Bytes> {
     effects.iter().filter_map(move |effect| match effect {
         Effect::Sent { who: to, frame } if to == who => Some(frame),
@@ -287,12 +280,10 @@ pub(crate) fn frames<'a>(effects: &'a [Effect], who: &str) -> impl Iterator<Item
     })
 }
 
-/// The last DISPLAY to one peer.
 pub(crate) fn last_display(effects: &[Effect], who: &str) -> Option<Bytes> {
     frames(effects, who).filter(|frame| frame.starts_with(b"DISPLAY\n")).last().cloned()
 }
 
-// Checks the invariants of a game.
 fn assert_sound(game: &Game) {
     let text = game.grid().text();
     let purses: u32 = game.players().iter().map(|player| player.purse).sum();
@@ -315,7 +306,6 @@ fn assert_sound(game: &Game) {
     assert!(letters.eq((b'A'..=b'Z').take(game.players().len())), "letters go out in order, each once");
 }
 
-// Checks the invariants of a datagram to a client.
 fn assert_proper(frame: &[u8], grid: &Grid) {
     assert!(frame.len() <= MAX_DATAGRAM, "{} bytes are too many", frame.len());
     let line = match ServerMessage::parse(frame).expect("a message that clients know") {

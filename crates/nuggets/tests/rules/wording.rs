@@ -1,12 +1,11 @@
 //! The form of datagrams in transcripts.
 
-/// The rows of a DISPLAY, without the last newline.
+/// Without the last newline.
 pub(crate) fn rows(display: &[u8]) -> String {
     let text = display.strip_prefix(b"DISPLAY\n").and_then(|rows| rows.strip_suffix(b"\n")).expect("a DISPLAY");
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// A datagram, or the rows of a DISPLAY.
 pub(crate) fn shown(frame: &[u8]) -> String {
     if !frame.starts_with(b"DISPLAY\n") {
         return escaped(frame);
@@ -37,7 +36,7 @@ pub(crate) fn escaped(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of an escaped text.
+/// The inverse of [`escaped`].
 pub(crate) fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = vec![];
     let mut rest = text.bytes();

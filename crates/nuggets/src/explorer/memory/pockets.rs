@@ -6,12 +6,12 @@ use core::mem;
 use super::{KNOWN, Memory, POCKET};
 use crate::grid::ROCK;
 
-// The most cells of a pocket that are examined. A larger pocket counts as worth exploring.
+// A larger pocket counts as worth exploring.
 const LARGEST_POCKET: usize = 256;
 
 impl Memory {
-    /// Room spots are surrounded by room spots, walls and doors, so no room spot is next to known rock. If that
-    /// excludes all cells of an unknown area, the area is not worth exploring: most dead ends need no visit.
+    /// Room spots are surrounded by room spots, walls and doors, so no room spot is next to known rock. An unknown area
+    /// without possible room spots is not worth exploring: most dead ends need no visit.
     pub(super) fn write_off_pockets(&mut self) {
         if self.wary {
             return;
