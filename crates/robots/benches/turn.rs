@@ -1,9 +1,7 @@
-//! The cost of one turn of the rules on a busy board, compared with a plain pass over the same blocks in the same
-//! run.
+//! The cost of one turn of the rules on a busy board, compared with a plain pass over the same blocks in the same run.
 //!
-//! 25 players, 10,000 blocks and 1,000 bombs. 25 bombs explode in the turn. The pass reads the position of every
-//! block once, from an array. The two measurements alternate, and the game is copied before each, so both find
-//! equally warm caches.
+//! 25 players, 10,000 blocks and 1,000 bombs, of which 25 explode. The pass reads the position of every block once,
+//! from an array. The measurements alternate, and the game is copied before each, so both find equally warm caches.
 //!
 //! `cargo bench -p robots --bench turn` prints the table.
 
@@ -71,8 +69,7 @@ fn measure(size: u16, radius: u16) {
     );
 }
 
-// A game before a turn with an explosion of one bomb of each player: each player has alternately moved and placed a
-// bomb.
+// Before an explosion of one bomb of each player: all have alternately moved and placed a bomb.
 fn busy(size: u16, radius: u16, draws: &mut MinStd) -> Game {
     let each = BOMBS / usize::from(PLAYERS);
     let fields = f64::from(size) * f64::from(size);

@@ -5,12 +5,12 @@
 use alloc::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
-/// A field, by column and row. (0, 0) is the lower left corner; x grows to the right, y upwards.
+/// A field. (0, 0) is the lower left corner; x grows to the right, y upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position {
-    /// Column, counted from the left.
+    /// The column.
     pub x: u16,
-    /// Row, counted from the bottom.
+    /// The row.
     pub y: u16,
 }
 
@@ -20,8 +20,7 @@ impl Position {
         Self { x, y }
     }
 
-    /// The field `distance` fields away in direction `way`; `None` if a coordinate would overflow. It may be off the
-    /// board.
+    /// The field `distance` away in direction `way`, possibly off the board; `None` if a coordinate would overflow.
     pub fn offset(self, way: Direction, distance: u16) -> Option<Self> {
         let Self { x, y } = self;
         Some(match way {
@@ -47,17 +46,17 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// All four, clockwise from the top, in the order of their numbers on the wire.
+    /// Clockwise from the top, in the order of their numbers on the wire.
     pub const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 }
 
-/// A board and its blocks. Memory grows with the number of blocks, not with the number of fields.
+/// A board and its blocks. Memory grows with the number of blocks, not of fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board {
     size_x: u16,
     size_y: u16,
-    // The same blocks twice, ordered by column and by row, so that one search finds the next block in any direction.
-    // Keys are (x, y) and (y, x), packed so that they compare as one number.
+    // The same blocks by column and by row, so that one search finds the next block in any direction. Keys are (x, y)
+    // and (y, x), packed so that they compare as one number.
     columns: BTreeSet<u32>,
     rows: BTreeSet<u32>,
 }
@@ -67,27 +66,27 @@ const fn key(major: u16, minor: u16) -> u32 {
 }
 
 impl Board {
-    /// A board without blocks. With no columns or no rows it has no fields.
+    /// A board without blocks.
     pub const fn new(size_x: u16, size_y: u16) -> Self {
         Self { size_x, size_y, columns: BTreeSet::new(), rows: BTreeSet::new() }
     }
 
-    /// The number of columns.
+    /// The columns.
     pub const fn size_x(&self) -> u16 {
         self.size_x
     }
 
-    /// The number of rows.
+    /// The rows.
     pub const fn size_y(&self) -> u16 {
         self.size_y
     }
 
-    /// Whether `position` is on the board.
+    /// Whether the field is on the board.
     pub const fn contains(&self, position: Position) -> bool {
         position.x < self.size_x && position.y < self.size_y
     }
 
-    /// The neighbouring field in this direction; `None` at the board's edge.
+    /// The neighbouring field; `None` at the board's edge.
     pub fn step(&self, from: Position, way: Direction) -> Option<Position> {
         from.offset(way, 1).filter(|&to| self.contains(to))
     }
@@ -97,7 +96,7 @@ impl Board {
         self.columns.contains(&key(position.x, position.y))
     }
 
-    /// Puts a block on a field; `false` if it has one already or is off the board.
+    /// Adds a block; `false` if there is one already or the field is off the board.
     pub fn put_block(&mut self, position: Position) -> bool {
         self.contains(position)
             && self.columns.insert(key(position.x, position.y))
@@ -111,12 +110,11 @@ impl Board {
 
     /// All blocks, column by column from the left, and from bottom to top in each.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = Position> {
-        // The two halves of a key.
         #[allow(clippy::cast_possible_truncation, reason = "each half has 16 bits")]
         self.columns.iter().map(|&key| Position { x: (key >> 16) as u16, y: key as u16 })
     }
 
-    /// The number of fields between `from` and the edge of the board in direction `way`.
+    /// Fields between `from` and the edge.
     pub(crate) const fn to_edge(&self, from: Position, way: Direction) -> u16 {
         match way {
             Direction::Up => self.size_y.saturating_sub(1).saturating_sub(from.y),
@@ -126,8 +124,7 @@ impl Board {
         }
     }
 
-    /// The distance from `from` to the first block in direction `way`, if it is at most `reach`. A block on `from`
-    /// does not count.
+    /// The distance from `from` to the next block, if it is at most `reach`.
     pub(crate) fn to_block(&self, from: Position, way: Direction, reach: u16) -> Option<u16> {
         if reach == 0 {
             return None;

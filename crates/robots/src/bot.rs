@@ -16,19 +16,19 @@ use crate::{
 const HORIZON: usize = 10;
 // Bombs that the bot considers, so that a hostile server cannot make a turn expensive.
 const MAX_BOMBS: usize = 4_096;
-// Fields that the bot searches for a path to another robot.
+// Fields that the bot searches for a path.
 const MAX_SEARCH: usize = 2_048;
 
-/// The parameters of a level. Shares are in percent.
+/// Shares are in percent.
 #[derive(Debug, Clone, Copy)]
 struct Skill {
-    /// Share of turns that the bot passes.
+    /// Passed turns.
     idle: usize,
-    /// Share of the remaining turns when the bot ignores all bombs.
+    /// Share of the remaining turns when it ignores all bombs.
     careless: usize,
-    /// The bot notices only bombs that explode within this many turns.
+    /// It notices only bombs that explode within this many turns.
     foresight: usize,
-    /// Share of the opportunities to hit a player that the bot uses.
+    /// Share of the used opportunities to hit a player.
     eager: usize,
 }
 
@@ -48,7 +48,7 @@ impl Skill {
 /// nearest robot, and places a bomb when the blast would reach one, or when blocks surround the bot. Below
 /// [`Level::Hard`] it sometimes passes, ignores bombs, or notices them late.
 ///
-/// The actions are determined by the messages of the server, the seed and the level.
+/// The server's messages, the seed and the level determine its actions.
 ///
 /// ```
 /// use netcore::{Client as _, Time, wire::ShortText};
@@ -76,14 +76,13 @@ impl Bot {
         Self::with_level(seed, Level::Hard)
     }
 
-    /// A bot of this level. `seed` determines its random choices and mistakes.
+    /// A bot whose random choices and mistakes are determined by `seed`.
     pub fn with_level(seed: u32, level: Level) -> Self {
         // Seeds that are 0 modulo 2147483647 would draw only zeros.
         Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: Skill::of(level) }
     }
 
-    /// The input for [`act`](netcore::Client::act); `None` to pass. To be called after each message that changed the
-    /// state.
+    /// The next input; `None` to pass. To be called after each message that changed the state.
     pub fn next_input(&mut self, client: &Client) -> Option<InputMessage> {
         client.parameters()?;
         let own = client.own_player();
@@ -116,7 +115,7 @@ impl Bot {
         let longest = lasting.iter().copied().max().unwrap_or_default();
         let safe = || moves.iter().zip(&lasting).filter(|&(_, &turns)| turns == longest).map(|(&choice, _)| choice);
 
-        // A bomb placed in the coming turn explodes one turn later than one that has a full timer now.
+        // A bomb placed in the coming turn explodes one turn later than one with a full timer now.
         let bomb = Blast::new(board, here, game.explosion_radius());
         let fuse = usize::from(game.bomb_timer()) + 1;
         let may_bomb = longest == HORIZON && danger.survival(board, here, Some((fuse, bomb))) == HORIZON;
@@ -137,7 +136,7 @@ impl Bot {
         safe().max_by_key(|&(_, to)| to != here).and_then(|(action, _)| action)
     }
 
-    // `true` with this probability in percent. With 0 no random number is drawn.
+    // With a probability in percent. With 0 no random number is drawn.
     fn happens(&mut self, percent: usize) -> bool {
         percent > 0 && self.roll(100) < percent
     }
@@ -147,7 +146,7 @@ impl Bot {
     }
 }
 
-// Coming blasts, indexed by the number of turns until they happen.
+// Indexed by the turns until the blasts.
 struct Danger {
     blasts: [Vec<Blast>; HORIZON + 2],
 }
@@ -173,14 +172,13 @@ impl Danger {
         Self { blasts }
     }
 
-    // Whether a blast covers `position` in this many turns.
     fn covers(&self, turns: usize, position: Position, own: Option<(usize, Blast)>) -> bool {
         self.blasts[turns].iter().any(|blast| blast.contains(position))
             || own.is_some_and(|(fuse, blast)| fuse == turns && blast.contains(position))
     }
 
-    // The number of turns, up to `HORIZON`, that a robot can survive if it stands on `first` after the coming turn. `own` is
-    // a bomb that it places, with the turns until the explosion.
+    // The number of turns, up to `HORIZON`, that a robot can survive if it stands on `first` after the coming turn.
+    // `own` is a bomb that it places, with the turns until the explosion.
     fn survival(&self, board: &Board, first: Position, own: Option<(usize, Blast)>) -> usize {
         let mut reached = vec![first];
         for turn in 1..=HORIZON {
@@ -204,15 +202,14 @@ impl Danger {
     }
 }
 
-// The neighbouring field in this direction, if a robot can enter it.
 fn step(board: &Board, from: Position, way: Direction) -> Option<Position> {
     board.step(from, way).filter(|&to| !board.is_block(to))
 }
 
-// The first field of a shortest path to one of `goals`; `None` if the search finds none.
+// The first field of a shortest path to one of `goals`.
 fn way_to(board: &Board, here: Position, goals: &BTreeSet<Position>) -> Option<Position> {
     let mut met = BTreeSet::from([here]);
-    // Fields in the order of the search, each with the first field of its path.
+    // In the order of the search, each with the first field of its path.
     let mut reached = vec![(here, None)];
     let mut at = 0;
     while let Some(&(field, first)) = reached.get(at)

@@ -1,4 +1,4 @@
-//! The state of a client: it folds the server's messages into the pictures for the GUI. It has no sockets.
+//! The state of a client: it folds the server's messages into the pictures for the GUI.
 //!
 //! Source: the task text of robots, "The client".
 
@@ -15,13 +15,12 @@ use crate::{
     view::{GameView, PictureTooLarge, lobby_picture},
 };
 
-/// The maximum number of queued messages. Beyond that a new one replaces the newest, because only the last action of
-/// a turn counts.
+/// The maximum number of queued messages. Beyond that a new one replaces the newest, because only the last action of a
+/// turn counts.
 pub const MAX_OUTGOING: usize = 64;
 
 /// The state of a client, and the messages that it sends.
 ///
-/// As a [`netcore::Client`] it receives the server's bytes and the user's inputs and returns messages for the server.
 /// A caller that needs the picture after every message uses [`Client::feed`] and [`Client::poll_event`] instead of
 /// [`receive`](netcore::Client::receive).
 ///
@@ -47,7 +46,7 @@ pub struct Client {
     parameters: Option<Parameters>,
     players: BTreeMap<PlayerId, Player>,
     game: Option<GameView>,
-    // Whether a Join was sent since the last game ended.
+    // A Join was sent since the last game ended.
     joined: bool,
     own: Option<OwnId>,
     incoming: Incoming,
@@ -55,18 +54,17 @@ pub struct Client {
     over: bool,
 }
 
-/// A message from the server that a client has processed.
+/// A processed message from the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientEvent {
     /// The message.
     pub message: ServerMessage,
-    /// Whether it was out of place, and therefore had no effect.
+    /// Whether it was out of place and had no effect.
     pub is_ignored: bool,
 }
 
 impl ClientEvent {
-    /// Whether [`Client::picture`] should be sent to the GUI now: after each effective message, except the start of a
-    /// game.
+    /// Whether [`Client::picture`] should be sent to the GUI: after each effective message except the start of a game.
     pub const fn is_picture_due(&self) -> bool {
         !self.is_ignored && !matches!(self.message, ServerMessage::GameStarted { .. })
     }
@@ -74,15 +72,15 @@ impl ClientEvent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OwnId {
-    // Identified by address and name.
+    // By address and name.
     Certain(PlayerId),
-    // Identified by name alone.
+    // By name alone.
     Guessed(PlayerId),
 }
 
 impl Client {
-    /// Creates a client before the first message. `address` is the local end of the connection, which identifies the
-    /// client among the players. Without it, only the name does.
+    /// Creates a client. `address`, the local end of the connection, identifies it among the players; without it, only
+    /// the name does.
     pub fn new(name: ShortText, address: Option<SocketAddr>) -> Self {
         Self { name, address: address.map(canonical), ..Self::default() }
     }
@@ -92,7 +90,7 @@ impl Client {
         self.parameters.as_ref()
     }
 
-    /// The players of the game, or in the lobby the players accepted so far.
+    /// The players of the game, or those accepted so far.
     pub const fn players(&self) -> &BTreeMap<PlayerId, Player> {
         &self.players
     }
@@ -111,7 +109,7 @@ impl Client {
         }
     }
 
-    // The message for the user's `input`; in the lobby a Join.
+    // In the lobby a Join.
     fn answer(&mut self, input: InputMessage) -> ClientMessage {
         if self.game.is_some() {
             return ClientMessage::Action(input);
@@ -129,8 +127,8 @@ impl Client {
 
     /// Processes the next message of the server; `None` if more bytes are needed.
     ///
-    /// The server's messages are trusted. Messages out of place are ignored, and so are events about unknown players
-    /// or fields off the board. A Hello resets the state.
+    /// Messages out of place are ignored, and so are events about unknown players or fields off the board. A Hello
+    /// resets the state.
     ///
     /// # Errors
     /// [`Malformed`] if the bytes are not a valid message. The stream cannot be decoded any further after that.
@@ -160,7 +158,7 @@ impl Client {
         self.outgoing.clear();
     }
 
-    // `false` if the message is out of place: before the Hello, a second start, a turn without a game.
+    // `false` if out of place: before the Hello, a second start, a turn without a game.
     fn apply(&mut self, message: &ServerMessage) -> bool {
         match (message, &self.parameters, &mut self.game) {
             (ServerMessage::Hello(parameters), ..) => {
@@ -175,8 +173,7 @@ impl Client {
             }
             (ServerMessage::GameStarted { players }, Some(parameters), None) => {
                 self.game = Some(GameView::new(parameters, players));
-                // These players may have been accepted before this client joined, so the name alone identifies none
-                // of them.
+                // They may have been accepted before this client joined, so the name alone identifies none of them.
                 for (&id, player) in players {
                     self.recognise(id, player, false);
                 }
@@ -194,10 +191,10 @@ impl Client {
         true
     }
 
-    /// The picture for the GUI; `None` before the server's Hello.
+    /// The picture for the GUI; `None` before the server's Hello. Its size is computed before it is built.
     ///
     /// # Errors
-    /// [`PictureTooLarge`] if it does not fit in a datagram. The size is computed before the picture is built.
+    /// [`PictureTooLarge`] if it does not fit in a datagram.
     pub fn picture(&self) -> Option<Result<DrawMessage, PictureTooLarge>> {
         let parameters = self.parameters.as_ref()?;
         Some(match &self.game {
@@ -219,7 +216,7 @@ impl Client {
     }
 }
 
-/// The client does not depend on time: only the server has a clock.
+/// Only the server has a clock.
 impl netcore::Client for Client {
     type Action = InputMessage;
     type Error = Malformed;
@@ -258,7 +255,7 @@ impl netcore::Client for Client {
     }
 }
 
-// The canonical form for the comparison of addresses. Servers may send an IPv4 address in IPv6 form.
+// Servers may send an IPv4 address in IPv6 form.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

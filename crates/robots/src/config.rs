@@ -10,8 +10,8 @@ use crate::protocol::Parameters;
 /// The default of [`Config::max_history`], in bytes.
 pub const MAX_HISTORY: u64 = 256 << 20;
 
-/// The rate at which a server reads from one connection. It allows thousands of actions per second, although only the
-/// last one before each turn counts.
+/// The rate at which a server reads from one connection: thousands of actions per second, although only the last one
+/// before each turn counts.
 pub const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 64 << 10 };
 
 /// The configuration of a server and its games.
@@ -19,14 +19,14 @@ pub const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 64 << 10 };
 pub struct Config {
     /// The parameters that are sent to every client.
     pub parameters: Parameters,
-    /// Time from one turn to the next; may be zero.
+    /// From one turn to the next; may be zero.
     pub turn_duration: Duration,
-    /// Blocks drawn at the start of a game. Several draws of one field yield one block.
+    /// Blocks drawn at the start of a game; several draws of one field yield one block.
     pub initial_blocks: u16,
     /// The seed of the generator for all games.
     pub seed: u32,
-    /// The longest history that the server sends to new clients, in bytes; see [`MAX_HISTORY`]. While the history is
-    /// longer, the server rejects new clients until the game is over.
+    /// The longest history that new clients are sent, in bytes; see [`MAX_HISTORY`]. Once it is longer, the server
+    /// rejects new clients until the game is over.
     pub max_history: u64,
 }
 
@@ -57,11 +57,11 @@ const TURN: u64 = 7;
 const BOMB_PLACED: u64 = 9;
 const PLAYER_MOVED: u64 = 6;
 const BLOCK_PLACED: u64 = 5;
-// An explosion that destroys as many blocks as it can, and no robot.
+// With as many destroyed blocks as possible, and no robot.
 const BOMB_EXPLODED: u64 = 13 + 4 * 4;
 
 impl Config {
-    /// Checks that games can be played with this configuration.
+    /// Checks that games can be played.
     pub const fn check(&self) -> Result<(), ConfigError> {
         let Parameters { size_x, size_y, players_count, bomb_timer, .. } = self.parameters;
         if size_x == 0 || size_y == 0 {
@@ -85,10 +85,10 @@ impl Config {
     /// - each turn in which bombs can explode: one explosion for every two players, of 29 bytes and 1 for each robot
     ///   that it hits.
     ///
-    /// An explosion is assumed to hit the robot that placed the bomb, and a share of the other robots equal to the
-    /// blast's share of the board. Its arms are assumed to be no longer than twice the number of fields per player,
-    /// because crowds leave many blocks. Players who only place bombs can exceed the estimate; players who act at
-    /// random stay below it.
+    /// An explosion is assumed to hit the robot that placed the bomb, and a share of the others equal to the blast's
+    /// share of the board. Its arms are assumed to be no longer than twice the number of fields per player, because
+    /// crowds leave many blocks. Players who only place bombs can exceed the estimate; players who act at random stay
+    /// below it.
     pub fn expected_history(&self) -> u64 {
         let parameters = &self.parameters;
         let [size_x, size_y, length, radius, timer] = [

@@ -9,11 +9,11 @@ use crate::board::{Board, Direction, Position};
 /// The cross that one bomb covers: its own field and four arms.
 ///
 /// An arm ends after `explosion_radius` fields, at the board's edge, or with the first block, which it covers. If the
-/// bomb's own field has a block, there are no arms. Server and client both use this type.
+/// bomb's own field has a block, there are no arms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blast {
     center: Position,
-    // Covered fields in each of `Direction::ALL`, the bomb's own not counted.
+    // In each of `Direction::ALL`, the bomb's own field not counted.
     arms: [u16; 4],
     blocks: [Option<Position>; 4],
 }
@@ -34,7 +34,7 @@ impl Blast {
         Self { center, arms, blocks }
     }
 
-    /// Whether it covers that field; a robot there is destroyed.
+    /// Whether it covers that field and destroys a robot there.
     pub const fn contains(&self, position: Position) -> bool {
         let Position { x, y } = position;
         let (dx, dy) = (x.abs_diff(self.center.x), y.abs_diff(self.center.y));
@@ -46,12 +46,12 @@ impl Blast {
         }
     }
 
-    /// The blocks that it destroys, at most four.
+    /// The destroyed blocks, at most four.
     pub fn blocks(&self) -> impl Iterator<Item = Position> {
         self.blocks.into_iter().flatten()
     }
 
-    /// All fields that it covers, each once: the bomb's own, then arm by arm.
+    /// All covered fields, each once: the bomb's own, then arm by arm.
     pub fn cells(&self) -> impl Iterator<Item = Position> {
         let Self { center, arms, .. } = *self;
         let arm = move |(way, length)| (1..=length).filter_map(move |distance| center.offset(way, distance));
@@ -75,7 +75,7 @@ impl Blast {
 pub fn covered<'a>(blasts: impl IntoIterator<Item = &'a Blast>, most: usize) -> Option<Vec<Position>> {
     let (mut columns, mut rows): (Vec<Segment>, Vec<Segment>) =
         blasts.into_iter().map(|blast| (blast.column(), blast.row())).unzip();
-    // Lines of one kind do not overlap once they are joined, so each kind alone is within the bound or too much.
+    // Joined lines of one kind do not overlap, so each kind alone is within the bound or too much.
     let columns_length = join(&mut columns);
     let rows_length = join(&mut rows);
     if columns_length.max(rows_length) > most {
@@ -89,7 +89,7 @@ pub fn covered<'a>(blasts: impl IntoIterator<Item = &'a Blast>, most: usize) -> 
     (cells.len() <= most).then_some(cells)
 }
 
-// Neighbouring fields of one column or one row.
+// Of one column or one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Segment {
     index: u16,
@@ -103,7 +103,7 @@ impl Segment {
     }
 }
 
-// Joins overlapping lines, and returns the number of fields of the remaining lines.
+// Joins overlapping lines, and returns the number of their fields.
 fn join(lines: &mut Vec<Segment>) -> usize {
     lines.sort_unstable();
     lines.dedup_by(|next, line| {

@@ -20,24 +20,21 @@ use crate::{
 /// A player's robot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Robot {
-    /// The robot's field.
+    /// Its field.
     pub position: Position,
     /// The number of its deaths, at most one per turn.
     pub score: u32,
 }
 
-// A bomb stays on its field until it explodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct PlacedBomb {
     id: BombId,
     position: Position,
-    // The turn of its explosion. It may be after the end of the game, so 16 bits are too few.
+    // It may be after the end of the game, so 16 bits are too few.
     explodes: u32,
 }
 
-/// A running game.
-///
-/// The generator of random numbers outlives the game and is passed in for each turn.
+/// A running game. The generator of random numbers outlives it.
 #[derive(Debug, Clone)]
 pub struct Game {
     board: Board,
@@ -46,15 +43,13 @@ pub struct Game {
     length: u16,
     turn: u16,
     robots: Vec<Robot>,
-    // Ordered by id, and therefore by the turn of the explosion, because all timers are equal. No timer has to be
-    // counted down.
+    // Ordered by id, and therefore by the turn of the explosion, because all timers are equal.
     bombs: VecDeque<PlacedBomb>,
     next_bomb: u32,
 }
 
 impl Game {
-    /// Returns a game after its turn 0, and the events of that turn: the positions of the robots by number, then the
-    /// blocks.
+    /// A game after its turn 0, and the events of that turn: the positions of the robots by number, then the blocks.
     pub fn new(config: &Config, draws: &mut MinStd) -> (Self, Vec<Event>) {
         let mut game = Self::empty(&config.parameters);
         let mut events = vec![];
@@ -72,7 +67,6 @@ impl Game {
         (game, events)
     }
 
-    // A game with an empty board.
     fn empty(parameters: &Parameters) -> Self {
         Self {
             board: Board::new(parameters.size_x, parameters.size_y),
@@ -86,8 +80,7 @@ impl Game {
         }
     }
 
-    /// Plays one turn and returns its events. `actions` holds the action of each player by number; players beyond its
-    /// end pass.
+    /// Plays one turn and returns its events. Players beyond the end of `actions` pass.
     pub fn end_turn(&mut self, actions: &[Option<Action>], draws: &mut MinStd) -> Vec<Event> {
         self.turn = self.turn.saturating_add(1);
         let mut events = vec![];
@@ -107,7 +100,7 @@ impl Game {
         events
     }
 
-    // Explodes the bombs of this turn, each against the blocks and robots at the start of the turn.
+    // Each bomb of this turn against the blocks and robots at the start of the turn.
     fn explode(&mut self, events: &mut Vec<Event>, destroyed: &mut [bool]) {
         let mut hit = vec![];
         while let Some(&bomb) = self.bombs.front()
@@ -132,7 +125,7 @@ impl Game {
         }
     }
 
-    // An impossible action has no event.
+    // `None` for an impossible action.
     fn act(&mut self, id: PlayerId, action: Action) -> Option<Event> {
         let position = self.robots[id.index()].position;
         match action {
@@ -157,17 +150,17 @@ impl Game {
         &self.board
     }
 
-    /// The robots, by their players' numbers.
+    /// By their players' numbers.
     pub fn robots(&self) -> &[Robot] {
         &self.robots
     }
 
-    /// The bombs that lie on the board, by id, and the turns until each explodes.
+    /// The bombs on the board, by id, and the turns until each explodes.
     pub fn bombs(&self) -> impl ExactSizeIterator<Item = (BombId, Position, u32)> {
         self.bombs.iter().map(|bomb| (bomb.id, bomb.position, bomb.explodes - u32::from(self.turn)))
     }
 
-    /// The number of the last turn played.
+    /// The last turn played.
     pub const fn turn(&self) -> u16 {
         self.turn
     }
@@ -176,7 +169,7 @@ impl Game {
         self.length
     }
 
-    /// The scores of a finished game; `None` while it is running.
+    /// The scores of a finished game.
     pub fn outcome(&self) -> Option<BTreeMap<PlayerId, u32>> {
         let scores = || PlayerId::all().zip(self.robots.iter().map(|robot| robot.score)).collect();
         self.is_over().then(scores)
@@ -187,18 +180,18 @@ impl Game {
     }
 
     fn draw_position(&self, draws: &mut MinStd) -> Position {
-        // x is drawn before y.
+        // x before y.
         let x = draw_below(draws, self.board.size_x());
         Position { x, y: draw_below(draws, self.board.size_y()) }
     }
 }
 
 fn draw_below(draws: &mut MinStd, size: u16) -> u16 {
-    // The configuration was checked, so the board has fields.
+    // The checked configuration has fields.
     u16::try_from(draws.draw() % u32::from(size.max(1))).unwrap_or_default()
 }
 
-/// The state of a running game as plain data, without its configuration.
+/// Without its configuration.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct GameState {
     turn: u16,

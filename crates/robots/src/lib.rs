@@ -1,12 +1,11 @@
 //! Bombing robots: the rules, the wire, the server and the client, without input or output.
 //!
 //! Robots walk over a board of fields, place bombs and blocks, and are destroyed by explosions and respawn elsewhere.
-//! The player with the fewest deaths wins. All players act simultaneously, turn by turn. The server holds the state
-//! and sends events. A client folds them into pictures of the whole game for its GUI.
+//! The player with the fewest deaths wins. All players act simultaneously, turn by turn.
 //!
-//! - [`Board`] holds the fields and their blocks, [`Blast`] the fields that a bomb covers, [`Game`] the turns and scores,
-//!   [`MinStd`] the random numbers that the protocol prescribes.
-//! - [`protocol`] has the messages and their bytes. [`Incoming`] finds the place of malformed bytes in a server's stream.
+//! - [`Board`] holds the fields and their blocks, [`Blast`] the fields that a bomb covers, [`Game`] the turns and
+//!   scores, [`MinStd`] the random numbers that the protocol prescribes.
+//! - [`protocol`] has the messages and their bytes.
 //! - [`Server`] is the server as an engine, [`Client`] the state of a client, [`GameView`] the game as it knows it, and
 //!   [`Bot`] a computer player.
 //!

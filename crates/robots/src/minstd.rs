@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The "minimal standard" generator: each draw is `state = state * 48271 mod 2147483647`, and the draw is the new state.
+/// The "minimal standard" generator: each draw is `state = state * 48271 mod 2147483647`, and the draw is the new
+/// state.
 ///
-/// These numbers appear on the robots wire, so the generator is frozen. A seed of 0 or 2147483647 yields zeros
-/// forever. This agrees with the published formula and the programs of the course, although the C++ class cited by
-/// the task text replaces such a seed by 1.
+/// These numbers appear on the wire, so the generator is frozen. A seed of 0 or 2147483647 yields zeros forever. This
+/// agrees with the published formula and the programs of the course, although the C++ class cited by the task text
+/// replaces such a seed by 1.
 ///
 /// ```
 /// let mut draws = robots::MinStd::new(1234);
@@ -28,14 +29,13 @@ impl MinStd {
 
     /// The next number, 0 to 2147483646.
     pub const fn draw(&mut self) -> u32 {
-        // The remainder is below 2^31, so it fits.
         #[allow(clippy::cast_possible_truncation, reason = "a remainder of 2^31 - 1 fits 32 bits")]
         let next = (self.0 as u64 * Self::MULTIPLIER % Self::MODULUS) as u32;
         self.0 = next;
         next
     }
 
-    /// The state. [`MinStd::new`] continues from it.
+    /// The state, from which [`MinStd::new`] continues.
     pub const fn state(&self) -> u32 {
         self.0
     }

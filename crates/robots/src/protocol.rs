@@ -33,10 +33,10 @@ pub use server_decoder::ServerDecoder;
 
 /// The messages that clients send to a server.
 ///
-/// Only the last action of a player before a turn counts. Therefore a run of complete actions in a stream is decoded
-/// as one request, the last of them. A Join is always decoded, and decoding never skips across a Join, an incomplete
-/// message or malformed bytes. As long as no turn ends in between, the effect on a game is the same as that of
-/// `take_message::<ClientMessage>`, which decodes one message after the other.
+/// Only the last action of a player before a turn counts. Therefore a run of complete actions in a stream is decoded as
+/// one request, the last of them. A Join is always decoded, and decoding never skips across a Join, an incomplete
+/// message or malformed bytes. As long as no turn ends in between, the effect is that of decoding one message after the
+/// other.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -85,7 +85,7 @@ fn run(bytes: &[u8]) -> (usize, usize) {
     (last, end)
 }
 
-/// Appends the bytes of a message to `out`.
+/// Appends a message to `out`.
 pub fn encode<T: Encode>(message: &T, out: &mut BytesMut) {
     message.encode(&mut Writer::new(out));
 }

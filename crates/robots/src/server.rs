@@ -1,4 +1,4 @@
-//! The server as an engine, without sockets: the players, the observers, and the messages to all of them.
+//! The server as an engine: the players, the observers, and the messages to all of them.
 //!
 //! Source: the task text of robots, "The server".
 
@@ -29,25 +29,23 @@ mod state;
 
 pub use state::State;
 
-/// A turn that is this late, and by at least a whole turn, was delayed together with the whole process: the process
-/// was stopped, or the machine slept. Later turns keep their distance to this one, because a burst of overdue turns
-/// would be unplayable.
+/// A turn that is this late, and by at least a whole turn, was delayed together with the whole process. Later turns
+/// keep their distance to it, because a burst of overdue turns would be unplayable.
 const STALL: Duration = Duration::from_secs(10);
 
-/// A robots server: it hosts one game after the other for all connected peers.
+/// A server that hosts one game after the other for all connected peers.
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
-    // One generator for all games.
+    // For all games.
     draws: MinStd,
     hello: Bytes,
     peers: BTreeMap<PeerId, Peer>,
-    // The players of the game, or of the coming one.
+    // Of the game, or of the coming one.
     players: BTreeMap<PlayerId, Player>,
     phase: Phase,
-    // The number of games that have started.
+    // Started games.
     games: u32,
-    // The messages sent to a new client after Hello: the accepted players, or the game so far.
     history: BoundedHistory,
     outcome: Option<Outcome>,
 }
@@ -68,9 +66,9 @@ enum Phase {
 #[derive(Debug, Clone)]
 struct Playing {
     game: Game,
-    // The time at which turn 0 was sent, or is due.
+    // When turn 0 was sent, or is due.
     start: Time,
-    // Turn 0, until it is sent.
+    // Until turn 0 is sent.
     opening: Option<Opening>,
     // The pending action of each player, by number. Only the last one counts.
     actions: Vec<Option<Action>>,
@@ -79,15 +77,12 @@ struct Playing {
 #[derive(Debug, Clone)]
 struct Opening {
     events: Vec<Event>,
-    // The generator before turn 0 was drawn. The game can be recomputed from it.
+    // Before turn 0 was drawn: the game can be recomputed from it.
     draws: MinStd,
 }
 
 impl Server {
     /// A server in its first lobby.
-    ///
-    /// # Errors
-    /// [`ConfigError`] if no game can be played with this configuration.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         let mut hello = BytesMut::new();
@@ -123,7 +118,6 @@ impl Server {
         &self.players
     }
 
-    // Sends the history from its start; `false` if it has exceeded its bound.
     fn welcome(&mut self, peer: PeerId, out: &mut Outbox) -> bool {
         out.send(peer, self.hello.clone());
         let Some(log) = self.history.snapshot() else { return false };
@@ -149,7 +143,7 @@ impl Server {
         }
     }
 
-    // Removes a peer. Its last action still counts, and its robot stays.
+    // The last action of a removed peer still counts, and its robot stays.
     fn remove_peer(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         let Some(gone) = self.peers.remove(&peer) else { return };
         out.close(peer);
@@ -196,8 +190,8 @@ impl Server {
         let draws = self.draws.clone();
         let (game, events) = Game::new(&self.config, &mut self.draws);
         let actions = vec![None; self.players.len()];
-        // Turn 0 is due immediately, but has its own time. Announcing the start of a game to a thousand observers
-        // takes longer than turns may be late, and all turns are timed from turn 0.
+        // Turn 0 is due immediately, but has its own time: announcing the start of a game to a thousand observers takes
+        // longer than turns may be late, and all turns are timed from turn 0.
         self.phase =
             Phase::Playing(Box::new(Playing { game, start: now, opening: Some(Opening { events, draws }), actions }));
         self.record(&ServerMessage::GameStarted { players: self.players.clone() }, out);
@@ -238,7 +232,7 @@ impl Server {
         }
     }
 
-    // Reports the result of the game, or its standings so far, to the host.
+    // The result of the game, or its standings so far.
     fn tell_result(&self, out: &mut Outbox) {
         let Some(game) = self.game() else { return };
         let standings = standings(game, &self.players);
@@ -258,7 +252,7 @@ impl Server {
         self.outcome = Some(Outcome::Stopped);
     }
 
-    // Sends a message to all peers, and adds it to the history for new clients.
+    // To all peers, and to the history for new clients.
     fn record(&mut self, message: &ServerMessage, out: &mut Outbox) {
         let was_whole = self.history.written.is_some();
         out.send_everyone(self.history.append(message));
@@ -305,8 +299,8 @@ impl Engine for Server {
         }
     }
 
-    /// When the coming turn is due. It is counted from turn 0, so turns do not drift. With a duration of zero it is
-    /// always due, and each [`Input::Elapsed`] is one turn, so that a shell can receive messages between two turns.
+    /// Turns are counted from turn 0, so they do not drift. With a duration of zero each [`Input::Elapsed`] is one
+    /// turn, so that a shell can receive messages between two turns.
     fn deadline(&self) -> Option<Time> {
         let Phase::Playing(playing) = &self.phase else { return None };
         let turns = if playing.opening.is_some() { 0 } else { u32::from(playing.game.turn()) + 1 };
@@ -341,8 +335,7 @@ impl Engine for Server {
 /// The messages sent to a new client after Hello: the players accepted so far, or the game so far.
 #[derive(Debug, Clone)]
 struct BoundedHistory {
-    // `None` once it would exceed its bound in bytes. The history can then not be sent to any client, and is not
-    // stored.
+    // `None` once it would exceed its bound in bytes. Then it cannot be sent, and is not stored.
     written: Option<HistoryWriter>,
     bound: u64,
 }
@@ -352,7 +345,7 @@ impl BoundedHistory {
         Self { written: Some(HistoryWriter::new()), bound }
     }
 
-    // Adds a message and returns its bytes, to be sent to connected clients.
+    // Returns the bytes for connected clients.
     fn append(&mut self, message: &ServerMessage) -> Bytes {
         let Some(written) = &mut self.written else {
             let mut frame = BytesMut::new();
@@ -366,18 +359,17 @@ impl BoundedHistory {
         frame
     }
 
-    // The whole history; `None` once it is longer than its bound.
     fn snapshot(&mut self) -> Option<History> {
         self.written.as_mut().map(HistoryWriter::snapshot)
     }
 
-    // The whole history, without changing any state.
+    // Without changing any state.
     fn history(&self) -> Option<History> {
         self.written.as_ref().map(HistoryWriter::history)
     }
 }
 
-/// The players, fewest deaths first. Equal scores share a rank and are ordered by number.
+/// Fewest deaths first. Equal scores share a rank and are ordered by number.
 fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Vec<Standing> {
     let scores = players.iter().zip(game.robots()).map(|((id, player), robot)| (robot.score, id, player));
     let mut rows: Vec<_> = scores.collect();

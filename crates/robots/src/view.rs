@@ -15,19 +15,19 @@ use crate::{
     protocol::{Bomb, BombId, DrawMessage, Event, GamePicture, MAX_DATAGRAM, Parameters, Player, PlayerId},
 };
 
-/// The maximum number of blocks, and of bombs, that a client stores, so that no server can exhaust its memory.
-/// Further ones are ignored. The bound is about a hundred times what fits in a picture.
+/// The maximum number of blocks, and of bombs, that a client stores, so that no server can exhaust its memory: about a
+/// hundred times what fits in a picture.
 const MAX_REMEMBERED: usize = 1 << 20;
 
-/// The error for a picture that is too large for a datagram. It is skipped; later pictures may fit.
+/// The error for a picture that is too large for a datagram. Later pictures may fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the picture takes {bytes} bytes or more, and a datagram {MAX_DATAGRAM} at most")]
 pub struct PictureTooLarge {
-    /// The size in bytes, counted until it exceeded the bound.
+    /// Counted until the size exceeded the bound.
     pub bytes: usize,
 }
 
-/// A game as seen by a client, folded from the events of its turns.
+/// A game as seen by a client.
 #[derive(Debug, Clone)]
 pub struct GameView {
     board: Board,
@@ -68,7 +68,7 @@ impl GameView {
         &self.board
     }
 
-    /// The number of the last turn.
+    /// The last turn.
     pub const fn turn(&self) -> u16 {
         self.turn
     }
@@ -78,7 +78,7 @@ impl GameView {
         &self.positions
     }
 
-    /// The number of deaths of each robot, at most one per turn.
+    /// The deaths of each robot, at most one per turn.
     pub const fn scores(&self) -> &BTreeMap<PlayerId, u32> {
         &self.scores
     }

@@ -39,9 +39,9 @@ impl MessageDecoder for ServerDecoder {
 /// The location of a message in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessagePosition {
-    /// Its number, from 1.
+    /// From 1.
     pub number: u64,
-    /// Offset of its first byte in the stream, from 0.
+    /// Offset of its first byte, from 0.
     pub start: u64,
     /// Its first byte, once it has arrived.
     pub tag: Option<u8>,
@@ -50,7 +50,7 @@ pub struct MessagePosition {
 /// The error for malformed bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Malformed {
-    /// The message that contains the malformed bytes.
+    /// The malformed message.
     pub place: MessagePosition,
     /// The decoding error.
     pub error: DecodeError,
@@ -67,7 +67,7 @@ impl Incoming {
         self.stream.received()
     }
 
-    /// The place of the next or incomplete message.
+    /// The next or incomplete message.
     pub fn place(&self) -> MessagePosition {
         let tag = self.stream.unread().first().copied();
         MessagePosition { number: self.stream.number(), start: self.stream.start(), tag }
@@ -78,7 +78,7 @@ impl Incoming {
         !self.stream.unread().is_empty()
     }
 
-    /// The next message; `None` when more bytes are needed.
+    /// The next message; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`Malformed`] if the bytes are not a valid message. The stream cannot be decoded any further after that.
@@ -162,7 +162,7 @@ mod tests {
 
     const HELLO: &[u8] = &[0, 1, b's', 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
 
-    /// The error of a malformed stream, which must not depend on how the stream is split.
+    /// Must not depend on how the stream is split.
     fn said(stream: &[u8]) -> String {
         let said = |size: usize| {
             let mut incoming = Incoming::default();

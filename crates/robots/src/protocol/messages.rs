@@ -8,23 +8,22 @@ use crate::board::{Direction, Position};
 
 /// The longest message from a client: a Join with a name of 255 bytes.
 pub const MAX_CLIENT_MESSAGE: usize = 257;
-/// The longest message from a server that a client accepts, in bytes. A turn with 65535 new blocks is a third of it.
+/// The longest message from a server that a client accepts, in bytes: three times a turn with 65535 new blocks.
 pub const MAX_SERVER_MESSAGE: usize = 1 << 20;
-/// The maximum number of items in a list of a server's message: each takes at least one byte. A map has fewer: an
-/// entry for each [`PlayerId`].
+/// The maximum number of items in a list of a server's message: each takes at least one byte. Maps have fewer: an entry
+/// for each [`PlayerId`].
 pub const MAX_SERVER_ITEMS: u32 = 1 << 20;
 /// The largest payload of a datagram over IPv4, and so of a picture, in bytes.
 pub const MAX_DATAGRAM: usize = 65_507;
-/// The maximum number of items in a list of a picture: each takes at least one byte. A map has fewer: an entry for
-/// each [`PlayerId`].
+/// The maximum number of items in a list of a picture: each takes at least one byte.
 pub const MAX_PICTURE_ITEMS: u32 = 65_507;
 
-/// A player's number; the first accepted player has 0.
+/// A player's number, from 0 in the order of acceptance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerId(pub u8);
 
 impl PlayerId {
-    /// All possible numbers, from 0.
+    /// From 0.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..=u8::MAX).map(Self)
     }
@@ -43,7 +42,7 @@ pub struct BombId(pub u32);
 pub struct Player {
     /// The name; may be empty and need not be unique.
     pub name: ShortText,
-    /// The client's end of its connection, `1.2.3.4:5` or `[::1]:5`. Another server implementation may send any text.
+    /// The client's end of its connection, `1.2.3.4:5` or `[::1]:5`; any text from other implementations.
     pub address: ShortText,
 }
 
@@ -69,24 +68,24 @@ pub struct Parameters {
     pub size_y: u16,
     /// Turns after turn 0.
     pub game_length: u16,
-    /// Length of an explosion's arms, in fields.
+    /// Of an explosion's arms, in fields.
     pub explosion_radius: u16,
-    /// Turns from the placing of a bomb to its explosion.
+    /// From the placing of a bomb to its explosion.
     pub bomb_timer: u16,
 }
 
 /// A robot's action in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Action {
-    /// Place a bomb on the robot's field.
+    /// Place a bomb on its field.
     PlaceBomb,
-    /// Place a block on the robot's field.
+    /// Place a block on its field.
     PlaceBlock,
     /// Move to the neighbouring field.
     Move(Direction),
 }
 
-/// A message from a GUI to its client: the action of its user.
+/// The action of a GUI's user.
 pub type InputMessage = Action;
 
 /// A message from a client to a server.
@@ -94,10 +93,10 @@ pub type InputMessage = Action;
 pub enum ClientMessage {
     /// A request to join the game.
     Join {
-        /// The player's name.
+        /// The name.
         name: ShortText,
     },
-    /// A request for an action of the client's robot.
+    /// An action of the client's robot.
     Action(Action),
 }
 
@@ -108,9 +107,9 @@ pub enum ServerMessage {
     Hello(Parameters),
     /// A player has joined the coming game.
     AcceptedPlayer {
-        /// The new player's number.
+        /// Its number.
         id: PlayerId,
-        /// The new player.
+        /// The player.
         player: Player,
     },
     /// The game has started.
@@ -122,12 +121,12 @@ pub enum ServerMessage {
     Turn {
         /// Its number. Turn 0 sets up the board.
         turn: u16,
-        /// The events of the turn, in order.
+        /// Its events, in order.
         events: Vec<Event>,
     },
-    /// The game has ended. Subsequent messages belong to the lobby.
+    /// The game has ended, and the lobby follows.
     GameEnded {
-        /// The number of deaths of each player's robot, at most one per turn.
+        /// The deaths of each player's robot, at most one per turn.
         scores: BTreeMap<PlayerId, u32>,
     },
 }
@@ -146,14 +145,14 @@ pub enum Event {
     BombExploded {
         /// Its number.
         id: BombId,
-        /// The robots that it destroyed, each once, in any order.
+        /// The destroyed robots, each once, in any order.
         robots_destroyed: Vec<PlayerId>,
         /// The fields of the destroyed blocks, each once, in any order.
         blocks_destroyed: Vec<Position>,
     },
     /// A robot has moved or respawned.
     PlayerMoved {
-        /// The robot's player.
+        /// Its player.
         id: PlayerId,
         /// Its field.
         position: Position,
@@ -165,12 +164,12 @@ pub enum Event {
     },
 }
 
-/// A message from a client to its GUI: the whole picture.
+/// A picture for the GUI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DrawMessage {
     /// The game has not started yet.
     Lobby {
-        /// The server's parameters.
+        /// The parameters.
         parameters: Parameters,
         /// The players accepted so far.
         players: BTreeMap<PlayerId, Player>,
@@ -202,6 +201,6 @@ pub struct GamePicture {
     pub bombs: Vec<Bomb>,
     /// The fields covered by this turn's explosions, each once.
     pub explosions: Vec<Position>,
-    /// The number of deaths of each robot, at most one per turn.
+    /// The deaths of each robot, at most one per turn.
     pub scores: BTreeMap<PlayerId, u32>,
 }

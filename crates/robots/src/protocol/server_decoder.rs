@@ -8,10 +8,9 @@ use super::{
     shape::{Described, PartReader, Step},
 };
 
-/// Decodes a server's stream into messages.
+/// Decodes a server's stream into complete messages.
 ///
-/// A message is decoded once it is complete. The decoder finds its end part by part, so a long message costs no more in
-/// small pieces than in one piece.
+/// It finds the end of a message part by part, so a long one costs no more in small pieces than in one piece.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -39,8 +38,8 @@ impl ServerDecoder {
     /// only append to the buffer.
     ///
     /// # Errors
-    /// [`DecodeError`] if the bytes are not a valid message, or if it is longer than [`MAX_SERVER_MESSAGE`] bytes.
-    /// The stream cannot be decoded any further after that.
+    /// [`DecodeError`] if the message is not valid, or longer than [`MAX_SERVER_MESSAGE`] bytes. The stream cannot be
+    /// decoded any further after that.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<ServerMessage>, DecodeError> {
         loop {
             let length = self.parts.length();

@@ -15,31 +15,31 @@ use crate::board::Position;
 /// The wire format of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// A number of one byte.
+    /// One byte.
     U8,
-    /// A number of two bytes.
+    /// Two bytes.
     U16,
-    /// A number of four bytes.
+    /// Four bytes.
     U32,
-    /// The number of a player, one byte.
+    /// One byte.
     PlayerId,
-    /// The number of a bomb, four bytes.
+    /// Four bytes.
     BombId,
-    /// Column and row of a field, two bytes each.
+    /// Column and row, two bytes each.
     Position(&'static [Field]),
-    /// Its field, and its timer of two bytes.
+    /// Field, and timer of two bytes.
     Bomb(&'static [Field]),
-    /// Its length in one byte, then UTF-8.
+    /// Length in one byte, then UTF-8.
     Text,
-    /// Its tag in one byte, then the fields of the variant.
+    /// Tag in one byte, then the fields of the variant.
     Enum(&'static Enum),
-    /// Its fields.
+    /// The fields.
     Record(&'static [Field]),
-    /// The fields of a record that count as fields of the message around it.
+    /// Fields that count as fields of the message around them.
     Inline(&'static [Field]),
-    /// The count in four bytes, then the items.
+    /// Count in four bytes, then the items.
     List(&'static Self),
-    /// The count in four bytes, then the number of a player and these fields for each entry.
+    /// Count in four bytes, then the number of a player and these fields for each entry.
     Map(&'static [Field]),
 }
 
@@ -57,7 +57,7 @@ pub struct Field {
 pub struct Enum {
     /// Its name.
     pub name: &'static str,
-    /// Its variants; the tag of each is its index.
+    /// The variants; the tag of each is its index.
     pub variants: &'static [Variant],
 }
 
@@ -70,7 +70,7 @@ pub struct Variant {
     pub fields: &'static [Field],
 }
 
-/// A type with a wire format that is known as data.
+/// A type whose wire format is known as data.
 pub trait Described {
     /// The wire format.
     const SHAPE: Shape;
@@ -118,7 +118,6 @@ impl Shape {
         }
     }
 
-    // The minimum size of an item of this list or an entry of this map in bytes.
     fn least_item(&self) -> usize {
         match self {
             Self::List(item) => item.least(),
@@ -137,22 +136,22 @@ fn least(fields: &[Field]) -> usize {
 pub enum Label {
     /// The tag of the message.
     Message,
-    /// The field with this name.
+    /// The field of this name.
     Field(&'static str),
-    /// An item of the list with this name, from 1.
+    /// An item of this list, from 1.
     Item(&'static str, u32),
-    /// The player number of an entry of the map with this name, from 1.
+    /// The player number of an entry of this map, from 1.
     Key(&'static str, u32),
 }
 
 /// A part of a message: a tag, a value, or the count of a list or a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part<'a> {
-    /// Its role in the message.
+    /// The role.
     pub label: Label,
-    /// The nesting depth in lists and in entries of maps.
+    /// Nesting depth in lists and maps.
     pub depth: usize,
-    /// Its bytes.
+    /// The bytes.
     pub bytes: &'a [u8],
     shape: &'static Shape,
 }
@@ -160,13 +159,13 @@ pub struct Part<'a> {
 /// The value of a [`Part`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// The name of the variant of a tag.
+    /// A tag, by the name of its variant.
     Variant(&'static str),
     /// A number.
     Number(u32),
-    /// The number of a player.
+    /// A player's number.
     Player(u8),
-    /// The number of a bomb.
+    /// A bomb's number.
     BombId(u32),
     /// Column and row.
     Position(u16, u16),
@@ -174,14 +173,14 @@ pub enum Value {
     Bomb(u16, u16, u16),
     /// A text.
     Text(String),
-    /// The number of items that follow.
+    /// The number of items.
     Items(u32),
-    /// The number of entries that follow.
+    /// The number of entries.
     Entries(u32),
 }
 
 impl Part<'_> {
-    /// Its value.
+    /// The decoded value.
     pub fn value(&self) -> Value {
         let byte = |at: usize| self.bytes.get(at).copied().unwrap_or_default();
         let short = |at: usize| u16::from_be_bytes([byte(at), byte(at + 1)]);
@@ -200,7 +199,6 @@ impl Part<'_> {
     }
 }
 
-// A big-endian number.
 fn number(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
@@ -228,22 +226,22 @@ pub enum PartError {
         /// The length of the text.
         length: u8,
     },
-    /// A list or map that announces too many items.
+    /// A list or map with too many items.
     TooMany {
         /// Offset of the count.
         at: usize,
-        /// The announced count.
+        /// The count.
         count: u32,
         /// The bound.
         max: u32,
         /// The role of the list or map.
         label: Label,
     },
-    /// A message that is longer than the limit.
+    /// A message longer than the limit.
     TooLong {
         /// Offset of the first part that does not fit.
         at: usize,
-        /// The length of the message including this part.
+        /// The length including this part.
         length: usize,
         /// The limit.
         max: usize,
@@ -278,33 +276,29 @@ impl From<PartError> for DecodeError {
 pub enum Step<'a> {
     /// A part. The next call continues after its bytes.
     Part(Part<'a>),
-    /// The end of the list or map with this name.
+    /// The end of a list or map.
     ListEnd {
-        /// The name of the list or map.
+        /// Its name.
         name: &'static str,
         /// The number of its items or entries.
         items: u32,
-        /// Their depth.
+        /// The depth of the items.
         depth: usize,
     },
-    /// More bytes are needed, at least this number from the start of the part.
+    /// At least this many bytes from the start of the part are needed.
     Incomplete(usize),
-    /// The message is complete. The next call starts another one.
+    /// The end of the message; another one may follow.
     MessageEnd,
 }
 
-/// Reads messages part by part.
-///
-/// Its memory is bounded by the nesting of the format. Each part is read once, so a message that arrives in small pieces
-/// costs no more than one that arrives in one piece.
+/// Reads messages part by part, each part once. Its memory is bounded by the nesting of the format.
 #[derive(Debug, Clone)]
 pub struct PartReader {
     message: &'static Shape,
     max_message: usize,
     max_items: u32,
-    // The unread values; the last one comes next.
+    // The last one comes next.
     rest: Vec<Rest>,
-    // Bytes of the message that were read.
     length: usize,
 }
 
@@ -325,8 +319,7 @@ impl Rest {
 }
 
 impl PartReader {
-    /// A reader of messages with this shape. It rejects messages of more than `max_message` bytes, and lists of more
-    /// than `max_items` items.
+    /// A reader that rejects messages of more than `max_message` bytes, and lists of more than `max_items` items.
     pub fn new(message: &'static Shape, max_message: usize, max_items: u32) -> Self {
         let mut reader = Self { message, max_message, max_items, rest: vec![], length: 0 };
         reader.restart();
@@ -338,7 +331,7 @@ impl PartReader {
         self.rest.push(Rest::Value { label: Label::Message, shape: self.message, depth: 0 });
     }
 
-    /// The number of bytes that were read of the current message.
+    /// Bytes read of the current message.
     pub const fn length(&self) -> usize {
         self.length
     }
@@ -351,7 +344,7 @@ impl PartReader {
         }
     }
 
-    /// A lower bound on the missing bytes of the message, if the next part has arrived up to `partial`.
+    /// A lower bound on the missing bytes of the message, after `partial` of the next part.
     pub fn missing(&self, partial: &[u8]) -> usize {
         let least = self.rest.iter().map(Rest::least).fold(0, usize::saturating_add);
         let text = match (self.rest.last(), partial.first()) {
@@ -361,7 +354,7 @@ impl PartReader {
         (least + text).saturating_sub(partial.len()).max(1)
     }
 
-    /// Reads the next part, which begins at the front of `bytes`.
+    /// Reads the next part, at the front of `bytes`.
     ///
     /// # Errors
     /// [`PartError`] if the part is not valid. The reader cannot continue after that.

@@ -113,7 +113,7 @@ impl Action {
         })
     }
 
-    // The length of the complete client-stream action at the start of `bytes`, if there is one.
+    // Of the complete action at the start of `bytes`.
     pub(crate) fn length_on_stream(bytes: &[u8]) -> Option<usize> {
         match bytes {
             [1 | 2, ..] => Some(1),

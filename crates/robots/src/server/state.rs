@@ -1,5 +1,3 @@
-//! The state of a server as plain data, and a server restored from it.
-
 use alloc::{string::ToString, vec::Vec};
 use netcore::{History, HistoryWriter, Outcome, PeerId, Recorded, StateError, Time};
 use serde::{Deserialize, Serialize};
@@ -15,7 +13,7 @@ use crate::{
 /// The state of a [`Server`] as plain data.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct State {
-    // Until turn 0 is sent, the generator as it was before turn 0 was drawn.
+    // Until turn 0 is sent: as before turn 0 was drawn.
     draws: MinStd,
     peers: Vec<(PeerId, Peer)>,
     // By number.
@@ -30,7 +28,7 @@ enum PhaseState {
     Lobby,
     // Turn 0 follows from the generator.
     Opening { due: Time, actions: Vec<Option<Action>> },
-    // `None` if the history has exceeded its bound.
+    // `None` once it has exceeded its bound.
     Playing { start: Time, actions: Vec<Option<Action>>, game: GameState, history: Option<History> },
 }
 

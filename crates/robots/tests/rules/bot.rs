@@ -7,16 +7,14 @@ use crate::table::{Table, config, text};
 
 const GAMES: u32 = 200;
 
-/// A player's choice of actions.
 pub(crate) type Brain = Box<dyn FnMut(&Client) -> Option<Action>>;
 
-/// The bot under test.
 pub(crate) fn bot(seed: u32, level: Level) -> Brain {
     let mut bot = Bot::with_level(seed, level);
     Box::new(move |client| bot.next_input(client))
 }
 
-// A player who walks at random. If it has bombs, one action in four is a bomb.
+// If it has bombs, one action in four is a bomb.
 fn wanderer(seed: u32, number: u32, bombs: bool) -> Brain {
     let mut dice = MinStd::new(seed * 1_000 + number);
     Box::new(move |_| {
@@ -35,7 +33,7 @@ fn yard(seed: u32) -> Config {
     config
 }
 
-/// Plays a game up to its last turn; returns the deaths of each player.
+/// Returns the deaths of each player up to the last turn.
 pub(crate) fn play(config: Config, mut brains: Vec<Brain>) -> Vec<u32> {
     let names = &["ann", "bob", "cat", "dan"][..brains.len()];
     let mut table = Table::joined(config, names);
@@ -53,7 +51,7 @@ pub(crate) fn play(config: Config, mut brains: Vec<Brain>) -> Vec<u32> {
     }
 }
 
-// Total deaths of the first player, and of the other players, in all games.
+// Total deaths of the first player, and of the others.
 fn games(brains: impl Fn(u32) -> Vec<Brain>) -> (u32, u32) {
     let (mut first, mut others) = (0, 0);
     for seed in 1..=GAMES {

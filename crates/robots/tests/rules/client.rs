@@ -1,4 +1,4 @@
-//! The state of a client after received messages: pictures, timers, scores, its own robot, and nonsense.
+//! Pictures, timers, scores, the client's own robot, and nonsense.
 
 use robots::{
     Action, Bomb, Client, ClientMessage, Direction, DrawMessage, GamePicture, Parameters, PlayerId, ServerMessage,
@@ -23,7 +23,7 @@ fn greeted(change: impl Fn(&mut Parameters)) -> Client {
     client
 }
 
-/// A client in a game of players 0 and 1, whose robots are in the corner.
+/// The robots of players 0 and 1 are in the corner.
 fn playing(change: impl Fn(&mut Parameters)) -> Client {
     let mut client = greeted(change);
     let players = [(id(0), player("Ann", "10.0.0.1:7")), (id(1), player("Bob", "10.0.0.1:8"))].into();

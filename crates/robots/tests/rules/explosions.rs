@@ -1,4 +1,4 @@
-//! Explosions as pictures: the input is a board, the output marks covered fields with an x.
+//! Explosions as pictures: an `x` marks a covered field.
 
 use robots::{Blast, Board, Position, explosion::covered};
 

@@ -1,5 +1,3 @@
-//! The end of a game, and the next one.
-
 use crate::table::{Table, alone, config, with};
 
 transcripts! {

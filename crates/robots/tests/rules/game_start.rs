@@ -1,5 +1,3 @@
-//! Turn 0 and the generator.
-
 use robots::{Config, ConfigError};
 
 use crate::table::{Table, config, with};

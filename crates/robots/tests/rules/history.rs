@@ -1,5 +1,3 @@
-//! Histories: their length, and the handling of one that is too long.
-
 use std::time::Duration;
 
 use netcore::{Departure, GameEvent, PeerId, Severity};
@@ -126,7 +124,7 @@ fn crowd(players: u8, (size_x, size_y): (u16, u16), (radius, timer): (u16, u16),
     config
 }
 
-// One of `sides` actions. The first one is a bomb.
+// The first of them is a bomb.
 fn action(dice: &mut MinStd, sides: u32) -> Action {
     match dice.draw() / 64 % sides {
         0 => Action::PlaceBomb,
@@ -135,7 +133,7 @@ fn action(dice: &mut MinStd, sides: u32) -> Action {
     }
 }
 
-// Plays one game in which all players act in each turn; returns the bytes of its history.
+// All players act in each turn. Returns the bytes of the history.
 fn play(config: &Config, seed: u32, sides: u32) -> u64 {
     let (mut draws, mut dice) = (MinStd::new(config.seed), MinStd::new(seed));
     let player = Player { name: text("robot"), address: text("10.0.0.1:4000") };
@@ -188,7 +186,7 @@ fn the_longest_game_of_all_is_counted_without_overflow() {
     let mut config = crowd(255, (1, 1), (65_535, 1), 65_535);
     (config.initial_blocks, config.seed) = (65_535, 0);
     assert!((1 << 31..1 << 32).contains(&config.expected_history()), "{}", config.expected_history());
-    // Such a game is unplayable, but the function must return a number.
+    // Unplayable, but the function must return a number.
     (config.parameters.players_count, config.parameters.size_x) = (0, 0);
     assert!(config.expected_history() > 0);
 }

@@ -1,9 +1,9 @@
 //! How often a person would beat each level of bot.
 //!
 //! The person is a script with a human's pace and sight. It sees the board with a delay of one turn, decides in every
-//! other turn and holds its key down in between, and sometimes presses a wrong key. It sees only bombs near its
-//! robot, avoids their lines, walks towards the nearest robot, and places a bomb where it would reach a robot and
-//! leaves an escape.
+//! other turn and holds its key down in between, and sometimes presses a wrong key. It sees only bombs near its robot,
+//! avoids their lines, walks towards the nearest robot, and places a bomb where it would reach a robot and leaves an
+//! escape.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -15,16 +15,15 @@ use crate::{
     table::config,
 };
 
-/// The distance at which the person notices a bomb, in fields along either axis.
+/// The distance at which the person notices a bomb, along either axis.
 const SIGHT: u16 = 5;
 /// Turns between two decisions: at 200 ms a turn, 2.5 decisions per second.
 const PACE: u16 = 2;
 /// One key press in this many is wrong.
 const SLIPS: u32 = 20;
-/// The number of fields that the person searches for a path.
+/// Searched for a path.
 const SEARCH: usize = 60;
 
-/// The person's view of a turn.
 #[derive(Debug, Clone)]
 struct Glance {
     board: Board,
@@ -35,7 +34,7 @@ struct Glance {
 
 struct Person {
     dice: MinStd,
-    // The newest glance is the last one.
+    // The newest one is last.
     glances: VecDeque<Glance>,
     held: Option<Action>,
 }
@@ -94,7 +93,7 @@ impl Person {
     }
 }
 
-// The first step of a shortest path to a field that is `wanted`.
+// The first step of a shortest path to a `wanted` field.
 fn way(board: &Board, here: Position, wanted: impl Fn(Position) -> bool) -> Option<Direction> {
     let mut met = BTreeSet::from([here]);
     let mut reached: Vec<(Position, Option<Direction>)> = vec![(here, None)];
@@ -116,7 +115,7 @@ fn way(board: &Board, here: Position, wanted: impl Fn(Position) -> bool) -> Opti
     None
 }
 
-/// A game as `robots-server -c 2 -x 10 -y 10` hosts it.
+/// As `robots-server -c 2 -x 10 -y 10` hosts it.
 fn usual(seed: u32) -> Config {
     let mut config = config();
     (config.seed, config.initial_blocks) = (seed * 48_611, 20);
@@ -125,7 +124,7 @@ fn usual(seed: u32) -> Config {
     config
 }
 
-// Deaths of a person and of a bot in a game against each other. They alternate as the first player, who acts first.
+// The deaths of both. They alternate as the first player, who acts first.
 fn play(seed: u32, level: Level) -> [u32; 2] {
     let mut person = Person::new(seed);
     let mut brains: Vec<Brain> = vec![Box::new(move |client| person.next(client)), bot(seed, level)];
@@ -136,7 +135,6 @@ fn play(seed: u32, level: Level) -> [u32; 2] {
     [deaths[0], deaths[1]]
 }
 
-/// Games of a person against a level.
 #[derive(Debug, Default)]
 struct Record {
     won: u32,

@@ -1,5 +1,3 @@
-//! The lobby: acceptance of players, and the messages for a new client.
-
 use crate::table::{Table, alone, config, with};
 
 transcripts! {

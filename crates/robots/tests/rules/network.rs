@@ -172,7 +172,7 @@ fn late_clients_and_states_share_a_long_history() {
     let mut table = Table::joined(config, &["ann"]);
     let turns: Vec<Effect> = (0..9_000).flat_map(|_| table.turn()).collect();
     let effects = table.connect("bob", Role::Player, None);
-    // Each new client receives the messages that were sent live, after Hello, GameStarted and turn 0.
+    // The messages that were sent live, after Hello, GameStarted and turn 0.
     let live = effects[3..].iter().map(|effect| match effect {
         Effect::Replayed(_, message) => Effect::All(message.clone()),
         other => panic!("{other:?}"),
@@ -183,7 +183,7 @@ fn late_clients_and_states_share_a_long_history() {
     assert!((4..20).contains(&first.len()), "a history is a few segments");
     assert_eq!(history_sent_to(&mut table.server, 8), first, "those who come in the same turn share everything");
     table.turn();
-    // All of them share the segments before the last one.
+    // All share the segments before the last one.
     let front = first.len() - 1;
     for later in [history_sent_to(&mut table.server, 9), history_sent_to(&mut again, 9)] {
         assert_eq!(later[..front], first[..front]);

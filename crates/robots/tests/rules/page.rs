@@ -1,5 +1,5 @@
-//! The parts of these rules that the web page reimplements: the messages in both directions, blasts, and the client's
-//! state after given messages. The page's tests read this file.
+//! Test vectors for the parts of these rules that the web page reimplements: the messages both ways, blasts, and the
+//! client's state after given messages.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;
@@ -22,7 +22,7 @@ use crate::{
     table::text,
 };
 
-/// More items than any list here has.
+/// More than any list here has.
 const ITEMS: u32 = 1_000;
 
 #[test]
@@ -185,7 +185,7 @@ fn blasts() -> Value {
     all.into()
 }
 
-// The client's state after each of the given messages.
+// The client's state after each message.
 fn story(name: &str, messages: impl IntoIterator<Item = ServerMessage>) -> Value {
     let mut client = Client::new(text("Ann"), None);
     let mut steps = vec![];

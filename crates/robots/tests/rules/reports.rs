@@ -1,5 +1,3 @@
-//! The reports to the host: events, results, status.
-
 use netcore::{Departure, Engine, GameEvent, Gone, Leave, PeerId, Phase, Role, Standing, Status};
 
 use crate::table::{Table, alone, config};

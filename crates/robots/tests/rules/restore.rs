@@ -1,5 +1,3 @@
-//! A server that is killed continues from its state.
-
 use netcore::{Departure, GameEvent, Gone, Hosted, Input, PeerId, Recorded, Role};
 use robots::{ClientMessage, Server};
 use serde_json::{Value, json};

@@ -1,7 +1,6 @@
 //! Messages as bytes: arbitrary ones, their bounds, and runs of actions.
 //!
-//! A server decodes only the last action of a run. For a game this is equivalent to decoding one by one, because only
-//! the last one counts.
+//! A server decodes only the last action of a run. For a game this is equivalent to decoding one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +36,7 @@ pub(crate) fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// The next message of a client, whatever follows it.
+/// Whatever follows the message.
 fn one_by_one(buffer: &mut BytesMut) -> Result<Option<ClientMessage>, DecodeError> {
     take_message(buffer, Robots::MAX_MESSAGE, 0)
 }
@@ -80,7 +79,7 @@ fn fields(fields: &'static [Field]) -> BoxedStrategy<Vec<u8>> {
     fields.prop_map(|fields| fields.concat()).boxed()
 }
 
-/// A kind of messages: its shape and limits, and its decoder, which returns the message encoded again.
+/// The decoder returns the message encoded again.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     shape: &'static Shape,
@@ -106,7 +105,7 @@ impl Kind {
         (self.decode)(datagram, self.max_items)
     }
 
-    /// The result of reading a datagram part by part, as the decoder would return it.
+    /// Reads a datagram part by part; the result is that of the decoder.
     fn read_parts(self, datagram: &[u8]) -> Result<(), DecodeError> {
         let mut parts = PartReader::new(self.shape, self.max_message, self.max_items);
         loop {
@@ -181,7 +180,7 @@ proptest! {
     }
 }
 
-/// Byte by byte: this test would not end if small pieces cost more.
+/// This test would not end if small pieces cost more.
 #[test]
 fn long_message_costs_no_more_in_small_pieces() {
     let longest = text(&"x".repeat(255));
@@ -257,7 +256,7 @@ fn drain(buffer: &mut BytesMut, decode: Take) -> (Vec<ClientMessage>, Result<(),
     }
 }
 
-/// All messages except actions followed by another action.
+/// Without actions followed by another action.
 fn last_of_runs(messages: Vec<ClientMessage>) -> Vec<ClientMessage> {
     let mut merged: Vec<ClientMessage> = vec![];
     for message in messages {
@@ -270,7 +269,7 @@ fn last_of_runs(messages: Vec<ClientMessage>) -> Vec<ClientMessage> {
     merged
 }
 
-/// A client's stream: runs of actions, Joins between them, and occasionally bytes that are not valid messages.
+/// Runs of actions, Joins between them, and occasionally bytes that are not valid messages.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let actions = vec(action().prop_map(ClientMessage::Action), 1..6)
         .prop_map(|actions| actions.iter().flat_map(|action| bytes(action).to_vec()).collect());

@@ -1,4 +1,4 @@
-//! A server and its clients, identified by name; the test simulates the network between them.
+//! A server and its clients, identified by name, with a simulated network.
 
 use std::{collections::BTreeMap, mem::take, time::Duration};
 
@@ -23,8 +23,7 @@ pub(crate) fn text(text: &str) -> ShortText {
     ShortText::try_from(text).unwrap()
 }
 
-/// A configuration that tests modify: two players, 10 x 10, three turns of 100 ms, radius 2, timer 2, no blocks, seed
-/// 1234.
+/// Two players, 10 x 10, three turns of 100 ms, radius 2, timer 2, no blocks, seed 1234.
 pub(crate) fn config() -> Config {
     let parameters = Parameters {
         server_name: text("here"),
@@ -56,7 +55,6 @@ pub(crate) fn alone() -> Config {
     })
 }
 
-/// The message that a client sends for this user input.
 pub(crate) fn request(client: &mut Client, input: InputMessage) -> ClientMessage {
     client.act(Time::ZERO, input);
     let frame = client.take_outgoing().unwrap();
@@ -64,7 +62,7 @@ pub(crate) fn request(client: &mut Client, input: InputMessage) -> ClientMessage
     Robots::decode(&mut (), &frame, Framing::Whole).unwrap()
 }
 
-/// Sends a client one message of a server; `true` if a picture is due.
+/// Returns whether a picture is due.
 pub(crate) fn deliver(client: &mut Client, message: &ServerMessage) -> bool {
     client.feed(&bytes(message));
     let event = client.poll_event().unwrap().expect("a whole message");
@@ -72,32 +70,27 @@ pub(crate) fn deliver(client: &mut Client, message: &ServerMessage) -> bool {
     event.is_picture_due()
 }
 
-/// One output of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Sent to all peers.
     All(ServerMessage),
-    /// Sent to one peer.
     Sent(String, ServerMessage),
-    /// A message of the history, sent to one peer.
+    /// From the history.
     Replayed(String, ServerMessage),
-    /// The server closed a connection.
     Closed(String),
 }
 
-/// A connected peer, with a client that folds all received messages.
+/// The client folds all received messages.
 #[derive(Debug)]
 struct Connection {
     name: String,
     client: Client,
 }
 
-/// A server, its clock, and the connected peers.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) server: Server,
     pub(crate) now: Time,
-    /// The events published to observers of the server.
+    /// Those published to observers.
     pub(crate) events: Vec<GameEvent>,
     connections: BTreeMap<PeerId, Connection>,
     next_peer: u64,
@@ -109,7 +102,7 @@ impl Table {
         Self { server, now: Time::ZERO, events: vec![], connections: BTreeMap::new(), next_peer: 0 }
     }
 
-    /// A table to which these players have connected and joined, in this order.
+    /// These players have connected and joined in this order.
     pub(crate) fn joined(config: Config, names: &[&str]) -> Self {
         let mut table = Self::new(config);
         for name in names {
@@ -124,12 +117,12 @@ impl Table {
         *found.unwrap_or_else(|| panic!("nobody here is called {name}")).0
     }
 
-    /// The client of this player, which has folded all messages sent to it.
+    /// It has folded all messages to this player.
     pub(crate) fn client(&self, name: &str) -> &Client {
         &self.connections[&self.peer(name)].client
     }
 
-    /// Resets the client of this player, as if it had restarted.
+    /// As if it had restarted.
     pub(crate) fn reset_client(&mut self, name: &str) -> PeerId {
         let peer = self.peer(name);
         let connection = self.connections.get_mut(&peer).unwrap();
@@ -138,7 +131,7 @@ impl Table {
         peer
     }
 
-    /// Resets the client and requests a refresh.
+    /// Also requests a refresh.
     pub(crate) fn restart_client(&mut self, name: &str) -> Vec<Effect> {
         let peer = self.reset_client(name);
         self.input(Input::Refresh { peer })
@@ -158,7 +151,7 @@ impl Table {
         self.send_bytes(name, &bytes(message))
     }
 
-    /// Delivers bytes in the way of a stream's shell.
+    /// As the shell of a stream does.
     pub(crate) fn send_bytes(&mut self, name: &str, bytes: &[u8]) -> Vec<Effect> {
         let peer = self.peer(name);
         let (mut buffer, mut effects) = (BytesMut::from(bytes), vec![]);
@@ -180,7 +173,6 @@ impl Table {
         self.input(Input::Disconnected { peer, why: Gone::Left })
     }
 
-    /// The state of the server, as JSON.
     pub(crate) fn state(&self) -> String {
         serde_json::to_string(&self.server.state()).unwrap()
     }
@@ -195,13 +187,12 @@ impl Table {
         gone.flat_map(|peer| self.input_alone(Input::Disconnected { peer, why: Gone::Interrupted })).collect()
     }
 
-    /// Advances to the time of the next turn.
     pub(crate) fn turn(&mut self) -> Vec<Effect> {
         self.now = self.server.deadline().expect("a game is played").max(self.now);
         self.input(Input::Elapsed)
     }
 
-    /// Lets time pass; the server is woken only at its deadlines.
+    /// The server is woken only at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Effect> {
         let (end, mut effects) = (self.now.plus(time), vec![]);
         while self.server.deadline().is_some_and(|deadline| deadline <= end) {
@@ -211,7 +202,7 @@ impl Table {
         effects
     }
 
-    /// Processes an input. Turn 0 is due immediately when a game starts, so it is played as well, as a shell would.
+    /// Turn 0 is due immediately when a game starts, so it is played as well, as a shell would.
     pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let lobby = self.server.game().is_none();
         let mut effects = self.input_alone(input);
@@ -224,7 +215,7 @@ impl Table {
         effects
     }
 
-    /// Processes an input without waking the server.
+    /// Without waking the server.
     pub(crate) fn input_alone(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let mut out = Outbox::new();
         self.server.input(self.now, input, &mut out);
@@ -276,7 +267,7 @@ impl Table {
         }
     }
 
-    // Every client's picture must agree with the server's state. In a crowd only some are checked.
+    // Compares the clients' pictures with the server's state. In a crowd only some are checked.
     fn assert_clients_agree(&self) {
         for connection in self.connections.values().step_by(1 + self.connections.len() / 16) {
             let Some(picture) = connection.client.picture() else { panic!("{} was not greeted", connection.name) };

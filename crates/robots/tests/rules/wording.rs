@@ -2,7 +2,6 @@
 
 use robots::{Action, Direction, Event, Position, ServerMessage};
 
-/// A player's action.
 pub(crate) fn action(words: &[&str]) -> Action {
     match words {
         ["PlaceBomb"] => Action::PlaceBomb,
@@ -19,7 +18,6 @@ fn at(position: Position) -> String {
     format!("({},{})", position.x, position.y)
 }
 
-/// A message of a server.
 pub(crate) fn shown(message: &ServerMessage) -> String {
     match message {
         ServerMessage::Hello(_) => "Hello".to_owned(),
