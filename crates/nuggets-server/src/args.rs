@@ -10,13 +10,13 @@ use servekit::JournalArgs;
 
 const EXTRAS: &str = "Extras (all off by default)";
 
-/// The longest countdown in seconds: an hour.
+/// An hour, in seconds.
 const LONGEST_COUNTDOWN: u64 = 60 * 60;
 
-/// The longest idle timeout in seconds: a year.
+/// A year, in seconds.
 const LONGEST_IDLE: u64 = 365 * 24 * 60 * 60;
 
-/// The maximum number of spectators. Each of them is sent a picture of each change.
+/// Each spectator is sent a picture of each change.
 const MAX_SPECTATORS: u32 = 100;
 
 const AFTER_HELP: &str = "\
@@ -126,7 +126,7 @@ pub(crate) struct Args {
     #[arg(long, help_heading = EXTRAS, conflicts_with = "resume")]
     plain: bool,
 
-    // Explains which program has bots to users who look for them here.
+    // For users who look for bots here.
     #[arg(long = "bots", hide = true, num_args = 0..=1, default_missing_value = "", value_parser = no_bots)]
     _bots: Option<String>,
 
@@ -138,8 +138,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The validated configuration of the server.
-    ///
     /// # Errors
     /// [`UsageError`] when the options contradict each other.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
@@ -204,7 +202,6 @@ fn no_bots(_: &str) -> Result<String, &'static str> {
     Err("bots are clients: nuggets-client localhost PORT --bots 5")
 }
 
-// A whole argument that is a decimal number above 0.
 fn positive(text: &str) -> Result<u64, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {

@@ -51,7 +51,7 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// Prints every breach. The exit code shows whether there is one.
+// The exit code shows whether there is a breach.
 fn check_map(path: Option<&Path>) -> anyhow::Result<ExitCode> {
     let report = nuggets::check_map(&map::read(path)?);
     let name = map::name(path);

@@ -6,15 +6,12 @@ use anyhow::Context;
 use nuggets::{BUILT_IN_MAP, Grid, MAX_MAP_FILE};
 use tracing::warn;
 
-/// The name of the map at `path` in messages.
+/// The name of the map in messages.
 pub(crate) fn name(path: Option<&Path>) -> String {
     path.map_or_else(|| "the built-in map".to_owned(), |path| format!("map '{}'", path.display()))
 }
 
-/// Reads the map at `path`, or the built-in one. Logs each repair.
-///
-/// # Errors
-/// If the file cannot be read or is not a playable map.
+/// Reads the map at `path`, or the built-in one, and logs each repair.
 pub(crate) fn load(path: Option<&Path>) -> anyhow::Result<Grid> {
     let name = name(path);
     let text = read(path)?;
@@ -37,9 +34,6 @@ fn hint(path: &Path) -> String {
 }
 
 /// Reads a map file with a size limit that no valid map exceeds.
-///
-/// # Errors
-/// If the file cannot be read or is far too large.
 pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Vec<u8>> {
     let Some(path) = path else { return Ok(BUILT_IN_MAP.to_vec()) };
     let name = name(Some(path));

@@ -16,11 +16,11 @@ use crate::{CLIENTS, PLAYERS, table::Cost};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A measured process and the sockets of its clients: players first, the spectator last.
+/// The spectator is the last client.
 pub(crate) struct Host {
     process: Measured,
     clients: Vec<UdpSocket>,
-    // The map of a server; `None` for the floor.
+    // `None` for the floor.
     grid: Option<Grid>,
     // The last DISPLAY of each client.
     frames: Vec<Vec<u8>>,
@@ -29,7 +29,6 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// The floor, which sends datagrams of `bytes` bytes.
     pub(crate) fn floor(bytes: usize) -> Self {
         let itself = std::env::current_exe().expect("this program has a path");
         let host = Self::of(Command::new(itself).args(["--floor", &bytes.to_string()]), None);
@@ -45,8 +44,7 @@ impl Host {
         Self { process, clients, grid, frames: vec![vec![]; CLIENTS], buffer: vec![0; 1 << 16], dice: 1 }
     }
 
-    /// The server under test on `map`, with a full table and a KEY from each address; with a journal if `directory` is
-    /// given.
+    /// The server under test, with a full table and a KEY from each address; with a journal if `directory` is given.
     pub(crate) fn server(map: &Path, directory: Option<&Path>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nuggets-server"));
         // Enough gold that no random walk ends the game.
@@ -63,7 +61,7 @@ impl Host {
             // When a player joins, all clients are sent a DISPLAY; when a spectator joins, only the spectator is.
             let told = if index < PLAYERS { 0 } else { index };
             (told..=index).rev().for_each(|other| host.await_display(other));
-            // A KEY without a move shows that the address is not forged. Without one the server limits its displays.
+            // Without a KEY the server limits its displays.
             host.clients[index].send(b"KEY ?").expect("sent");
         }
         host
@@ -77,7 +75,7 @@ impl Host {
         self.process.peak_memory_mb()
     }
 
-    /// Makes `moves` moves, each after all clients have received the previous one.
+    /// Each move begins after all clients have received the previous one.
     pub(crate) fn measure(&mut self, moves: usize) -> Cost {
         let before = self.process.cpu();
         let mut latencies: Vec<Duration> = (0..moves)
@@ -86,7 +84,7 @@ impl Host {
                 let key = self.moving_key(player);
                 let start = Instant::now();
                 self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
-                // Reads the last client in order of sending first, so that the reader does not wake for each datagram.
+                // The last client in order of sending first, so that the reader does not wake for each datagram.
                 (0..CLIENTS).rev().for_each(|client| self.await_display(client));
                 start.elapsed()
             })
@@ -122,9 +120,8 @@ impl Host {
         f64::from(moves) / start.elapsed().as_secs_f64()
     }
 
-    /// Sends `keys` keys at `rate` per second. Every tenth one moves its player. The remaining keys are
-    /// unassigned, so each one causes an ERROR. Returns the number of those keys, the number of responses, and the
-    /// seconds that it took.
+    /// Sends `keys` keys at `rate` per second. Every tenth one moves its player; the others are unassigned, so each one
+    /// causes an ERROR. Returns the number of those keys, the number of responses, and the seconds that it took.
     pub(crate) fn mixed_keys(&mut self, keys: usize, rate: u32) -> (usize, usize, f64) {
         let answers = |client: &UdpSocket| {
             let client = client.try_clone().expect("a second handle");
@@ -151,7 +148,7 @@ impl Host {
                 _ => b'?',
             };
             self.clients[player].send(&[b'K', b'E', b'Y', b' ', key]).expect("sent");
-            // Sends a few milliseconds early at most.
+            // A few milliseconds early at most.
             let due = Duration::from_secs_f64(f64::from(u32::try_from(number).unwrap_or(0)) / f64::from(rate));
             if let Some(early) = due.checked_sub(start.elapsed() + Duration::from_millis(2)) {
                 thread::sleep(early);
@@ -162,7 +159,7 @@ impl Host {
         (keys - keys.div_ceil(10), answered, seconds)
     }
 
-    // Reads until the next DISPLAY of a client. The floor sends no other datagrams.
+    // The floor sends no other datagrams.
     fn await_display(&mut self, client: usize) {
         let kinds: &[&[u8]] = if self.grid.is_some() { &[b"DISPLAY\n"] } else { &[b""] };
         self.await_answer(client, kinds);
@@ -183,7 +180,7 @@ impl Host {
         }
     }
 
-    // A key that moves a player: a random one of those that the map allows, regardless of the other players.
+    // A random one of the keys that the map allows, regardless of the other players.
     fn moving_key(&mut self, player: usize) -> u8 {
         let Some(grid) = &self.grid else { return b'h' };
         let text = &self.frames[player][8..];

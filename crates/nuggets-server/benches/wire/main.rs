@@ -1,11 +1,9 @@
 //! The cost of a move, compared with a floor measured in the same run.
 //!
 //! The floor is a bare loop in its own process: it receives one datagram and sends 27 datagrams of the size of a
-//! DISPLAY to the same 27 sockets. The server under test has 26 players and a spectator, so it sends the same number of
-//! datagrams of that size for each move. Both are measured alternately, so that a machine whose speed drifts slows
-//! both.
-//!
-//! Then the server with a journal is compared in the same way with the server without one.
+//! DISPLAY to the same 27 sockets. The server under test sends as much for each move to 26 players and a spectator.
+//! Both are measured alternately, so that a drifting machine slows both. Then the server with a journal is compared in
+//! the same way with the server without one.
 //!
 //! `cargo bench -p nuggets-server` prints the table; `-- --moves N` makes it longer or shorter.
 
@@ -20,11 +18,10 @@ use std::path::Path;
 use host::Host;
 use table::{Cost, print};
 
-/// Players at the table, besides one spectator.
+/// Besides one spectator.
 const PLAYERS: usize = 26;
-/// All clients that receive a DISPLAY for each move.
 const CLIENTS: usize = PLAYERS + 1;
-/// The number of alternations between server and floor.
+/// Alternations between server and floor.
 const ROUNDS: usize = 5;
 
 fn main() {
@@ -48,7 +45,6 @@ fn main() {
     throughput(&maps.join("main.txt"));
 }
 
-// Prints the figures of a server beside those of its baseline, and its peak memory.
 fn compare(map: &str, names: [&str; 2], mut server: Host, mut floor: Host, moves: usize) {
     let each = moves.div_ceil(ROUNDS);
     // The first moves compute sights and fault memory in. They count for the server, but a few moves warm up the

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-/// The cost of a number of moves.
 #[derive(Debug, Clone)]
 pub(crate) struct Cost {
-    /// Processor time of the server for each move.
+    /// Of the server, for each move.
     pub(crate) cpu: Duration,
-    /// The time from sending a key until the last client has its DISPLAY, ascending.
+    /// From sending a key until the last client has its DISPLAY, ascending.
     pub(crate) latencies: Vec<Duration>,
 }
 
