@@ -93,10 +93,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The checked configuration of the server.
-    ///
     /// # Errors
-    /// [`UsageError`] if no game can be played with it.
+    /// [`UsageError`] if no game can be played with the options.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
         let this_machine = || ShortText::try_from(&*node_name()).unwrap_or_default();
         let server_name = self.server_name.clone().unwrap_or_else(this_machine);
@@ -129,7 +127,6 @@ fn node_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-// Windows provides the name in a variable.
 #[cfg(not(unix))]
 fn node_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()

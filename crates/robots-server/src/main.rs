@@ -45,12 +45,10 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// Adds the name of the option to the error about a port in use.
 fn naming_option(error: anyhow::Error) -> anyhow::Error {
     error.downcast::<BindError>().map_or_else(|other| other, |taken| taken.naming("--port").into())
 }
 
-// Warns if the history for late joiners is expected to exceed its limit.
 fn warn_of_long_history(config: &Config) {
     let (expected, most) = (config.expected_history(), config.max_history);
     if expected > most {

@@ -1,4 +1,4 @@
-//! Observers that only read: all received data is discarded.
+//! Observers that only read.
 
 use std::{
     io::{ErrorKind, Read},
@@ -10,11 +10,11 @@ use std::{
 
 use rustix::process::nice;
 
-/// The interval at which all connections are read. An observer on another machine does not wake this machine for each
-/// message, so these observers do not either.
+/// The interval of reads. An observer on another machine does not wake this machine for each message, so these
+/// observers do not either.
 const SWEEP: Duration = Duration::from_millis(20);
 
-/// Connections that are read by a separate thread.
+/// A separate thread reads the connections.
 pub(crate) struct Audience {
     newcomers: Option<Sender<TcpStream>>,
     thread: Option<JoinHandle<()>>,
@@ -26,7 +26,6 @@ impl Audience {
         Self { newcomers: Some(newcomers), thread: Some(thread::spawn(move || read(&queue))) }
     }
 
-    /// Opens `count` connections.
     pub(crate) fn gather(address: SocketAddr, count: usize) -> Self {
         let audience = Self::empty();
         for _ in 0..count {

@@ -7,8 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Announces a port, reads its script, accepts the number of connections in the script, and then writes each frame to
-/// all of them when it is due.
+/// Announces a port, reads its script, accepts the number of connections in it, and then writes each frame to all of
+/// them when it is due.
 pub(crate) fn run() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     println!("floor at port {}", listener.local_addr().expect("bound").port());
@@ -46,7 +46,6 @@ pub(crate) fn run() {
     thread::sleep(Duration::from_secs(60));
 }
 
-/// Writes the script that [`run`] reads.
 pub(crate) fn write_script(out: &mut impl Write, connections: usize, turn: Duration, frames: &[Vec<u8>]) {
     let wide = |number: usize| u64::try_from(number).expect("64 bits").to_be_bytes();
     let nanos = u64::try_from(turn.as_nanos()).expect("short").to_be_bytes();

@@ -3,11 +3,10 @@
 //! The floor is a minimal loop in a separate process: it sleeps until each turn is due and writes the same bytes as the
 //! server to the same number of sockets. Server and floor run one after the other, each for several seconds.
 //!
-//! Deviations are from (first arrival + t x duration), at the observer that connected first and at the one that
-//! connected last. The same bytes are written to one socket after the other, so with very many sockets the last
-//! observer waits for all others each time. On loopback the first sixteen messages of a connection cost nearly twice as
-//! much as later ones, since the system acknowledges each of them immediately. Later turns therefore seem early to the
-//! last observer, both from the server and from the minimal loop.
+//! Deviations are from (first arrival + t x duration), at the observers that connected first and last. One socket is
+//! written after the other, so with very many sockets the last observer waits for all others each time. On loopback the
+//! first sixteen messages of a connection cost nearly twice as much as later ones, since the system acknowledges each
+//! of them immediately. Later turns therefore seem early to the last observer.
 //!
 //! Then the server is measured with and without a journal, in alternating runs.
 //!
@@ -37,13 +36,12 @@ use crate::{
     observer::{Arrivals, Observer},
 };
 
-/// The number of players; all other clients observe.
+/// All other clients observe.
 const PLAYERS: usize = 4;
-/// Time between two turns.
 const TURN: Duration = Duration::from_millis(10);
-/// The number of alternating runs with a journal and without one.
+/// Alternating runs with a journal and without one.
 const JOURNAL_ROUNDS: usize = 5;
-/// The number of turns in the history that a late joiner receives.
+/// Turns in the history that a late joiner receives.
 const HISTORY: usize = 10_000;
 
 fn main() {
@@ -61,7 +59,6 @@ fn main() {
     late_joiner();
 }
 
-/// The cost of a run and the arrival times of its turns.
 struct Run {
     // At the observer that connected first, and at the last one.
     first: Arrivals,
@@ -90,7 +87,7 @@ fn compare(observers: usize, turns: usize) {
     journal(observers, turns, server);
 }
 
-// Compares runs with a journal and without one, alternating.
+// Alternates runs with and without a journal.
 fn journal(observers: usize, turns: usize, without: Run) {
     let directory = tempfile::tempdir().expect("a directory");
     let mut plain = vec![without];
@@ -119,7 +116,7 @@ fn journal(observers: usize, turns: usize, without: Run) {
     figure("deviation p99, last", &|run| run.last.deviation(TURN, 99).as_secs_f64() * 1e3);
 }
 
-// Runs a game on a board with free space, whose players move in each turn.
+// A game on a board with free space, whose players move in each turn.
 fn serve(observers: usize, turns: usize, directory: Option<&Path>) -> Run {
     let game = ["-d", &TURN.as_millis().to_string(), "-l", &turns.to_string(), "-x", "30", "-y", "30", "-k", "50"];
     let (process, address) = start(&game, directory);
@@ -133,14 +130,14 @@ fn floor(observers: usize, turns: usize, frames: &[Vec<u8>]) -> Run {
     let address = SocketAddr::from(([127, 0, 0, 1], process.port));
     let mut script = process.stdin().expect("piped");
     floor::write_script(&mut script, observers + PLAYERS, TURN, frames);
-    // Closing the pipe marks the end of the script.
+    // Marks the end of the script.
     drop(script);
     // The last connection starts the loop.
     let crowd = Crowd::gather(address, observers + PLAYERS);
     crowd.watch(&process, turns, |_| ())
 }
 
-/// All observers. Two of them measure arrival times.
+/// Two observers measure arrival times.
 struct Crowd {
     first: Observer,
     audience: Audience,
@@ -166,9 +163,9 @@ impl Crowd {
     }
 }
 
-// A client joins when the history is long: how soon does it receive the history, and does it delay the other clients?
+// How soon does a client that joins late receive the history, and does it delay the other clients?
 fn late_joiner() {
-    // Turns are long enough for all players to move in nearly every one, so that the history is as long as a real one.
+    // Long enough for all players to move in nearly every turn, so that the history is as long as a real one.
     let turn = Duration::from_millis(2);
     let (_process, address) =
         start(&["-d", "2", "-l", "60000", "-x", "1000", "-y", "1000", "-k", "50", "-b", "60000"], None);
@@ -208,7 +205,7 @@ fn start(arguments: &[&str], directory: Option<&Path>) -> (Measured, SocketAddr)
     (process, address)
 }
 
-/// Four players that act in each turn.
+/// They act in each turn.
 struct Players {
     streams: Vec<TcpStream>,
     audience: Audience,

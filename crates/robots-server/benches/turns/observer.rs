@@ -1,5 +1,3 @@
-//! The observer that measures arrival times.
-
 use std::{
     io::Read,
     net::{SocketAddr, TcpStream},
@@ -9,21 +7,18 @@ use std::{
 use bytes::BytesMut;
 use robots::{ServerMessage, protocol::ServerDecoder};
 
-/// Counts the turns in a stream.
 #[derive(Default)]
 pub(crate) struct Turns {
     decoder: ServerDecoder,
     buffer: BytesMut,
     // Bytes of the unfinished message.
     frame: Vec<u8>,
-    /// Turns so far.
     pub(crate) seen: usize,
-    /// Bytes so far.
     pub(crate) bytes: usize,
 }
 
 impl Turns {
-    /// Adds received bytes. Returns the frames of the turns that they complete.
+    /// Returns the frames of the turns that `bytes` complete.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         self.bytes += bytes.len();
         self.frame.extend_from_slice(bytes);
@@ -42,7 +37,6 @@ impl Turns {
     }
 }
 
-/// The arrival times of turns, and their frames.
 pub(crate) struct Arrivals {
     pub(crate) times: Vec<Instant>,
     pub(crate) frames: Vec<Vec<u8>>,
@@ -59,7 +53,7 @@ impl Arrivals {
         (self.count() - 1.0) / span.as_secs_f64()
     }
 
-    /// The deviation of turns from (first arrival + t x duration), at a percentile.
+    /// From (first arrival + t x duration), at a percentile.
     pub(crate) fn deviation(&self, turn: Duration, percent: usize) -> Duration {
         let due = |index: u32| self.times[0] + turn * index;
         let apart = |(index, &time): (u32, &Instant)| {
@@ -71,7 +65,7 @@ impl Arrivals {
     }
 }
 
-/// Observes a game and records the arrival time of each turn.
+/// Records the arrival time of each turn.
 pub(crate) struct Observer {
     stream: TcpStream,
     turns: Turns,
