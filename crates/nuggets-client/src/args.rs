@@ -14,24 +14,21 @@ use crate::headless::Style;
 
 /// The name with which a client of the course plays automatically, on a screen.
 const BOT: &[u8] = b"bot";
-/// The name with which a client of the course plays automatically, without a screen.
+/// The same without a screen.
 const BOT_IN_BACKGROUND: &[u8] = b"botbg";
-/// The maximum number of bots: the number of seats in a game.
+/// The seats of a game.
 const MAX_BOTS: u16 = 26;
-/// The longest delay. A bot that waits longer than a minute between two keys cannot be distinguished from one that is
-/// stuck.
+/// A bot that waits longer than a minute between two keys cannot be distinguished from one that is stuck.
 const MAX_DELAY_MS: u64 = 60_000;
-/// How long a bot on a screen waits between two keys, so that a user can follow it.
+/// Between two keys of a bot on a screen, so that a user can follow it.
 const WATCHED_DELAY: Duration = Duration::from_millis(80);
-/// How long a bot without a screen waits between two keys: a server of the course shows the effect of each key to all
-/// clients.
+/// Between two keys of a bot without a screen: a server of the course shows the effect of each key to all clients.
 const UNWATCHED_DELAY: Duration = Duration::from_millis(20);
-/// The default number of opponents in a demonstration.
 const DEMO_BOTS: u16 = 3;
-/// The maximum number of opponents in a demonstration: one seat is the player's.
+/// One seat is the player's.
 const MAX_DEMO_BOTS: u16 = 25;
 
-/// The hint for arguments in the wrong order.
+/// For arguments in the wrong order.
 const ORDER: &str = "the order is host, port, name, as in localhost 2000 Ann";
 
 const USAGE: &str = "\
@@ -167,10 +164,9 @@ fn parse_name(typed: &[u8]) -> Result<Name, &'static str> {
     Name::new(typed).map_err(|_| "a name needs at least one character that is not blank; omit it to watch")
 }
 
-/// The interpreted command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// One client that a user or a bot controls.
+    /// Controlled by a user or by a bot.
     Interactive { part: Participant, bot: Option<Style> },
     /// Bots without a screen.
     Headless { names: Vec<Name>, style: Style },
@@ -179,7 +175,7 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// Derives the plan from the arguments. Fails if they contradict each other, or if a name of a bot is not valid.
+    /// Fails if the arguments contradict each other, or if a name of a bot is not valid.
     pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
         let called = args.called()?;
         let is_called = |wanted: &[u8]| called.as_ref().is_some_and(|name| name.as_str().as_bytes() == wanted);
@@ -220,8 +216,7 @@ impl Plan {
 }
 
 impl Args {
-    /// The address of the server. Without one on the command line, the directory is queried. The demonstration has its
-    /// own server.
+    /// Without an address on the command line, the directory is queried. The demonstration has its own server.
     pub(crate) fn server(&self, directory: Option<&Directory>) -> anyhow::Result<HostPort> {
         match (&self.host, self.port, directory) {
             (Some(host), Some(port), _) => Ok(HostPort { host: host.clone(), port }),
@@ -241,13 +236,12 @@ impl Args {
         }
     }
 
-    // The style of opponents.
     fn opponents(&self) -> Style {
         let level = self.level.map_or(Level::default(), Level::from);
         Style { level, delay: self.delay_ms.map(Duration::from_millis) }
     }
 
-    // The style of one bot, which plays as well as it can unless a level is given.
+    // A single bot plays as well as it can unless a level is given.
     fn one_bot(&self, pace: Duration) -> Style {
         let level = self.level.map_or(Level::Hard, Level::from);
         let delay = self.delay_ms.map(Duration::from_millis);

@@ -26,30 +26,27 @@ use crate::session::Session;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     pub(crate) level: Level,
-    /// The minimum time between two keys. `None` uses the pace of the level.
+    /// The minimum time between two keys, by default that of the level.
     pub(crate) delay: Option<Duration>,
 }
 
 impl Style {
-    /// A bot with this style and a random seed.
+    /// With a random seed.
     pub(crate) fn bot(self) -> anyhow::Result<Typist> {
         Ok(Typist::new(self.level, self.delay, SysRng.try_next_u64()?))
     }
 }
 
-/// A one-line summary of a bot's game.
 pub(crate) fn account(bot: &Typist, client: &Client, name: &str) -> String {
     let letter = client.letter().map_or_else(|| "-".into(), |letter| letter.to_string());
     format!("bot {letter} ({name}): {} keys, {} nuggets", bot.keys(), client.purse())
 }
 
-/// How one bot's part in one game ended.
 pub(crate) struct Outcome {
     name: Name,
     end: End,
-    // The summary of its game, if the server admitted it.
+    // If the server admitted the bot.
     account: Option<String>,
-    // Whether the server's port is closed.
     refused: bool,
     // Whether the user requested it to leave.
     leaving: bool,
@@ -64,7 +61,7 @@ impl Outcome {
 }
 
 /// Runs the bots until the game is over for all of them. With `rematch` they stay for the next game of a server that
-/// has one. Prints each distinct QUIT text of the server once, after all bots have received it.
+/// has one.
 pub(crate) async fn run(
     (addresses, directory): (&[SocketAddr], Option<Arc<Directory>>),
     place: &HostPort,
@@ -131,7 +128,7 @@ pub(crate) async fn run(
             bots.spawn(play((outcome.addresses, directory.clone()), outcome.name, style, stopped.clone()));
         }
     }
-    // Prints the messages that only some of the bots have received.
+    // Messages that only some of the bots have received.
     messages.waiting.iter().try_for_each(|(text, _)| print(text))?;
     if let Some(error) = broken {
         return Err(error);
@@ -156,15 +153,14 @@ fn announcement(bots: usize, place: &HostPort, level: Level) -> String {
     format!("{who} at {place} (level {level}); Ctrl-C stops {whom}.")
 }
 
-/// The last messages of the server, and the number of bots that have received each. A message is printed after all bots
-/// have received it, below the summaries of the bots.
+/// The last messages of the server, with the number of bots that have received each. A message is printed after all of
+/// them have received it, below their summaries.
 struct LastMessages {
     bots: usize,
     waiting: VecDeque<(String, usize)>,
 }
 
 impl LastMessages {
-    /// Counts the last message that one bot received.
     fn count(&mut self, text: String) -> io::Result<()> {
         let at = self.waiting.iter().position(|(other, _)| *other == text).unwrap_or_else(|| {
             self.waiting.push_back((text, 0));
@@ -189,14 +185,13 @@ impl LastMessages {
     }
 }
 
-/// Prints the last message of a server.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()
 }
 
-/// Plays one game, until it is over or `stopped` is set.
+/// Until the game is over or `stopped` is set.
 pub(crate) async fn play(
     (addresses, directory): (Vec<SocketAddr>, Option<Arc<Directory>>),
     name: Name,
@@ -224,7 +219,7 @@ pub(crate) async fn play(
                 session.leave();
             }
         }
-        // Types a due key immediately: the timer counts in milliseconds, and a server responds faster.
+        // Immediately: the timer counts in milliseconds, and a server responds faster.
         if !leaving && let Some(key) = bot.key(session.client(), session.now()) {
             session.key(key);
         }
@@ -248,7 +243,7 @@ pub(crate) async fn play(
 }
 
 const PLAYER: &[u8] = b"you";
-/// How long the players can look around before the game begins.
+/// Until then the players can look around.
 const COUNTDOWN: Duration = Duration::from_secs(3);
 
 /// A server that only this machine can reach, and bots that play one game after another on it. Both end when this value
@@ -264,7 +259,7 @@ pub(crate) struct Demo {
 }
 
 impl Demo {
-    /// Starts the server and the bots, within a runtime. The first game begins after the player has joined.
+    /// Must be called within a runtime. The first game begins after the player has joined.
     pub(crate) fn start(bots: &[Name], style: Style) -> anyhow::Result<Self> {
         let (grid, _) = Grid::parse(BUILT_IN_MAP)?;
         let config = Config {

@@ -3,42 +3,37 @@
 use nuggets::Direction;
 use termkit::{Key, Pad};
 
-/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Send(u8),
     Leave,
-    /// Leave immediately if the client already waits for the server's goodbye, else leave the game.
+    /// Leave the game, or immediately if the client already waits for the server's goodbye.
     Interrupt,
-    /// Show or hide the list of keys.
     ToggleHelp,
     /// Hide the result and show the last board, or show the result again.
     ToggleResult,
     /// Show or hide the result of the previous game.
     ToggleLast,
-    /// Join the next game.
     Again,
     /// Show another part of the map.
     Scroll(Direction),
     Redraw,
-    /// Stop until the shell continues the program.
+    /// Until the shell continues the program.
     Suspend,
     Ignore,
 }
 
-/// The content of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     Game,
     Help,
     Result,
-    /// The result of the previous game.
+    /// Of the previous game.
     LastResult,
     /// The notice that the window is too small.
     TooSmall,
 }
 
-/// The controls of the player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Control {
     ByHand,
@@ -47,17 +42,13 @@ pub(crate) enum Control {
     Not,
 }
 
-/// The context of a typed key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Context {
     pub(crate) shown: Content,
     pub(crate) control: Control,
-    /// Whether the result of a previous game is available.
     pub(crate) has_last: bool,
 }
 
-/// The action of `typed` in this context.
-///
 /// The keys to leave, to redraw and for help always work. A hidden game cannot be controlled, so keys that are typed at
 /// the help, at the last result or in a window that is too small are not sent.
 pub(crate) fn action(typed: Key, context: Context) -> Action {

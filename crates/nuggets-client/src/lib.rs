@@ -1,7 +1,7 @@
 //! The nuggets client, as a library so that other programs can draw its screens.
 //!
-//! [`nuggets::Client`] folds the server's messages into a state. This crate adds its environment: the command line
-//! ([`Args`]), the picture ([`View`]) and, not public, the meaning of keys, the socket, the terminal and the bots.
+//! [`nuggets::Client`] folds the server's messages into a state. This crate adds the command line ([`Args`]), the
+//! picture ([`View`]) and, not public, the meaning of keys, the socket, the terminal and the bots.
 //!
 //! ```
 //! use netcore::{Client as _, Time};
@@ -60,7 +60,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let (rematch, bell) = (args.rematch, args.bell);
     let directory = args.directory.of("nuggets").map(Arc::new);
-    // The directory is queried before the screen is set up, so that its messages are legible.
+    // Before the screen is set up, so that messages of the directory are legible.
     let there = args.server(directory.as_deref())?;
     let place = format!("{} port {}", there.host, there.port);
     runtime.block_on(async {
@@ -97,7 +97,6 @@ fn report(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
     }
 }
 
-// The error for a server port that the system reports as closed.
 fn refused(place: &str) -> String {
     format!("no server listens at {place}; is the port correct?")
 }

@@ -26,7 +26,7 @@ use crate::{
     view::View,
 };
 
-/// How long keys are ignored after a result appears, because they were meant for the game.
+/// Keys are ignored for this long after a result appears, because they were meant for the game.
 const QUIET: Duration = Duration::from_secs(1);
 /// How long a server's port must be closed before the server counts as gone. A match that is resumed earlier continues
 /// without a notice.
@@ -36,23 +36,21 @@ const GONE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_secs(6);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The options of a [`Player`].
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) part: Participant,
     pub(crate) addresses: Vec<SocketAddr>,
-    /// Locates the server if it moves.
+    /// For a server that moves.
     pub(crate) directory: Option<Arc<Directory>>,
-    /// How the bot plays, if one does.
+    /// If a bot plays.
     pub(crate) bot: Option<Style>,
-    /// Whether it joins the next game automatically.
+    /// Joins the next game automatically.
     pub(crate) rematch: bool,
     /// The name of the server's place.
     pub(crate) place: String,
     pub(crate) bell: bool,
 }
 
-/// A client with its controls and its screen.
 pub(crate) struct Player {
     options: Options,
     session: Session,
@@ -71,13 +69,13 @@ pub(crate) struct Player {
 /// How a client's part in the game ended, after the terminal has been restored.
 pub(crate) struct Parting {
     pub(crate) end: End,
-    /// The summary of the bot, if one played.
+    /// If a bot played.
     pub(crate) account: Option<String>,
     /// The server's port is closed.
     pub(crate) refused: bool,
     /// Why the directory did not locate the server.
     pub(crate) search_error: Option<String>,
-    /// The terminal hung up before the end.
+    /// Before the end.
     pub(crate) hung_up: bool,
 }
 
@@ -111,12 +109,11 @@ impl Player {
         })
     }
 
-    /// Plays to the end, then restores the terminal and returns the result.
     pub(crate) async fn run(mut self) -> Parting {
         loop {
             self.look_for_the_end();
             if let Some(end) = self.ended.take() {
-                // The terminal is restored before any output is printed.
+                // Before any output is printed.
                 drop(self.stage);
                 let name = match self.session.client().participant() {
                     Participant::Player(name) => name.to_string(),
@@ -203,7 +200,6 @@ impl Player {
         }
     }
 
-    // The next game has begun.
     fn play_on(&mut self) {
         if let Some(session) = self.over.take().and_then(AfterGame::into_session) {
             self.view = self.view.next_game(Verdict::of_last(self.session.client()));
@@ -238,7 +234,6 @@ impl Player {
             StageEvent::Leave => self.leave(),
             StageEvent::Gone(error) => {
                 info!(%error, "lost the terminal");
-                // The user is no longer there to play.
                 self.hung_up = true;
                 self.leave();
             }
@@ -292,7 +287,6 @@ impl Player {
     }
 }
 
-// Waits for a change of the next game's state.
 async fn turn(over: Option<&mut AfterGame>) {
     match over {
         Some(over) => over.turn().await,
@@ -300,7 +294,7 @@ async fn turn(over: Option<&mut AfterGame>) {
     }
 }
 
-/// The time after a game. Its result stays on the screen until the next game begins or the user leaves.
+/// The result stays on the screen until the next game begins or the user leaves.
 pub(crate) struct AfterGame {
     options: Options,
     next: Option<Session>,
@@ -308,21 +302,21 @@ pub(crate) struct AfterGame {
     trouble: Option<String>,
     // The server has ended, so Enter is not offered.
     ended: bool,
-    // When the next game is joined automatically.
+    // Automatically.
     joins_at: Option<Instant>,
     // The server is gone: Enter requests a seat in a new match, not in the next game.
     gone: bool,
 }
 
 impl AfterGame {
-    /// The time after the game of `client`, which has received the result or lost its server.
+    /// `client` has received the result or lost its server.
     pub(crate) fn new(options: Options, client: &Client) -> Self {
         let gone = client.end().is_none();
         let joins_at = (options.rematch && client.end().is_some_and(End::is_game_over)).then(|| Instant::now() + PAUSE);
         Self { options, next: None, trouble: None, ended: false, joins_at, gone }
     }
 
-    /// The result as shown now. Keys are listed once they are no longer ignored.
+    /// Keys are listed once they are no longer ignored.
     pub(crate) fn verdict(&self, client: &Client, ignores_keys: bool) -> Verdict {
         let mut verdict = Verdict::of(client);
         verdict.keys = self.keys();
@@ -348,7 +342,7 @@ impl AfterGame {
         lines
     }
 
-    // The keys that are available now. Tab shows `other`.
+    // The available keys. Tab shows `other`.
     fn choices(&self, other: &str) -> String {
         let again = match self.next {
             Some(_) => None,
@@ -365,8 +359,7 @@ impl AfterGame {
         }
     }
 
-    /// Requests a seat in the next game on a new socket, so that late datagrams of the last game are not received
-    /// there.
+    /// Requests a seat in the next game on a new socket, which receives no late datagrams of the last game.
     pub(crate) fn join(&mut self) {
         if self.next.is_some() {
             return;
@@ -420,7 +413,6 @@ impl AfterGame {
         }
     }
 
-    /// Waits for a change of the state.
     pub(crate) async fn turn(&mut self) {
         match (&mut self.next, self.joins_at) {
             (Some(next), _) => next.turn().await,

@@ -9,26 +9,25 @@ use ratatui::{
 };
 use termkit::{Rank, Ranking, fit};
 
-/// The number of lines shown of a server's last message.
+/// Of a server's last message.
 const MAX_LINES: usize = 12;
-/// The number of columns shown of each line.
+/// Of each line.
 const MAX_COLUMNS: usize = 240;
 
-/// The result of a game, shown over its last board or beside it.
+/// Shown over the last board or beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     title: String,
     ranks: Vec<Rank>,
     text: Vec<String>,
-    /// Lines at the bottom with the available keys.
+    /// At the bottom: the available keys.
     pub(crate) keys: Vec<String>,
     /// The keys while the board is shown without the result, in the last line of the window.
     pub(crate) bar: String,
 }
 
 impl Verdict {
-    /// The result that `client` has received, with its own row marked if it has played. Without one, the notice that
-    /// its server is gone.
+    /// The result that `client` has received, with its own row marked. Without one, the notice that its server is gone.
     pub(crate) fn of(client: &Client) -> Self {
         let scores = client.scores();
         let (title, text) = match (client.end(), &scores) {
@@ -43,7 +42,7 @@ impl Verdict {
         Self { title: title.to_owned(), ranks, text, ..Self::default() }
     }
 
-    /// The ranks of a finished game, to be shown during the next one.
+    /// For display during the next game.
     pub(crate) fn of_last(client: &Client) -> Option<Self> {
         let ranks = ranks(&client.scores()?, client);
         let keys = vec!["Press any key to return to the game.".to_owned()];
@@ -81,7 +80,7 @@ impl Widget for &Verdict {
 }
 
 impl Verdict {
-    /// Shows the keys alone, over the last line of `area`.
+    /// The keys alone, over the last line of `area`.
     pub(crate) fn render_bar(&self, area: Rect, buffer: &mut Buffer) {
         let line = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
         if !self.bar.is_empty() {
@@ -90,7 +89,7 @@ impl Verdict {
         }
     }
 
-    /// The number of columns that the full content needs.
+    /// Of the full content, in columns.
     pub(crate) fn width(&self) -> u16 {
         let lines: Vec<&str> = self.text.iter().chain(&self.keys).map(String::as_str).collect();
         Ranking::new(&self.title, &self.ranks, &lines).size().width

@@ -12,11 +12,11 @@ use tracing::{debug, info, warn};
 
 /// Datagrams that are received before the rest of the program continues.
 const BURST: usize = 256;
-/// Bytes of a malformed datagram that are logged.
+/// Of a malformed datagram, in bytes.
 const LOGGED: usize = 100;
 /// How often the first message is sent to one of several addresses before the next one is tried.
 const TRIES: u32 = 2;
-/// The pause after a receive error, so that a lasting error costs no processor time.
+/// After a receive error, so that a lasting error costs no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long a player waits for a response after the server has moved, before it requests a seat: the server does not
 /// know its address, or the response is lost.
@@ -25,27 +25,26 @@ const UNKNOWN: Duration = Duration::from_secs(2);
 /// change, so this is not an error.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// A client and the connection to its server.
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Client,
     wire: Wire,
     clock: Clock,
-    // The number of first messages sent to the current address, and the number of addresses that refused one.
+    // First messages sent to the current address, and addresses that refused one.
     tries: u32,
     refusals: usize,
     // Whether the server at the current address has sent anything.
     answered: bool,
     // When the server last sent something, or its address changed.
     last: Time,
-    // When a player requests a seat after the server has moved to another address.
+    // When a player requests a seat after the server has moved.
     rejoins: Option<Time>,
     search: Option<Search>,
     // Whether the deviation of this server's DISPLAYs is logged.
     adjusted: bool,
 }
 
-/// The addresses from the directory, or why there are none.
+/// Or why there are none.
 type Located = Result<Vec<SocketAddr>, String>;
 
 /// The requests to the directory, one at a time.
@@ -98,12 +97,11 @@ impl Session {
         &self.client
     }
 
-    /// How it has ended.
     pub(crate) const fn end(&self) -> Option<&End> {
         self.client.end()
     }
 
-    /// Whether the system reported a closed port and no message from the server has arrived.
+    /// The system reported a closed port, and no message from the server has arrived.
     pub(crate) const fn is_refused(&self) -> bool {
         !self.answered && self.refusals > 0
     }
@@ -117,7 +115,6 @@ impl Session {
         if self.follows() { FOLLOW } else { GIVE_UP }
     }
 
-    /// Whether it searches for the server at other addresses.
     pub(crate) const fn follows(&self) -> bool {
         self.search.is_some()
     }
@@ -127,12 +124,11 @@ impl Session {
         self.search.as_ref()?.error.as_deref()
     }
 
-    /// The time since the start of the session.
     pub(crate) fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// Waits until `moment`. Never completes without one.
+    /// Never completes without a moment.
     pub(crate) fn until(&self, moment: Option<Time>) -> impl Future<Output = ()> + use<> {
         let clock = self.clock;
         async move { clock.until(moment).await }
@@ -179,7 +175,7 @@ impl Session {
         self.flush();
     }
 
-    // Handles one datagram, or the report of a closed port.
+    // One datagram, or the report of a closed port.
     fn receive(&mut self) -> Received {
         let now = self.now();
         let Self { wire, client, .. } = self;
@@ -299,7 +295,7 @@ impl Session {
     }
 }
 
-// Waits for the end of the request. Returns the addresses; `None` if it failed. Never completes without a request.
+// `None` if the request failed. Never completes without one.
 async fn found(search: Option<&mut Search>) -> Option<Vec<SocketAddr>> {
     let Some(search) = search else { return future::pending().await };
     let Some(request) = &mut search.request else { return future::pending().await };

@@ -26,12 +26,12 @@ use crate::{
 
 /// The smallest window that shows a part of a larger map. A smaller map only needs its own size.
 const SMALLEST: Size = Size::new(16, 4);
-/// The number of columns and rows that an arrow key of a spectator scrolls.
+/// Columns and rows per arrow key of a spectator.
 const SCROLL: (i32, i32) = (8, 4);
-/// The number of spare columns or rows at which a window centres its map. With fewer, the map begins at the left edge
-/// and in line 2, as the requirements define.
+/// Spare columns or rows at which a window centres its map. With fewer, the map begins at the left edge and in line 2,
+/// as the requirements define.
 const ROOMY: u16 = 12;
-/// The keys that the status line mentions if it has room.
+/// Mentioned in the status line if it has room.
 const HINT: &str = "? keys  Q leave";
 
 /// The state of the display besides the client: the visible part of the map, the help, the results.
@@ -45,9 +45,9 @@ pub struct View {
     hint: bool,
     bot: bool,
     verdict: Option<Verdict>,
-    // Whether the last board is shown without the result.
+    // The last board is shown without the result.
     pub(crate) board: bool,
-    // The result of the previous game.
+    // Of the previous game.
     last: Option<Verdict>,
     pub(crate) shows_last: bool,
     window: Size,
@@ -77,20 +77,20 @@ impl View {
         }
     }
 
-    /// The view of the next game, with the result of the last one available.
+    /// With the result of the last game.
     #[must_use]
     pub(crate) fn next_game(&self, last: Option<Verdict>) -> Self {
         Self { hint: self.hint, place: self.place.clone(), last, ..Self::new(self.palette, self.bot) }
     }
 
-    /// The view of a participant. The status line mentions the keys for help and for leaving, and names the place of
+    /// The view of a participant: the status line mentions the keys for help and for leaving, and names the place of
     /// the server until it responds.
     #[must_use]
     pub(crate) fn taking_part(self, place: String) -> Self {
         Self { hint: true, place, ..self }
     }
 
-    /// Updates the view to the state of `client`, for a window of this size. Call it before [`View::picture`].
+    /// Updates the view for a window of this size. Call it before [`View::picture`].
     pub fn prepare(&mut self, client: &Client, window: Size) {
         self.window = window;
         self.seen.update(client);
@@ -98,7 +98,6 @@ impl View {
         self.camera.follow(grid(client), map_window(window), focus);
     }
 
-    /// Shows a result over the board, or hides it.
     pub(crate) fn set_verdict(&mut self, verdict: Option<Verdict>) {
         self.board &= verdict.is_some();
         self.help &= verdict.is_none();
@@ -112,7 +111,6 @@ impl View {
         self.camera.scroll(grid(client), map_window(self.window), columns * SCROLL.0, rows * SCROLL.1);
     }
 
-    /// The context of a key that is typed now.
     pub(crate) fn context(&self, client: &Client) -> Context {
         let shown = match self.missing(client) {
             _ if self.verdict.is_some() => Content::Result,
@@ -132,12 +130,11 @@ impl View {
         }
     }
 
-    /// The drawable form of the view.
+    /// The drawable form.
     pub const fn picture<'a>(&'a self, client: &'a Client, now: Time) -> Picture<'a> {
         Picture { view: self, client, now }
     }
 
-    // The required size, if the window is smaller.
     fn missing(&self, client: &Client) -> Option<Size> {
         let grid = grid(client);
         if grid == Size::ZERO {
@@ -163,7 +160,7 @@ impl View {
     }
 }
 
-/// One picture of a [`View`]. Drawing does not change its state.
+/// One picture of a [`View`].
 #[derive(Debug, Clone, Copy)]
 pub struct Picture<'a> {
     view: &'a View,
@@ -210,7 +207,7 @@ impl Widget for &Picture<'_> {
 }
 
 impl View {
-    // The text at the right edge: the directions in which the map continues, and the keys if they fit.
+    // At the right edge: the directions in which the map continues, and the keys if they fit.
     fn right(&self, marks: &str, status: &str, width: u16) -> String {
         let gap = if marks.is_empty() { "" } else { "  " };
         let both = format!("{HINT}{gap}{marks}");
@@ -219,7 +216,6 @@ impl View {
     }
 }
 
-// The part of `area` for a map of this size.
 fn in_the_middle(area: Rect, grid: Size) -> Rect {
     let margin = |room: u16, needed: u16| match room.saturating_sub(needed) {
         spare @ ROOMY.. => spare / 2,
@@ -229,12 +225,11 @@ fn in_the_middle(area: Rect, grid: Size) -> Rect {
     Rect::new(area.x + x, area.y + y, area.width - x, area.height - y)
 }
 
-// The size of the map, or zero before it has been received.
+// Zero before the size has been received.
 fn grid(client: &Client) -> Size {
     client.size().map_or(Size::ZERO, |(rows, cols)| Size::new(cols, rows))
 }
 
-// The part of the window for the map.
 const fn map_window(window: Size) -> Size {
     Size::new(window.width, window.height.saturating_sub(1))
 }
@@ -256,7 +251,6 @@ pub(crate) struct SightMemory {
 }
 
 impl SightMemory {
-    /// Updates the state to the client's last DISPLAY.
     pub(crate) fn update(&mut self, client: &Client) {
         let text = client.display();
         if self.displays == client.displays() && self.map.len() == text.len() {
@@ -290,7 +284,7 @@ pub(crate) mod sight_tests {
     use netcore::{Client as _, Time};
     use nuggets::{Grid, Name, Participant, view::SELF};
 
-    /// An admitted client with a DISPLAY of these rows. The longest row is as wide as the map.
+    /// Admitted, with a DISPLAY of these rows. The longest row is as wide as the map.
     pub(crate) fn client(part: Participant, rows: &[&str]) -> Client {
         let mut client = Client::new(part, Time::ZERO);
         let width = rows.iter().map(|row| row.len()).max().unwrap();
@@ -311,7 +305,7 @@ pub(crate) mod sight_tests {
         Participant::Player(Name::new(b"Ann").unwrap())
     }
 
-    // The display with a blank for each remembered or unknown cell.
+    // With a blank for each remembered or unknown cell.
     fn visible(seen: &SightMemory, client: &Client) -> Vec<String> {
         let shown = |(offset, &byte): (usize, &u8)| {
             let cell = Cell(u16::try_from(offset).unwrap());

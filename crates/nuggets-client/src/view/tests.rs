@@ -102,7 +102,6 @@ fn result_is_drawn_over_or_beside_the_board() {
     assert!(screen(&mut view, &client, 34, 8).iter().any(|line| line.contains("200 ★")));
     view.board = !view.board;
     assert_eq!(screen(&mut view, &client, 34, 8)[1..7], MAP);
-    // A window that is too small for the map still shows the result.
     view.board = !view.board;
     let tiny = screen(&mut view, &client, 34, 3);
     assert!(tiny[0].ends_with("> 2. A Ann   50") && tiny[2].ends_with("Q leave"), "{tiny:?}");
