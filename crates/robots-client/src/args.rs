@@ -7,17 +7,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cmdkit::{DirectoryArgs, HostPort, ScreenLogArgs, UsageError, host_port, host_port_or, ip_address, whole_number};
 use netcore::{Level, wire::ShortText};
 
-/// The maximum number of bots. It exceeds the players of any game, so that a server can be tested under load.
+/// More than the players of any game, so that a server can be tested under load.
 const MAX_BOTS: u16 = 1_000;
-/// The maximum number of games.
 const MAX_GAMES: u32 = 1_000_000_000;
-/// The default port of a server.
 const SERVER_PORT: u16 = 2022;
-/// The default port for the GUI's messages.
+/// For the GUI's messages.
 pub(crate) const PORT: u16 = 2023;
-/// The default name of a bot.
 const BOT: &str = "bot";
-/// The name of a player whose login name is unknown.
+/// If the login name is unknown.
 const PERSON: &str = "player";
 
 const AFTER_HELP: &str = "\
@@ -131,10 +128,9 @@ fn level() -> impl TypedValueParser<Value = Level> {
     })
 }
 
-/// The interpreted command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// The address of the server; `None` for a server in this program, and for one that the directory provides.
+    /// `None` for a server in this program, and for one that the directory provides.
     pub(crate) server: Option<HostPort>,
     pub(crate) directory: DirectoryArgs,
     pub(crate) retry: bool,
@@ -143,38 +139,33 @@ pub(crate) struct Plan {
     pub(crate) level: Level,
 }
 
-/// The display of the game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Screen {
     None,
-    /// In a GUI, a separate program.
     Gui {
-        /// The address of the GUI.
+        /// Of the GUI.
         address: HostPort,
-        /// The port for messages from the GUI.
+        /// For messages from the GUI.
         port: u16,
-        /// The addresses for messages from the GUI; empty for all addresses.
+        /// For messages from the GUI; empty for all addresses.
         bind: Vec<IpAddr>,
     },
     Terminal,
 }
 
-/// The role of a client in a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Its user plays.
     Player(ShortText),
     Observer,
     Bots {
-        /// The names of the bots, each with a separate connection.
+        /// Each with a separate connection.
         names: Vec<ShortText>,
-        /// The number of games after which each bot leaves.
+        /// After these, each bot leaves.
         games: Option<u32>,
     },
 }
 
 impl Plan {
-    /// Derives the plan from the arguments.
     pub(crate) fn of(args: &Args) -> Result<Self, UsageError> {
         let Args { gui_address, server_address, player_name, port, bind, .. } = args;
         if let Some(word) = args.words.first() {
@@ -213,7 +204,6 @@ impl Plan {
     }
 }
 
-// Explains which option a word without an option needs.
 fn misplaced(word: &str) -> UsageError {
     let digits = word.bytes().all(|byte| byte.is_ascii_digit());
     UsageError(if digits && !word.is_empty() {
@@ -223,7 +213,7 @@ fn misplaced(word: &str) -> UsageError {
     })
 }
 
-// The text, cut to the maximum length of a name.
+// Cut to the maximum length of a name.
 fn text(long: &str) -> ShortText {
     ShortText::try_from(front(long, usize::from(u8::MAX))).unwrap_or_default()
 }
@@ -241,8 +231,8 @@ fn numbered(base: &str, number: u16) -> ShortText {
     text(&format!("{kept}{number}"))
 }
 
-// The login name from the environment, or else from the password database, since the environment may be empty in a service
-// or under `env -i`.
+// From the environment, or else from the password database, since the environment may be empty in a service or under
+// `env -i`.
 fn login(variable: impl Fn(&'static str) -> Option<OsString>) -> Option<String> {
     let mut said = ["LOGNAME", "USER", "USERNAME"].into_iter().filter_map(variable);
     said.find(|name| !name.is_empty()).map(|name| name.to_string_lossy().into_owned()).or_else(account)

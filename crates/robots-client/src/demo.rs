@@ -10,7 +10,6 @@ use rand::{TryRng, rngs::SysRng};
 use robots::{Config, MAX_HISTORY, Parameters, READ_RATE, Server};
 use tracing::warn;
 
-/// The names of the bots that play against the user.
 pub(crate) const BOTS: [&str; 3] = ["Bolt", "Cog", "Dash"];
 
 /// The defaults of `robots-server`, and a board that fits a terminal of 80 x 24.
@@ -33,7 +32,7 @@ fn config() -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// A server on a free port of the loopback interface: its address, and a future that hosts games until it is dropped.
+/// On a free port of the loopback interface. The future hosts games until it is dropped.
 pub(crate) fn server() -> anyhow::Result<(HostPort, impl Future<Output = ()>)> {
     let server = Server::new(config()?)?;
     let listeners = bind_tcp(&[Ipv4Addr::LOCALHOST.into()], 0)?;

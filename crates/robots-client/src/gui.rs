@@ -18,13 +18,12 @@ use tracing::{debug, warn};
 
 /// Datagrams received in a row before the server's stream is read again.
 const BATCH: usize = 64;
-/// The size of the receive buffer. It exceeds the longest input, so a longer datagram is still malformed when it is
-/// truncated.
+/// Longer than any input, so a longer datagram is still malformed when it is truncated.
 const ROOM: usize = 64;
-/// The pause after a receive error, so that a persistent error takes no processor time.
+/// After a receive error, so that a persistent error takes no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The connection to a GUI, in this program or another.
+/// In this program or another.
 #[derive(Debug)]
 pub(crate) struct Gui {
     sockets: Vec<UdpSocket>,
@@ -45,15 +44,13 @@ pub(crate) struct Gui {
 struct Aim {
     address: SocketAddr,
     socket: usize,
-    // The address in the form for that socket.
+    // In the form for that socket.
     to: SocketAddr,
 }
 
 impl Gui {
-    /// Listens at `sockets`, which must be non-blocking, and sends to the first of `addresses` that one of them reaches.
-    ///
-    /// # Errors
-    /// If no socket reaches any of the addresses, or a socket cannot be registered.
+    /// Listens at `sockets`, which must be non-blocking, and sends to the first of `addresses` that one of them
+    /// reaches. Fails if there is none.
     pub(crate) fn new(sockets: Vec<net::UdpSocket>, addresses: &[SocketAddr]) -> anyhow::Result<Self> {
         let own = sockets.iter().map(LocalSocket::of).collect::<io::Result<Vec<_>>>()?;
         let aim = |&address: &SocketAddr| {
@@ -155,7 +152,7 @@ impl Gui {
         }
     }
 
-    /// Sends a picture. If the system has no room, the picture waits for room, unless a newer one replaces it before.
+    /// If the system has no room, the picture waits, unless a newer one replaces it before.
     pub(crate) fn show(&mut self, picture: &DrawMessage) {
         let mut frame = std::mem::take(&mut self.frame);
         frame.clear();
@@ -195,7 +192,6 @@ impl Gui {
     }
 }
 
-// The address of a socket.
 #[derive(Debug, Clone, Copy)]
 struct LocalSocket {
     address: SocketAddr,
@@ -209,7 +205,7 @@ impl LocalSocket {
         Ok(Self { address, both: address.is_ipv6() && !SockRef::from(socket).only_v6()? })
     }
 
-    // The address in the form for the socket; `None` if the socket cannot reach it.
+    // In the form for the socket; `None` if it cannot reach the address.
     fn reaching(&self, address: SocketAddr) -> Option<SocketAddr> {
         match address {
             SocketAddr::V4(address) if self.both => Some((address.ip().to_ipv6_mapped(), address.port()).into()),
@@ -259,14 +255,14 @@ mod tests {
         DrawMessage::Lobby { parameters, players: [].into() }
     }
 
-    // The number of players in the next picture.
+    // The players in the next picture.
     fn received_turn(peer: &Peer) -> u8 {
         let mut buffer = [0; 100];
         assert_eq!(peer.recv(&mut buffer).unwrap(), 17);
         buffer[2]
     }
 
-    // The inputs of the next datagrams, until `count` inputs are received.
+    // Waits for `count` inputs.
     async fn inputs(gui: &mut Gui, count: usize) -> Vec<InputMessage> {
         let mut inputs = vec![];
         while inputs.len() < count {

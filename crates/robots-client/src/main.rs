@@ -46,7 +46,7 @@ use crate::{
     player::{GameLog, Player, Steering},
 };
 
-/// The default port at which robots-gui receives pictures.
+/// Of robots-gui, for pictures.
 const GUI_PORT: u16 = 2024;
 
 /// The end of the error message for a server that cannot be reached.
@@ -91,7 +91,7 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
     play(plan, place).await
 }
 
-// Runs a server and bots together with the player in this thread, so that Ctrl-Z stops the whole game.
+// All in this thread, so that Ctrl-Z stops the whole game.
 async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     let (address, hosting) = demo::server()?;
     let mut others = JoinSet::new();
@@ -168,7 +168,7 @@ async fn play(plan: Plan, place: ServerLocation) -> anyhow::Result<()> {
     ended
 }
 
-// A GUI in this terminal, and the connection to it. Must be called before any thread is started.
+// Must be called before any thread is started.
 fn in_terminal(
     role: robots_gui::UserRole,
     own: watch::Receiver<Option<PlayerId>>,
@@ -189,7 +189,7 @@ async fn find_gui(sockets: Vec<net::UdpSocket>, address: HostPort) -> anyhow::Re
     Gui::new(sockets, &addresses.context("cannot send to the GUI")?)
 }
 
-// Prints one line and flushes it, since standard output may be a pipe.
+// Flushed, since standard output may be a pipe.
 fn announce(sockets: &[net::UdpSocket], port: u16, gui: &HostPort) -> anyhow::Result<()> {
     let port = sockets.first().map(net::UdpSocket::local_addr).transpose()?.map_or(port, |address| address.port());
     let mut stdout = io::stdout().lock();
@@ -199,7 +199,7 @@ fn announce(sockets: &[net::UdpSocket], port: u16, gui: &HostPort) -> anyhow::Re
     Ok(())
 }
 
-// Describes the source of keys, the destination of pictures, and the command that starts a GUI there.
+// The source of keys, the destination of pictures, and the command that starts a GUI there.
 fn about_gui(port: u16, gui: &HostPort) -> String {
     let pictures = if gui.port == GUI_PORT { String::new() } else { format!(" -p {}", gui.port) };
     let keys = if port == args::PORT { String::new() } else { format!(" -c localhost:{port}") };
@@ -210,7 +210,7 @@ fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
     Ok(Steering::Bot { bot: Bot::with_level(SysRng.try_next_u32()?, level), games })
 }
 
-// Runs bots without a GUI until all have played their games or failed.
+// Until all bots have played their games or failed.
 async fn headless(
     place: ServerLocation,
     retry: bool,

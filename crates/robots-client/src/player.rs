@@ -13,24 +13,22 @@ use tracing::{debug, info, warn};
 
 use crate::gui::Gui;
 
-/// The time between a server's Hello and the log line about a reconnected client. By then the client knows about a running
-/// game, though it may not have received its whole history.
+/// The time between a server's Hello and the log line about a reconnected client. By then the client knows about a
+/// running game, though perhaps not its whole history.
 const SETTLED: Duration = Duration::from_millis(200);
 
-/// The source of a robot's actions.
 #[derive(Debug)]
 pub(crate) enum Steering {
     Gui,
-    /// A bot that plays this number of complete games, or without end if there is no number.
+    /// Plays this number of complete games, or without end.
     Bot {
         bot: Bot,
         games: Option<u32>,
     },
-    /// No actions: the client only observes.
+    /// Only observes.
     Nobody,
 }
 
-/// A client that plays or observes over one connection at a time.
 #[derive(Debug)]
 pub(crate) struct Player {
     pub(crate) name: ShortText,
@@ -40,11 +38,10 @@ pub(crate) struct Player {
     pub(crate) own: watch::Sender<Option<PlayerId>>,
     /// Publishes the state of the connection, from the first Hello on.
     pub(crate) connection: watch::Sender<Server>,
-    /// Logs the course of games, if it is this client's task.
+    /// If this client logs the course of games.
     pub(crate) log: Option<GameLog>,
 }
 
-/// Why a connection is over.
 #[derive(Debug)]
 enum ConnectionEnd {
     Played,
@@ -52,24 +49,23 @@ enum ConnectionEnd {
     Malformed(anyhow::Error),
 }
 
-// The state of one connection.
 #[derive(Debug)]
 struct Connection {
     wire: Wire,
     clock: Clock,
     client: Client,
-    // Whether this is a reconnection whose outcome is not logged yet.
+    // A reconnection whose outcome is not logged yet.
     returned: bool,
     greeted: Option<Time>,
 }
 
 impl Player {
-    /// A client without a GUI.
+    /// Without a GUI.
     pub(crate) fn unseen(name: ShortText, steering: Steering, log: Option<GameLog>) -> Self {
         Self { name, steering, gui: None, own: watch::Sender::default(), connection: watch::Sender::default(), log }
     }
 
-    /// Runs until the games of a bot are played. A client without a number of games never ends by itself.
+    /// Runs until the games of a bot are played, if their number is limited.
     ///
     /// # Errors
     /// When the server cannot be reached or is lost, unless `retry`; and when it sends a malformed message.
@@ -150,8 +146,7 @@ impl Player {
         }
     }
 
-    // Handles one message at a time, since the GUI receives a picture of every turn. A bot acts on the newest state
-    // only.
+    // One message at a time, since the GUI receives a picture of every turn. A bot acts on the newest state only.
     fn handle_messages(&mut self, connection: &mut Connection) -> Result<(), ConnectionEnd> {
         let mut news = false;
         loop {
@@ -176,12 +171,12 @@ impl Player {
         Ok(())
     }
 
-    // Handles one event and returns whether the picture has changed. `played` is whether the client was a player before
-    // the event.
+    // Returns whether the picture has changed. `played`: the client was a player before the event.
     fn handle_event(&mut self, client: &Client, event: &ClientEvent, played: bool) -> Result<bool, ConnectionEnd> {
         let game_over = !event.is_ignored && matches!(event.message, ServerMessage::GameEnded { .. });
         if let (true, Some(gui)) = (game_over, &mut self.gui) {
-            // Inputs sent before the GUI knows that the game is over were meant for the game. They must not join the next one.
+            // Inputs sent before the GUI knows that the game is over were meant for the game. They must not join the
+            // next one.
             gui.turn(|_| {});
         }
         if let Some(log) = &mut self.log {
@@ -221,7 +216,6 @@ impl Player {
         }
     }
 
-    // Handles the inputs of the GUI's user.
     fn handle_inputs(&mut self, connection: &mut Connection) {
         let Some(gui) = &mut self.gui else { return };
         let obey = matches!(self.steering, Steering::Gui);
@@ -245,7 +239,7 @@ impl Connection {
         self.greeted.filter(|_| self.returned).map(|greeted| greeted.plus(SETTLED))
     }
 
-    // Sends one message at a time. Further messages wait in the client, which keeps the newest.
+    // One message at a time. Further messages wait in the client, which keeps the newest.
     fn send(&mut self) {
         self.wire.flush();
         while self.wire.is_flushed()
@@ -268,7 +262,7 @@ impl Connection {
     }
 }
 
-// The state of a reconnected client in words, once the server has sent its Hello.
+// In words, once the server has sent its Hello.
 fn outcome(client: &Client) -> Option<String> {
     let parameters = client.parameters()?;
     let (server, length) = (parameters.server_name.escape_debug(), parameters.game_length);
@@ -284,7 +278,7 @@ fn outcome(client: &Client) -> Option<String> {
     })
 }
 
-// Waits for the GUI. Without a GUI it never completes.
+// Never completes without a GUI.
 async fn ready(gui: Option<&Gui>) {
     match gui {
         Some(gui) => gui.ready().await,
@@ -292,8 +286,7 @@ async fn ready(gui: Option<&Gui>) {
     }
 }
 
-// Waits for `coming` while there is no server. Inputs are discarded meanwhile, since they are not meant for the next
-// server.
+// Waits for `coming`. Inputs are discarded meanwhile, since they are not meant for the next server.
 async fn without_server<T>(mut gui: Option<&mut Gui>, coming: impl Future<Output = T>) -> T {
     let mut coming = pin!(coming);
     loop {
@@ -310,7 +303,7 @@ async fn without_server<T>(mut gui: Option<&mut Gui>, coming: impl Future<Output
     }
 }
 
-/// The maximum number of players that are named in a line of the log.
+/// Players named in a line of the log.
 const MOST_NAMED: usize = 10;
 
 /// Logs the course of games, in a limited number of lines.
@@ -318,7 +311,7 @@ const MOST_NAMED: usize = 10;
 pub(crate) struct GameLog {
     clock: Clock,
     limit: LogLimit,
-    // The players of the current game.
+    // Of the current game.
     players: BTreeMap<PlayerId, robots::Player>,
 }
 
@@ -364,12 +357,11 @@ impl GameLog {
     }
 }
 
-// A name as a part of a line.
 fn shown(name: &str) -> String {
     isolated(&name.escape_debug().to_string()).into_owned()
 }
 
-// The number of times that each player was destroyed, best player first.
+// Deaths of each player, best first.
 fn standing(players: &BTreeMap<PlayerId, robots::Player>, scores: &BTreeMap<PlayerId, u32>) -> String {
     let mut table: Vec<(u32, PlayerId)> = scores.iter().map(|(&id, &score)| (score, id)).collect();
     table.sort_unstable();
