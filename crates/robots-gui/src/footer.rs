@@ -15,7 +15,7 @@ const GENERAL: &str = "?: keys  Q: leave";
 const STEERING: &str = "Move: WASD/arrows  Bomb: Space  Block: K";
 const LOOKING: &str = "Tab: next robot  Shift+arrow: look around";
 
-/// Returns the first of `texts` that fits into `width` columns, or else the last.
+/// The first that fits into `width` columns, or else the last.
 fn fitting(texts: impl IntoIterator<Item = String>, width: u16) -> String {
     let mut last = String::new();
     for text in texts {
@@ -32,7 +32,6 @@ fn joined(parts: &[&str]) -> String {
     parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
-/// Key hints in the lobby.
 pub(crate) fn lobby(view: &View, joined_already: bool, server: Server, width: u16) -> String {
     let Some(role) = view.role else { return String::new() };
     if server == Server::Gone {
@@ -50,7 +49,6 @@ pub(crate) fn lobby(view: &View, joined_already: bool, server: Server, width: u1
     fitting([joined(&[long, GENERAL]), joined(&[short, GENERAL]), GENERAL.to_owned()], width)
 }
 
-/// Key hints in a game.
 pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, width: u16) -> String {
     let Some(role) = view.role else { return String::new() };
     let own = view.own(&game.players).map(label_text);
@@ -79,7 +77,7 @@ pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, widt
     )
 }
 
-/// Key hints beside the result of a game: as lines below its table, and as one line.
+/// Beside the result: as lines below its table, and as one line.
 pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
     if contact.keys_ignored {
         return vec!["Keys work again in a moment.".to_owned()];
@@ -108,7 +106,7 @@ pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
     lines
 }
 
-/// How long a game still takes, or how many turns.
+/// In time, or in turns.
 fn until_the_end(game: &GamePicture, turn: Option<Duration>) -> String {
     time_left(game, turn).map_or_else(
         || {
@@ -119,14 +117,14 @@ fn until_the_end(game: &GamePicture, turn: Option<Duration>) -> String {
     )
 }
 
-/// The time left in a game, once the length of a turn is known.
+/// Known once the length of a turn is.
 pub(crate) fn time_left(game: &GamePicture, turn: Option<Duration>) -> Option<String> {
     let left = turn?.saturating_mul(u32::from(game.game_length.saturating_sub(game.turn)));
     let seconds = left.as_millis().div_ceil(1_000);
     Some(if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) })
 }
 
-/// The current problem with the client or its server, for the user.
+/// The current problem with the client or its server.
 pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
     let Contact { client, port, silence, refused, server, .. } = contact;
     match server {

@@ -3,24 +3,21 @@
 use robots::{Direction, InputMessage};
 use termkit::{Key, Pad};
 
-/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Send(InputMessage),
     Leave,
-    /// Show the help, or close it.
     ToggleHelp,
-    /// Scroll the board.
     Scroll(Direction),
     /// Keep the next robot in view.
     FollowNext,
     /// Toggle the display of the fields that the bombs of the next turn will reach.
     ToggleDanger,
-    /// Toggle the table that is shown with the final board.
+    /// Toggle the table beside the final board.
     ToggleTable,
     /// Close the result of a game and join the next one, if the user plays.
     Again,
-    /// Close the result of a game without joining the next one.
+    /// Close the result of a game.
     Proceed,
     Redraw,
     /// Stop until the shell continues the program.
@@ -28,10 +25,9 @@ pub(crate) enum Action {
     Ignore,
 }
 
-/// The content of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A picture, or the notice that there is none yet.
+    /// Or the notice that there is no picture yet.
     Game,
     Result,
     Help,
@@ -39,11 +35,9 @@ pub(crate) enum Content {
     TooSmall,
 }
 
-/// Returns the meaning of `key` while the screen shows `shown`.
-///
-/// Leaving and redrawing always work. A user cannot steer an invisible game, so keys typed at the help, at a result
-/// or in a window that is too small are not sent. In a game only a capital `Q` leaves, because `q` is between the
-/// steering keys.
+/// Leaving and redrawing always work. A user cannot steer an invisible game, so keys typed at the help, at a result or
+/// in a window that is too small are not sent. In a game only a capital `Q` leaves, because `q` is between the steering
+/// keys.
 pub(crate) const fn action(key: Key, shown: Content) -> Action {
     match (key, shown) {
         (Key::Interrupt | Key::EndOfInput | Key::Byte(b'Q'), _) => Action::Leave,
@@ -119,7 +113,7 @@ const LOOKING: [(&str, &str); 14] = [
     ("", "The game continues. Press any key to return."),
 ];
 
-/// The keys and signs in the help, for a player or for a spectator.
+/// For a player or for a spectator.
 pub(crate) fn help(plays: bool) -> Vec<(&'static str, &'static str)> {
     let playing = if plays { &PLAYING[..] } else { &[] };
     playing.iter().chain(&LOOKING).copied().collect()
@@ -148,7 +142,6 @@ mod tests {
             }
             sent.extend_from_slice(bytes);
         }
-        // No other key is sent.
         for byte in (0..=0x7f).filter(|byte| !sent.contains(byte)) {
             assert!(!matches!(action(Key::Byte(byte), Content::Game), Action::Send(_)), "{byte:#x}");
         }

@@ -1,4 +1,4 @@
-//! The screen of a lobby: the parameters, who has joined, and how the last game ended.
+//! The screen of a lobby.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ impl Picture<'_> {
     }
 }
 
-// Players by name. The address is added only if several players share a name.
+// By name. The address is added only if several players share a name.
 fn rows(players: &BTreeMap<PlayerId, Player>) -> Vec<Row> {
     let mut named = BTreeMap::<String, usize>::new();
     for player in players.values() {
@@ -110,8 +110,8 @@ fn facts(parameters: &Parameters, there: usize, height: u16) -> Vec<String> {
     [format!("Players {joined}"), rest].into_iter().take(usize::from(height / 3)).collect()
 }
 
-// The number of lines for the last result below the list of players, including a blank line and the title. It takes
-// at most half of the room unless the list leaves more.
+// Lines for the last result below the list of players, including a blank line and the title: at most half of the room
+// unless the list leaves more.
 fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let wanted = lines(last.places.len() + 2);
@@ -119,7 +119,7 @@ fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     wanted.min(spare.max(room / 2))
 }
 
-// Draws the title and as many ranks as fit, always including the user's own.
+// The title and as many ranks as fit, always including the user's own.
 fn last_game(last: &GameResult, area: Rect, buffer: &mut Buffer) {
     let ranks = last.ranks();
     // A blank line comes first, unless the area is too low.

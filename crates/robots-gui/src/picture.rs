@@ -1,5 +1,3 @@
-//! Draws a view.
-
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
@@ -19,7 +17,7 @@ use crate::{
     view::{Layout, SMALLEST, Showing, UserRole, View, size},
 };
 
-/// The length of the progress bar in characters, for windows of at least a given width.
+/// Characters of the progress bar, for windows of at least a given width.
 const BARS: [(u16, usize); 2] = [(60, 20), (40, 10)];
 
 /// One picture of a [`View`]. Drawing has no side effects.
@@ -107,7 +105,7 @@ impl Picture<'_> {
         self.below(game, &layout, trouble, area, buffer);
     }
 
-    // Draws the last line and, when a game is over, its table.
+    // The last line and, when a game is over, its table.
     fn below(&self, game: &GamePicture, layout: &Layout, trouble: Option<String>, area: Rect, buffer: &mut Buffer) {
         let view = self.view;
         let hints = layout.hints.map(|hints| Rect { x: hints.x + area.x, y: hints.y + area.y, ..hints });
@@ -132,7 +130,7 @@ impl Picture<'_> {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let (ranks, title) = (last.ranks(), last.title());
         let ranking = Ranking::new(&title, &ranks, &lines);
-        // Placed beside the board if there is room, so that the whole board stays visible.
+        // Beside the board if there is room, so that the whole board stays visible.
         let beside = layout.scores.map(|scores| Rect { x: scores.x + area.x, y: scores.y + area.y, ..scores });
         let beside = beside.filter(|scores| {
             let size = ranking.size();

@@ -8,22 +8,21 @@ use termkit::Rank;
 
 use crate::roster::{called, label_text};
 
-/// The maximum number of players in the win table, most of them from earlier games.
+/// Players in the win table, most of them from earlier games.
 const MAX_KNOWN: usize = 1_024;
 const MAX_WINNERS: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResultRow {
-    /// Counted from 1. Players with the same number of deaths share a rank.
+    /// From 1. Players with the same number of deaths share a rank.
     pub(crate) rank: usize,
     pub(crate) id: PlayerId,
     pub(crate) name: String,
     pub(crate) deaths: u32,
-    /// Games won on this server, including this one.
+    /// On this server, including this game.
     pub(crate) wins: u32,
 }
 
-/// The result of a game.
 #[derive(Debug, Clone)]
 pub(crate) struct GameResult {
     /// The last picture.
@@ -32,11 +31,10 @@ pub(crate) struct GameResult {
     pub(crate) places: Vec<ResultRow>,
     /// When the result became known.
     pub(crate) since: Time,
-    /// Games played to their end while the GUI was running, including this one.
+    /// Played to their end while the GUI was running, including this one.
     pub(crate) games: u32,
 }
 
-/// The number of wins of each player.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     // Players of different games are the same if name and address match.
@@ -50,7 +48,7 @@ pub(crate) const fn is_last(game: &GamePicture) -> bool {
 }
 
 impl Tally {
-    /// Adds a finished game. An aborted game has no winner.
+    /// An aborted game has no winner.
     pub(crate) fn game_over(&mut self, now: Time, game: GamePicture, own: Option<PlayerId>) -> GameResult {
         let mut ranked: Vec<(u32, PlayerId, &Player)> =
             game.players.iter().filter_map(|(id, player)| Some((*game.scores.get(id)?, *id, player))).collect();
@@ -81,7 +79,6 @@ impl Tally {
 }
 
 impl GameResult {
-    /// A summary of the result in a few words.
     pub(crate) fn title(&self) -> String {
         let GamePicture { turn, game_length, .. } = self.game;
         if !is_last(&self.game) {
@@ -101,7 +98,6 @@ impl GameResult {
         }
     }
 
-    /// The table.
     pub(crate) fn ranks(&self) -> Vec<Rank> {
         let digits = |number: fn(&ResultRow) -> u32| {
             self.places.iter().map(|place| number(place).to_string().len()).max().unwrap_or(1)
@@ -120,7 +116,7 @@ impl GameResult {
         self.places.iter().map(rank).collect()
     }
 
-    /// The result as plain text: the title, followed by a line for each player.
+    /// The title, followed by a line for each player.
     pub(crate) fn text(&self) -> String {
         let row = |Rank { rank, name, score, own }: Rank| {
             let mark = if own { '>' } else { ' ' };

@@ -29,7 +29,7 @@ const COLOURS: [Color; 12] = [
     Color::Red,
 ];
 
-/// The label of a player on the board: `A` to `Z`, `a` to `z`, then `A1`, `B1` and so on.
+/// `A` to `Z`, `a` to `z`, then `A1`, `B1` and so on.
 pub(crate) fn label(id: PlayerId) -> (u8, Option<u8>) {
     let letter = id.0 % LETTERS;
     match id.0 / LETTERS {
@@ -39,7 +39,7 @@ pub(crate) fn label(id: PlayerId) -> (u8, Option<u8>) {
     }
 }
 
-/// The style of a player's robot and name; the player in view is highlighted.
+/// The style of a player's robot and name, highlighted in view.
 pub(crate) fn style(palette: Palette, id: PlayerId, in_view: bool) -> Style {
     let own = if in_view { Modifier::REVERSED | Modifier::UNDERLINED } else { Modifier::empty() };
     palette.style(COLOURS[usize::from(id.0) % COLOURS.len()], Modifier::BOLD | own)
@@ -50,29 +50,26 @@ pub(crate) fn label_text(id: PlayerId) -> String {
     [Some(letter), number].into_iter().flatten().map(char::from).collect()
 }
 
-/// The name of a player in a sentence: its name, or its label if the name is empty.
+/// In a sentence: the label if the name is empty.
 pub(crate) fn called(id: PlayerId, name: &str) -> String {
     if name.trim().is_empty() { label_text(id) } else { printable(name) }
 }
 
-/// A line about a player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) id: PlayerId,
-    /// The name with unprintable characters escaped.
+    /// With unprintable characters escaped.
     pub(crate) name: String,
-    /// The content of the last column.
     pub(crate) last: String,
 }
 
-/// A list of players, one per line. Players who do not fit are counted in the last line; the player in view is always
-/// shown.
+/// Players who do not fit are counted in the last line; the player in view is always shown.
 #[derive(Debug)]
 pub(crate) struct Roster<'a> {
     pub(crate) rows: &'a [Row],
-    /// The heading of the last column, if there is one.
+    /// The heading of the last column, if any.
     pub(crate) last: &'a str,
-    /// Whether the last column is right-aligned.
+    /// Right-aligned.
     pub(crate) at_right: bool,
     pub(crate) in_view: Option<PlayerId>,
     pub(crate) palette: Palette,
@@ -84,7 +81,7 @@ const LABEL: usize = 4;
 const NAME: usize = 6;
 
 impl Roster<'_> {
-    // The visible rows, and the number of hidden ones.
+    // And the number of hidden rows.
     fn cut(&self, room: usize) -> (Vec<&Row>, usize) {
         if self.rows.len() <= room {
             return (self.rows.iter().collect(), 0);

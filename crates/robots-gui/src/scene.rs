@@ -17,14 +17,14 @@ struct Field {
     explosion: bool,
     // Whether a bomb that explodes next turn reaches it, if this is displayed.
     endangered: bool,
-    // If there are several bombs, the one that explodes first.
+    // Of the bomb that explodes first.
     timer: Option<u16>,
-    // If there are several robots, the one in view, or else the one with the lowest number.
+    // The robot in view, or else the one with the lowest number.
     robot: Option<PlayerId>,
     others: bool,
 }
 
-/// The visible fields. Their number depends on the window, not on the board.
+/// The number of visible fields depends on the window, not on the board.
 #[derive(Debug)]
 pub(crate) struct Scene {
     corner: Place,
@@ -36,14 +36,14 @@ pub(crate) struct Scene {
     palette: Palette,
 }
 
-/// The place of a field when row 0 is at the top; `None` if it is not on the board.
+/// With row 0 at the top; `None` off the board.
 pub(crate) fn place(game: &GamePicture, position: Position) -> Option<Place> {
     let row = game.size_y.checked_sub(1)?.checked_sub(position.y)?;
     (position.x < game.size_x).then_some(Place::new(position.x, row))
 }
 
 impl Scene {
-    /// Creates the scene of a window, given its size in fields and its top left field `corner`.
+    /// `window` is in fields, and `corner` is its top left field.
     pub(crate) fn new(
         game: &GamePicture,
         corner: Place,
@@ -74,7 +74,6 @@ impl Scene {
         scene
     }
 
-    /// Marks the fields that `blasts` will reach.
     pub(crate) fn with_danger(mut self, game: &GamePicture, blasts: &[Blast]) -> Self {
         for row in 0..self.window.height {
             for column in 0..self.window.width {
@@ -91,7 +90,7 @@ impl Scene {
         self
     }
 
-    /// Marks the row and column of a player's robot, so that it is easy to find.
+    /// Marks the row and column of a player's robot.
     pub(crate) fn pointing_at(mut self, game: &GamePicture, id: PlayerId) -> Self {
         let found = game.player_positions.get(&id).and_then(|&position| place(game, position));
         self.pointed_at = found.map(|place| (place, style(self.palette, id, false)));
@@ -112,7 +111,7 @@ impl Scene {
         inside.then(|| usize::from(row) * usize::from(self.window.width) + usize::from(column))
     }
 
-    /// Draws all fields, each of this size, starting at the top left corner of `area`.
+    /// Each field has this size, the first at the top left corner of `area`.
     pub(crate) fn render(&self, field: Size, area: Rect, buffer: &mut Buffer) {
         for row in 0..self.window.height {
             for column in 0..self.window.width {
@@ -128,7 +127,7 @@ impl Scene {
         let shown = self.index(place.x, place.y).and_then(|index| self.fields.get(index)).copied().unwrap_or_default();
         let own = shown.robot.filter(|&id| Some(id) == self.in_view);
         let ground = self.ground(shown, place);
-        // The robot in view fills its field, so that it is easy to find.
+        // So that the robot in view is easy to find.
         let filled = own.map_or(ground.fill, |id| (ground.fill.0, style(self.palette, id, true)));
         let all_over = |style: Style| if shown.explosion { style.add_modifier(Modifier::REVERSED) } else { style };
         let middle = area.y + (area.height - 1) / 2;
@@ -193,16 +192,15 @@ impl Scene {
     }
 }
 
-/// The appearance of a field below robots and bombs.
+/// Of a field, below robots and bombs.
 #[derive(Debug, Clone, Copy)]
 struct Ground {
     fill: (u8, Style),
-    /// The character of an empty field.
+    /// Of an empty field.
     mark: Option<(u8, Style)>,
 }
 
-// A number in at most `room` columns. A larger number becomes as many nines as fit and a plus, or a plus alone in one
-// column.
+// In at most `room` columns. A larger number becomes as many nines as fit and a plus, or a plus alone in one column.
 fn digits(timer: u16, room: usize) -> String {
     let digits = timer.to_string();
     if digits.len() <= room { digits } else { format!("{}+", "9".repeat(room.saturating_sub(1))) }

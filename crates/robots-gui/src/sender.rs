@@ -1,5 +1,3 @@
-//! Sending keys to the client.
-
 use std::{
     collections::VecDeque,
     future,
@@ -18,7 +16,7 @@ use robots::InputMessage;
 use tokio::{net::UdpSocket, time::sleep};
 use tracing::{debug, warn};
 
-/// The pause after a system error, so that a persistent error does not use up processor time.
+/// After a system error, so that a persistent error does not use up processor time.
 const TROUBLE: Duration = Duration::from_millis(20);
 
 /// A socket connected to one address of the client at a time, so that the system reports a refusal. The sender then
@@ -28,13 +26,13 @@ pub(crate) struct Sender {
     addresses: Vec<SocketAddr>,
     current: usize,
     way: SocketPair,
-    // The newest key, and the number of addresses that have refused it.
+    // And the number of addresses that have refused it.
     newest: Option<InputMessage>,
     refusals: usize,
 }
 
-/// Two handles of one socket: one waits for refusals, the other sends. Sending bypasses the runtime, which learns
-/// only later that a new socket is writable.
+/// Two handles of one socket: one waits for refusals, the other sends. Sending bypasses the runtime, which learns only
+/// later that a new socket is writable.
 #[derive(Debug)]
 struct SocketPair {
     waiting: UdpSocket,
@@ -42,7 +40,7 @@ struct SocketPair {
 }
 
 impl Sender {
-    /// Creates a sender to the first of `addresses` that the system can route to.
+    /// To the first of `addresses` that the system can route to.
     pub(crate) fn new(addresses: Vec<SocketAddr>) -> anyhow::Result<Self> {
         let mut trouble = anyhow::anyhow!("the client has no address");
         for (current, &address) in addresses.iter().enumerate() {
@@ -68,12 +66,12 @@ impl Sender {
         self.refusals >= self.addresses.len()
     }
 
-    /// Records that the client is reachable, because it has sent a picture.
+    /// The client is reachable, because it has sent a picture.
     pub(crate) const fn record_picture(&mut self) {
         self.refusals = 0;
     }
 
-    /// Waits until the system reports that the current address refuses datagrams. This method is cancel safe.
+    /// Waits until the system reports that the current address refuses datagrams. Cancel safe.
     pub(crate) async fn refused(&self) {
         loop {
             match self.way.waiting.recv(&mut [0; 1]).await {
@@ -88,7 +86,7 @@ impl Sender {
         }
     }
 
-    /// Switches to the next address after a refusal. Sends the newest key there, unless all addresses have refused it.
+    /// Sends the newest key to the next address, unless all addresses have refused it.
     pub(crate) fn try_next(&mut self) {
         self.refusals = (self.refusals + 1).min(self.addresses.len());
         for step in 1..self.addresses.len() {
@@ -124,7 +122,7 @@ impl Sender {
     }
 }
 
-/// Waits until one of `sockets` is readable. Without sockets it never completes.
+/// Never completes without sockets.
 pub(crate) async fn readable(sockets: &[UdpSocket]) {
     future::poll_fn(|context| {
         let ready = sockets.iter().filter(|socket| socket.poll_recv_ready(context).is_ready()).count();
@@ -164,40 +162,39 @@ pub enum Server {
 /// The state of the connection to the client, for display.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contact {
-    /// The address of the client, as the user typed it.
+    /// As the user typed it.
     pub(crate) client: String,
     /// The port that receives pictures.
     pub(crate) port: u16,
     /// The time since the last picture, if it is suspiciously long.
     pub(crate) silence: Option<Duration>,
-    /// The length of a turn, once measured.
+    /// Once measured.
     pub(crate) turn_duration: Option<Duration>,
-    /// Whether all addresses of the client refuse datagrams.
+    /// By all addresses of the client.
     pub(crate) refused: bool,
     pub(crate) server: Server,
     pub(crate) keys_ignored: bool,
-    /// The number of datagrams that could not be decoded as pictures.
+    /// Datagrams that could not be decoded as pictures.
     pub(crate) unreadable: u64,
 }
 
 /// The silence in a game that is reported, unless its turns are longer.
 const IN_GAME: Duration = Duration::from_secs(3);
-/// The same in the lobby, where pictures come only when a player joins.
+/// In the lobby, where pictures come only when a player joins.
 const IN_LOBBY: Duration = Duration::from_secs(30);
 
 /// The turns that are measured before their length is shown, and the number of turns in the median.
 const MEASURED: usize = 3;
 const REMEMBERED: usize = 9;
-/// If a turn takes this many times longer than the median, it is the first live one after the history of a game, whose
-/// turns arrive without pauses.
+/// A turn that is this many times longer than the median is the first live one after the history of a game, whose turns
+/// arrive without pauses.
 const SLOWER: u32 = 10;
 const NOTICEABLE: Duration = Duration::from_millis(20);
 
-/// Arrival times of pictures.
 #[derive(Debug, Clone)]
 pub(crate) struct Pulse {
     last: Time,
-    // The turn of the last picture, if it was one of a game.
+    // Of the last picture, if it was one of a game.
     turn: Option<u16>,
     // The durations of the latest turns.
     turns: VecDeque<Duration>,
@@ -205,12 +202,11 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
-    /// Starts without a picture.
     pub(crate) fn new(now: Time) -> Self {
         Self { last: now, turn: None, turns: VecDeque::new(), heard: false }
     }
 
-    /// Records that a picture arrived: of this turn of a game, or of a lobby.
+    /// `turn` is `None` for a lobby.
     pub(crate) fn record_picture(&mut self, now: Time, turn: Option<u16>) {
         let passed = match (self.turn, turn) {
             (Some(before), Some(turn)) => turn.checked_sub(before).filter(|&turns| turns > 0),
@@ -241,12 +237,12 @@ impl Pulse {
         turns.get(turns.len() / 2).copied()
     }
 
-    /// The length of a turn, once enough turns are measured.
+    /// Once enough turns are measured.
     pub(crate) fn turn_duration(&self) -> Option<Duration> {
         self.median().filter(|_| self.turns.len() >= MEASURED)
     }
 
-    /// The time since the last picture, if it is longer than expected.
+    /// If longer than expected.
     pub(crate) fn silence(&self, now: Time) -> Option<Duration> {
         let allowed = match (self.heard, self.turn) {
             (true, None) => IN_LOBBY,

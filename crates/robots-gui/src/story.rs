@@ -18,9 +18,9 @@ use crate::roster::called;
 const NEWS: Duration = Duration::from_secs(3);
 /// How long the user's own robot is marked after it has respawned.
 const POINTING: Duration = Duration::from_millis(1_200);
-/// The length of each phase of the blinking mark, on or off.
+/// Each phase of the mark, on or off.
 const BLINK: Duration = Duration::from_millis(200);
-/// Names listed in one line.
+/// In one line.
 const MAX_NAMES: usize = 3;
 /// The maximum number of blasts computed for one picture. A window shows fewer.
 const MAX_BLASTS: usize = 1_024;
@@ -34,14 +34,14 @@ pub(crate) struct Story {
     // Set in the lobby; unknown if the GUI was started during a game.
     radius: Option<u16>,
     bomb_timer: Option<u16>,
-    // The owners of each bomb on the board. A field may have several bombs. The size of a picture bounds this map.
+    // A field may have several bombs. The size of a picture bounds this map.
     owners: BTreeMap<Fuse, Vec<Option<PlayerId>>>,
     news: Option<(Time, String)>,
     came_back: Option<Time>,
 }
 
 impl Story {
-    /// Stores the parameters and discards the last game.
+    /// Also discards the last game.
     pub(crate) fn lobby(&mut self, parameters: &Parameters) {
         *self = Self {
             radius: Some(parameters.explosion_radius),
@@ -50,7 +50,7 @@ impl Story {
         };
     }
 
-    /// Compares a picture of a game with the one before it, from the point of view of the player `own`.
+    /// From the point of view of the player `own`.
     pub(crate) fn game(&mut self, now: Time, own: Option<PlayerId>, before: Option<&GamePicture>, game: &GamePicture) {
         let before = before.filter(|before| before.turn.checked_add(1) == Some(game.turn));
         let mut old = std::mem::take(&mut self.owners);
@@ -102,7 +102,6 @@ impl Story {
         }
     }
 
-    // The owners of these new bombs.
     fn placed_by(
         &self,
         before: Option<&GamePicture>,
@@ -122,12 +121,11 @@ impl Story {
         if able.len() == new { able } else { vec![None; new] }
     }
 
-    /// The latest event, while it is displayed.
+    /// While it is displayed.
     pub(crate) fn news(&self, now: Time) -> Option<&str> {
         self.news.as_ref().filter(|(at, _)| now.since(*at) < NEWS).map(|(_, text)| &**text)
     }
 
-    /// Whether the user's own robot is marked at this moment.
     pub(crate) fn points(&self, now: Time) -> bool {
         self.pointing(now).is_some_and(|since| (since.as_millis() / BLINK.as_millis()).is_multiple_of(2))
     }
@@ -141,7 +139,7 @@ impl Story {
         self.came_back.map(|at| now.since(at)).filter(|&since| since < POINTING)
     }
 
-    /// The blasts of the bombs that explode next turn; `None` if the bomb radius is unknown.
+    /// `None` if the bomb radius is unknown.
     pub(crate) fn danger(&self, game: &GamePicture) -> Option<Vec<Blast>> {
         let radius = self.radius?;
         let board = board(game);
@@ -179,7 +177,6 @@ fn names(game: &GamePicture, ids: &[PlayerId]) -> String {
     }
 }
 
-// The number of bombs of each kind.
 fn fuses(game: &GamePicture) -> BTreeMap<Fuse, usize> {
     let mut fuses = BTreeMap::new();
     for bomb in &game.bombs {
@@ -203,8 +200,8 @@ mod tests {
 
     const NOW: Time = Time::ZERO;
 
-    // Returns the event displayed after a game in which Ann, Bob and Cid are in a corner each, bombs are placed, and
-    // players are destroyed. `skip` omits the first picture with the bombs.
+    // The event after a game in which Ann, Bob and Cid are in a corner each, bombs are placed, and players are
+    // destroyed. `skip` omits the first picture with the bombs.
     fn news_of(own: Option<u8>, placed: &[(u16, u16)], destroyed: &[u8], skip: bool) -> Option<String> {
         let mut story = Story::default();
         story.lobby(&parameters());

@@ -20,7 +20,6 @@ pub(crate) fn player(name: &str) -> Player {
     Player { name: name.try_into().unwrap(), address: "127.0.0.1:4000".try_into().unwrap() }
 }
 
-/// The parameters of the games here.
 pub(crate) fn parameters() -> Parameters {
     Parameters {
         server_name: "here".try_into().unwrap(),
@@ -33,7 +32,7 @@ pub(crate) fn parameters() -> Parameters {
     }
 }
 
-/// A game with these robots, numbered from 0, and no deaths yet.
+/// Numbered from 0, without deaths.
 pub(crate) fn game(size_x: u16, size_y: u16, robots: &[(&str, u16, u16)]) -> GamePicture {
     let robots = || (0..).map(PlayerId).zip(robots);
     GamePicture {

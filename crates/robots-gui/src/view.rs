@@ -23,9 +23,9 @@ use crate::{
 
 /// The smallest window that can show a message.
 pub(crate) const SMALLEST: Size = Size::new(12, 3);
-/// How many columns and rows of fields a key moves the board.
+/// Columns and rows of fields per key.
 const SCROLL: (i32, i32) = (6, 4);
-/// How long a result is shown at least, even if the next game starts.
+/// At least, even if the next game starts.
 const RESULT: Duration = Duration::from_secs(5);
 
 /// The player whose robot is kept in view.
@@ -38,7 +38,7 @@ pub enum Follow {
     Id(PlayerId),
     /// The first player with this name.
     Name(ShortText),
-    /// A player that another component supplies, such as a client in the same program.
+    /// Supplied by another component, such as a client in the same program.
     Client(watch::Receiver<Option<PlayerId>>),
 }
 
@@ -55,7 +55,6 @@ pub enum UserRole {
     Bot,
 }
 
-// The part of the board that the user has selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Look {
     #[default]
@@ -64,7 +63,7 @@ enum Look {
     Around,
 }
 
-// Which part of the last result is shown.
+// Of the last result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Showing {
     // The newest picture.
@@ -76,7 +75,6 @@ pub(crate) enum Showing {
     FinalBoard,
 }
 
-// Whether the user takes part in the game, inferred from keys and pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Joining {
     #[default]
@@ -86,7 +84,7 @@ enum Joining {
     Asked,
 }
 
-/// The state of the screen: the newest picture, the visible part of the board, the help, the result of a game.
+/// The state of the screen.
 #[derive(Debug, Clone)]
 pub struct View {
     pub(crate) palette: Palette,
@@ -102,15 +100,14 @@ pub struct View {
     follow: Follow,
     look: Look,
     newest: Option<DrawMessage>,
-    // The user's own player in the displayed game. A client reports the end of the game before its last picture
-    // arrives here.
+    // A client reports the end of the game before its last picture arrives here.
     own: Option<PlayerId>,
     joining: Joining,
     tally: Tally,
 }
 
 impl View {
-    /// Creates a view without a picture, for a user who does not take part: it shows pictures unchanged, and no keys.
+    /// A view for a user who does not take part: it shows pictures unchanged, and no keys.
     pub fn new(palette: Palette, follow: Follow) -> Self {
         Self {
             palette,
@@ -132,7 +129,7 @@ impl View {
         }
     }
 
-    /// Makes the user a participant: the view shows keys, events between pictures, and the result of each game.
+    /// The view shows keys, events between pictures, and the result of each game.
     #[must_use]
     pub(crate) const fn taking_part(mut self, role: UserRole) -> Self {
         self.role = Some(role);
@@ -186,7 +183,7 @@ impl View {
         self.help = false;
     }
 
-    /// Handles the loss of the server, after which no pictures arrive. Returns whether this ended a game.
+    /// No pictures arrive after the loss of the server. Returns whether it ended a game.
     pub(crate) fn server_gone(&mut self, now: Time) -> bool {
         self.now = now;
         match self.newest.clone() {
@@ -202,7 +199,7 @@ impl View {
         self.newest.as_ref()
     }
 
-    /// The result of the last game as plain text, if one has ended.
+    /// Of the last game, if one has ended.
     pub(crate) fn result_text(&self) -> Option<String> {
         self.last.as_ref().map(GameResult::text)
     }
@@ -221,12 +218,11 @@ impl View {
         self.camera.follow(size, fields, focus);
     }
 
-    /// Whether the screen is animated at the moment.
+    /// Whether the screen is animated.
     pub(crate) fn is_moving(&self, now: Time) -> bool {
         self.story.is_moving(now)
     }
 
-    /// Returns the content of the screen, which determines the actions of keys.
     pub(crate) fn shown(&self) -> Content {
         match (self.is_too_small(), self.help, self.showing) {
             (true, ..) => Content::TooSmall,
@@ -236,12 +232,12 @@ impl View {
         }
     }
 
-    /// Whether the client may use the game's keys: it plays by them, or its state is unknown.
+    /// Whether the client may use the game's keys.
     pub(crate) const fn steers(&self) -> bool {
         matches!(self.role, Some(UserRole::Remote | UserRole::Player))
     }
 
-    /// Records that a key of the game was sent. In a lobby such a key requests to join.
+    /// In a lobby a key of the game requests to join.
     pub(crate) fn sent(&mut self) {
         if !matches!(self.newest, Some(DrawMessage::Game(_))) {
             self.joining = Joining::Asked;
@@ -256,7 +252,7 @@ impl View {
         };
     }
 
-    /// Closes the result and shows the newest picture. Returns whether it is a lobby, where the user can join.
+    /// Closes the result. Returns whether the newest picture is a lobby, where the user can join.
     pub(crate) const fn proceed(&mut self) -> bool {
         self.showing = Showing::Newest;
         matches!(self.newest, Some(DrawMessage::Lobby { .. }))
@@ -293,7 +289,7 @@ impl View {
         self.window.width < SMALLEST.width || self.window.height < SMALLEST.height
     }
 
-    /// The displayed game: a final board while the user looks at the result.
+    /// The final board while the user looks at the result.
     pub(crate) fn game(&self) -> Option<&GamePicture> {
         match (self.showing, &self.last, &self.newest) {
             (Showing::Table | Showing::FinalBoard, Some(last), _) => Some(&last.game),
@@ -302,7 +298,7 @@ impl View {
         }
     }
 
-    /// The user's own player, if it is in the game.
+    /// If it is in the game.
     pub(crate) fn own(&self, players: &BTreeMap<PlayerId, Player>) -> Option<PlayerId> {
         match (self.showing, &self.last) {
             (Showing::Table | Showing::FinalBoard, Some(last)) => last.own,
@@ -314,7 +310,7 @@ impl View {
         matches!(self.newest, Some(DrawMessage::Game(_)))
     }
 
-    // The player given by `follow`, or else `before`, if it is in the game.
+    // Given by `follow`, or else `before`, if it is in the game.
     fn followed_player(&self, players: &BTreeMap<PlayerId, Player>, before: Option<PlayerId>) -> Option<PlayerId> {
         let told = match &self.follow {
             Follow::Nobody => None,
@@ -358,12 +354,12 @@ const SCORES_FROM: u16 = 36;
 const SCORES_PART: u16 = 4;
 const SCORES_LEAST: u16 = 20;
 const SCORES_LARGE: u16 = 32;
-/// The width of a score board without player numbers, for windows where the board fits only beside that.
+/// Without player numbers, for windows where the board fits only beside that.
 const SCORES_NARROW: u16 = 17;
 /// The greatest width of the score board where the board leaves room, and the gap before it.
 const SCORES_MOST: u16 = 44;
 const GAP: u16 = 1;
-/// Sizes of a field in columns and rows, best first: as square as characters allow, and not excessively large.
+/// In columns and rows, best first: as square as characters allow, and not excessively large.
 const FIELDS: [Size; 7] = [
     Size::new(12, 6),
     Size::new(10, 5),
@@ -378,7 +374,7 @@ const LONG_LABEL: u16 = 3;
 /// Columns and rows of a frame.
 const FRAME: u16 = 2;
 
-/// The number of fields on the board.
+/// In fields.
 pub(crate) const fn size(game: &GamePicture) -> Size {
     Size::new(game.size_x, game.size_y)
 }
@@ -386,10 +382,10 @@ pub(crate) const fn size(game: &GamePicture) -> Size {
 /// Positions in a window, counted from its top left corner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// The board with its frame, if it has one.
+    /// With its frame, if any.
     pub(crate) board: Rect,
     pub(crate) framed: bool,
-    /// Columns and rows of a field.
+    /// In columns and rows.
     pub(crate) field: Size,
     pub(crate) scores: Option<Rect>,
     pub(crate) hints: Option<Rect>,
@@ -436,13 +432,12 @@ impl Layout {
         Self { board: Rect::new(x, y, across, down), framed: whole.is_some(), field, scores, hints }
     }
 
-    /// The part of the board that fits, in fields.
+    /// In fields.
     pub(crate) fn fields(self) -> Size {
         let inner = self.inner();
         Size::new(inner.width / self.field.width, inner.height / self.field.height)
     }
 
-    /// The board without its frame.
     pub(crate) fn inner(self) -> Rect {
         if self.framed { self.board.inner(Margin::new(1, 1)) } else { self.board }
     }

@@ -26,29 +26,27 @@ use crate::{
     view::{Follow, UserRole, View},
 };
 
-/// The receive buffer, longer than any datagram.
+/// Longer than any datagram.
 const BUFFER: usize = 1 << 16;
 /// Datagrams received in a row before keys are handled.
 const BURST: usize = 64;
-/// The number of unreadable datagrams that are logged individually. After that, only every power of two is.
+/// Unreadable datagrams that are logged individually. After that, only every power of two is.
 const LOGGED: u64 = 20;
-/// The pause after a receive error.
+/// After a receive error.
 const TROUBLE: Duration = Duration::from_millis(20);
 /// The interval at which texts about elapsed time are updated.
 const TICK: Duration = Duration::from_secs(1);
 /// The same while something blinks.
 const BLINK: Duration = Duration::from_millis(50);
-/// How long keys are ignored after a game, because the user may still be pressing keys meant for the game.
+/// Keys are ignored for this long after a game, because they may be meant for it.
 const QUIET: Duration = Duration::from_secs(1);
-/// The message that joins: in a lobby a client sends a Join on any input.
+/// In a lobby a client sends a Join on any input.
 const JOIN: InputMessage = InputMessage::PlaceBomb;
 
-// Why a window was closed.
 #[derive(Debug)]
 enum CloseReason {
-    // The user left, by key or by signal.
+    // By key or by signal.
     Left,
-    // The terminal hung up, with the system's error.
     #[expect(dead_code, reason = "it is logged")]
     HungUp(io::Error),
 }
@@ -57,7 +55,7 @@ enum CloseReason {
 #[derive(Debug)]
 pub struct Left {
     why: CloseReason,
-    // The result of the last game as text, if one has ended.
+    // Of the last game, if one has ended.
     result: Option<String>,
 }
 
@@ -90,11 +88,11 @@ pub struct Window {
 }
 
 impl Window {
-    /// Takes over the terminal. Pictures are received on `sockets`; keys are sent to the first address of `client`
-    /// that accepts them.
+    /// Takes over the terminal. Pictures are received on `sockets`; keys are sent to the first address of `client` that
+    /// accepts them.
     ///
-    /// Must be called on a tokio runtime, before any thread is started: a thread with SIGTSTP unblocked would stop
-    /// the program while it controls the terminal. If standard input is not a terminal, there are no keys.
+    /// Must be called on a tokio runtime, before any thread is started: a thread with SIGTSTP unblocked would stop the
+    /// program while it controls the terminal. If standard input is not a terminal, there are no keys.
     ///
     /// # Errors
     /// If there is no terminal to draw on, or a socket is not available. The terminal is then unchanged.
@@ -127,7 +125,7 @@ impl Window {
             clock: Clock::start(),
             rest: Instant::now(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
-            // This must be last, because it takes control of the terminal.
+            // Last, because it takes control of the terminal.
             stage: Stage::enter(true, source).context("cannot set up the terminal")?,
         })
     }
@@ -200,7 +198,7 @@ impl Window {
         });
     }
 
-    // Receives waiting datagrams. Only the newest picture is drawn.
+    // Only the newest picture is drawn.
     fn receive(&mut self) {
         let mut left = BURST;
         for index in 0..self.sockets.len() {
@@ -301,7 +299,7 @@ impl Window {
     }
 }
 
-// Waits until the value changes; without a sender it never completes.
+// Never completes without a sender.
 async fn changed<T>(value: &mut Option<watch::Receiver<T>>) {
     if let Some(receiver) = value
         && receiver.changed().await.is_ok()

@@ -13,7 +13,7 @@ use crate::{
 
 const NOBODY: &[&str] = &[];
 
-// A turn of a game of Ann and Bob on 6 x 4 fields. In turn 2 a bomb of Bob destroys Ann.
+// Ann and Bob on 6 x 4 fields. In turn 2 a bomb of Bob destroys Ann.
 fn turn(turn: u16) -> GamePicture {
     let mut game = game(6, 4, &[("Ann", 0, 0), ("Bob", 1, 0)]);
     (game.turn, game.game_length) = (turn, 4);

@@ -86,7 +86,7 @@ fn equal_names_are_distinguished_by_address() {
     let buffer = drawn(&mut view, &contact(), 60, 14);
     let dim = |column| buffer[(column, 8)].modifier.contains(Modifier::DIM);
     assert!(dim(14) && !dim(8), "the address is secondary");
-    // It is the first text omitted where there is no room.
+    // The first text omitted where there is no room.
     assert_eq!(screen(&mut view, 20, 14)[8], " A   0 Ann");
 }
 
@@ -200,7 +200,6 @@ fn player_named_by_the_client_is_followed() {
     assert!(!screen(&mut view, 66, 8)[7].starts_with("You are"));
     tell.send(Some(PlayerId(2))).unwrap();
     assert!(screen(&mut view, 66, 8)[7].starts_with("You are C."));
-    // An id that is not in the game is ignored.
     tell.send(Some(PlayerId(7))).unwrap();
     assert!(!screen(&mut view, 66, 8)[7].starts_with("You are"));
 }
