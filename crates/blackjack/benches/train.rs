@@ -1,10 +1,7 @@
 //! The speed of the learner, compared with a minimal loop that plays rounds.
 //!
-//! The bare loop only deals, adds and compares: no states, no table, no learning. It has its own minimal generator
-//! (xorshift) and deck, and decides by a coin or by hitting below 17. The two alternate in many short turns. A
-//! machine whose speed drifts slows both, and some turns of two milliseconds run without interruption by other
-//! programs. The ratio is that of the best turns. Two threads begin each turn together, and it lasts until both are
-//! done. If two cores are never free at the same time, that figure is meaningless.
+//! The two alternate in many short turns, because a drifting clock slows both, and the ratio is that of the best
+//! turns. If two cores are never free at the same time, the figure for two threads is meaningless.
 //!
 //! `cargo bench -p blackjack --bench train` prints the table; `-- --rounds N` makes the turns longer or shorter.
 
@@ -65,7 +62,6 @@ fn threads(explore: Explore, rounds: u64) {
     }
     // The waiting thread spins, so that the system assigns a core to each thread as soon as two are free.
     let arrived = AtomicUsize::new(0);
-    // When the turns of a thread began and ended.
     let learn = |seed| {
         let mut learner = trainer(explore, StateSpace::Coarse, seed);
         let turn = |turn| {

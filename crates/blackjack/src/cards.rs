@@ -1,10 +1,10 @@
 //! The 52 cards and the deck that they are dealt from.
 //!
-//! A card is a number from 1 to 52: `13 * suit + rank`, suits in the order Clubs (0), Diamonds, Hearts, Spades, ranks from
-//! Ace (1) to King (13). So 1 is the Ace of Clubs, 13 the King of Clubs, 40 the Ace of Spades and 52 the King of Spades.
+//! A card is a number from 1 to 52: `13 * suit + rank`, suits in the order Clubs (0), Diamonds, Hearts, Spades, ranks
+//! from Ace (1) to King (13).
 //!
-//! Source: the implementation page of the course's project, "Cards", whose formula is a sum (as a product it would make
-//! every club a zero).
+//! Source: the implementation page of the course's project, "Cards", whose formula is a sum (as a product it would
+//! make every club a zero).
 
 mod pile;
 
@@ -16,7 +16,6 @@ use thiserror::Error;
 
 pub(crate) use pile::Pile;
 
-/// Cards in a deck.
 pub(crate) const DECK: usize = 52;
 /// The value of an ace as long as it does not make a hand bust.
 pub const ACE: u8 = 11;
@@ -25,7 +24,6 @@ const RANKS: [&str; 13] =
     ["Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King"];
 const SUITS: [&str; 4] = ["Clubs", "Diamonds", "Hearts", "Spades"];
 
-// The names of all cards, each between a prefix and a suffix.
 macro_rules! names {
     ($before:literal, $after:literal) => { names!($before, $after; "Clubs" "Diamonds" "Hearts" "Spades") };
     ($before:literal, $after:literal; $($suit:literal)*) => { [$(
@@ -159,11 +157,9 @@ pub struct DeckEmpty;
 
 /// A deck of 52 cards, including the dealt ones.
 ///
-/// [`Deck::shuffle`] is the shuffle of Fisher and Yates. Each random word places several cards. Rejection removes
-/// the bias of that, so every order is exactly equally likely.
-///
-/// Source of drawing several bounded numbers from one word: Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer
-/// Generation", 2024.
+/// [`Deck::shuffle`] is the shuffle of Fisher and Yates, several cards for each random word; rejection keeps every
+/// order exactly equally likely. Source: Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer Generation",
+/// 2024.
 #[derive(Debug, Clone)]
 pub struct Deck(Pile<Card>);
 
@@ -199,7 +195,7 @@ impl Deck {
         self.0.order()
     }
 
-    /// A deck in this order, as after a shuffle, with no cards dealt; `None` unless it contains every card once.
+    /// `None` unless `order` contains every card once.
     pub(crate) fn in_order(order: &[Card]) -> Option<Self> {
         let order: [Card; DECK] = order.try_into().ok()?;
         let mut sorted: Vec<Card> = order.to_vec();

@@ -1,10 +1,8 @@
 //! A player without its socket: decodes the dealer's messages, tracks the hand, and reports when a decision is due.
 //!
-//! The caller passes in received bytes, reads their meaning with [`Client::poll_event`], decides on
-//! [`Meaning::Asked`], and sends the answer immediately: some dealers wait no longer than 26 ms.
-//!
-//! BEGIN and QUIT are valid at any time. A wrong message that can be ignored or repaired, such as a duplicate card,
-//! is an [`Anomaly`]. If the game cannot continue after it, it is a [`ClientError`].
+//! Send the answer to [`Meaning::Asked`] immediately: some dealers wait no longer than 26 ms. BEGIN and QUIT are
+//! valid at any time. A wrong message that can be ignored or repaired, such as a duplicate card, is an [`Anomaly`];
+//! otherwise it is a [`ClientError`].
 
 mod knowledge;
 #[cfg(test)]
@@ -34,10 +32,9 @@ use crate::{
 pub struct Malformed {
     /// The number of the malformed message, counted from 1.
     pub number: u64,
-    /// The offset in the stream at which the message begins, counted from 0. A binary message begins with its
-    /// length.
+    /// The offset in the stream at which the message begins, counted from 0.
     pub start: u64,
-    /// The decoding error. It is part of the text, so it is not a separate source.
+    /// The decoding error, which is part of the text and not a separate source.
     pub error: DecodeError,
 }
 
@@ -76,9 +73,7 @@ pub struct Client {
     framing: Framing,
     incoming: MessageStream<DealerDecoder>,
     knowledge: Knowledge,
-    // Events of the last received bytes that were not polled yet.
     events: VecDeque<Event>,
-    // JOIN, followed by one answer per question.
     outgoing: VecDeque<Bytes>,
     // The stream cannot be decoded further, or has ended.
     ended: bool,
@@ -146,7 +141,7 @@ impl Client {
         !self.incoming.unread().is_empty()
     }
 
-    /// The bytes of a text without its zero byte yet. Empty in the binary dialect.
+    /// The bytes of a text without its zero byte yet; empty in the binary dialect.
     pub fn unended_text(&self) -> &[u8] {
         match self.dialect {
             Dialect::Text => self.incoming.unread(),
@@ -167,12 +162,12 @@ impl Client {
     /// Applies one decoded message.
     ///
     /// # Errors
-    /// [`OutOfPlace`] if the message is not valid in this phase. The player is then unchanged.
+    /// [`OutOfPlace`] if the message is not valid in this phase; the player is then unchanged.
     pub fn apply(&mut self, message: DealerMessage) -> Result<Event, OutOfPlace> {
         self.knowledge.apply(message)
     }
 
-    /// Queues the decision as the next message. Returns it for the log.
+    /// Queues the decision as the next message, and returns it for the log.
     pub fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NotAsked> {
         let state = self.state().ok_or(NotAsked)?;
         self.knowledge.episode.record(state, choice);
@@ -193,7 +188,6 @@ impl Client {
             return Ok(());
         }
         self.incoming.buffer().extend_from_slice(bytes);
-        // Bytes after QUIT are ignored.
         while !self.has_heard_quit()
             && let Some(message) = self.incoming.next_message().map_err(|error| self.malformed(error))?
         {
@@ -202,7 +196,6 @@ impl Client {
         Ok(())
     }
 
-    // The error for the message that could not be decoded.
     const fn malformed(&self, error: DecodeError) -> Malformed {
         Malformed { number: self.incoming.number(), start: self.incoming.start(), error }
     }
@@ -231,7 +224,6 @@ impl netcore::Client for Client {
     }
 
     fn act(&mut self, _: Time, choice: Choice) {
-        // A decision without a question is ignored.
         let _ = self.decide(choice);
     }
 

@@ -10,8 +10,7 @@ use crate::game::{MAX_ROUNDS, MAX_SEATS, Seed};
 pub const MAX_CLIENTS: usize = 4_096;
 /// The maximum number of simultaneous clients of one host.
 ///
-/// A host gets another place only while more places are free than it has. A single host therefore gets at most half
-/// of them.
+/// A host gets another place only while more places are free than it has.
 pub const MAX_CLIENTS_OF_HOST: usize = MAX_CLIENTS / 2;
 /// The maximum number of simultaneous watchers, shared among hosts by the same rule.
 pub const MAX_WATCHERS: usize = 256;
@@ -27,7 +26,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Config {
     /// Seats at a table, 1 to 6; a table begins when all are taken.
     pub players: usize,
-    /// Tables in play at the same time. Unless `forever`, also the total.
+    /// Tables in play at the same time; unless `forever`, also the total.
     pub tables: u32,
     /// Whether another table is opened when one is over.
     pub forever: bool,
@@ -64,7 +63,6 @@ impl Config {
         }
     }
 
-    // Checks that every number is in its range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         if !(1..=MAX_SEATS).contains(&self.players) {
             return Err(ConfigError::Players(self.players));

@@ -2,8 +2,7 @@
 //! probability.
 //!
 //! The model is one fresh deck per round and one player. A hand is the counts of its card values, independent of
-//! their order; about three thousand hands are not bust. For each of them and each upcard, the remaining cards
-//! determine the dealer's chances. All other values are sums over hands.
+//! their order; about three thousand hands are not bust.
 //!
 //! | decision rule | reward per round |
 //! |--------------|------------------|
@@ -28,7 +27,7 @@ use crate::{
     policy::{MIN_UPCARD, Policy, STATES, State, StateSpace, UPCARDS},
 };
 
-/// The probabilities of the three results of a round. They add up to 1.
+/// The probabilities of the three results of a round, which add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Odds {
     /// The probability of a win.
@@ -40,7 +39,6 @@ pub struct Odds {
 }
 
 impl Odds {
-    /// A hand that is bust.
     const LOST: Self = Self { win: 0.0, push: 0.0, lose: 1.0 };
 
     /// The expected reward.
@@ -85,9 +83,7 @@ impl Limit {
     }
 }
 
-/// Every hand with its odds of standing, the basis of all exact values.
-///
-/// Build it once and reuse it; building it takes a fraction of a second.
+/// Every hand with its odds of standing; building it takes a fraction of a second, so reuse it.
 #[derive(Debug, Clone)]
 pub struct Solver {
     hands: Hands,
@@ -121,7 +117,6 @@ impl Solver {
         self.value_by(|points, upcard| certainly(policy.decide(points, upcard)))
     }
 
-    /// The expected reward of a round if every decision hits with the chance `hits(points, upcard)`.
     pub(crate) fn value_by(&self, hits: impl Fn(Points, u8) -> f64) -> f64 {
         (0..UPCARDS).map(|upcard| self.deal.upcard(upcard) * self.value_against(upcard, &hits)).sum()
     }
@@ -140,10 +135,7 @@ impl Solver {
         (0..UPCARDS).map(|upcard| self.deal.upcard(upcard) * best(upcard)).sum()
     }
 
-    /// The best policy on the states of a space.
-    ///
-    /// The search improves one decision at a time until none can be improved. For the coarse space, a test compares
-    /// the result with all other tables.
+    /// The best policy on the states of a space, found by improving one decision at a time.
     pub fn best(&self, space: StateSpace) -> Policy {
         let mut best = Policy::new(space, |state| state.total() < crate::hand::DEALER_STANDS);
         for upcard in 0..UPCARDS {
@@ -184,8 +176,8 @@ impl Solver {
         self.limit_by(space, |_, _| 0.5)
     }
 
-    /// The mean rewards of both actions in each state when `policy` makes all later decisions, over the hands that
-    /// it reaches. This is useful to a person who learns a policy. 0 for states that are never reached.
+    /// The mean rewards of both actions in each state when `policy` makes all later decisions; 0 for states that are
+    /// never reached.
     pub fn action_values(&self, policy: &Policy) -> Limit {
         self.limit_by(policy.space(), |points, upcard| certainly(policy.decide(points, upcard)))
     }
@@ -223,10 +215,9 @@ impl Solver {
         Limit { space, values }
     }
 
-    /// The odds of a hand against an upcard, without the cards of both in the deck: when it stands, and when it
-    /// takes one card and continues by `policy`. `None` for a hand that cannot face a decision with one deck.
+    /// The odds of a hand against an upcard when it stands, and when it takes one card and continues by `policy`.
     ///
-    /// `values` and `upcard` are card values, 2 to 11.
+    /// `values` and `upcard` are card values, 2 to 11. `None` for a hand that cannot face a decision with one deck.
     pub fn odds(&self, values: &[u8], upcard: u8, policy: &Policy) -> Option<(Odds, Odds)> {
         let (hand, up) = (self.hands.find(values)?, (MIN_UPCARD..=11).contains(&upcard).then(|| index_of(upcard))?);
         if hand.cards < 2 || self.deal.without(hand, up).short {
@@ -258,17 +249,15 @@ impl Solver {
         self.start(upcard, &values)
     }
 
-    // The chances of the next card after each hand, given the upcard.
     fn draws(&self, upcard: usize) -> Vec<[f64; VALUES]> {
         self.hands.nodes.iter().map(|hand| self.deal.without(hand, upcard).all_chances()).collect()
     }
 
-    // The value of each hand against an upcard. `decide` combines the values of hitting and standing.
+    // `decide` combines the values of hitting and standing.
     fn values(&self, upcard: usize, decide: impl Fn(Points, f64, f64) -> f64) -> Vec<f64> {
         self.values_after(upcard, &self.draws(upcard), decide)
     }
 
-    // Like `values`, with precomputed draws.
     fn values_after(
         &self,
         upcard: usize,
@@ -287,12 +276,10 @@ impl Solver {
         values
     }
 
-    // The value of a round against an upcard, from the values of its hands.
     fn start(&self, upcard: usize, values: &[f64]) -> f64 {
         weighted(&self.first_two(upcard), values)
     }
 
-    // The probability of each hand to be the first two cards, given the upcard.
     fn first_two(&self, upcard: usize) -> Vec<f64> {
         let mut chances = vec![0.0; self.hands.nodes.len()];
         let nothing = self.hands.nothing();

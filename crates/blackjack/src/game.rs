@@ -29,7 +29,6 @@ use crate::{
 /// The most rounds that a game has.
 pub const MAX_ROUNDS: u32 = 1_000_000_000;
 
-// One player of the game and its results.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Record {
     name: Name,
@@ -50,17 +49,15 @@ impl Record {
 
 /// A number of rounds with the same players, some of whom may leave.
 ///
-/// A round that is called off does not count, except for hands forfeited in it. Each seat therefore has its own
-/// count of rounds, and is dealt cards until it has played all of them.
+/// A cancelled round counts only for hands forfeited in it, so each seat has its own count of rounds and is dealt
+/// cards until it has played all of them.
 #[derive(Clone)]
 pub struct Game {
     records: Vec<Record>,
     rounds: u32,
     deck: Deck,
     rng: Generator,
-    // `None` between a round that was called off and the next.
     round: Option<Round>,
-    // The dealer's hand of the last finished round.
     revealed: Option<Hand>,
 }
 
@@ -97,8 +94,8 @@ impl Game {
         self.rounds
     }
 
-    /// How the game ended: finished if at least one seat has played all rounds, or deserted. `None` as long as
-    /// there are rounds to play and players to play them.
+    /// How the game ended: finished if at least one seat has played all rounds, or deserted; `None` while it
+    /// continues.
     pub fn outcome(&self) -> Option<Outcome> {
         let any = |is: fn(&Record, u32) -> bool| self.records.iter().any(|record| is(record, self.rounds));
         if self.round.as_ref().is_some_and(|round| !round.is_over()) || any(Record::wants_cards) {
@@ -114,7 +111,6 @@ impl Game {
         self.records.get(seat).is_some_and(|record| record.is_done(self.rounds))
     }
 
-    /// The current or former player of a seat.
     pub(crate) fn name(&self, seat: usize) -> Option<&Name> {
         self.records.get(seat).map(|record| &record.name)
     }
@@ -140,7 +136,7 @@ impl Game {
         Ok(())
     }
 
-    /// Forfeits the hand of a seat that breaks the rules of play or leaves during its hand. It is not dealt further
+    /// Forfeits the hand of a seat that breaks the rules of play or leaves during its hand; it is not dealt further
     /// hands.
     pub fn forfeit(&mut self, seat: usize) {
         let round = self.round.as_mut().filter(|round| !round.is_over());
@@ -151,8 +147,7 @@ impl Game {
         }
     }
 
-    /// Cancels the current round. It counts only for players whose hands were forfeited, and its cards are not
-    /// dealt again.
+    /// Cancels the round, except for forfeited hands; its cards are not dealt again.
     pub(crate) fn call_off(&mut self) {
         let Some(round) = self.round.take_if(|round| !round.is_over()) else { return };
         for (seat, record) in self.records.iter_mut().enumerate() {
@@ -163,14 +158,13 @@ impl Game {
         }
     }
 
-    /// Takes back the last result of a seat.
     pub(crate) fn take_back(&mut self, seat: usize, verdict: Verdict) {
         if let Some(record) = self.records.get_mut(seat) {
             record.score.take_back(verdict);
         }
     }
 
-    /// Stops dealing to a seat. A hand that it has finished counts.
+    /// Stops dealing to a seat; a hand that it has finished counts.
     pub fn leave(&mut self, seat: usize) {
         if let Some(record) = self.records.get_mut(seat) {
             record.present = false;
@@ -189,7 +183,6 @@ impl Game {
         Standings::new(table, records.collect())
     }
 
-    // Counts the results of a round that has just ended.
     fn count(&mut self) {
         let Some(round) = self.round.as_ref().filter(|round| round.is_over()) else { return };
         self.revealed = round.revealed().copied();
@@ -208,12 +201,11 @@ fn deal(deck: &mut Deck, records: &[Record], rounds: u32, rng: &mut ChaCha12Rng)
     Round::deal(deck.clone(), &present)
 }
 
-/// The state of a game as plain data. The dealer's configuration has the seed and the number of rounds.
+/// Without the seed and the number of rounds, which the configuration has.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GameState {
     records: Vec<Record>,
     deck: Vec<Card>,
-    // The number of random words drawn.
     drawn: u64,
     round: Option<RoundState>,
     revealed: Option<Hand>,
@@ -231,11 +223,8 @@ impl Game {
         }
     }
 
-    /// Restores the game that had this state. `rounds`, `seed` and the number of its table must be those with which
-    /// it began.
-    ///
-    /// # Errors
-    /// [`StateError`] if the deck does not contain each card once, or the round cannot be played with it.
+    /// `rounds`, `seed` and the number of the table must be those with which the game began. Fails if the round is
+    /// unreachable.
     pub(crate) fn restore(rounds: u32, (seed, table): (Seed, u32), state: GameState) -> Result<Self, StateError> {
         let GameState { records, deck, drawn, round, revealed } = state;
         let deck = Deck::in_order(&deck).ok_or("a deck without each card once")?;

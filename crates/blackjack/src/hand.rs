@@ -25,7 +25,6 @@ impl Points {
     /// The points of no cards: 0.
     pub const EMPTY: Self = Self { low: 0, ace: false };
 
-    /// These points with every ace as 1, and whether there is an ace.
     pub(crate) const fn of_low(low: u8, ace: bool) -> Self {
         Self { low, ace }
     }
@@ -38,7 +37,7 @@ impl Points {
         Self { low: self.low.saturating_add(value).saturating_sub(if ace { 10 } else { 0 }), ace: self.ace | ace }
     }
 
-    /// The total. At most one ace counts 11, if that does not make the hand bust.
+    /// The total; at most one ace counts 11, if that does not make the hand bust.
     #[inline]
     pub const fn total(self) -> u8 {
         if self.is_soft() { self.low + 10 } else { self.low }
@@ -63,9 +62,8 @@ impl Points {
     }
 }
 
-/// The maximum number of cards in a hand: 21 aces, and one more that makes it bust.
-///
-/// With one deck the maximum is 12; other dealers may play with more decks.
+/// The maximum number of cards in a hand: 21 aces, and one more that makes it bust. One deck allows 12, but other
+/// dealers may use more.
 pub(crate) const MAX_HAND: usize = 22;
 
 /// Cards in the order of the deal, and their points.
@@ -85,7 +83,7 @@ impl Hand {
         Self { cards: [filler; MAX_HAND], count: 0, points: Points::EMPTY }
     }
 
-    /// Adds a card. If the hand is already bust, returns `false` and leaves it unchanged.
+    /// Adds a card; `false`, and no change, if the hand is already bust.
     pub fn push(&mut self, card: Card) -> bool {
         if self.points.is_bust() {
             return false;
@@ -97,7 +95,7 @@ impl Hand {
         true
     }
 
-    /// A hand of these cards; `None` if it would be bust before the last card, or is too long.
+    /// `None` if the hand would be bust before the last card, or is too long.
     pub(crate) fn of(cards: &[Card]) -> Option<Self> {
         let mut hand = Self::new();
         cards.iter().all(|&card| hand.push(card)).then_some(hand)

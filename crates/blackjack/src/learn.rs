@@ -2,7 +2,7 @@
 //!
 //! | decision rule | result |
 //! |---------------|--------|
-//! | [`Explore::Random`] | the course's way: approaches the values of *random play*, so it never plays well, see below |
+//! | [`Explore::Random`] | the course's way: approaches the values of *random play*, so it never plays well |
 //! | [`Explore::Epsilon`] | approaches good play, at the price of the random moves that it keeps making |
 //! | [`Explore::UntilConfident`] | the best table in the fewest rounds |
 //!
@@ -16,9 +16,8 @@
 //! | 10^6   | -0.0521 | -0.0517 | -0.0439 | -0.0433 |
 //! | 10^7   | -0.0516 | -0.0515 | -0.0429 | -0.0428 |
 //!
-//! Random training never learns to play well. It learns the value of hitting 11 *if everything after it is random
-//! too*, which mostly ends in a bust. So it learns to stand on 11 against 2 to 6, and on nearly all of 12 and more.
-//! More rounds only make it more certain of that.
+//! Random training learns the value of hitting 11 *if everything after it is random too*, which mostly ends in a
+//! bust. So it learns to stand on 11 against 2 to 6, and on nearly all of 12 and more.
 //!
 //! Source of the first two: the requirements of the course's project, "Player, training".
 
@@ -83,10 +82,9 @@ pub enum Explore {
     Random,
     /// At random with this chance, otherwise by the table so far; never HIT with 21.
     Epsilon(Chance),
-    /// At random with a chance of one half until the better action of the state is known with confidence, and with
-    /// a small chance after that; otherwise by the table so far; never HIT with 21. Only the last random decision
-    /// of a round and those after it are learned from, because a later random decision affects the results of
-    /// earlier ones.
+    /// At random half of the time until the better action of the state is known with confidence, rarely after that;
+    /// otherwise by the table so far; never HIT with 21. Only the last random decision of a round and those after it
+    /// are learned from, because a later random decision affects the results of earlier ones.
     UntilConfident,
 }
 
@@ -97,7 +95,6 @@ impl Explore {
         self.choose_by(self.plan(&table.entry(state), state.total()), state.total(), rng)
     }
 
-    // The plan for a state with this entry and total.
     #[inline]
     fn plan(self, entry: &Entry, total: u8) -> Plan {
         match self {
@@ -129,10 +126,8 @@ impl Explore {
     }
 }
 
-// The part of a state's entry that a learner needs for its decision.
 #[derive(Debug, Clone, Copy, Default)]
 struct Plan {
-    // The decision of the table so far.
     hits: bool,
     confident: bool,
 }
@@ -142,7 +137,6 @@ struct Plan {
 pub struct Choice {
     /// What to do.
     pub action: Action,
-    /// Whether the decisions of the round before this one still count.
     pub(crate) counts_before: bool,
 }
 
@@ -176,12 +170,11 @@ fn is_confident(Entry { hit, stand }: &Entry) -> bool {
 pub struct Episode {
     decisions: [Option<(State, Action)>; MAX_HAND],
     count: usize,
-    // The first decision that counts.
     from: usize,
 }
 
 impl Episode {
-    /// Records the next decision. Decisions beyond the capacity of a hand are dropped.
+    /// Decisions beyond the capacity of a hand are dropped.
     #[inline]
     pub(crate) fn record(&mut self, state: State, choice: Choice) {
         if !choice.counts_before {

@@ -1,8 +1,5 @@
 //! The facts that a player decides on, and policies that decide by them.
 //!
-//! A [`State`] is the input of the learner: its total, the dealer's upcard and, if the [`StateSpace`] includes it,
-//! whether the hand is soft. A [`Policy`] maps each state to hit or stand.
-//!
 //! Source: the requirements of the course's project, "Q table", whose states are the [`StateSpace::Coarse`] ones.
 
 use core::fmt;
@@ -16,17 +13,16 @@ use crate::{
 pub(crate) const MIN_TOTAL: u8 = 4;
 /// The smallest value of an upcard; the largest is the 11 of an ace.
 pub const MIN_UPCARD: u8 = 2;
-/// The number of upcard values.
 pub(crate) const UPCARDS: usize = 10;
-/// The number of totals with a decision: 4 to 21.
+/// From 4 to 21.
 const TOTALS: usize = 18;
-/// The number of indices of a table with one entry per state, used or not: 18 totals, hard and soft, 10 upcards.
+/// One index per state, used or not: 18 totals, hard and soft, 10 upcards.
 pub(crate) const STATES: usize = TOTALS * 2 * UPCARDS;
 
 /// The facts that make up a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StateSpace {
-    /// Total and upcard: the course's 180 states. A soft hand and a hard hand of the same total are one state.
+    /// Total and upcard: the course's 180 states, whether soft or hard.
     #[default]
     Coarse,
     /// Total, whether it is soft, and upcard: 280 states that can be reached.
@@ -77,8 +73,8 @@ pub struct State {
 }
 
 impl State {
-    /// The state with these facts; `None` if the space does not contain it: a total outside 4 to 21, an upcard
-    /// outside 2 to 11, or a soft state in the coarse space or below 12, where an ace makes at least 12.
+    /// The state with these facts; `None` if the space does not contain it, such as a soft state below 12, where an
+    /// ace makes at least 12.
     pub fn new(space: StateSpace, total: u8, soft: bool, upcard: u8) -> Option<Self> {
         let possible = (MIN_TOTAL..=BEST).contains(&total)
             && (MIN_UPCARD..=11).contains(&upcard)
@@ -107,7 +103,7 @@ impl State {
         self.upcard
     }
 
-    /// The index in a table of [`STATES`] entries, in the order of [`StateSpace::states`].
+    /// In the order of [`StateSpace::states`], below [`STATES`].
     #[inline]
     pub(crate) const fn index(self) -> usize {
         let row = (self.total.saturating_sub(MIN_TOTAL) as usize) * 2 + self.soft as usize;
@@ -174,8 +170,7 @@ impl Policy {
         self.hits[state.index()] = matches!(action, Action::Hit);
     }
 
-    /// The states with different actions. A coarse policy treats soft and hard hands alike; it is compared with a
-    /// soft policy in the soft space.
+    /// The states with different actions; a coarse policy is compared with a soft one in the soft space.
     pub fn differences(&self, other: &Self) -> impl Iterator<Item = State> {
         let space = if self.space == other.space { self.space } else { StateSpace::Soft };
         space.states().filter(move |&state| self.comparable_action(state) != other.comparable_action(state))

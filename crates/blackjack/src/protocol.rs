@@ -40,7 +40,6 @@ use crate::{cards::Card, game::Action, name::Name, verdict::Verdict};
 
 /// The longest message in bytes: a text without its NUL, or a binary message without its length.
 pub const MAX_MESSAGE: u16 = 256;
-/// The version of the binary dialect.
 pub(crate) const VERSION: u8 = 1;
 
 const JOIN: u8 = 1;
@@ -239,7 +238,7 @@ const fn invalid(what: &'static str, at: usize) -> DecodeError {
     DecodeError::invalid(what, at)
 }
 
-// Decodes a whole binary message. Running out of bytes is an error, since the message is complete.
+// Running out of bytes is an error, since the message is complete.
 fn whole<T>(message: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>) -> Result<T, DecodeError> {
     let mut reader = Reader::new(message, 0);
     match read(&mut reader) {
@@ -268,7 +267,6 @@ impl Protocol for Blackjack {
     // Includes the length of a binary message, which is longer than a NUL.
     const MAX_MESSAGE: usize = MAX_MESSAGE as usize + 4;
 
-    // A player only sends a message that is due, and the dealer has to send one before the next is due.
     const AHEAD: Option<DecodeError> = Some(invalid("a message that was sent before it was asked for", 0));
 
     fn length(decoder: &PlayerDecoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {

@@ -1,11 +1,10 @@
 //! The Q table: learned values, stored as counts.
 //!
-//! For each state and action the table counts how many times the action was taken (`n`) and sums the final rewards
-//! of those rounds. The value of an action is `sum / n`. Integers lose no precision in long training, can be added
-//! when tables are merged, and are the same on every machine.
+//! For each state and action the table counts how many times the action was taken (`n`) and sums the final rewards of
+//! those rounds; its value is `sum / n`. Integers lose no precision, can be added when tables are merged, and are the
+//! same on every machine.
 //!
-//! Source: the requirements of the course's project, "Q table". The update follows the round in every case, and
-//! every visit counts, as specified there.
+//! Source: the requirements of the course's project, "Q table": the update follows the round, and every visit counts.
 
 mod error;
 mod file;
@@ -27,7 +26,7 @@ use crate::{
 pub struct Tally {
     /// How many times the action was taken.
     pub n: u64,
-    /// The sum of the rewards of those rounds, each +1, 0 or -1, so it is between `-n` and `n`.
+    /// The sum of the rewards of those rounds, between `-n` and `n`.
     pub sum: i64,
 }
 
@@ -38,10 +37,9 @@ impl Tally {
         (self.n > 0).then(|| self.sum as f64 / self.n as f64)
     }
 
-    // Compares the means of two actions that were both taken, without rounding.
     #[inline]
     fn cmp_mean(self, other: Self) -> Ordering {
-        // Below this bound, which nearly always holds, the products fit in 64 bits. That is several times as fast.
+        // Below this bound, which nearly always holds, the products fit in 64 bits.
         if (self.n | other.n) >> 31 == 0 {
             #[expect(clippy::cast_possible_wrap, reason = "both counts are below 2^31 here")]
             let (ours, theirs) = (self.sum * other.n as i64, other.sum * self.n as i64);
@@ -85,7 +83,6 @@ impl Entry {
         }
     }
 
-    // The decision for a total: HIT only if it is known to be better.
     #[inline]
     pub(crate) fn best(&self, total: u8) -> Action {
         let hit = if self.hit.n > 0 && self.stand.n > 0 {
@@ -116,8 +113,7 @@ pub struct QTable {
 }
 
 impl QTable {
-    /// The largest count of an action in a file or a merge. It is far enough below the largest `u64` that training
-    /// cannot overflow a count.
+    /// The largest count of an action in a file or a merge: training cannot overflow it.
     pub(crate) const MAX_COUNT: u64 = 1 << 62;
 
     /// Creates an empty table.
@@ -136,14 +132,12 @@ impl QTable {
         self.entries[state.index()]
     }
 
-    /// Counts one decision of a round that ended with `reward`. Call it for every decision of the round, and only
-    /// once the round has a result.
+    /// Counts one decision of a round that ended with `reward`; call it for every decision of the round.
     #[inline]
     pub fn learn(&mut self, state: State, action: Action, reward: i8) {
         self.learn_at(state.index(), action, reward);
     }
 
-    // Like `learn`, but by the index of the state. Returns the updated entry.
     #[inline]
     pub(crate) fn learn_at(&mut self, place: usize, action: Action, reward: i8) -> &Entry {
         let entry = &mut self.entries[place];
@@ -153,7 +147,7 @@ impl QTable {
 
     /// The decision of the table: HIT if both actions were tried and HIT has the greater mean.
     ///
-    /// If one was never tried, HIT below 17. Never HIT with 21.
+    /// If one was never tried, HIT below 17; never HIT with 21.
     #[inline]
     pub fn best(&self, state: State) -> Action {
         self.entries[state.index()].best(state.total())
@@ -169,8 +163,7 @@ impl QTable {
         self.space.states().map(|state| (state, self.entry(state))).filter(|(_, entry)| entry.visits() > 0)
     }
 
-    /// The least taken action with its state and count. HIT with 21 is excluded, because most learners never try
-    /// it.
+    /// The least taken action with its state and count, without HIT with 21, which most learners never try.
     pub fn least_visited(&self) -> Option<(State, Action, u64)> {
         self.space
             .states()
@@ -184,7 +177,7 @@ impl QTable {
     /// Adds the counts of another table.
     ///
     /// # Errors
-    /// [`MergeError`] if the states differ or a count gets too large. The table is then unchanged.
+    /// [`MergeError`] if the states differ or a count gets too large; the table is then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.space != other.space {
             return Err(MergeError::OtherSpace(self.space, other.space));
@@ -203,10 +196,8 @@ impl QTable {
         Ok(())
     }
 
-    /// The counts added since `earlier`. With this, the results of several learners that started from one table can
-    /// be merged.
-    ///
-    /// Counts that have decreased become 0.
+    /// The counts added since `earlier`, so that learners that started from one table can be merged; decreased counts
+    /// become 0.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut gained = self.clone();
@@ -223,7 +214,7 @@ impl QTable {
 
     /// One line per visited state, `total dealer hit_mean hit_n stand_mean stand_n`.
     ///
-    /// If the table distinguishes soft hands, `soft` (0 or 1) follows the total. An unknown mean is `-`.
+    /// `soft` (0 or 1) follows the total if the table distinguishes it; an unknown mean is `-`.
     pub fn dump(&self) -> String {
         let mut text = String::new();
         for (state, entry) in self.visited() {

@@ -1,11 +1,11 @@
-//! The dealer without its sockets: a lobby that assigns waiting clients to tables and forwards their messages to them.
+//! The dealer without its sockets: a lobby that assigns waiting clients to tables and forwards their messages to
+//! them.
 //!
-//! - Clients that have joined wait in a queue. As soon as enough of them wait for a table and one is free, it
-//!   begins. Each [`Table`] has its own cards.
+//! - Clients that have joined wait until enough of them wait for a table and one is free. Each [`Table`] has its own
+//!   cards.
 //! - After a killed server has resumed, a JOIN with the same name from the same host gets its seat back. Clients
 //!   without a seat are forgotten.
-//! - Places and turns in the queue are shared among hosts, so a thousand connections from one address delay only
-//!   each other.
+//! - Places and turns in the queue are shared among hosts.
 //! - Watchers receive a [`LobbyView`] after changes, at most ten per second.
 //!
 //! Sources: the requirements of the course's project, "Dealer" and "Tournament". The handling of errors is our own.
@@ -41,18 +41,16 @@ use crate::{
     view::{LobbyView, MAX_SHOWN},
 };
 
-// Clients waiting for a seat. Their hosts have places, so at most `MAX_CLIENTS` wait.
+// Their hosts have places, so at most `MAX_CLIENTS` clients wait.
 type Queue = HostQueue<PeerId, MAX_CLIENTS>;
 
-// The place of a joined client.
 #[derive(Debug, Clone)]
 enum Guest {
     Waiting { name: Name, dialect: Dialect },
     Seated { table: u32 },
 }
 
-// A table and its alarm. The alarm changes only when the table's deadline moves forward, so an answer in time,
-// which postpones the deadline, is free.
+// The alarm changes only when the table's deadline moves forward, so an answer in time is free.
 #[derive(Debug, Clone)]
 struct Entry {
     table: Table,
@@ -65,25 +63,21 @@ pub struct Server {
     config: Config,
     // Places of players; watchers have separate ones.
     places: Places,
-    // Clients that have not joined yet.
     pending: Pending,
     watchers: Watchers,
     guests: BTreeMap<PeerId, Guest>,
     queue: Queue,
-    // Tables in play, and finished ones that still have messages to send.
+    // Includes finished tables that still have messages to send.
     tables: BTreeMap<u32, Entry>,
     alarms: BTreeSet<(Time, u32)>,
-    // Seats held for their former players.
     held: HeldSeats,
     begun: u32,
     playing: u32,
     complete: u32,
-    // Rounds at finished tables.
     rounds: u64,
     accounts: Option<Accounts>,
     printer: Printer,
     ended: Option<Outcome>,
-    // Stopped, to be resumed later.
     suspended: bool,
 }
 
@@ -154,13 +148,12 @@ impl Server {
         }
     }
 
-    // Disconnects a client that has not joined; its dialect may be unknown, so it gets no message.
+    // The dialect may be unknown, so the client gets no message.
     fn turn_away(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         fault.log(peer, None, out);
         self.close(peer, out);
     }
 
-    // Disconnects a client without a seat.
     fn close(&mut self, peer: PeerId, out: &mut Outbox) {
         self.pending.leave(peer);
         self.places.leave(peer);
@@ -180,7 +173,6 @@ impl Server {
             }
             None => {}
         }
-        // Messages of watchers are ignored.
         if !self.pending.has(peer) {
             return;
         }
@@ -209,7 +201,6 @@ impl Server {
         }
     }
 
-    // Disconnects a client that violated the protocol.
     fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         match self.guests.get(&peer) {
             Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.fault(now, peer, fault, out)),
@@ -262,7 +253,6 @@ impl Server {
         }
     }
 
-    // Disconnects all clients without a seat.
     fn dismiss(&mut self, out: &mut Outbox) {
         for peer in self.pending.peers() {
             self.close(peer, out);
@@ -288,14 +278,12 @@ impl Server {
 }
 
 impl Server {
-    // Seats at tables that have not begun; `None` if the number of tables is unlimited.
     fn seats_to_come(&self) -> Option<usize> {
         let Config { players, tables, forever, .. } = self.config;
         let tables = usize::try_from(tables.saturating_sub(self.begun)).unwrap_or(usize::MAX);
         (!forever).then_some(tables.saturating_mul(players))
     }
 
-    // Starts tables as long as enough players wait.
     fn fill_tables(&mut self, now: Time, out: &mut Outbox) {
         let Config { players, tables, forever, .. } = self.config;
         while self.queue.len() >= players
@@ -321,7 +309,6 @@ impl Server {
         }
     }
 
-    // Runs `act` on a table and applies its consequences.
     fn at(&mut self, now: Time, number: u32, out: &mut Outbox, act: impl FnOnce(&mut Table, &mut Outbox)) {
         if let Some(entry) = self.tables.get_mut(&number) {
             act(&mut entry.table, out);
@@ -329,7 +316,6 @@ impl Server {
         }
     }
 
-    // Applies the consequences of events at a table: closed connections, its result, its alarm.
     fn settle(&mut self, now: Time, number: u32, out: &mut Outbox) {
         let Some(entry) = self.tables.get_mut(&number) else { return };
         for peer in mem::take(&mut entry.table.closed) {
@@ -364,7 +350,6 @@ impl Server {
         }
     }
 
-    // Ends the dealer when the last table is over. Waiting clients receive QUIT.
     fn end_if_done(&mut self, out: &mut Outbox) {
         if self.ended.is_none() && !self.config.forever && self.begun >= self.config.tables && self.playing == 0 {
             self.ended = Some(if self.complete > 0 { Outcome::Finished } else { Outcome::Deserted });
@@ -392,7 +377,6 @@ impl Server {
         }
     }
 
-    // Runs after each input.
     fn conclude(&mut self, now: Time, out: &mut Outbox) {
         if let (Some(mut accounts), Some(every)) = (self.accounts, self.config.accounts) {
             accounts.give(now, every, self, out);
@@ -424,7 +408,6 @@ impl Engine for Server {
             Input::Elapsed => self.elapsed(now, out),
             Input::Stop(Leave::Over) => self.stop(now, out),
             Input::Stop(Leave::Resumable) => {
-                // No peer is notified, and the state does not change.
                 self.suspended = true;
                 return;
             }
@@ -454,8 +437,7 @@ impl Engine for Server {
         let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
         let seats = self.config.tables.saturating_mul(count(self.config.players));
         let taken: u32 = self.tables().map(|table| count(table.taken())).sum();
-        // A table is opened only for a full number of players. Before the first one, waiting players count as
-        // seated.
+        // Before the first table, for which the lobby waits, waiting players count as seated.
         let waiting = if phase == Phase::Lobby { count(self.queue.len()) } else { 0 };
         Status { phase, taken: taken.saturating_add(waiting).min(seats), seats }
     }

@@ -3,7 +3,7 @@
 use core::{fmt, ops::AddAssign};
 use serde::{Deserialize, Serialize};
 
-/// The result of a hand. On the wire [`Lose`](Verdict::Lose) is spelled `LOOSE`.
+/// The result of a hand; on the wire [`Lose`](Verdict::Lose) is spelled `LOOSE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// The player has more, or the dealer is bust.
@@ -95,7 +95,7 @@ impl Score {
         self.wins + self.pushes + self.losses + self.busts
     }
 
-    /// The sum of all rewards, which is the net result of a stake of 1 in each round.
+    /// The sum of all rewards: the net result of a stake of 1 in each round.
     pub fn bankroll(&self) -> i64 {
         let lost = self.losses.saturating_add(self.busts);
         let difference = i64::try_from(self.wins.abs_diff(lost)).unwrap_or(i64::MAX);
@@ -108,7 +108,6 @@ impl Score {
         (self.wins as f64 - (self.losses + self.busts) as f64) / self.rounds().max(1) as f64
     }
 
-    /// The mean squared deviation of a round's reward from the mean.
     #[expect(clippy::cast_precision_loss, reason = "a deviation for people to read")]
     pub(crate) fn variance(&self) -> f64 {
         let decided = (self.wins + self.losses + self.busts) as f64 / self.rounds().max(1) as f64;

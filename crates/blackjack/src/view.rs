@@ -1,10 +1,8 @@
-//! Views of the game, limited to what their receivers may see: a [`View`] is for the player of a seat, a
-//! [`TableView`] and a [`LobbyView`] are public.
+//! Views of the game, limited to what their receivers may see: they cannot hold the hole card or the deck, and every
+//! message is built from them.
 //!
-//! These types cannot hold the hole card or the deck, and every message is built from them.
-//!
-//! A watcher receives the whole picture in one message: lines of printable ASCII separated by line feeds, then a
-//! zero byte.
+//! A watcher receives the whole picture in one message: lines of printable ASCII separated by line feeds, then a zero
+//! byte.
 //!
 //! | line | meaning |
 //! |------|---------|
@@ -16,8 +14,8 @@
 //! | `SEAT <number> <stage> <name> <wins> <pushes> <losses> <busts> <forfeits>` | a player and its results |
 //! | `HAND <card>, <card> …` | the cards of the seat above |
 //!
-//! `LOBBY` is the first line; the pictures of at most [`MAX_SHOWN`] tables follow it. The stage of a seat is
-//! `WAITS`, `DECIDES`, `STANDS`, `BUST`, `FORFEITED`, or `OUT` if no hand was dealt to it.
+//! `LOBBY` is the first line; the pictures of at most [`MAX_SHOWN`] tables follow it. The stage of a seat is `WAITS`,
+//! `DECIDES`, `STANDS`, `BUST`, `FORFEITED`, or `OUT` if no hand was dealt to it.
 //!
 //! Pictures are our own: the course's protocol has no watchers.
 
@@ -34,7 +32,7 @@ use crate::{
     verdict::{Score, Verdict},
 };
 
-/// The maximum number of tables in one picture. Tables with the lowest numbers are shown.
+/// The maximum number of tables in one picture, those with the lowest numbers.
 pub const MAX_SHOWN: usize = 16;
 
 /// The progress of a seat's hand.

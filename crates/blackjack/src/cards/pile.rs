@@ -1,6 +1,4 @@
-//! Incremental Fisher-Yates over 52 values.
-//!
-//! The shuffle runs from the front and can stop early: after `n` steps the first `n` values are a uniform draw without
+//! Incremental Fisher-Yates over 52 values: after `n` steps the first `n` values are a uniform draw without
 //! replacement, whatever the order was before.
 
 use rand::Rng;
@@ -15,7 +13,7 @@ const _: () = assert!(DECK <= PLACES && PLACES.is_power_of_two());
 // rejected.
 const BATCH: usize = 6;
 
-/// [`DECK`] values. Some are dealt, and some of the rest are already in their final, random place.
+/// Some values are dealt, and some of the rest are already in their final, random place.
 #[derive(Debug, Clone)]
 pub(crate) struct Pile<T> {
     // Places from `DECK` on are not used.
@@ -26,7 +24,6 @@ pub(crate) struct Pile<T> {
 }
 
 impl<T: Copy> Pile<T> {
-    /// A pile in this order, with no values dealt.
     pub(crate) const fn new(order: [T; DECK]) -> Self {
         let mut places = [order[0]; PLACES];
         let mut place = 0;
@@ -37,25 +34,21 @@ impl<T: Copy> Pile<T> {
         Self { places, dealt: 0, shuffled: 0 }
     }
 
-    /// A pile in this order, as after a whole shuffle, with no values dealt.
     pub(crate) const fn shuffled(order: [T; DECK]) -> Self {
         let mut pile = Self::new(order);
         pile.shuffled = DECK;
         pile
     }
 
-    /// All values in order, dealt or not.
     pub(crate) fn order(&self) -> &[T] {
         &self.places[..DECK]
     }
 
-    /// Returns all values to the pile without changing their order.
     pub(crate) const fn reset(&mut self) {
         self.dealt = 0;
         self.shuffled = 0;
     }
 
-    /// Returns all values to the pile and shuffles them.
     pub(crate) fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         self.reset();
         while self.shuffled < DECK {
@@ -63,7 +56,6 @@ impl<T: Copy> Pile<T> {
         }
     }
 
-    /// Deals the next value, shuffled or not; [`DeckEmpty`] if all are dealt.
     #[inline]
     pub(crate) fn deal(&mut self) -> Result<T, DeckEmpty> {
         if self.dealt >= DECK {
@@ -73,7 +65,7 @@ impl<T: Copy> Pile<T> {
         Ok(self.places[(self.dealt - 1) % PLACES])
     }
 
-    /// Deals the next value and shuffles only if necessary; [`DeckEmpty`] if all are dealt.
+    /// Shuffles only if necessary.
     #[inline]
     pub(crate) fn draw<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Result<T, DeckEmpty> {
         if self.dealt == self.shuffled {
@@ -82,7 +74,6 @@ impl<T: Copy> Pile<T> {
         self.deal()
     }
 
-    /// Returns all values to the pile and draws the first four.
     #[inline]
     pub(crate) fn draw_four<R: Rng + ?Sized>(&mut self, rng: &mut R) -> [T; 4] {
         self.reset();
@@ -91,7 +82,6 @@ impl<T: Copy> Pile<T> {
         [self.places[0], self.places[1], self.places[2], self.places[3]]
     }
 
-    // Shuffles the next places, up to the limit of one random word.
     #[inline]
     fn shuffle_more<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         if self.shuffled + BATCH <= DECK {
@@ -101,7 +91,7 @@ impl<T: Copy> Pile<T> {
         }
     }
 
-    // Shuffles the next `N` places with one random word. A constant `N` lets the compiler unroll the loops, which halves the time.
+    // A constant `N` lets the compiler unroll the loops, which halves the time.
     #[inline]
     fn shuffle_places<const N: usize, R: Rng + ?Sized>(&mut self, rng: &mut R) {
         let start = self.shuffled;
@@ -162,7 +152,6 @@ mod tests {
         }
     }
 
-    // A generator that returns the words of a list.
     struct Listed(Vec<u64>);
 
     impl rand::TryRng for Listed {
@@ -180,11 +169,10 @@ mod tests {
 
     #[test]
     fn biased_random_words_are_rejected() {
-        // 2^64 mod (52 * 51 * 50 * 49 * 48 * 47) is above 0, so the word 0, which leaves a rest of 0, is rejected.
+        // The word 0 leaves a rest of 0, which is below 2^64 mod (52 * 51 * 50 * 49 * 48 * 47), so it is rejected.
         let ways: u64 = (47..=52).product();
         assert!(!ways.wrapping_neg().is_multiple_of(ways));
         let mut words = Listed(std::vec![0, u64::MAX]);
-        // The largest word picks the last value for every place.
         assert_eq!(numbers().draw(&mut words), Ok(52));
         assert!(words.0.is_empty());
     }

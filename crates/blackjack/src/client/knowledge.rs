@@ -19,13 +19,12 @@ pub enum Meaning {
         verdict: Verdict,
         /// The total of the player's hand.
         total: u8,
-        /// The decisions of the round, for learning; `None` if its result was an anomaly, or if some of its decisions
-        /// were made before the connection was lost.
+        /// The decisions of the round; `None` after an anomaly, or if some were made before the connection was lost.
         lesson: Option<Episode>,
     },
     /// The message was ignored as an anomaly.
     Ignored,
-    /// The dealer has ended the game. No messages follow.
+    /// The dealer has ended the game.
     Quit,
 }
 
@@ -44,8 +43,7 @@ pub enum Anomaly {
     /// A result although no round is in progress.
     #[error("received a result outside a round; it is not counted")]
     StrayResult,
-    /// A result although no decision was made, or before the hand was played. After a lost connection a dealer may
-    /// send the last round again without its questions, which looks like this.
+    /// A result although no decision was made, or before the hand was played.
     #[error("received a result before the hand was played")]
     EarlyResult,
     /// A result that a hand of this total cannot have.
@@ -82,18 +80,13 @@ pub struct NotAsked;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    // Before the first round and between rounds.
     Idle,
-    // Waiting for the first card, the second, the upcard.
     First,
     Second,
     Upcard,
-    // Waiting for a question.
     Between,
     Asked,
-    // HIT was sent; waiting for the card.
     Hit,
-    // The player has stood or is bust; waiting for the result.
     Done,
     Over,
 }
@@ -112,7 +105,6 @@ impl Phase {
     }
 }
 
-/// One player's knowledge of the game.
 #[derive(Debug, Clone)]
 pub(super) struct Knowledge {
     pub(super) space: StateSpace,
@@ -127,7 +119,6 @@ pub(super) struct Knowledge {
 }
 
 impl Knowledge {
-    /// The knowledge of a player who has just joined, with states of this space.
     pub(super) fn new(space: StateSpace) -> Self {
         Self {
             space,
@@ -140,7 +131,7 @@ impl Knowledge {
         }
     }
 
-    /// Applies a message; on an error the state is unchanged.
+    /// On an error the state is unchanged.
     pub(super) fn apply(&mut self, message: DealerMessage) -> Result<Event, OutOfPlace> {
         let (meaning, anomaly) = match (message, self.phase) {
             (got, Phase::Over) => return Err(OutOfPlace { got, expected: Phase::Over.expected() }),
@@ -193,7 +184,7 @@ impl Knowledge {
         repeated.then_some(Anomaly::Repeated(card))
     }
 
-    // The anomaly of a result, if any. For a bust hand some dealers send BUST and others LOOSE.
+    // For a bust hand some dealers send BUST and others LOOSE.
     fn judge(&self, was: Phase, verdict: Verdict) -> Option<Anomaly> {
         let bust = self.hand.points().is_bust();
         if was != Phase::Done {

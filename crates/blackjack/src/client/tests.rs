@@ -1,5 +1,3 @@
-//! Tests of the player's reaction to the dealer's messages.
-
 use super::*;
 use crate::{qtable::QTable, verdict::Verdict};
 use netcore::Client as _;
@@ -12,7 +10,7 @@ fn client(space: StateSpace) -> Client {
 const HIT: Choice = Choice::sure(Action::Hit);
 const STAND: Choice = Choice::sure(Action::Stand);
 
-// Plays a script of dealer's messages; `HIT` and `STAND` are the player's answers. Returns the anomalies.
+// `HIT` and `STAND` are the player's answers. Returns the anomalies.
 fn play(player: &mut Client, table: &mut QTable, script: &str) -> Result<String, String> {
     let mut odd = Vec::new();
     for line in script.split(", ") {
@@ -74,7 +72,6 @@ fn tolerated_faults_are_reported_and_not_learned() {
     let (odd, learned) = after("DEAL, HIT, CARD Ten of Clubs, RESULT BUST");
     assert_eq!(odd, Ok("received the Ten of Clubs twice in one round".into()));
     assert_eq!(learned, "16 3 -1.000000 1 - 0");
-    // A round that began before the connection was lost is continued.
     let begun = "BEGIN, CARD Ten of Clubs, CARD Six of Hearts, DEALER Three of Diamonds, CARD Two of Clubs, DECISION, STAND, \
                  RESULT WIN";
     let (odd, learned) = after(begun);
@@ -152,7 +149,6 @@ fn error_has_its_position() {
         (Dialect::Binary, b"\0\0\0\x01\x02\0\0\0\x02\x03\x35", "message 2, from byte 5 of the stream: byte 1"),
         (Dialect::Binary, b"\0\0\0\0", "message 1, from byte 0 of the stream: "),
         (Dialect::Binary, b"\xff\xff\xff\xff", "message 1, from byte 0 of the stream: a message of 4294967295"),
-        // An unterminated message is rejected as soon as it is too long.
         (Dialect::Text, &[b'A'; 257], "message 1, from byte 0 of the stream: "),
     ] {
         let mut player = Client::new(Name::new(b"Ann").unwrap(), dialect, Framing::Stream, StateSpace::Soft);

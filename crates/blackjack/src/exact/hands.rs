@@ -8,36 +8,30 @@ use crate::{
     policy::MIN_UPCARD,
 };
 
-/// The number of card values: 2 to 11.
 pub(super) const VALUES: usize = 10;
-/// The reward of a hand that is bust.
 pub(super) const BUST: f64 = -1.0;
 
 /// The number of cards of each value, from 2 to 11.
 type Counts = [u8; VALUES];
 
-/// The index of a card value in [`Counts`].
 pub(super) const fn index_of(value: u8) -> usize {
     (value - MIN_UPCARD) as usize
 }
 
-/// The card value with this index.
 #[expect(clippy::cast_possible_truncation, reason = "there are ten values")]
 pub(super) const fn card_value(index: usize) -> u8 {
     index as u8 + MIN_UPCARD
 }
 
-/// The cards of a round, or the remaining ones.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deal {
     counts: Counts,
     cards: u8,
-    // A hand took more cards of a value than there were.
+    // Set if a hand took more cards of a value than there were.
     pub(super) short: bool,
 }
 
 impl Deal {
-    /// 52 cards: four of each value but 16 of value 10.
     pub(super) const FULL: Self = Self::of([4, 4, 4, 4, 4, 4, 4, 4, 16, 4]);
 
     pub(super) const fn of(counts: Counts) -> Self {
@@ -53,7 +47,6 @@ impl Deal {
         f64::from(self.counts[upcard]) / f64::from(self.cards)
     }
 
-    /// The remaining cards without a hand and an upcard.
     pub(super) fn without(&self, hand: &Node, upcard: usize) -> Self {
         let mut left = *self;
         for (index, taken) in hand.counts.iter().enumerate() {
@@ -69,30 +62,25 @@ impl Deal {
         self.cards = self.cards.saturating_sub(count);
     }
 
-    /// The probability of each value of the next card, by index.
     pub(super) fn all_chances(&self) -> [f64; VALUES] {
         let all = f64::from(self.cards.max(1));
         self.counts.map(|count| f64::from(count) / all)
     }
 
-    /// The possible values of the next card, by index, with their probabilities.
     pub(super) fn chances(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
         self.all_chances().into_iter().enumerate().filter(|&(_, chance)| chance > 0.0)
     }
 }
 
-/// A hand that is not bust.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) counts: Counts,
     pub(super) cards: u8,
     pub(super) points: Points,
-    /// The hand after one more card of each value; `None` if that is bust or not in the deck.
     pub(super) next: [Option<u16>; VALUES],
 }
 
 impl Node {
-    /// The value of the hand after one more card, looked up in the values of all hands.
     pub(super) fn after(&self, values: &[f64], card: usize) -> f64 {
         self.next[card].map_or(BUST, |next| values[usize::from(next)])
     }
@@ -108,19 +96,17 @@ struct Drawing {
     then: [u16; VALUES],
 }
 
-/// The number of the dealer's ends: 17 to 21, or bust.
+/// The dealer's results: 17 to 21, or bust.
 const ENDS: usize = (BEST + 2 - DEALER_STANDS) as usize;
 
-// The index of a total among the ends.
 fn end_of(total: u8) -> usize {
     usize::from(total.min(BEST + 1).saturating_sub(DEALER_STANDS))
 }
 
-/// All hands, those with fewer cards first, and all sequences of the dealer.
+/// Hands with fewer cards come first.
 #[derive(Debug, Clone)]
 pub(super) struct Hands {
     pub(super) nodes: Vec<Node>,
-    // Indexed by upcard.
     dealers: Vec<Vec<Drawing>>,
 }
 
@@ -140,7 +126,6 @@ impl Hands {
         })
     }
 
-    /// The hand after one more card; `None` if that is bust.
     pub(super) fn next(&self, hand: &Node, card: usize) -> Option<&Node> {
         hand.next[card].map(|next| &self.nodes[usize::from(next)])
     }
@@ -191,7 +176,6 @@ fn nodes(deal: &Deal) -> Vec<Node> {
                 nodes.push(Node { counts, cards: node.cards + 1, points, next: [None; VALUES] });
                 nodes.len() - 1
             });
-            // There are about three thousand.
             nodes[at].next[card] = u16::try_from(place).ok();
         }
         at += 1;
@@ -221,7 +205,6 @@ fn drawings(deal: &Deal, upcard: usize) -> Vec<Drawing> {
                     ways.len() - 1
                 })
             };
-            // There are some hundreds.
             ways[at].then[card] = u16::try_from(then).unwrap_or_default();
         }
         at += 1;

@@ -48,7 +48,7 @@ fn the_best_tables_are_the_known_ones() {
 
 #[test]
 fn no_other_table_of_the_coarse_space_is_better() {
-    // Totals up to 11 always hit, since no card makes them worse. That leaves nine decisions per upcard.
+    // Totals up to 11 always hit, which leaves nine decisions per upcard.
     let best = SOLVER.best(StateSpace::Coarse);
     for upcard in 0..UPCARDS {
         let value = |hits: &dyn Fn(u8) -> bool| {
@@ -69,14 +69,13 @@ fn no_other_table_of_the_coarse_space_is_better() {
     }
 }
 
-// A slow reference: a list of single cards, dealt one by one in the order of the rules, with all draws followed.
+// A slow reference: single cards, dealt one by one.
 struct Slow<'a> {
     deck: &'a mut Vec<u8>,
     hits: &'a dyn Fn(Points, u8) -> bool,
 }
 
 impl Slow<'_> {
-    // The mean over all possible next cards.
     fn each(&mut self, mut then: impl FnMut(&mut Self, u8) -> f64) -> f64 {
         let cards = self.deck.len();
         assert!(cards > 0, "the deck of this test is large enough");
@@ -159,7 +158,6 @@ fn odds_add_up_and_agree_with_values() {
     }
     assert!(stand.push.abs() < 1e-12, "16 cannot push");
     assert!(hit.reward() > stand.reward());
-    // The mean over all starts of the better of the two is the value of the policy.
     let mut sum = 0.0;
     for up in 0..UPCARDS {
         for (hand, chance) in SOLVER.hands.nodes.iter().zip(SOLVER.first_two(up)).filter(|&(_, chance)| chance > 0.0) {

@@ -1,12 +1,11 @@
 //! One round: the deal, the players' turns, the dealer's draw and the results.
 //!
-//! A round uses one deck, shuffled before the first card. The order of the deal: a card to each seat, the dealer's hole
-//! card, a second card to each seat, the dealer's upcard. Then each seat in order plays its hand to the end. The dealer
-//! draws only if a hand is left that is not bust.
+//! The order of the deal: a card to each seat, the dealer's hole card, a second card to each seat, the dealer's
+//! upcard. Then each seat in order plays its hand to the end. The dealer draws only if a hand is left that is not
+//! bust.
 //!
-//! Messages to a seat are built only from its [`View`], which cannot hold the hole card.
-//!
-//! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as its tournament dealer's.
+//! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as its tournament
+//! dealer's.
 
 use alloc::vec::Vec;
 use netcore::StateError;
@@ -32,7 +31,7 @@ pub enum Action {
     Stand,
 }
 
-/// Why a round cannot be dealt, or a decision is invalid. The round is unchanged after an error.
+/// Why a round cannot be dealt, or a decision is invalid; the round is then unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum RoundError {
     /// The deck ran out.
@@ -63,8 +62,7 @@ pub struct Round {
     turn: Option<usize>,
 }
 
-/// A round as plain data: the progress of each seat's hand, without trailing seats that have none. It is restored
-/// from this and the order of the deck.
+/// The progress of each seat's hand, without trailing seats that have none.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RoundState(Vec<PlaceState>);
 
@@ -129,8 +127,8 @@ impl Round {
         Ok(())
     }
 
-    /// Forfeits the hand of a seat that broke the rules of play, whatever its cards. Has no effect once the round
-    /// is over or if the seat has no hand.
+    /// Forfeits the hand of a seat that broke the rules of play, whatever its cards; no effect once the round is
+    /// over.
     pub fn forfeit(&mut self, seat: usize) {
         let Some(place) = self.places.get_mut(seat) else { return };
         if self.turn.is_some() && place.stage != Stage::Absent {
@@ -149,12 +147,10 @@ impl Round {
         Some(View { cards: place.hand.cards(), upcard: self.upcard, asked: self.turn == Some(seat), verdict })
     }
 
-    /// Whether a seat still has decisions to make in this round.
     pub(crate) fn is_playing(&self, seat: usize) -> bool {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Playing)
     }
 
-    /// Whether a seat's hand was forfeited.
     pub(crate) fn is_forfeited(&self, seat: usize) -> bool {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Forfeited)
     }
@@ -175,7 +171,6 @@ impl Round {
         self.is_over().then_some(&self.dealer)
     }
 
-    // Passes the turn on if the current hand is finished. After the last hand the dealer draws.
     fn go_on(&mut self) {
         self.turn = self.places.iter().position(|place| place.stage == Stage::Playing);
         if self.turn.is_some() || !self.places.iter().any(|place| place.stage == Stage::Stood) {
@@ -194,10 +189,8 @@ impl Round {
         RoundState(self.places.iter().take(seats).map(place).collect())
     }
 
-    /// Restores a round from the order of its deck and the progress of its seats by playing it again.
-    ///
-    /// Seats take their cards one after the other, so the time of a forfeit does not matter. Fails with
-    /// [`StateError`] if the state is unreachable.
+    /// Restores a round by playing it again; fails if the state is unreachable. Seats take their cards one after the
+    /// other, so the time of a forfeit does not matter.
     pub(super) fn restore(RoundState(state): &RoundState, deck: Deck) -> Result<Self, StateError> {
         let impossible = || StateError::from("a round that cannot have come so far");
         let present: Vec<bool> = state.iter().map(|place| place.stage != Stage::Absent).collect();

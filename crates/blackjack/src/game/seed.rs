@@ -5,7 +5,7 @@ use core::fmt;
 use rand::{SeedableRng, TryRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
-/// The key of a `ChaCha` generator that produces a dealer's cards. Dealt cards do not reveal later ones.
+/// The key of a `ChaCha` generator of a dealer's cards; dealt cards do not reveal later ones.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seed([u8; 32]);
 
@@ -15,8 +15,7 @@ impl Seed {
         Self(key)
     }
 
-    /// Creates the seed for a number. It makes games repeatable, but can be guessed by trying numbers, so it is for
-    /// tests.
+    /// Creates the seed for a number, for tests: it can be guessed by trying numbers.
     pub fn from_number(number: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&number.to_le_bytes());
@@ -33,7 +32,7 @@ impl Seed {
         Ok(Self(key))
     }
 
-    /// The generator of a table. Each table has a separate stream, so its cards do not depend on other tables.
+    /// The generator of a table: a separate stream, so its cards do not depend on other tables.
     pub fn generator(self, table: u32) -> ChaCha12Rng {
         let mut rng = ChaCha12Rng::from_seed(self.0);
         rng.set_stream(u64::from(table));
@@ -48,7 +47,6 @@ impl fmt::Debug for Seed {
     }
 }
 
-// A generator that can be cloned: its state consists of key, stream and position.
 pub(super) struct Generator(pub(super) ChaCha12Rng);
 
 impl Clone for Generator {

@@ -12,7 +12,7 @@ pub struct Row {
     pub seat: usize,
     /// The name of the player.
     pub name: Name,
-    /// The results of the rounds. Forfeited hands are among the losses.
+    /// The results of the rounds; forfeited hands are among the losses.
     pub score: Score,
     /// Forfeited hands.
     pub forfeits: u64,

@@ -1,8 +1,5 @@
-//! The learner that deals to itself.
-//!
-//! It plays by the same rules as the other modules, but with look-ups. The sum of a hand's [`Weight`]s replaces its
-//! [`Points`], and a table maps each sum to its total and state. The plan for a state is also looked up, and
-//! updated whenever the state learns, so a decision needs no arithmetic.
+//! The learner that deals to itself, by look-ups: the sum of a hand's [`Weight`]s replaces its [`Points`], a table
+//! maps each sum to its total and state, and the plan of a state is updated whenever the state learns.
 
 use core::ops::Add;
 use rand::{Rng, SeedableRng};
@@ -18,15 +15,12 @@ use crate::{
     verdict::{Score, Verdict},
 };
 
-/// The weight of one or more cards.
-///
-/// Five bits hold the points with every ace as 1; the bits above hold the number of aces. A hand ends with at most
-/// 31 points and a deck has four aces, so a byte is enough.
+/// Five bits hold the points with every ace as 1; the bits above hold the number of aces. A hand ends with at most 31
+/// points and a deck has four aces, so a byte is enough.
 #[derive(Debug, Clone, Copy)]
 struct Weight(u8);
 
 impl Weight {
-    /// The number of weights.
     const COUNT: usize = 1 << 8;
     const LOW_BITS: u32 = 5;
 
@@ -78,8 +72,7 @@ const TOTALS: [u8; Weight::COUNT] = {
     }
 };
 
-/// For each weight of a hand, the index of its state against the lowest upcard. The states against higher upcards
-/// follow it.
+/// For each weight, the index of its state against the lowest upcard; the states against higher upcards follow it.
 struct Places([u16; Weight::COUNT]);
 
 impl Places {
@@ -111,10 +104,8 @@ impl Places {
     }
 }
 
-/// A decision that was made.
 #[derive(Debug, Clone, Copy)]
 struct Decision {
-    // The index of the state in the table.
     place: u16,
     total: u8,
     action: Action,
@@ -123,17 +114,15 @@ struct Decision {
 /// Decisions of a round: the longest hand that is not bust has 11 cards, and the first decision is made on 2.
 const MOST_DECISIONS: usize = 10;
 
-/// A learner that deals to itself: a table, a deck and a generator of random numbers.
+/// A learner that deals to itself.
 ///
-/// The result depends only on the generator and the total number of rounds, which may be played in one batch or in
-/// several.
+/// The result depends only on the generator and the total number of rounds, in one batch or several.
 // Aligned to avoid false sharing between the trainers of two threads.
 #[repr(align(128))]
 #[derive(Debug, Clone)]
 pub struct Trainer<R> {
     table: QTable,
     explore: Explore,
-    // The current plan of each state, indexed like the table.
     plans: [Plan; STATES],
     deck: Pile<Weight>,
     rng: R,
@@ -142,8 +131,7 @@ pub struct Trainer<R> {
 impl Trainer<Pcg64Mcg> {
     /// Creates a learner that continues from `table` with random numbers derived from a seed.
     ///
-    /// Each parallel `worker` gets different random numbers, and so does each stretch of training. Continuing from
-    /// a table with its original seed does not replay the same rounds.
+    /// Each parallel `worker` and each stretch of training gets different random numbers.
     pub fn seeded(table: QTable, explore: Explore, seed: u64, worker: u32) -> Self {
         // Odd multipliers spread the worker and the decisions so far over all bits; the generator's own seeding mixes them.
         let stretch = table.visited().fold(0_u64, |sum, (_, entry)| sum.wrapping_add(entry.visits()));
@@ -176,9 +164,9 @@ impl<R: Rng> Trainer<R> {
     /// Plays rounds and learns from each.
     ///
     /// # Errors
-    /// [`DeckEmpty`] cannot occur, since no round takes 52 cards. It is returned rather than hidden.
+    /// [`DeckEmpty`] cannot occur, since no round takes 52 cards.
     pub fn play(&mut self, rounds: u64) -> Result<Score, DeckEmpty> {
-        // One monomorphic loop for each kind, so that the kind is not checked in every round.
+        // One monomorphic loop for each kind, which is not checked in every round.
         match self.explore {
             Explore::Random => self.rounds(rounds, Explore::Random),
             Explore::Epsilon(chance) => self.rounds(rounds, Explore::Epsilon(chance)),
@@ -201,7 +189,6 @@ impl<R: Rng> Trainer<R> {
         Ok(Score { wins, pushes, losses, busts })
     }
 
-    // `decisions` is a buffer that is reused between rounds.
     #[expect(clippy::inline_always, reason = "see `rounds`")]
     #[inline(always)]
     fn round(
@@ -262,7 +249,7 @@ mod tests {
         [Explore::Random, epsilon(0.0), epsilon(0.1), epsilon(1.0), Explore::UntilConfident]
     }
 
-    // A reference implementation that uses the rest of the crate: cards, points, states, and the current table.
+    // A reference implementation by the rest of the crate.
     fn trained(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
         let values: Vec<u8> = Card::all().map(Card::value).collect();
         let mut deck = Pile::new(values.try_into().unwrap());
@@ -297,7 +284,6 @@ mod tests {
     fn looking_everything_up_learns_the_very_same() {
         for space in [StateSpace::Coarse, StateSpace::Soft] {
             for explore in ways() {
-                // From an empty table, and continued from a trained one.
                 let mut table = QTable::new(space);
                 for rounds in [30_000, 5_000] {
                     let mut trainer = Trainer::new(table.clone(), explore, Pcg64::seed_from_u64(8));

@@ -11,7 +11,6 @@ static UPCARD_TEXTS: [&str; DECK] = names!("DEALER ", "\0");
 static CARD_BYTES: [[u8; 6]; DECK] = pairs(CARD);
 static UPCARD_BYTES: [[u8; 6]; DECK] = pairs(UPCARD);
 
-// A kind with each card's number, 1 to 52.
 const fn pairs(kind: u8) -> [[u8; 6]; DECK] {
     let mut pairs = [[0, 0, 0, 2, kind, 0]; DECK];
     let mut number: u8 = 1;
@@ -22,7 +21,6 @@ const fn pairs(kind: u8) -> [[u8; 6]; DECK] {
     pairs
 }
 
-/// The text of a message, with its NUL.
 pub(super) const fn text(message: DealerMessage) -> &'static str {
     match message {
         DealerMessage::Begin => "BEGIN\0",
@@ -37,7 +35,6 @@ pub(super) const fn text(message: DealerMessage) -> &'static str {
     }
 }
 
-/// The bytes of a message.
 pub(super) const fn of(message: DealerMessage, dialect: Dialect) -> &'static [u8] {
     match (dialect, message) {
         (Dialect::Text, _) => text(message).as_bytes(),

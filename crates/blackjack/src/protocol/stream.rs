@@ -13,7 +13,6 @@ const TEXT: NulDecoder = NulDecoder::new(MAX_MESSAGE as usize);
 const BINARY: LengthDecoder = LengthDecoder::new(1, MAX_MESSAGE as u32);
 
 impl Dialect {
-    // The length of the message at the front of a stream; `None` if more bytes are needed.
     fn length(self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         match self {
             Self::Text => TEXT.length(bytes),
@@ -21,8 +20,7 @@ impl Dialect {
         }
     }
 
-    // The contents of a single message, without its length prefix or its zero byte. The zero byte of a text is
-    // optional here, since its end is known.
+    // The contents of a message without its length prefix or its zero byte, which is optional here.
     fn whole(self, bytes: &[u8]) -> Result<&[u8], DecodeError> {
         match self {
             Self::Text if !bytes.contains(&0) => TEXT.length(bytes).map(|_| bytes),
@@ -39,7 +37,7 @@ pub struct PlayerDecoder {
     dialect: Option<Dialect>,
 }
 
-// States of earlier versions also record whether the player sent bytes too early. That is now a separate input.
+// States of earlier versions also record whether the player sent bytes too early, now a separate input.
 impl From<(Option<Dialect>, bool)> for PlayerDecoder {
     fn from((dialect, _): (Option<Dialect>, bool)) -> Self {
         Self { dialect }
@@ -65,10 +63,10 @@ impl PlayerDecoder {
         self.dialect(bytes)?.length(bytes)
     }
 
-    /// Decodes bytes that are exactly one message. A text may lack its zero byte.
+    /// Decodes bytes that are exactly one message; a text may lack its zero byte.
     ///
     /// # Errors
-    /// [`DecodeError`] if the bytes are not a message of a player. The decoder is then unchanged.
+    /// [`DecodeError`] if the bytes are not a message of a player; the decoder is then unchanged.
     pub fn decode(&mut self, message: &[u8]) -> Result<Request, DecodeError> {
         let dialect = self.dialect(message)?;
         let message = dialect.whole(message)?;
@@ -104,7 +102,7 @@ impl DealerDecoder {
         message.map(Some)
     }
 
-    /// Decodes bytes that are exactly one message. A text may lack its zero byte.
+    /// Decodes bytes that are exactly one message; a text may lack its zero byte.
     pub fn decode_whole(&self, bytes: &[u8]) -> Result<DealerMessage, DecodeError> {
         let message = self.0.whole(bytes)?;
         match self.0 {

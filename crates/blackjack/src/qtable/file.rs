@@ -7,11 +7,10 @@
 //! end 2 57013465
 //! ```
 //!
-//! The first line has the version and the state space (`coarse` or `soft`). It is followed by one line per visited
-//! state, sorted: `total soft dealer hit_n hit_sum stand_n stand_sum`, with 0 or 1 for `soft`, always 0 in the
-//! coarse space. The last line has the number of those lines and a CRC-32 (IEEE 802.3) of all bytes before it, in
-//! eight hexadecimal digits. Every line ends with a newline. A table has exactly one encoding, and the reader
-//! accepts only that: a damaged file is an error, never another table.
+//! The first line has the version and the state space (`coarse` or `soft`). One line per visited state follows,
+//! sorted: `total soft dealer hit_n hit_sum stand_n stand_sum`, with 0 or 1 for `soft`, always 0 in the coarse space.
+//! The last line has the number of those lines and a CRC-32 (IEEE 802.3) of all bytes before it, in eight hexadecimal
+//! digits. A table has exactly one encoding, and the reader accepts only that.
 
 use alloc::{string::String, vec::Vec};
 use core::{fmt, fmt::Write, str::FromStr};
@@ -42,11 +41,10 @@ impl QTable {
         text.into_bytes()
     }
 
-    /// Parses a file. Encoding the result yields the same bytes.
+    /// Parses a file.
     ///
     /// # Errors
-    /// [`ParseTableError`] with the line and the reason. Damage is missed only if the checksum collides, with a
-    /// chance of one in 2^32.
+    /// [`ParseTableError`] with the line and the reason. Damage is missed with a chance of one in 2^32.
     pub fn from_file(bytes: &[u8]) -> Result<Self, ParseTableError> {
         if bytes.len() > MAX_FILE {
             return Err(ParseTableError { line: 1, trouble: Trouble::TooLong(bytes.len()) });
@@ -77,12 +75,10 @@ impl QTable {
 
 struct Lines<'a> {
     rest: &'a [u8],
-    // The number of the current line, counted from 1.
     line: usize,
 }
 
 impl<'a> Lines<'a> {
-    // Removes the next line and parses it.
     fn read<T>(&mut self, read: impl FnOnce(&'a str) -> Result<T, Trouble>) -> Result<T, ParseTableError> {
         self.line += 1;
         self.next().and_then(read).map_err(|trouble| ParseTableError { line: self.line, trouble })
@@ -164,14 +160,14 @@ fn end(text: &str, rest: &str, found: u64, checksum: impl FnOnce() -> u32) -> Re
     if announced == found { Ok(()) } else { Err(Trouble::Checksum(announced, found)) }
 }
 
-// Parses a number in canonical form: no plus, no leading zeros, no minus before 0.
+// Canonical form: no plus, no leading zeros, no minus before 0.
 fn number<T: FromStr + fmt::Display>(column: &'static str, word: &str) -> Result<T, Trouble> {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (!digits.starts_with('0') || word == "0");
     word.parse().ok().filter(|_| plain).ok_or_else(|| Trouble::Number(column, word.into()))
 }
 
-// CRC-32 as in IEEE 802.3: reflected, with the polynomial 0x04C11DB7. Bit by bit is fast enough for 30 kB.
+// Reflected, with the polynomial 0x04C11DB7. Bit by bit is fast enough for 30 kB.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
@@ -214,7 +210,7 @@ mod tests {
         ] {
             table.learn(state(total), action, reward);
         }
-        // The example of the module documentation, with the checksum as zlib computes it.
+        // As zlib computes the checksum.
         let file = "21-qtable 1 coarse\n12 0 10 3 -1 2 0\n13 0 10 0 0 1 -1\nend 2 57013465\n";
         assert_eq!(std::str::from_utf8(&table.to_file()), Ok(file));
         assert_eq!(QTable::from_file(file.as_bytes()), Ok(table));

@@ -1,6 +1,3 @@
-//! Places of clients, shared among hosts; deadlines of clients that have not joined; and seats held for players
-//! that lost their connection when the server stopped.
-
 use alloc::{
     collections::{BTreeMap, BTreeSet},
     vec::Vec,
@@ -10,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
 
-/// The clients that occupy a limited number of places. Networks have no share, since journals of earlier versions
-/// depend on that.
+/// Networks have no share, since journals of earlier versions depend on that.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     shares: Shares,
@@ -23,7 +19,7 @@ impl Places {
         Self { shares: Shares::new(total).of_hosts_only(), hosts: BTreeMap::new() }
     }
 
-    /// Assigns a place to a peer from this host, unless the host has used up its share.
+    /// `false` if the host has used up its share.
     pub(crate) fn enter(&mut self, peer: PeerId, host: HostId) -> bool {
         let has_place = self.shares.take(host).is_ok();
         if has_place {
@@ -45,14 +41,12 @@ impl Places {
         places
     }
 
-    /// Frees the place of a peer. Returns `false` if it had none.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         let Some(host) = self.hosts.remove(&peer) else { return false };
         self.shares.give_back(host);
         true
     }
 
-    /// The host of a peer that has a place.
     pub(crate) fn host(&self, peer: PeerId) -> Option<HostId> {
         self.hosts.get(&peer).copied()
     }
@@ -66,7 +60,6 @@ impl Places {
     }
 }
 
-/// Clients that have not joined, and their deadlines to join.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pending {
     deadlines: BTreeMap<PeerId, Time>,
@@ -74,7 +67,6 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Adds a client, which has until `due` to join.
     pub(crate) fn enter(&mut self, peer: PeerId, due: Time) {
         self.deadlines.insert(peer, due);
         self.by_deadline.insert((due, peer));
@@ -92,7 +84,6 @@ impl Pending {
         pending
     }
 
-    /// Removes a client that has joined or left. Returns `false` if it is not pending.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         let Some(due) = self.deadlines.remove(&peer) else { return false };
         self.by_deadline.remove(&(due, peer));
@@ -107,7 +98,6 @@ impl Pending {
         self.by_deadline.first().map(|&(due, _)| due)
     }
 
-    /// A client whose deadline has passed.
     pub(crate) fn late(&self, now: Time) -> Option<PeerId> {
         self.by_deadline.first().filter(|&&(due, _)| due <= now).map(|&(_, peer)| peer)
     }
@@ -117,10 +107,9 @@ impl Pending {
     }
 }
 
-/// A table and a seat at it.
 type Place = (u32, usize);
 
-/// Held seats and their deadlines, at most one for each seat at a table.
+/// At most one for each seat at a table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeldSeats {
     // Indexed by host and name, for the look-up when a player joins.
@@ -130,14 +119,12 @@ pub(super) struct HeldSeats {
 }
 
 impl HeldSeats {
-    /// Holds a seat until `due` for a player of this host with this name.
     pub(super) fn hold(&mut self, host: HostId, name: Name, place: Place, due: Time) {
         self.dues.insert((due, place));
         self.by_place.insert(place, (host, name.clone(), due));
         self.places.insert((host, name, place));
     }
 
-    /// Releases and returns the first seat that is held for a player of this host with this name.
     pub(super) fn take(&mut self, host: HostId, name: &Name) -> Option<Place> {
         let from = (host, name.clone(), (0, 0));
         let place = self.places.range(from..).next().filter(|held| (held.0, &held.1) == (host, name))?.2;
@@ -145,7 +132,6 @@ impl HeldSeats {
         Some(place)
     }
 
-    /// Releases and returns a seat whose deadline has passed.
     pub(super) fn late(&mut self, now: Time) -> Option<Place> {
         let &(_, place) = self.dues.first().filter(|(due, _)| *due <= now)?;
         self.remove(place);
@@ -158,19 +144,17 @@ impl HeldSeats {
         self.places.remove(&(host, name, place));
     }
 
-    /// The first deadline.
     pub(super) fn deadline(&self) -> Option<Time> {
         self.dues.first().map(|&(due, _)| due)
     }
 
-    /// The held seats as plain data.
     pub(super) fn state(&self) -> Vec<HeldState> {
         let held = self.by_place.iter();
         held.map(|(&(table, seat), &(host, _, due))| HeldState { table, seat, host, due }).collect()
     }
 }
 
-/// A held seat as plain data. The game has the name of its player.
+/// The game has the name of the player.
 #[derive(Serialize, Deserialize)]
 pub(super) struct HeldState {
     pub(super) table: u32,

@@ -12,7 +12,6 @@ use thiserror::Error;
 use super::Server;
 use crate::{config::Config, game::Standings, name::Name, protocol::PlayerMessage};
 
-/// A violation of the protocol.
 #[derive(Debug, Error)]
 pub(crate) enum Fault {
     #[error("{0}")]
@@ -26,7 +25,6 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Logs that a client is disconnected, and why.
     pub(crate) fn log(&self, peer: PeerId, name: Option<&Name>, out: &mut Outbox) {
         let who = name.map_or_else(String::new, |name| format!("{name} "));
         note(out, Severity::Warning, Some(peer), format!("{who}is sent away: {self}"));
@@ -37,7 +35,6 @@ pub(crate) fn note(out: &mut Outbox, severity: Severity, peer: Option<PeerId>, t
     out.event(GameEvent::Notice { severity, peer, text });
 }
 
-/// When the next report is due, and the contents of the last one.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Accounts {
     pub(super) due: Time,
@@ -50,7 +47,6 @@ impl Accounts {
         Self { due: Time::ZERO.plus(every), last: Time::ZERO, rounds: 0 }
     }
 
-    /// Logs a report if it is due; the next one is due after `every`.
     pub(super) fn give(&mut self, now: Time, every: Duration, server: &Server, out: &mut Outbox) {
         if self.due > now {
             return;
@@ -60,8 +56,7 @@ impl Accounts {
         // The number shrinks when results are taken back.
         let gained = rounds.saturating_sub(mem::replace(&mut self.rounds, rounds));
         let seconds = now.since(mem::replace(&mut self.last, now)).as_secs_f64();
-        // Counted from now instead of the due time, so a machine that was suspended does not catch up on missed
-        // reports.
+        // Not counted from the due time, so a machine that was suspended does not catch up on missed reports.
         self.due = now.plus(every);
         #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
         let rate = gained as f64 / seconds;
@@ -77,19 +72,16 @@ impl Accounts {
     }
 }
 
-/// The rate limit for printing the standings of deserted tables. Joining and leaving a table costs a client two
-/// messages, so without the limit a client could fill a disk.
+/// The rate limit for printing standings of deserted tables. Joining and leaving one costs a client two messages, so
+/// without the limit it could fill a disk.
 const DESERTED_RATE: Rate = Rate { per_second: 1, burst: 10 };
 
-/// Prints standings.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Printer {
-    // Part of the configuration.
     #[serde(skip)]
     json: bool,
     // `None` if the number of tables is bounded.
     deserted: Option<TokenBucket>,
-    // The time of the last check.
     looked: Time,
     left_out: u64,
 }
@@ -100,8 +92,7 @@ impl Printer {
         Self { json: config.json, deserted, looked: Time::ZERO, left_out: 0 }
     }
 
-    /// Prints the standings of a finished table. Standings of deserted tables are omitted beyond the rate limit;
-    /// the next output reports their number.
+    /// Omits standings of deserted tables beyond the rate limit; the next output reports their number.
     pub(super) fn print(&mut self, now: Time, standings: &Standings, deserted: bool, out: &mut Outbox) {
         if let Some(bucket) = self.deserted.as_mut().filter(|_| deserted) {
             self.looked = now;
@@ -114,7 +105,6 @@ impl Printer {
         self.left_out = 0;
     }
 
-    /// Prints the number of omitted standings at the end.
     pub(super) fn finish(&mut self, out: &mut Outbox) {
         let left_out = mem::take(&mut self.left_out);
         if left_out > 0 {
@@ -135,7 +125,6 @@ impl Printer {
         }
     }
 
-    /// Restores this recorded printer for a dealer with this configuration.
     pub(super) fn restored(self, config: &Config) -> Self {
         Self { json: config.json, ..self }
     }

@@ -17,7 +17,7 @@ use crate::{
     protocol::Dialect,
 };
 
-/// The state of a dealer: clients, queue and tables. It contains cards that have not been shown.
+/// The state of a dealer, with cards that have not been shown.
 #[derive(Serialize, Deserialize)]
 pub struct ServerState {
     clients: Vec<(PeerId, HostId)>,

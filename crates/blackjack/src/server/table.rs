@@ -3,17 +3,15 @@
 //! - A seat receives the parts of its [`View`](crate::view::View) that it has not received yet, so the hole card
 //!   cannot get into a message.
 //! - A text client receives its messages one by one with a pause between them, since many such clients treat the
-//!   result of one read as one message. The first message after one from the client is sent immediately. A question
-//!   is open once it is sent, and only then can it be answered.
+//!   result of one read as one message. The first message after one from the client is sent immediately, and a
+//!   question can be answered only once it is sent.
 //! - A client that sends an unrequested message, misses the deadline for its answer, or leaves during a hand loses
-//!   that hand and is disconnected. Other players wait no longer than the time limit of an answer.
-//! - A seat that has lost track receives the last round again, and the current one from BEGIN: the last result may
-//!   have been sent to a dead connection. There is at most one such result, since a seat has to answer before the
-//!   next.
-//! - When a killed server resumes, the round is called off and seats are held for their players.
+//!   that hand and is disconnected.
+//! - A seat that has lost track receives the last round again, whose result may have been sent to a dead connection,
+//!   and the current one from BEGIN.
 //!
-//! A client that closes its sending half may still receive messages: the table emits them until the client's
-//! `Close`. A shell that cannot deliver them drops them.
+//! A client that closes its sending half may still receive messages: the table emits them until the client's `Close`,
+//! and a shell that cannot deliver them drops them.
 //!
 //! Sources: the requirements of the course's project, "Dealer". The handling of errors is our own.
 
@@ -37,7 +35,6 @@ use crate::{
     view::{SeatView, TableView},
 };
 
-/// The maximum number of progress reports of a game.
 const PROGRESS_STEPS: u32 = 1_000;
 
 /// A table of a [`Server`](crate::Server), with its seats.
@@ -45,21 +42,17 @@ const PROGRESS_STEPS: u32 = 1_000;
 pub struct Table {
     config: Config,
     number: u32,
-    // Indexed by seat; `None` if the seat is empty.
     seats: [Option<Seat>; MAX_SEATS],
-    // The former peers of held seats. While a seat is held, no round is dealt.
+    // The former peers of held seats; while there is one, no round is dealt.
     held: [Option<PeerId>; MAX_SEATS],
     game: Game,
-    // How the table ended.
     pub(super) ended: Option<Outcome>,
-    // Closed peers and the result, for the lobby that owns this table.
     pub(super) closed: Vec<PeerId>,
     pub(super) result: Option<Standings>,
 }
 
 impl Table {
-    /// Starts a table with these players and deals the first round. The number selects its cards and identifies the
-    /// table.
+    /// The number selects the cards and identifies the table.
     pub(super) fn begin(
         now: Time,
         (config, number): (Config, u32),
@@ -78,7 +71,6 @@ impl Table {
         Ok(table)
     }
 
-    // A table without players.
     fn of(config: Config, number: u32, game: Game) -> Self {
         Self {
             config,
@@ -123,13 +115,11 @@ impl Table {
         }
     }
 
-    /// The number of occupied and held seats.
     pub(crate) fn taken(&self) -> usize {
         let seated = self.seats.iter().flatten().filter(|seat| !seat.leaving).count();
         seated + self.held.iter().flatten().count()
     }
 
-    /// Whether the table is over and all its players have been sent the end.
     pub(crate) fn is_empty(&self) -> bool {
         self.ended.is_some() && self.seats.iter().all(Option::is_none)
     }
@@ -138,7 +128,6 @@ impl Table {
         self.seats.iter().position(|seat| seat.as_ref().is_some_and(|seat| seat.peer == peer))
     }
 
-    /// The seat of a peer that is not leaving.
     pub(crate) fn occupant(&self, peer: PeerId) -> Option<Occupant> {
         let number = self.find(peer)?;
         self.seats[number].as_ref().filter(|seat| !seat.leaving)?;
@@ -166,7 +155,6 @@ impl Table {
         }
     }
 
-    /// Sends a player the last round again, and the current one from its beginning.
     pub(crate) fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         if let Some(seat) = &mut self.seats[number] {
@@ -180,7 +168,6 @@ impl Table {
         }
     }
 
-    /// Sends the messages that are due, and disconnects clients that missed their deadline.
     pub(crate) fn elapse(&mut self, now: Time, out: &mut Outbox) {
         for number in 0..MAX_SEATS {
             match &self.seats[number] {
@@ -195,7 +182,6 @@ impl Table {
         self.seats.iter().flatten().filter_map(Seat::deadline).min()
     }
 
-    /// Stops the table early.
     pub(crate) fn stop(&mut self, now: Time, out: &mut Outbox) {
         if self.ended.is_none() {
             self.conclude(Outcome::Stopped, out);
@@ -208,7 +194,6 @@ impl Table {
         }
     }
 
-    // Sends a seat its due messages, and closes it after QUIT.
     fn flush(&mut self, now: Time, number: usize, out: &mut Outbox) {
         let Some(seat) = &mut self.seats[number] else { return };
         while let Some(message) = seat.flush(now, &self.config, out) {
@@ -222,15 +207,12 @@ impl Table {
     }
 }
 
-// Logs a message from or to a seat.
 fn trace(peer: PeerId, name: Option<&Name>, message: &str, out: &mut Outbox) {
     let name = name.map_or("", Name::as_str);
     note(out, Severity::Requested, Some(peer), format!("{name} {message}"));
 }
 
 impl Table {
-    // Queues new messages for each seat, deals the next round when one is over, and sends the messages that are
-    // due.
     fn go_on(&mut self, now: Time, out: &mut Outbox) {
         if self.ended.is_some() {
             return;
@@ -245,7 +227,6 @@ impl Table {
             match game.round() {
                 Some(round) if !round.is_over() => break None,
                 Some(_) => end_round(game, &mut self.seats, (self.number, self.config.trace), out),
-                // Players of held seats may reconnect.
                 None if self.held.iter().any(Option::is_some) => break None,
                 None => {}
             }
@@ -262,7 +243,6 @@ impl Table {
         }
     }
 
-    // Reports the result and queues QUIT for all players.
     fn conclude(&mut self, outcome: Outcome, out: &mut Outbox) {
         self.ended = Some(outcome);
         let standings = self.game.standings(self.number);
@@ -287,7 +267,6 @@ impl Table {
     }
 }
 
-// Resets the seats after a round, and dismisses those that have finished playing.
 fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, trace): (u32, bool), out: &mut Outbox) {
     let (done, whole) = (game.played(), game.rounds());
     if done.is_multiple_of(whole.div_ceil(PROGRESS_STEPS).max(1)) {
@@ -305,7 +284,6 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
             continue;
         }
         if game.is_done(number) {
-            // Only other seats have rounds left to play.
             out.event(left(game, seat.peer, (table, number), Departure::GameOver));
             seat.leave();
         } else if seat.mute {
@@ -317,11 +295,9 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
 }
 
 impl Table {
-    /// Handles a protocol violation: forfeits the player's hand and disconnects it.
     pub(crate) fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
-        // A leaving client already has its results. Its message has no effect, but its stream cannot be decoded
-        // further.
+        // A leaving client already has its results, but its stream cannot be decoded further.
         if self.seats[number].as_ref().is_some_and(|seat| !seat.leaving) {
             self.send_away(now, number, fault, out);
         }
@@ -342,7 +318,7 @@ impl Table {
         let round = self.game.round();
         let in_hand = round.is_some_and(|round| round.is_playing(number));
         if why == Gone::Left && (seat.leaving || (round.is_some() && !in_hand)) {
-            // The client closed its sending half after its last answer. It may still receive the result.
+            // The client closed its sending half after its last answer, and may still receive the result.
             seat.mute = true;
             return;
         }
@@ -362,7 +338,6 @@ impl Table {
         self.vacate(now, number, in_hand, out);
     }
 
-    // Continues the game without this seat.
     fn vacate(&mut self, now: Time, number: usize, forfeits: bool, out: &mut Outbox) {
         if forfeits {
             self.game.forfeit(number);
@@ -380,26 +355,20 @@ impl Table {
     }
 }
 
-/// Creates the event that the player of a seat has left.
 fn left(game: &Game, peer: PeerId, (table, seat): (u32, usize), why: Departure) -> GameEvent {
     let name = game.name(seat).map(Name::to_string).unwrap_or_default();
     GameEvent::Left { peer, name, seat: label(table, seat), why }
 }
 
-// After a killed server has resumed:
+// After a killed server has resumed, no player loses a hand or a seat because of it:
 //
-// All connections are lost, which is not the players' fault, so no player loses a hand or a seat:
-//
-// - The current round is called off. Its cards are not dealt again. It counts only for players whose hands were
-//   forfeited before.
-// - Only results that were sent count. A result that was still queued for a seat, in the pause between two
-//   messages, is taken back; other seats keep the results that they received. Each seat plays until it has its
-//   number of rounds, so one may play a round more than another at the end.
+// - The current round is called off, except for hands that were forfeited before, and its cards are not dealt again.
+// - Only results that were sent count. One that was still queued for a seat is taken back, so a seat may play a round
+//   more than another.
 // - Each seat is held for its player. The next round is dealt when every held seat is taken again or released.
 // - A player who was already leaving has left: its results count, sent or not.
 impl Table {
-    /// Handles a connection that was lost with the server. Returns the seat and the name of its player if the seat
-    /// is held.
+    /// Returns the seat and the name of its player if the seat is held.
     ///
     /// No messages are sent here: the other connections are lost too, and sent results would count.
     pub(crate) fn interrupted(&mut self, peer: PeerId, out: &mut Outbox) -> Option<(usize, Name)> {
@@ -422,7 +391,6 @@ impl Table {
         Some((number, self.game.name(number)?.clone()))
     }
 
-    /// Seats a reconnected player at its held seat.
     pub(crate) fn come_back(&mut self, now: Time, number: usize, (peer, dialect): (PeerId, Dialect), out: &mut Outbox) {
         let Some(name) = self.game.name(number).map(Name::to_string) else { return };
         if self.held.get_mut(number).is_none_or(|held| held.take().is_none()) {
@@ -433,21 +401,18 @@ impl Table {
         self.go_on(now, out);
     }
 
-    /// Releases a held seat whose player did not reconnect in time.
     pub(crate) fn give_up(&mut self, now: Time, number: usize, out: &mut Outbox) {
         self.release(number, out);
         self.game.leave(number);
         self.go_on(now, out);
     }
 
-    // Releases a seat if it is held.
     fn release(&mut self, number: usize, out: &mut Outbox) {
         let Some(peer) = self.held.get_mut(number).and_then(Option::take) else { return };
         let why = Departure::Disconnected(Gone::Interrupted);
         out.event(left(&self.game, peer, (self.number, number), why));
     }
 
-    // Calls off the current round, if there is one.
     fn call_off(&mut self, out: &mut Outbox) {
         if self.game.round().is_none() {
             return;
@@ -465,8 +430,7 @@ impl Table {
         }
     }
 
-    // Releases a seat whose client closed its sending half and waited for the end of this round. It could not
-    // answer in another one.
+    // Releases a seat whose client closed its sending half, so it could not answer in another round.
     fn part(&mut self, number: usize, out: &mut Outbox) {
         if let Some(seat) = &self.seats[number] {
             let why = Departure::Disconnected(Gone::Left);
@@ -477,7 +441,6 @@ impl Table {
     }
 }
 
-/// The state of a table that has begun.
 #[derive(Serialize, Deserialize)]
 pub(super) struct TableState {
     number: u32,
@@ -508,10 +471,6 @@ impl Table {
         }
     }
 
-    /// Restores the table that had this state.
-    ///
-    /// # Errors
-    /// [`StateError`] if its game cannot be played with its cards.
     pub(super) fn restore(config: Config, state: TableState) -> Result<Self, StateError> {
         let TableState { number, ended, game, places } = state;
         let mut table = Self::of(config, number, Game::restore(config.rounds, (config.seed, number), game)?);

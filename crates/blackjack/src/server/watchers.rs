@@ -1,5 +1,3 @@
-//! Watchers, and the timing of the pictures that they receive.
-
 use alloc::vec::Vec;
 use bytes::Bytes;
 use core::time::Duration;
@@ -9,18 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use crate::config::MAX_WATCHERS;
 
-/// The minimum time between two pictures. A table can play thousands of rounds in that time, which is too fast to
-/// follow.
+/// The minimum time between two pictures: a table can play thousands of rounds in it.
 const PICTURE_PAUSE: Duration = Duration::from_millis(100);
 
-/// Watchers, and the last picture sent to them.
 #[derive(Debug, Clone)]
 pub(crate) struct Watchers {
     places: Places,
-    // The fingerprint of the last picture, and the earliest time of the next one.
+    // A fingerprint; a collision, one in 2^64, omits one picture and does no harm.
     shown: u64,
     free_at: Time,
-    // Whether the tables may have changed since.
     stale: bool,
 }
 
@@ -29,7 +24,6 @@ impl Watchers {
         Self { places: Places::new(MAX_WATCHERS), shown: 0, free_at: Time::ZERO, stale: false }
     }
 
-    /// Adds a watcher, unless all places are taken, and sends it a first picture.
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -41,7 +35,6 @@ impl Watchers {
             return false;
         }
         if self.free_at <= now && fingerprint_of(picture) != self.shown {
-            // The other watchers have not received this picture yet.
             self.show(now, picture, out);
         } else {
             out.send(peer, picture.clone());
@@ -49,7 +42,6 @@ impl Watchers {
         true
     }
 
-    /// Removes a watcher. Returns `false` if the peer was not one.
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         self.places.leave(peer)
     }
@@ -58,8 +50,8 @@ impl Watchers {
         self.places.host(peer).is_some()
     }
 
-    /// Records that the tables may have changed. Returns whether a picture is due now, as always at the end;
-    /// otherwise it is due at the [`deadline`](Self::deadline).
+    /// Returns whether a picture is due now, as always at the end; otherwise it is due at the
+    /// [`deadline`](Self::deadline).
     pub(crate) fn changed(&mut self, now: Time, ended: bool) -> bool {
         self.stale = !self.places.is_empty();
         self.stale && (ended || self.free_at <= now)
@@ -69,7 +61,7 @@ impl Watchers {
         (self.stale && !self.places.is_empty()).then_some(self.free_at)
     }
 
-    /// Sends a picture to all watchers, unless it equals the last one. After the last picture, disconnects them.
+    /// Sends a picture to all watchers, unless it equals the last one; disconnects them at the end.
     pub(crate) fn show_or_dismiss(&mut self, now: Time, picture: &Bytes, ended: bool, out: &mut Outbox) {
         self.show(now, picture, out);
         if ended {
@@ -104,7 +96,6 @@ impl Watchers {
     }
 }
 
-/// Watchers as plain data.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct WatchersState {
     watchers: Vec<(PeerId, HostId)>,
@@ -113,8 +104,6 @@ pub(crate) struct WatchersState {
     stale: bool,
 }
 
-// Pictures with equal fingerprints are treated as equal. A collision, one in 2^64, omits one picture and does no
-// harm.
 fn fingerprint_of(picture: &Bytes) -> u64 {
     let mut fingerprint = Fingerprint::new();
     fingerprint.add_bytes(picture);

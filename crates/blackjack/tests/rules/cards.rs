@@ -1,12 +1,11 @@
-//! Shuffles are fair, and the dealer draws by the rules. Seeds are fixed, so the results of these tests do not
-//! vary.
+//! Seeds are fixed, so the results of these tests do not vary.
 
 use std::collections::BTreeMap;
 
 use blackjack::{Action, Card, Deck, Policy, Round, Seed, exact::Solver};
 use rand::Rng;
 
-// The sum of squared deviations over the expected count, for equally likely cells.
+// For equally likely cells.
 fn chi_square(counts: &[u32]) -> f64 {
     let expected = f64::from(counts.iter().sum::<u32>()) / f64::from(u32::try_from(counts.len()).unwrap());
     counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum()
@@ -33,7 +32,7 @@ fn every_card_is_as_likely_in_every_place() {
     let mut rng = Seed::from_number(7).generator(1);
     let mut deck = Deck::new();
     let mut places = vec![[0_u32; 52]; 52];
-    // The cyclic distances, in the order of a new deck, of cards that follow each other.
+    // Cyclic, in the order of a new deck.
     let mut distances = [0_u32; 51];
     for _ in 0..52_000 {
         let order = order(&mut deck, &mut rng);
@@ -50,13 +49,10 @@ fn every_card_is_as_likely_in_every_place() {
 
 #[test]
 fn the_dealers_totals_agree_with_the_exact_odds() {
-    // The dealer's results determine the probabilities of win, push and loss of a player who stands with 12 to 21,
-    // against each upcard.
     let solver = Solver::new();
     let stand = Policy::stand();
     let mut rng = Seed::from_number(5).generator(1);
     let mut deck = Deck::new();
-    // Rounds, wins and pushes for each hand and upcard.
     let mut seen: BTreeMap<(Vec<u8>, u8), [u32; 3]> = BTreeMap::new();
     for _ in 0..200_000 {
         deck.shuffle(&mut rng);

@@ -10,7 +10,6 @@ fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/blackjack.md")).unwrap()
 }
 
-/// The parsed cells of all table rows whose first two cells `read` accepts.
 fn rows<T>(read: impl Fn(&str, &str) -> Option<T>) -> Vec<T> {
     let document = document();
     let row = |line: &str| {
@@ -20,7 +19,7 @@ fn rows<T>(read: impl Fn(&str, &str) -> Option<T>) -> Vec<T> {
     document.lines().filter_map(row).collect()
 }
 
-/// The block with this number after "A round, byte by byte".
+/// Numbered after "A round, byte by byte".
 fn block(number: usize) -> String {
     let document = document();
     let (_, behind) = document.split_once("## A round, byte by byte").unwrap();
@@ -57,7 +56,6 @@ fn documented_hands_have_their_points() {
     }
 }
 
-/// Plays the lines against the dealer of the document. Each line is its sender and its bytes.
 fn play(lines: Vec<(bool, Vec<u8>)>) {
     let mut room = Room::new(Config { seed: Seed::from_number(17), ..config(1) });
     room.connect("Ann");

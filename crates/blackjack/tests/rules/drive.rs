@@ -1,5 +1,4 @@
-//! Random games that combine everything: several clients of both dialects and links, watchers, pauses, garbage,
-//! disconnects, refreshes.
+//! Random games that combine clients of both dialects and links, watchers, pauses, garbage, disconnects, refreshes.
 
 use std::time::Duration;
 
@@ -11,13 +10,11 @@ use rand_pcg::Pcg64Mcg;
 use crate::room::Room;
 
 struct Player {
-    // The name of its connection in the room.
     who: String,
     link: Link,
     client: Client,
 }
 
-/// A room, and its random players.
 pub(crate) struct Drive {
     pub(crate) room: Room,
     players: Vec<Player>,
@@ -30,7 +27,6 @@ impl Drive {
         Self { room: Room::new(config), players: vec![], connections: 0, rng: Pcg64Mcg::seed_from_u64(seed) }
     }
 
-    /// A random client acts, or time passes. Returns the bytes sent to each client as a result.
     pub(crate) fn random(&mut self) -> Vec<(String, Vec<u8>)> {
         match self.rng.random_range(0..100) {
             0..8 => self.connect(),
@@ -90,7 +86,6 @@ impl Drive {
         self.players.push(Player { who, link, client });
     }
 
-    // A random player sends its next message.
     fn play(&mut self) {
         if self.players.is_empty() {
             return self.connect();

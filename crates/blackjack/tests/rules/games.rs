@@ -1,5 +1,3 @@
-//! Whole games, as transcripts.
-
 use std::time::Duration;
 
 use blackjack::{Config, ConfigError, DealerMessage, Dialect, Name, PlayerMessage};
@@ -74,7 +72,6 @@ fn tables_are_played_side_by_side_with_cards_of_their_own() {
     let (ann, bob) = (room.received("Ann"), room.received("Bob"));
     assert_eq!((ann.len(), bob.len()), (5, 5));
     assert_ne!(ann, bob);
-    // There is no third table. Cyd waits, and the log explains why.
     assert_eq!(room.received("Cyd"), []);
     assert!(room.log().iter().any(|line| line == "Cyd waits behind 0"));
     assert!(room.log().iter().any(|line| line == "no seat is left for Cyd: all tables are taken and none will follow"));

@@ -1,5 +1,3 @@
-//! Each host gets at most its share of places, turns and lines.
-
 use std::time::Duration;
 
 use blackjack::{
@@ -27,7 +25,6 @@ fn host_with_thousands_of_clients_delays_no_other_host() {
         join(&mut room, "192.0.2.1", "Ann");
         assert!(!room.is_closed("Ann"));
         assert_eq!(room.log().last().unwrap(), "Ann waits behind 0");
-        // The current table is played to its end.
         for number in 0..players {
             room.send(&format!("m{number}"), b"STAND\0");
         }
@@ -92,7 +89,6 @@ fn joining_and_leaving_over_and_over_fills_no_disk() {
         leave(&mut room, 1_000);
         let told = if json { "\"left_out\":990}" } else { "\n990 tables that were deserted before are left out" };
         assert!(room.printed()[10].ends_with(told), "{}", room.printed()[10]);
-        // The standings of a table that was played to its end are always printed.
         leave(&mut room, 1_001);
         join(&mut room, "192.0.2.1", "Ann");
         room.send("Ann", b"STAND\0");
@@ -103,7 +99,6 @@ fn joining_and_leaving_over_and_over_fills_no_disk() {
         let told = if json { "{\"left_out\":1}" } else { "1 table that was deserted before are left out" };
         assert_eq!(room.printed().last().unwrap(), &told.replace("are", if json { "are" } else { "is" }));
     }
-    // With a bounded number of tables, no standings are omitted.
     let mut room = Room::new(Config { tables: 40, ..config(1) });
     (0..40).for_each(|number| leave(&mut room, number));
     assert_eq!(room.printed().len(), 40);

@@ -1,5 +1,3 @@
-//! A killed dealer resumes: held seats, counted results, and dealt cards.
-
 use std::time::Duration;
 
 use blackjack::{Config, DealerMessage};
@@ -7,7 +5,6 @@ use netcore::{Departure, Engine, GameEvent, Gone, Outcome, Phase, Role};
 
 use crate::room::{Room, config, two};
 
-// The beginning of games of two, without and with pauses.
 const TWO: &str = "
     Ann > JOIN Ann
     Bob > JOIN Bob
@@ -35,8 +32,7 @@ fn play(config: Config, opening: &str, rest: &str) -> Room {
 type Case = ((u64, usize, u32), &'static str, &'static str);
 
 const CASES: [Case; 5] = [
-    // The cards are those of the first, second and third round of the same dealer without a kill. During a hand:
-    // the next round is dealt to players who reconnect.
+    // The cards are those of the first, second and third round of the same dealer without a kill.
     (
         (0, 1, 2),
         "",
@@ -49,7 +45,6 @@ const CASES: [Case; 5] = [
          Ann > JOIN Ann
          Ann < BEGIN, CARD Ace of Hearts, CARD Ten of Clubs, DEALER Jack of Clubs, DECISION",
     ),
-    // The next round waits for all players who have a seat.
     (
         (0, 3, 1),
         "",
@@ -69,7 +64,6 @@ const CASES: [Case; 5] = [
          Bob < BEGIN, CARD Two of Clubs, CARD Nine of Diamonds, DEALER Six of Spades
          Cyd < BEGIN, CARD Ten of Clubs, CARD Seven of Clubs, DEALER Six of Spades",
     ),
-    // The seat of a player who does not reconnect in time is released.
     (
         (0, 2, 1),
         TWO,
@@ -83,7 +77,7 @@ const CASES: [Case; 5] = [
          Bob closed
          Ann > JOIN Ann",
     ),
-    // A host may keep some connections over the interruption. Connected players wait for disconnected ones.
+    // A host may keep some connections over the interruption.
     (
         (50, 2, 1),
         TWO_PACED,
@@ -96,7 +90,7 @@ const CASES: [Case; 5] = [
          Ann < CARD Ace of Hearts, CARD Jack of Clubs, DEALER Nine of Diamonds, DECISION
          Bob < CARD Two of Clubs, CARD Queen of Spades, DEALER Nine of Diamonds",
     ),
-    // A connected player waits, and receives the result that was queued.
+    // A queued result is not lost.
     (
         (50, 2, 2),
         TWO_PACED,

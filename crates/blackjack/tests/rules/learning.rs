@@ -1,5 +1,3 @@
-//! Learning, against exact values.
-
 use blackjack::{
     Client, Config, DealerMessage, Dialect, Name, Policy, QTable, Score, StateSpace,
     client::Meaning,
@@ -69,7 +67,7 @@ fn a_randomly_trained_table_approaches_its_limit_and_never_plays_well() {
     }
 }
 
-// Plays over the wire, byte by byte, until the dealer sends QUIT.
+// Over the wire, byte by byte.
 fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Choice, table: &mut QTable) -> Score {
     let mut room = Room::new(config);
     room.connect("Ann");

@@ -1,5 +1,3 @@
-//! Clients that misbehave lose their hand and their seat. Other players are unaffected.
-
 use std::time::Duration;
 
 use blackjack::{DealerMessage, Dialect, Name, PlayerMessage};
@@ -7,7 +5,6 @@ use netcore::{Engine, Gone, Outcome};
 
 use crate::room::{Room, config, two};
 
-// Ann has an open question, and Bob waits for his turn.
 fn seated() -> Room {
     let mut room = Room::joined(two(2), &["Ann", "Bob"]);
     assert_eq!(room.received("Ann").last(), Some(&DealerMessage::Decision));
@@ -15,7 +12,6 @@ fn seated() -> Room {
     room
 }
 
-// The remaining player plays to the end. The disconnected one has lost one hand and won none.
 fn assert_lost(room: &mut Room, loser: &str, other: &str) {
     assert!(room.is_closed(loser), "{loser} is sent away");
     for _ in 0..20 {
@@ -64,7 +60,6 @@ fn answer_out_of_turn_forfeits_the_hand() {
         room.send("Bob", bytes);
         assert_lost(&mut room, "Bob", "Ann");
     }
-    // The same applies to a player that has stood.
     let mut room = seated();
     room.send("Ann", b"STAND\0");
     room.send("Ann", b"STAND\0");

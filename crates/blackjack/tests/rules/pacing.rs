@@ -1,5 +1,3 @@
-//! The timing of messages.
-
 use std::time::Duration;
 
 use blackjack::{Config, DealerMessage, Dialect, Name, PlayerMessage};
@@ -12,8 +10,7 @@ fn paced(players: usize, rounds: u32) -> Config {
     Config { players, delay: Duration::from_millis(50), ..config(rounds) }
 }
 
-// The number of messages that a client receives in each of the next steps of 10 ms. Steps without messages are
-// omitted.
+// Messages in each of the next steps of 10 ms, without steps that have none.
 fn received(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
     let mut heard = vec![(0, room.received(who).len())];
     for step in (10..=millis).step_by(10) {
@@ -28,7 +25,6 @@ fn received(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
 fn text_messages_come_one_by_one_with_a_pause_between() {
     let mut room = Room::joined(paced(1, 2), &["Ann"]);
     assert_eq!(received(&mut room, "Ann", 1_000), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
-    // The first message after an answer is sent immediately, even during the pause.
     room.send("Ann", b"STAND\0");
     assert_eq!(received(&mut room, "Ann", 250), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1), (250, 1)]);
     room.send("Ann", b"STAND\0");

@@ -1,5 +1,4 @@
-//! Vectors for the tests of the page, which implements parts of these rules: the messages both ways, pictures of
-//! tables, hands, and the states of a learned table.
+//! Vectors for the tests of the page, which implements parts of these rules.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;
@@ -33,7 +32,6 @@ fn shown(card: Card) -> Value {
     json!({ "rank": card.rank(), "suit": card.name().rsplit(' ').next() })
 }
 
-// The message without the zero byte that ends it on a stream.
 fn frame(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes.strip_suffix(b"\0").unwrap()).unwrap()
 }
@@ -49,7 +47,6 @@ fn dealer() -> Value {
         assert_eq!(DealerMessage::parse_text(frame(&bytes).as_bytes()), Ok(message));
         valid.push(json!({ "text": frame(&bytes), "message": message_json(message) }));
     }
-    // Other dealers use this spelling.
     assert_eq!(DealerMessage::parse_text(b"RESULT LOSE"), Ok(DealerMessage::Result(Verdict::Lose)));
     valid.push(json!({ "text": "RESULT LOSE", "message": message_json(DealerMessage::Result(Verdict::Lose)) }));
     let invalid = [
@@ -195,7 +192,6 @@ fn table(table: &TableView) -> Value {
     })
 }
 
-// The totals of hands with some ranks.
 fn hands() -> Value {
     let mut all = vec![];
     let mut add = |ranks: &[u8]| {
@@ -223,7 +219,7 @@ fn hands() -> Value {
     all.into()
 }
 
-// Formatted as `total/upcard`, with soft states marked, in the hub's order.
+// `total/upcard`, with soft states marked, in the hub's order.
 fn states(space: StateSpace) -> Value {
     let state = |state: blackjack::State| {
         format!("{}{}/{}", if state.is_soft() { "soft " } else { "" }, state.total(), state.upcard())

@@ -1,5 +1,3 @@
-//! A dealer and its clients.
-
 use std::time::Duration;
 
 use blackjack::{Config, DealerMessage, Dialect, PlayerMessage, Seed, Server, protocol::DealerDecoder};
@@ -10,12 +8,10 @@ use crate::table::Table;
 
 pub(crate) type Room = Table<Server>;
 
-/// The configuration of one table for one player, without pauses.
 pub(crate) fn config(rounds: u32) -> Config {
     Config { delay: Duration::ZERO, ..Config::new(rounds, Seed::from_number(1)) }
 }
 
-/// The same for two players.
 pub(crate) fn two(rounds: u32) -> Config {
     Config { players: 2, ..config(rounds) }
 }
@@ -25,15 +21,14 @@ impl Room {
         Self::of(Server::new(config).expect("tests set servers up that can be"))
     }
 
-    /// Creates a room and joins these players, in text.
     pub(crate) fn joined(config: Config, names: &[&str]) -> Self {
         let mut room = Self::new(config);
         room.join_all(names);
         room
     }
 
-    /// Plays a transcript and compares. `Ann > HIT` is a received text (the first one connects `Ann`), `Ann < BEGIN,
-    /// CARD ...` are all messages sent to her in response. [`Table::play`] lists the other inputs.
+    /// `Ann > HIT` is a received text (the first one connects `Ann`), `Ann < BEGIN, CARD ...` are all messages sent
+    /// to her in response. [`Table::play`] lists the other inputs.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         let act = |room: &mut Self, line: &str| {
@@ -50,24 +45,20 @@ impl Room {
         });
     }
 
-    /// Whether this client is a watcher.
     pub(crate) fn watches(&self, who: &str) -> bool {
         self.wires[who].role == Role::Watcher
     }
 
-    /// The bytes received by each client since the last call, without clients that received none.
     pub(crate) fn take_sent(&mut self) -> Vec<(String, Vec<u8>)> {
         let names: Vec<String> = self.wires.keys().cloned().collect();
         let sent = names.into_iter().map(|who| (who.clone(), self.bytes(&who)));
         sent.filter(|(_, bytes)| !bytes.is_empty()).collect()
     }
 
-    /// The events as lines of a log, without printed standings and progress.
     pub(crate) fn log(&self) -> Vec<String> {
         self.events.iter().filter_map(line).collect()
     }
 
-    /// For each `Progress`: the table, its finished rounds and its total.
     pub(crate) fn progress(&self) -> Vec<(u32, u64, u64)> {
         let progress = self.events.iter().filter_map(|event| match event {
             &GameEvent::Progress { game, done, whole } => Some((game, done, whole)),
@@ -84,7 +75,7 @@ impl Room {
         printed.collect()
     }
 
-    /// The last printed results of this player: rounds, wins, pushes, losses, busts and forfeits.
+    /// Rounds, wins, pushes, losses, busts and forfeits, as last printed.
     #[track_caller]
     pub(crate) fn row(&self, who: &str) -> [u64; 6] {
         let printed = self.printed();
@@ -94,7 +85,6 @@ impl Room {
         columns.try_into().unwrap()
     }
 
-    /// Connects this client and joins, in text.
     pub(crate) fn join(&mut self, who: &str) {
         self.connect(who);
         self.send(who, format!("JOIN {who}\0").as_bytes());
@@ -122,7 +112,6 @@ impl Room {
         self.send(who, &message.to_bytes(dialect));
     }
 
-    /// The bytes that this client received since the last call.
     pub(crate) fn bytes(&mut self, who: &str) -> Vec<u8> {
         let frames = self.frames(who);
         if self.watches(who) {
@@ -132,7 +121,6 @@ impl Room {
         frames.concat()
     }
 
-    /// The messages that this client received since the last call.
     pub(crate) fn received(&mut self, who: &str) -> Vec<DealerMessage> {
         let message = |frame: &[u8]| {
             let dialect = dialect(frame);
@@ -148,7 +136,6 @@ fn dialect(bytes: &[u8]) -> Dialect {
     if bytes.first() == Some(&0) { Dialect::Binary } else { Dialect::Text }
 }
 
-/// Decodes these bytes as messages of a dealer.
 pub(crate) fn messages(bytes: &[u8]) -> Vec<DealerMessage> {
     let (mut decoder, mut bytes) = (DealerDecoder::new(dialect(bytes)), BytesMut::from(bytes));
     let mut messages = vec![];
@@ -159,7 +146,6 @@ pub(crate) fn messages(bytes: &[u8]) -> Vec<DealerMessage> {
     messages
 }
 
-// Formats an event as a log line.
 fn line(event: &GameEvent) -> Option<String> {
     Some(match event {
         GameEvent::Waiting { name, before, .. } => format!("{name} waits behind {before}"),

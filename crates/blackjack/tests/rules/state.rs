@@ -1,5 +1,3 @@
-//! The setup of a dealer in its journal.
-
 use std::time::Duration;
 
 use blackjack::{Config, Seed, Server};

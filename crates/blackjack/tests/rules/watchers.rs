@@ -1,5 +1,3 @@
-//! Watchers, clients that have lost track, and hidden information.
-
 use std::{collections::BTreeMap, time::Duration};
 
 use blackjack::{Card, Config, DealerMessage, Deck, Seed};
@@ -10,7 +8,7 @@ use crate::{
     room::{Room, config, messages},
 };
 
-// The order of the deck in a round of a table, counted from 1, computed by the same shuffles.
+// `round` is counted from 1.
 fn deck(seed: u64, table: u32, round: u32) -> Vec<Card> {
     let mut rng = Seed::from_number(seed).generator(table);
     let mut deck = Deck::new();
@@ -32,8 +30,7 @@ fn hole_card_and_deck_are_not_sent() {
         let mut drive = Drive::new(config, seed);
         for _ in 0..500 {
             let sent = drive.random();
-            // By table: the hidden cards of the current round, and the cards dealt in it or in the last one, which
-            // may be sent.
+            // By table: the hidden cards of the current round, and the cards that may be sent.
             let (mut hidden, mut told) = (BTreeMap::new(), vec![]);
             for table in drive.room.server().tables() {
                 let game = table.game();
@@ -49,8 +46,7 @@ fn hole_card_and_deck_are_not_sent() {
                 told.push(round.upcard());
                 if game.played() > 0 {
                     let dealer = game.revealed().unwrap().cards();
-                    // The cards of the seats and of the rest of the deck are not distinguished here, but those of the
-                    // dealer are.
+                    // Only the dealer's cards are distinguished here.
                     let last = deck(seed, number, game.played());
                     told.extend(last.into_iter().filter(|card| !dealer.contains(card)));
                     told.push(dealer[1]);
@@ -115,7 +111,6 @@ fn watcher_gets_all_open_cards_in_one_message() {
             && last.contains("SEAT 2 OUT Bob 0 0 1 0 1"),
         "{last}"
     );
-    // Messages of a watcher are ignored. It receives a picture if it has lost track.
     room.send("Wat", b"HIT\0");
     assert_eq!(pictures(&mut room, "Wat"), Vec::<String>::new());
     room.refresh("Wat");
@@ -154,8 +149,6 @@ fn refresh_repeats_the_last_result_with_its_round() {
             assert_eq!(room.received("Ann"), first, "no round is over");
 
             room.send("Ann", b"STAND\0");
-            // The result is sent immediately, the next round with pauses. The result is repeated during them and
-            // afterwards.
             room.refresh("Ann");
             room.wait(Duration::from_secs(1));
             let told = room.received("Ann");
@@ -177,7 +170,7 @@ fn refresh_repeats_the_last_result_with_its_round() {
 fn a_result_on_its_way_is_not_lost_with_the_connection() {
     let mut room = Room::joined(Config { players: 2, delay: Duration::from_millis(50), ..config(9) }, &["Ann", "Bob"]);
     room.wait(Duration::from_secs(1));
-    // A hand goes bust before other seats play. Its result is queued in the pause after its last card.
+    // A hand goes bust before other seats play, so its result is queued in the pause after its last card.
     while room.received("Ann").contains(&DealerMessage::Decision) {
         room.send("Ann", b"HIT\0");
         room.wait(Duration::from_secs(1));

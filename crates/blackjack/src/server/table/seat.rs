@@ -1,5 +1,3 @@
-//! One seat of a table: its player, the messages sent to it, and the queued messages.
-
 use alloc::{collections::VecDeque, format, string::String, vec, vec::Vec};
 use core::mem;
 use netcore::{Outbox, PeerId, Time};
@@ -14,7 +12,6 @@ use crate::{
     view::View,
 };
 
-// The parts of the current round that were sent to a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct SentParts {
     begun: bool,
@@ -24,17 +21,15 @@ struct SentParts {
     verdict: bool,
 }
 
-// The last round whose result was queued for a seat.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Last {
     hand: Hand,
     upcard: Card,
     verdict: Verdict,
-    // Whether its result has been sent.
     told: bool,
 }
 
-/// An occupied seat. Its name is in the game.
+/// The name of the player is in the game.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
@@ -42,18 +37,15 @@ pub(super) struct Seat {
     told: SentParts,
     // Sent again to a player who has lost track, because the result may have been sent to a dead connection.
     last: Option<Last>,
-    // At most the messages from a result to the next question, and QUIT. The following messages depend on the
-    // answer.
+    // At most the messages from a result to the next question, and QUIT.
     queue: VecDeque<DealerMessage>,
     // The question has been sent but not answered.
     pub(super) asked: bool,
-    // The client has closed its sending half, so it cannot answer.
+    // The client has closed its sending half.
     pub(super) mute: bool,
     // The seat only receives its queued messages, which end with QUIT.
     pub(super) leaving: bool,
-    // When the next message may be sent.
     free_at: Time,
-    // The deadline for its answer.
     due: Option<Time>,
 }
 
@@ -73,7 +65,6 @@ impl Seat {
         }
     }
 
-    /// Queues the parts of the view that were not sent yet.
     pub(super) fn queue_view(&mut self, view: View<'_>) {
         if self.leaving {
             return;
@@ -100,13 +91,11 @@ impl Seat {
         }
     }
 
-    /// Clears the record of messages sent in the finished round.
     pub(super) fn forget_round(&mut self) {
         self.told = SentParts::default();
     }
 
-    /// Sends the last round again, without pauses, and returns the messages. A player can lose track only on links
-    /// with message boundaries.
+    /// Sends the last round again, without pauses; only links with message boundaries need it.
     pub(super) fn resend_last_round(&mut self, out: &mut Outbox) -> Vec<DealerMessage> {
         let Some(Last { hand, upcard, verdict, told }) = self.last.as_mut().filter(|_| !self.leaving) else {
             return vec![];
@@ -124,8 +113,8 @@ impl Seat {
         messages
     }
 
-    /// Sends the current round again from its beginning, including an open question. The deadline of the question
-    /// does not change; otherwise a player who repeatedly loses track would never have to answer.
+    /// Sends the current round again, including an open question, whose deadline does not change: otherwise a player
+    /// who repeatedly loses track would never have to answer.
     pub(super) fn resend_round(&mut self, now: Time, view: Option<View<'_>>, config: &Config) {
         if self.leaving {
             return;
@@ -142,15 +131,13 @@ impl Seat {
         }
     }
 
-    /// Records the player's answer. The next message is sent immediately.
     pub(super) const fn answered(&mut self, now: Time) {
         self.asked = false;
         self.due = None;
         self.free_at = now;
     }
 
-    /// Calls off the round: its remaining messages are dropped, and no answer is awaited. A queued result belongs
-    /// to the previous round.
+    /// A queued result belongs to the previous round and stays.
     pub(super) fn call_off(&mut self) {
         let results = self.queue.iter().rposition(|message| matches!(message, DealerMessage::Result(_)));
         self.queue.truncate(results.map_or(0, |last| last + 1));
@@ -159,12 +146,11 @@ impl Seat {
         self.due = None;
     }
 
-    /// The result that was not sent yet. There is at most one, since the player has to answer before the next.
+    /// At most one, since the player has to answer before the next.
     pub(super) fn untold(&self) -> Option<Verdict> {
         self.last.filter(|last| !last.told).map(|last| last.verdict)
     }
 
-    /// Queues QUIT after the pending messages.
     pub(super) fn leave(&mut self) {
         self.leaving = true;
         self.told = SentParts::default();
@@ -174,7 +160,6 @@ impl Seat {
         self.queue.push_back(DealerMessage::Quit);
     }
 
-    /// Drops the queue and sends QUIT immediately.
     pub(super) fn leave_now(&mut self, now: Time) {
         self.queue.clear();
         self.leave();
@@ -185,7 +170,6 @@ impl Seat {
         self.dialect == Dialect::Text && !config.delay.is_zero()
     }
 
-    /// Sends the next message if it is due.
     pub(super) fn flush(&mut self, now: Time, config: &Config, out: &mut Outbox) -> Option<DealerMessage> {
         let paced = self.is_paced(config);
         if paced && self.free_at > now {
@@ -210,19 +194,17 @@ impl Seat {
         self.due.is_some_and(|due| due <= now)
     }
 
-    /// The time of the next message, or the deadline of the question.
     pub(super) fn deadline(&self) -> Option<Time> {
         let free = (!self.queue.is_empty()).then_some(self.free_at);
         free.into_iter().chain(self.due).min()
     }
 }
 
-/// The label of a seat in the log, from its index.
 pub(super) fn label(table: u32, seat: usize) -> String {
     seat_label(table, seat + 1)
 }
 
-/// The label of a seat in [`GameEvent`](netcore::GameEvent)s. Table and seat are counted from 1.
+/// The label of a seat in [`GameEvent`](netcore::GameEvent)s; table and seat are counted from 1.
 pub fn seat_label(table: u32, seat: usize) -> String {
     format!("table {table}, seat {seat}")
 }
