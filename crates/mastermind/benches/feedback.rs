@@ -1,5 +1,4 @@
-//! The time that the codebreaker takes to judge guesses by all possible codes, compared with a plain loop over
-//! arrays in the same run.
+//! Judging guesses by all possible codes, compared with a plain loop over arrays in the same run.
 //!
 //! `cargo bench -p mastermind --bench feedback --bench solver`
 
@@ -16,7 +15,6 @@ use mastermind::{
 };
 use std::{hint::black_box, time::Instant};
 
-/// The plain loop: counts in arrays, in the obvious way.
 fn naive(guess: &[u8], code: &[u8]) -> u8 {
     let (mut red, mut of_guess, mut of_code) = (0, [0u8; 8], [0u8; 8]);
     for (&g, &c) in guess.iter().zip(code) {
@@ -30,7 +28,6 @@ fn naive(guess: &[u8], code: &[u8]) -> u8 {
     shared << 4 | red
 }
 
-/// The number of different answers of the codes to the guess.
 fn parts(guess: &[u8], codes: &[u8]) -> usize {
     let mut counts = [0_u32; 256];
     for code in codes.chunks_exact(guess.len()) {
@@ -39,7 +36,6 @@ fn parts(guess: &[u8], codes: &[u8]) -> usize {
     counts.iter().filter(|count| **count > 0).count()
 }
 
-/// Comparisons per second, the best of a few rounds.
 fn rate(comparisons: usize, mut work: impl FnMut()) -> f64 {
     work();
     let best = (0..7).map(|_| {
@@ -63,7 +59,7 @@ fn main() {
         let job = jobs.into_iter().max_by_key(Job::codes).expect("one guess leaves some codes");
         let (guesses, codes) = (breaker.guesses(&job), job.codes());
 
-        // All codes but only some of the guesses, since the time per comparison is the same.
+        // Only some of the guesses, since the time per comparison is the same.
         let all: Vec<Vec<u8>> =
             rules.all().iter().map(|code| code.pegs().map(|peg| peg.index() as u8).collect()).collect();
         let spread = |count: usize| all.iter().step_by((all.len() / count).max(1)).take(count);

@@ -17,7 +17,6 @@ use mastermind::{
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// The shortest time of the work, and its result.
 fn best_of<T>(rounds: usize, mut work: impl FnMut() -> T) -> (Duration, T) {
     let mut round = || {
         let start = Instant::now();
@@ -31,7 +30,6 @@ fn best_of<T>(rounds: usize, mut work: impl FnMut() -> T) -> (Duration, T) {
     })
 }
 
-/// A time, and its share of the goal.
 fn beside(time: Duration, goal: Option<Duration>) -> String {
     goal.map_or_else(
         || format!("{time:.1?}"),

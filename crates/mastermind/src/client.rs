@@ -16,18 +16,17 @@ use crate::{
 pub struct SeatView {
     /// The name of the player.
     pub name: Name,
-    /// The current game, or the last one if it is over. `None` before the first game.
+    /// The current game, or the last one if it is over; `None` before the first game.
     pub board: Option<Board>,
 }
 
-/// The state of a client. It replaces a queue of events, so callers need not poll after each message.
+/// The state of a client, which callers read instead of a queue of events.
 #[derive(Debug, Clone)]
 pub struct Client {
     framing: Framing,
     incoming: BytesMut,
     lines: LineDecoder,
     unreadable: Option<DecodeError>,
-    // Only `ROOM` contains this.
     colours: usize,
     seat: Option<u8>,
     places: BTreeMap<u8, SeatView>,
@@ -41,7 +40,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client over this link. With a name it immediately requests a seat; without one it only watches.
+    /// Creates a client over this link; without a name it only watches.
     pub fn new(link: Link, name: Option<Name>) -> Self {
         Self {
             framing: link.framing(),
@@ -99,7 +98,6 @@ impl Client {
 
     fn handle(&mut self, message: ServerMessage<'static>) {
         match message {
-            // The complete state follows.
             ServerMessage::Room(room) => {
                 self.colours = room.rules.colours();
                 (self.seat, self.missing) = (None, None);
@@ -116,8 +114,8 @@ impl Client {
             ServerMessage::Wait(missing) => self.missing = Some(missing),
             ServerMessage::Game { seat, number, rules } => {
                 self.missing = None;
-                // Without repeats a game needs at least as many colours as places. A server that violates this
-                // contradicts its own `ROOM`.
+                // Without repeats a game needs at least as many colours as places, unless the server contradicts its
+                // own `ROOM`.
                 let rules = Rules::new(rules.length(), self.colours, rules.repeats()).unwrap_or(rules);
                 if let Some(place) = self.places.get_mut(&seat) {
                     place.board = Some(Board { number, rules, lines: Vec::new(), over: None });
@@ -149,7 +147,6 @@ impl Client {
             }
             ServerMessage::Hint(advice) => (self.advice, self.possible) = (Some(advice), Vec::new()),
             ServerMessage::Possible(codes) => self.possible = codes,
-            // A refusal leaves the state unchanged.
             ServerMessage::No(_) => {}
             ServerMessage::Bye(text) => {
                 self.farewell = Some(text.into_owned());
@@ -173,8 +170,8 @@ impl Client {
     }
 }
 
-// Inserts a line in the order of turns. It replaces a line of the same turn, since hidden values may be shown
-// later. There are at most as many lines as turns.
+// It replaces a line of the same turn, since hidden values may be shown later. There are at most as many lines as
+// turns.
 fn put(lines: &mut Vec<TurnRecord>, line: TurnRecord) {
     match lines.binary_search_by_key(&line.turn(), TurnRecord::turn) {
         Ok(at) => lines[at] = line,

@@ -24,7 +24,6 @@ pub struct Peg(u8);
 impl Peg {
     /// The peg of the colour with this number, counted from 0; `None` from [`MAX_COLOURS`] on.
     pub const fn new(index: usize) -> Option<Self> {
-        // The bound keeps the cast from truncating.
         #[expect(clippy::cast_possible_truncation, reason = "below 8")]
         if index < MAX_COLOURS { Some(Self(index as u8)) } else { None }
     }
@@ -56,7 +55,7 @@ impl fmt::Display for Peg {
     }
 }
 
-/// A row of 4 to 8 pegs: a secret code or a guess at one. Ordered by length, then as numbers are.
+/// A row of 4 to 8 pegs: a secret code or a guess at one, ordered by length, then as numbers are.
 ///
 /// ```
 /// let code: mastermind::Code = "8536".parse()?;
@@ -68,8 +67,8 @@ impl fmt::Display for Peg {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Code {
-    /// One hexadecimal digit for each peg, which is the digit that it is written as; the last peg is the lowest, and
-    /// places that the code does not have are 0.
+    /// One hexadecimal digit for each peg, the digit that it is written as; the last peg is the lowest, missing ones
+    /// are 0.
     pub(crate) digits: u32,
 }
 
@@ -82,7 +81,7 @@ impl Code {
         Ok(Self::of(pegs.iter().copied()))
     }
 
-    /// The code of at most [`MAX_LENGTH`] pegs. Halves of codes have fewer than [`MIN_LENGTH`].
+    /// Up to [`MAX_LENGTH`] pegs: halves of codes have fewer than [`MIN_LENGTH`].
     pub(crate) fn of(pegs: impl IntoIterator<Item = Peg>) -> Self {
         Self { digits: pegs.into_iter().fold(0, |digits, peg| digits << 4 | u32::from(peg.0 + 1)) }
     }
@@ -115,7 +114,6 @@ impl Code {
         counts
     }
 
-    /// A bit for each colour in the code.
     pub(crate) fn colours(self) -> u8 {
         self.pegs().fold(0, |colours, peg| colours | 1 << peg.0)
     }
@@ -171,11 +169,10 @@ pub enum ParseCodeError {
 impl FromStr for Code {
     type Err = ParseCodeError;
 
-    /// Parses the digits `1` to `8` without separators. Digits of other scripts are rejected.
+    /// Only ASCII digits, without separators.
     fn from_str(text: &str) -> Result<Self, ParseCodeError> {
         let mut pegs = Vec::with_capacity(MAX_LENGTH);
         for (place, found) in text.chars().enumerate() {
-            // Further characters are only counted.
             if place == MAX_LENGTH {
                 return Err(ParseCodeError::Length(text.chars().count()));
             }

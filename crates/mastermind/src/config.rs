@@ -20,7 +20,7 @@ pub enum Mode {
     Race(u8),
     /// Each player guesses the code of the day, which is the same for all.
     Daily,
-    /// Like `Daily`, but the codes cannot be computed without this key. Clients cannot see the difference.
+    /// Like `Daily`, but the codes cannot be computed without this key; clients cannot see the difference.
     Keyed([u8; 32]),
 }
 
@@ -36,7 +36,7 @@ impl Mode {
 pub struct FirstDay {
     /// Days since 1 January 1970.
     pub day: u32,
-    /// The time from the start of the room to the end of this day. Each later day lasts 24 hours.
+    /// The time from the start of the room to the end of this day; each later day lasts 24 hours.
     pub lasts: Duration,
 }
 
@@ -53,7 +53,7 @@ pub struct Config {
     pub limit: Duration,
     /// The day of a daily room.
     pub first_day: Option<FirstDay>,
-    /// The seed of the codes. The same seed produces the same codes.
+    /// The seed of the codes.
     pub seed: u64,
 }
 
@@ -111,7 +111,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Rules for codes of `length` pegs in `colours` colours. `repeats` allows a colour more than once.
+    /// Rules for codes of `length` pegs in `colours` colours, which may occur more than once if `repeats` is set.
     pub const fn new(length: usize, colours: usize, repeats: bool) -> Result<Self, ConfigError> {
         if length < MIN_LENGTH || length > MAX_LENGTH {
             return Err(ConfigError::Length(length));
@@ -135,7 +135,7 @@ impl Rules {
         self.colours
     }
 
-    /// Whether a colour may occur twice in the secret code. Guesses may repeat colours in any case.
+    /// Whether a colour may occur twice in the secret code; guesses may always repeat colours.
     pub const fn repeats(self) -> bool {
         self.repeats
     }
@@ -161,7 +161,7 @@ impl Rules {
         self.allows_guess(code) && (self.repeats || !code.repeats())
     }
 
-    /// Draws a secret code. All codes that the rules allow have the same probability.
+    /// Draws a secret code, each with the same probability.
     pub fn draw<R: Rng + ?Sized>(self, rng: &mut R) -> Code {
         let mut left = ALL_PEGS;
         Code::of((0..self.length).map(|place| {
@@ -183,7 +183,6 @@ impl Rules {
         all
     }
 
-    /// Adds every code that begins with `pegs` and has `length` pegs.
     fn extend_all(self, length: usize, pegs: &mut Vec<Peg>, all: &mut Vec<Code>) {
         if pegs.len() == length {
             all.push(Code::of(pegs.iter().copied()));
@@ -198,7 +197,7 @@ impl Rules {
         }
     }
 
-    /// All rows of `length` pegs, including rows shorter than a code, in numeric order.
+    /// In numeric order; rows may be shorter than a code.
     pub(crate) fn rows(self, length: usize) -> Vec<Code> {
         let mut all = Vec::new();
         Self { repeats: true, ..self }.extend_all(length, &mut Vec::with_capacity(length), &mut all);

@@ -1,10 +1,9 @@
 //! The feedback on a guess.
 //!
-//! Red is the number of places at which guess and code agree; white is the number of further pegs that agree in colour
-//! only. Each peg of the code counts for at most one peg of the guess, and exact matches count first.
+//! Red is the number of places at which guess and code agree; white is the number of further pegs that agree in
+//! colour only. Each peg of the code counts for at most one peg of the guess, and exact matches count first.
 //!
-//! [`Feedback::of`] compares two codes. The [codebreaker](crate::solver) has faster ways to compare one guess with
-//! many codes.
+//! The [codebreaker](crate::solver) has faster ways to compare one guess with many codes.
 
 use core::fmt;
 
@@ -23,8 +22,7 @@ pub struct Feedback {
 const ONES: u32 = 0x1111_1111;
 
 impl Feedback {
-    /// Compares a guess with a code. The result is symmetric. If one is longer than the other, its excess pegs do
-    /// not match.
+    /// Compares a guess with a code, in either order; excess pegs of the longer one do not match.
     ///
     /// ```
     /// # use mastermind::Feedback;
@@ -42,7 +40,7 @@ impl Feedback {
         Self::from_shared(red, shared)
     }
 
-    /// The feedback with `red` exact matches among `shared` pegs of the same colour.
+    /// `shared` counts pegs of the same colour, in place or not.
     #[expect(clippy::cast_possible_truncation, reason = "both are at most 8")]
     pub(crate) const fn from_shared(red: usize, shared: usize) -> Self {
         Self { red: red as u8, white: shared.saturating_sub(red) as u8 }
@@ -78,11 +76,9 @@ impl Feedback {
     }
 }
 
-/// The exclusive upper bound of [`Feedback::class`].
 pub(crate) const CLASSES: usize = (MAX_LENGTH + 1) * (MAX_LENGTH + 2) / 2;
 
-/// One byte per colour, with as many low bits set as the code has pegs of that colour. The bits that two codes have
-/// in common count their shared pegs.
+/// One byte per colour, with as many low bits set as the code has pegs of that colour: common bits are shared pegs.
 fn levels(code: Code) -> u64 {
     code.pegs().fold(0, |levels, peg| {
         let lane = 8 * peg.index();

@@ -63,7 +63,7 @@ pub enum Availability {
     Blocked,
 }
 
-/// One game. The code is hidden until the game is over.
+/// One game, whose code is hidden until it is over.
 #[derive(Debug, Clone)]
 pub struct Game {
     rules: Rules,
@@ -102,7 +102,7 @@ impl Game {
         Self { rules, style, code, history: Vec::new(), gone: 0, revealed: None, hints: 0, won: false }
     }
 
-    /// Applies an action of the player. An error leaves the game unchanged.
+    /// Applies an action of the player; an error leaves the game unchanged.
     pub fn apply<R: Rng + ?Sized>(&mut self, action: Action, rng: &mut R) -> Result<Vec<Event>, ActionError> {
         if self.outcome().is_some() {
             return Err(ActionError::Over);
@@ -184,8 +184,7 @@ impl Game {
         }
     }
 
-    /// The parts of this game that `sight` permits. The game has this number in its room, and `ending` if it is
-    /// over.
+    /// The parts of this game, number `number` of its room, that `sight` permits, and `ending` if it is over.
     pub fn view(&self, number: u32, ending: Option<Ending>, sight: Sight) -> Board {
         let shows = sight != Sight::Answers;
         let mut turn = 1;
@@ -246,8 +245,7 @@ impl Game {
         (0..self.rules.length()).map(shown).collect()
     }
 
-    /// The current knowledge, as the input of a hint. From here on the game counts as one with
-    /// [hints](Self::hints).
+    /// The current knowledge, as the input of a hint; from here on the game counts as one with [hints](Self::hints).
     pub fn ask_hint(&mut self) -> Knowledge {
         self.hints += 1;
         let mut knowledge = Knowledge::new(self.rules);
@@ -260,7 +258,6 @@ impl Game {
         knowledge
     }
 
-    /// Restores the number of hints.
     pub(crate) const fn set_hints(&mut self, hints: usize) {
         self.hints = hints;
     }

@@ -3,15 +3,14 @@
 use alloc::string::String;
 use core::fmt::{Display, Write};
 
-/// Formats a line for each count: its label, a bar and the count. The longest bar is `width` columns long; a count
-/// above zero has a bar of at least one column.
+/// Formats a line for each count: its label, a bar of up to `width` columns (at least one for a count above zero) and
+/// the count.
 pub fn histogram(counts: &[(impl Display, u64)], width: usize) -> String {
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let mut text = String::new();
     for (label, count) in counts {
         let columns = u128::from(*count) * width as u128 / u128::from(most);
         let columns = usize::try_from(columns).unwrap_or(width).max(usize::from(*count > 0));
-        // Writing to a string does not fail.
         let _ = write!(text, "{label:>4} ");
         text.extend(core::iter::repeat_n('█', columns));
         let _ = writeln!(text, "{}{count}", if columns > 0 { " " } else { "" });

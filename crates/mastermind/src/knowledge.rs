@@ -15,9 +15,8 @@ use crate::{
 pub struct Knowledge {
     rules: Rules,
     answers: Vec<(Code, Feedback)>,
-    /// The colour that the first lifeline has revealed.
     pub(crate) colour: Option<Peg>,
-    /// The place, counted from 0, and the colour that the second lifeline has revealed.
+    /// The place is counted from 0.
     pub(crate) place: Option<(usize, Peg)>,
     turns_gone: usize,
 }
@@ -43,9 +42,8 @@ impl Knowledge {
         self.turns_gone
     }
 
-    /// Adds the feedback on a guess.
-    ///
-    /// A guess that the rules do not allow is ignored. A repeated guess takes a turn, but is stored only once.
+    /// Adds the feedback on a guess, unless the rules do not allow it; a repeated guess takes a turn, but is stored
+    /// once.
     pub fn answered(&mut self, guess: Code, feedback: Feedback) {
         if self.rules.allows_guess(guess) {
             if !self.answers.contains(&(guess, feedback)) {

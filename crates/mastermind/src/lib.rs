@@ -1,8 +1,9 @@
-//! Mastermind: codes, feedback, the game with its lifelines, its protocol and server, and a codebreaker, without input or output.
+//! Mastermind: codes, feedback, the game with its lifelines, its protocol and server, and a codebreaker, without
+//! input or output.
 //!
-//! The player has ten turns to find a code of 4 to 8 pegs in up to eight colours. The feedback on a guess counts
-//! the pegs with the right colour in the right place (red), and the further pegs with a right colour in a wrong
-//! place (white).
+//! The player has ten turns to find a code of 4 to 8 pegs in up to eight colours. The feedback on a guess counts the
+//! pegs with the right colour in the right place (red), and the further pegs with a right colour in a wrong place
+//! (white).
 //!
 //! A whole game, played by the codebreaker:
 //!
@@ -22,11 +23,10 @@
 //! ```
 //!
 //! - [`Code`] and [`Feedback`] are the basic types. [`Rules`] apply to one game, [`Config`] to a server.
-//! - [`game::Game`] is one game, with its [`Lifeline`]s. [`Knowledge`] holds the facts about the code that a game
-//!   has revealed to the player.
-//! - [`solver`] is the codebreaker. It builds on the game, which does not depend on it. [`solver::Hint`] suggests
-//!   the next guess of any game, [`solver::Codebreaker`] plays all codes by a strategy, [`solver::Search`] finds
-//!   the best play.
+//! - [`game::Game`] is one game, with its [`Lifeline`]s. [`Knowledge`] holds the facts about the code that a game has
+//!   revealed to the player.
+//! - [`solver`] is the codebreaker. [`solver::Hint`] suggests the next guess of any game, [`solver::Codebreaker`]
+//!   plays all codes by a strategy, [`solver::Search`] finds the best play.
 //! - [`Day`] defines the puzzle of a day, [`share()`] formats a result to paste, [`Record`] holds the statistics of
 //!   past games and their [`Puzzle`]s.
 //! - [`server::Server`] is a room of players as a `netcore` engine, [`Client`] holds the state of a player, and

@@ -1,4 +1,4 @@
-//! Lifelines reveal part of the code and take turns. Using either kind closes both for the rest of the game.
+//! Lifelines reveal part of the code and take turns; using either kind closes both for the rest of the game.
 
 use core::fmt;
 
@@ -53,9 +53,9 @@ impl fmt::Display for Lifeline {
 /// The two styles of play, which differ in the cost of a lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Style {
-    /// Line by line. A lifeline costs its penalty plus the current turn: the first costs 2 turns, the second 3.
+    /// Line by line. A lifeline costs its penalty plus the current turn: 2 turns for the first, 3 for the second.
     Text,
-    /// On panels. A lifeline fills rows of the history: the first fills 1, the second 2.
+    /// On panels. A lifeline fills rows of the history: 1 for the first, 2 for the second.
     Panel,
 }
 

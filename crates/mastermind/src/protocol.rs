@@ -1,8 +1,6 @@
-//! The wire protocol: text, one message per line or frame.
+//! The wire protocol: text, one message per line or frame, as `docs/protocols/mastermind.md` specifies to the byte.
 //!
-//! Players send a [`ClientMessage`], servers a [`ServerMessage`]. Over a stream each message ends with a line feed;
-//! over a link with message boundaries it has no terminator. `docs/protocols/mastermind.md` specifies both sides to
-//! the byte.
+//! Over a stream each message ends with a line feed; over a link with message boundaries it has no terminator.
 
 mod client_message;
 mod name;
@@ -18,8 +16,8 @@ pub use server_message::{Advice, MAX_TOLD, RoomRules, ServerMessage, Turn};
 
 /// The protocol of players, for rooms.
 ///
-/// A malformed line is also a request: an [`Err`] with the expected syntax. A person who types by hand can continue
-/// after a mistake; only a line that is too long ends a stream.
+/// A malformed line is also a request: an [`Err`] with the expected syntax, so a person who types can continue. Only
+/// a line that is too long ends a stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Mastermind;
 

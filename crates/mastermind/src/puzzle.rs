@@ -1,4 +1,4 @@
-//! Puzzles identify games that have the same code. Each day has a puzzle of its own.
+//! Puzzles identify games that have the same code.
 
 use core::fmt;
 use rand::{SeedableRng, rngs::ChaCha12Rng};
@@ -11,11 +11,11 @@ use crate::{code::Code, config::Rules};
 pub enum Origin {
     /// A seed, which players can pass on.
     Seed(u64),
-    /// A day. All players have the same puzzle on it.
+    /// A day, whose puzzle all players share.
     Day(Day),
 }
 
-/// Rules and the origin of the code. Two games of the same puzzle have the same code.
+/// Rules and the origin of the code, which determine the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Puzzle {
     /// The rules.
@@ -24,7 +24,7 @@ pub struct Puzzle {
     pub origin: Origin,
 }
 
-/// A day, as the number of days since 1 January 1970. The caller chooses the current day and the time zone.
+/// A day, as the number of days since 1 January 1970; the caller chooses the time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(pub u32);
 
@@ -32,19 +32,19 @@ pub struct Day(pub u32);
 const ERA: u64 = 146_097;
 
 impl Day {
-    /// The code of the day for these rules. Each set of rules has a code of its own.
+    /// The code of the day for these rules.
     pub fn puzzle(self, rules: Rules) -> Code {
         rules.draw(&mut Pcg64::seed_from_u64(self.number(rules)))
     }
 
-    /// The code of the day for these rules, derived from a key. Codes of other days do not reveal it.
+    /// The code of the day for these rules, derived from a key, so that codes of other days do not reveal it.
     pub fn keyed_puzzle(self, rules: Rules, key: [u8; 32]) -> Code {
         let mut rng = ChaCha12Rng::from_seed(key);
         rng.set_stream(self.number(rules));
         rules.draw(&mut rng)
     }
 
-    // The rules are part of the number. Without them, a longer code would begin with the shorter one.
+    // The rules are part of the number: otherwise a longer code would begin with the shorter one.
     fn number(self, rules: Rules) -> u64 {
         let kind = (rules.length() << 5 | rules.colours() << 1 | usize::from(rules.repeats())) as u64;
         u64::from(self.0) << 16 | kind

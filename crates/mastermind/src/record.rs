@@ -1,7 +1,5 @@
 //! Statistics of past games, and their text form.
 //!
-//! The text consists of a line with the version and one line per entry:
-//!
 //! ```text
 //! mastermind-record 1
 //! won 0 0 1 4 7 2 0 0 0 0
@@ -33,10 +31,10 @@ use crate::{
 /// The maximum size of a record as text, in bytes.
 pub const MAX_RECORD: usize = 4096;
 
-/// The number of puzzles remembered of each kind, days and seeds. The oldest is dropped first.
+/// The number of puzzles remembered of each kind, days and seeds; the oldest is dropped first.
 pub const MOST_PUZZLES: usize = 64;
 
-/// Statistics of past games. Games with hints are counted, but do not enter the distribution or the streak.
+/// Statistics of past games; those with hints do not enter the distribution or the streak.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
     won: [u64; TURNS],
@@ -44,14 +42,12 @@ pub struct Record {
     hinted: u64,
     streak: u64,
     best_streak: u64,
-    // The most recently begun puzzles of each of the `KINDS`.
     puzzles: [Vec<(Rules, u64)>; 2],
 }
 
-/// The kinds of puzzles: the name of the line, and the largest day or seed.
+/// The name of the line, and the largest day or seed.
 const KINDS: [(&str, u64); 2] = [("days", u32::MAX as u64), ("seeds", u64::MAX)];
 
-/// The kind of a puzzle, and its day or seed.
 const fn kind(origin: Origin) -> (usize, u64) {
     match origin {
         Origin::Day(Day(day)) => (0, day as u64),
@@ -60,10 +56,9 @@ const fn kind(origin: Origin) -> (usize, u64) {
 }
 
 impl Record {
-    /// Records that a game of this puzzle has begun. [Add](Self::add) only the first game of a puzzle, since a
-    /// player who has seen answers has an advantage in the next one.
+    /// Records that a game of this puzzle has begun, and returns whether it is the first.
     ///
-    /// Returns whether this is the first game.
+    /// [Add](Self::add) only the first, since a player who has seen answers has an advantage in the next one.
     pub fn begin(&mut self, puzzle: Puzzle) -> bool {
         if self.has_begun(puzzle) {
             return false;
@@ -84,9 +79,7 @@ impl Record {
         self.puzzles[kind].contains(&(puzzle.rules, number))
     }
 
-    /// Adds a game, if it is over.
-    ///
-    /// Returns whether it was added.
+    /// Adds a game, if it is over; returns whether it was added.
     pub fn add(&mut self, game: &Game) -> bool {
         let Some(outcome) = game.outcome() else {
             return false;
@@ -173,12 +166,11 @@ impl fmt::Display for Record {
     }
 }
 
-/// Parses a number that consists only of digits.
+/// Parses digits only.
 fn number<T: FromStr>(word: &str) -> Option<T> {
     word.parse().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Parses the numbers of a line with this name.
 fn numbers(line: &str, name: &str, into: &mut [u64]) -> Option<()> {
     let mut words = line.split(' ');
     (words.next()? == name).then_some(())?;
@@ -188,7 +180,7 @@ fn numbers(line: &str, name: &str, into: &mut [u64]) -> Option<()> {
     words.next().is_none().then_some(())
 }
 
-/// Parses the puzzles of a line, after its name. An empty list is invalid, since its line is omitted.
+/// An empty list is invalid, since its line is omitted.
 fn puzzles(line: &str, most: u64) -> Option<Vec<(Rules, u64)>> {
     let puzzles: Vec<_> = line.split(' ').skip(1).map(|text| puzzle(text, most)).collect::<Option<_>>()?;
     (1..=MOST_PUZZLES).contains(&puzzles.len()).then_some(puzzles)

@@ -1,7 +1,6 @@
 //! The server without its sockets: seats, games, and the messages to each client.
 //!
-//! A room has one of three [`Mode`]s. All clients receive updates about every seat. Their [`Sight`] of a game
-//! limits the details that they receive.
+//! All clients receive updates about every seat, limited by their [`Sight`] of its game.
 
 mod seat;
 mod state;
@@ -27,17 +26,16 @@ use crate::{
     view::{Board, Ending, Sight},
 };
 
-/// Seats of a room that is not a race. A race has one seat per player.
+/// Seats of a room that is not a race.
 pub const SEATS: u8 = 64;
 /// Seats that one host can occupy in such a room.
 pub const SEATS_OF_HOST: usize = 32;
 /// A player who is silent for this long loses the seat.
 pub const IDLE: Duration = Duration::from_secs(15 * 60);
-/// The largest number of different guesses in a game with hints, which is that of six pegs. A hint then takes a few
+/// The largest number of different guesses in a game with hints, that of six pegs. A hint then takes a few
 /// milliseconds; for eight pegs it takes a hundred.
 const MAX_HINT_GUESSES: u64 = 1 << 18;
 const DAY: Duration = Duration::from_secs(86_400);
-/// The rate limit for the hints of a room.
 const HINT_RATE: Rate = Rate { per_second: 2, burst: 6 };
 
 const WATCHING: &str = "you only look on here; open the room to play";
@@ -58,7 +56,6 @@ pub const TOO_MANY_HINTS: &str = "too many hints were asked for just now; try ag
 const GOODBYE: &str = "thanks for playing";
 const STOPPED: &str = "the server was stopped";
 
-/// A connected client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Peer {
     role: Role,
@@ -72,13 +69,11 @@ struct Peer {
 pub struct Server {
     config: Config,
     rules: Rules,
-    // Set in a daily room: the day, and when it ends.
+    // The day, and when it ends.
     today: Option<(Day, Time)>,
     peers: BTreeMap<PeerId, Peer>,
     seats: BTreeMap<u8, Seat>,
-    // Games that at least one player has not finished.
     contests: BTreeMap<u32, Contest>,
-    // The number of games that have begun.
     games: u32,
     hints: TokenBucket,
     outcome: Option<Outcome>,
@@ -111,8 +106,8 @@ impl Server {
         &self.config
     }
 
-    /// Whether the game with this number has other rules than its room, and whether it used hints. Considers only
-    /// players who are still seated.
+    /// Whether the game with this number has other rules than its room, and whether it used hints, for players still
+    /// seated.
     pub fn oddities(&self, game: u32) -> (bool, bool) {
         let played = self.seats.values().filter_map(|seat| seat.played.as_ref());
         let of_game = played.filter(|played| played.number == game);
@@ -181,7 +176,6 @@ impl Server {
         out.event(GameEvent::Joined { peer: seat.peer, name: seat.name.to_string(), seat: number.to_string() });
     }
 
-    // Registers the player for the next game.
     fn take_part(&mut self, now: Time, number: u8, rules: Rules, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&number) else { return };
         seat.ready = true;
@@ -195,14 +189,12 @@ impl Server {
         }
     }
 
-    // The number of players missing before a race can begin.
     fn missing(&self) -> u8 {
         let Mode::Race(players) = self.config.mode else { return 0 };
         let ready = self.seats.values().filter(|seat| seat.ready).count();
         players.saturating_sub(u8::try_from(ready).unwrap_or(u8::MAX))
     }
 
-    // Starts a game at these seats, with the same code for all.
     fn begin(&mut self, now: Time, seats: &[u8], rules: Rules, out: &mut Outbox) {
         self.games = self.games.saturating_add(1);
         let number = self.games;
@@ -228,7 +220,6 @@ impl Server {
         self.seats.get_mut(&seat)?.played.as_mut().filter(|played| played.how.is_none())
     }
 
-    // Why there is no game at a seat.
     fn no_game(&self, seat: u8) -> &'static str {
         let waits = self.seats.get(&seat).is_some_and(|seat| seat.ready);
         if waits { NOT_BEGUN } else { NO_GAME }
@@ -297,7 +288,6 @@ impl Server {
         self.take_part(now, seat, rules, out);
     }
 
-    // Ends the game at a seat.
     fn finish(&mut self, seat: u8, how: Ending, out: &mut Outbox) {
         let Some(played) = self.running(seat) else { return };
         played.how = Some(how);
@@ -310,14 +300,12 @@ impl Server {
         self.end_if_over(number, out);
     }
 
-    // Closes a game that all of its players have finished.
     fn end_if_over(&mut self, number: u32, out: &mut Outbox) {
         if !self.contests.get(&number).is_some_and(Contest::is_over) {
             return;
         }
         let Some(contest) = self.contests.remove(&number) else { return };
         contest.report(number, out);
-        // Players keep their seats for the next game.
         let players = || self.seats.iter().filter(move |(_, seat)| seat.plays(number)).map(|(&seat, _)| seat);
         for seat in players() {
             self.joined(seat, out);
@@ -331,13 +319,11 @@ impl Server {
         }
     }
 
-    // Closes a peer's connection after a final message.
     fn dismiss(&mut self, peer: PeerId, text: &str, why: Departure, out: &mut Outbox) {
         self.send(peer, &ServerMessage::Bye(text.into()), out);
         self.remove(peer, why, out);
     }
 
-    // Removes a peer and frees its seat.
     fn remove(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         let Some(gone) = self.peers.remove(&peer) else { return };
         out.close(peer);

@@ -8,11 +8,10 @@ use crate::{
     puzzle::Day,
 };
 
-/// The result of a game as a few lines of text, without a final line feed. `None` while the game is in progress.
+/// The result of a game as a few lines of text, without a final line feed; `None` while the game is in progress.
 ///
-/// Each guess is a row with a filled circle for each red, an empty one for each white, and a dot for every other
-/// peg. A lifeline is a row with its name. Guesses and the code are not shown. `again` adds a note that the player
-/// had seen the puzzle before.
+/// Each guess is a row with a filled circle for each red, an empty one for each white, and a dot for every other peg;
+/// a lifeline is a row with its name. `again` adds a note that the player had seen the puzzle before.
 ///
 /// ```text
 /// Mastermind 2026-01-13, 4 pegs, 8 colours, with repeats: 3/10
@@ -26,7 +25,6 @@ pub fn share(game: &Game, day: Option<Day>, again: bool) -> Option<String> {
         Outcome::Lost(_) => "X".into(),
     };
     let mut text = String::from("Mastermind");
-    // Writing to a string does not fail.
     if let Some(day) = day {
         let _ = write!(text, " {day}");
     }

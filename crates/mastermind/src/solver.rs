@@ -1,14 +1,12 @@
 //! The codebreaker.
 //!
-//! The codebreaker imports the rules of the game; the rules do not depend on the codebreaker. Its input is a
-//! [`Knowledge`](crate::Knowledge).
+//! It uses no clock and starts no threads. Long computations report their progress to a callback, and stop if it
+//! breaks; [`Codebreaker::divide`] splits the work for several threads.
 //!
-//! This module uses no clock and starts no threads. Long computations report their progress to a callback, and stop
-//! if it breaks. [`Codebreaker::divide`] splits the work for several threads.
-//!
-//! Sources: D. E. Knuth, The computer as Master Mind (1977); R. W. Irving, Towards an optimum Mastermind strategy (1979);
-//! E. Neuwirth, Some strategies for Mastermind (1982); K. Koyama and T. W. Lai, An optimal Mastermind strategy (1993);
-//! B. Kooi, Yet another Mastermind strategy (2005); G. Ville, An optimal Mastermind (4,7) strategy (2013).
+//! Sources: D. E. Knuth, The computer as Master Mind (1977); R. W. Irving, Towards an optimum Mastermind strategy
+//! (1979); E. Neuwirth, Some strategies for Mastermind (1982); K. Koyama and T. W. Lai, An optimal Mastermind
+//! strategy (1993); B. Kooi, Yet another Mastermind strategy (2005); G. Ville, An optimal Mastermind (4,7) strategy
+//! (2013).
 
 mod bench;
 mod candidates;

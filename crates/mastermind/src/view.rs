@@ -1,5 +1,5 @@
-//! The parts of a game that a peer may see. Messages are built from these types, which contain the code only once
-//! it may be shown.
+//! The parts of a game that a peer may see: messages are built from these types, which contain the code only once it
+//! may be shown.
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};

@@ -45,7 +45,7 @@ impl Action {
     }
 }
 
-/// Why an action was refused. A refused action leaves the game unchanged.
+/// Why an action was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ActionError {
     /// The game is over.

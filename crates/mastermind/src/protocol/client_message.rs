@@ -34,8 +34,8 @@ pub enum ClientMessage {
     Lifeline(Lifeline),
     /// `HINT` requests the guess that the codebreaker would make.
     Hint,
-    /// `NEW` requests another game. `NEW <length> yes` and `NEW <length> no` request that length, with or without
-    /// repeated colours.
+    /// `NEW` requests another game; `NEW <length> yes` and `NEW <length> no` choose the length and whether colours
+    /// repeat.
     New(Option<(usize, bool)>),
     /// `RESIGN` gives up the game.
     Resign,
@@ -44,7 +44,7 @@ pub enum ClientMessage {
 }
 
 impl ClientMessage {
-    /// Parses a message without its line terminator. The first word may be in lower case.
+    /// Parses a message without its line terminator; the first word may be in lower case.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         let at = text.iter().position(|&byte| byte == b' ').unwrap_or(text.len());
         let (word, rest) = (&text[..at], text.get(at + 1..));

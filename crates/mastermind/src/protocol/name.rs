@@ -11,8 +11,8 @@ pub type Name = netcore::Name<Trimmed>;
 
 /// The rule of [`Name`].
 ///
-/// Blanks around the input are removed, it is cut to [`MAX_NAME`] bytes, and each byte that is not printable ASCII
-/// becomes `_`. Input that is empty or blank is rejected.
+/// The input is trimmed and cut to [`MAX_NAME`] bytes, and each byte that is not printable ASCII becomes `_`; blank
+/// input is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Trimmed;
 

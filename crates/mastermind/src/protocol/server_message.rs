@@ -28,13 +28,13 @@ pub const MAX_TOLD: usize = 256;
 pub struct RoomRules {
     /// How the games of the players are related.
     pub mode: Mode,
-    /// The default rules of a game. A player may request others.
+    /// The default rules of a game; a player may request others.
     pub rules: Rules,
     /// The day of a daily room, as in `2026-01-13`.
     pub date: Option<String>,
 }
 
-/// A hint for a turn. Numbers are stored rounded, so they survive the wire format unchanged.
+/// A hint for a turn, with rounded numbers that survive the wire format unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advice {
     /// The turn.
@@ -106,16 +106,14 @@ pub enum ServerMessage<'a> {
         /// The rules.
         rules: Rules,
     },
-    /// `ROW 1 3 1234 2 1` has the seat, turn, guess, red and white.
-    ///
-    /// `LIFELINE 1 4 2 3 5` has the seat, turn, kind, place and colour. Stars replace values that the receiver may
-    /// not see.
+    /// `ROW 1 3 1234 2 1` has the seat, turn, guess, red and white; `LIFELINE 1 4 2 3 5` the seat, turn, kind, place
+    /// and colour. Stars replace values that the receiver may not see.
     Line(u8, TurnRecord),
     /// The client's next turn, whether each lifeline is available, and the number of hints received: `TURN 5 used
     /// used 0`.
     Turn(Turn),
-    /// A hint: `HINT 5 180 13346 3.19 24.1 36 no` has the turn, the number of possible codes, the guess, its
-    /// information in bits, the remaining codes on average and at worst, and whether the guess may be the code.
+    /// A hint: `HINT 5 180 13346 3.19 24.1 36 no` has the turn, the number of possible codes, the guess, its bits,
+    /// the remaining codes on average and at worst, and whether the guess may be the code.
     Hint(Advice),
     /// All possible codes, if they are few: `POSSIBLE 1234 5678`.
     Possible(Vec<Code>),
@@ -289,7 +287,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
     })
 }
 
-// Parses a number in canonical form: digits only, no leading zero.
+// Canonical form: digits only, no leading zero.
 fn number<N: core::str::FromStr>(text: &str) -> Option<N> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     if plain { text.parse().ok() } else { None }
@@ -299,7 +297,7 @@ fn turn_number(text: &str) -> Option<usize> {
     number(text).filter(|turn| (1..=TURNS).contains(turn))
 }
 
-// Parses a number with exactly this many decimals, and returns it without the point.
+// Exactly this many decimals; returned without the point.
 fn fixed(text: &str, decimals: usize) -> Option<u32> {
     let (whole, rest) = text.split_once('.')?;
     let whole: u32 = number(whole)?;

@@ -20,7 +20,6 @@ pub(super) const fn invalid(what: &'static str, at: usize) -> DecodeError {
     DecodeError::invalid(what, at)
 }
 
-// Encodes a message with the terminator that the framing requires.
 pub(super) fn frame(message: &impl ToString, framing: Framing) -> Bytes {
     let mut bytes = message.to_string().into_bytes();
     if framing == Framing::Stream {

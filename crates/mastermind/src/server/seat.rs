@@ -25,42 +25,33 @@ pub const NOT_FOUND: i64 = 11;
 
 const _: () = assert!(TURNS == 10, "one less than the score of a code that was not found");
 
-/// An occupied seat.
 #[derive(Debug, Clone)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
     pub(super) name: Name,
-    // When the player last sent a message.
     pub(super) last: Time,
-    // Whether the player wants to join the next race.
     pub(super) ready: bool,
-    // The current game, or the last one if it is over.
     pub(super) played: Option<Played>,
 }
 
 impl Seat {
-    // Whether the current game has this number.
     pub(super) fn plays(&self, number: u32) -> bool {
         self.played.as_ref().is_some_and(|played| played.number == number)
     }
 }
 
-/// A game at a seat.
 #[derive(Debug, Clone)]
 pub(super) struct Played {
     pub(super) number: u32,
     pub(super) day: Option<Day>,
     pub(super) game: Game,
-    // How the game ended, if it has.
     pub(super) how: Option<Ending>,
-    // The hint for this turn, and the codes that it listed.
     pub(super) advice: Option<(Advice, Vec<Code>)>,
-    // Determines what a lifeline reveals, and is used once.
+    // Determines what a lifeline reveals.
     chance: u64,
 }
 
 impl Played {
-    // Creates the game with this number, or the puzzle of the day.
     pub(super) fn new(config: &Config, number: u32, rules: Rules, day: Option<Day>) -> Self {
         let of_day = day.map(|day| (u64::from(day.0), 0));
         let (seed, number_or_zero) = of_day.unwrap_or((config.seed, number));
@@ -86,7 +77,6 @@ impl Played {
         Ok(())
     }
 
-    // How the game ended, judged by its turns.
     pub(super) fn outcome(&self) -> Option<Ending> {
         self.game.outcome().map(|outcome| match outcome {
             Outcome::Won(_) => Ending::Won,
@@ -95,7 +85,7 @@ impl Played {
     }
 }
 
-/// The players of one game: a single player, or all players of a race.
+/// A single player, or all players of a race.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Contest {
     pub(super) started: Time,
@@ -111,7 +101,6 @@ pub(super) struct Racer {
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Finish {
-    // `None` if the player left.
     how: Option<Ending>,
     turns: u8,
     // The number of racers whose game was over earlier, including those that left.
@@ -127,7 +116,6 @@ impl Contest {
         self.racers.push(Racer { seat, name, result: None });
     }
 
-    // The seats that are still playing.
     pub(super) fn running(&self) -> impl Iterator<Item = u8> + '_ {
         self.racers.iter().filter(|racer| racer.result.is_none()).map(|racer| racer.seat)
     }
@@ -136,18 +124,17 @@ impl Contest {
         self.running().next().is_none()
     }
 
-    // Records the result of a seat; `how` is `None` if the player left.
+    // `how` is `None` if the player left.
     pub(super) fn finish(&mut self, seat: u8, how: Option<Ending>, turns: usize) {
         let after = self.racers.iter().filter(|racer| racer.result.is_some()).count();
         let racer = self.racers.iter_mut().find(|racer| racer.seat == seat && racer.result.is_none());
         if let Some(racer) = racer {
-            // Both are small: at most ten turns, at most sixteen racers.
+            // At most ten turns and sixteen racers.
             let small = |number| u8::try_from(number).unwrap_or(u8::MAX);
             racer.result = Some(Finish { how, turns: small(turns), after: small(after) });
         }
     }
 
-    // Reports the current standings, which may be final.
     pub(super) fn report(&self, game: u32, out: &mut Outbox) {
         let standings = self.standings();
         let results: Vec<_> = self.racers.iter().map(|racer| format!("{} {}", racer.name, racer.how())).collect();
@@ -157,7 +144,7 @@ impl Contest {
         out.summary(format!("game {game}: {}", results.join(", ")));
     }
 
-    // Fewer turns are better. Players with equal scores share a rank and are listed in the order of finishing.
+    // Fewer turns are better; equal players are listed in the order of finishing.
     fn standings(&self) -> Vec<Standing> {
         let mut order: Vec<&Racer> = self.racers.iter().collect();
         order.sort_by_key(|racer| (racer.score(), racer.result.map(|finish| finish.after)));
@@ -172,7 +159,6 @@ impl Contest {
 }
 
 impl Racer {
-    // A smaller score is better.
     fn score(&self) -> i64 {
         match self.result {
             Some(Finish { how: Some(Ending::Won), turns, .. }) => turns.into(),

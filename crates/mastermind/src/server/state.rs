@@ -1,7 +1,5 @@
-//! The state of a server as plain data, and its restoration.
-//!
-//! The state contains no codes. They follow from the seed, the number of the game and the day. A game is restored
-//! by replaying the player's actions.
+//! The state of a server as plain data, without codes: they follow from the seed, the number of the game and the day.
+//! A game is restored by replaying the player's actions.
 
 use alloc::{string::ToString, vec::Vec};
 use netcore::{Outcome, PeerId, Recorded, StateError, Time, TokenBucket};
@@ -123,7 +121,6 @@ impl PlayedState {
         };
         Self {
             number: played.number,
-            // At most 8.
             length: u8::try_from(rules.length()).unwrap_or(u8::MAX),
             repeats: rules.repeats(),
             day: played.day.map(|day| day.0),
@@ -134,7 +131,6 @@ impl PlayedState {
         }
     }
 
-    // Replays the actions of the game.
     fn play(self, config: &Config) -> Result<Played, StateError> {
         let rules = Rules::new(self.length.into(), MAX_COLOURS, self.repeats)
             .map_err(|why| StateError(why.to_string().into()))?;

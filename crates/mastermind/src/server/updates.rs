@@ -19,12 +19,10 @@ impl Server {
         }
     }
 
-    // Sends the same message to all clients.
     pub(super) fn send_all(&self, message: &ServerMessage<'_>, out: &mut Outbox) {
         self.send_each(|_| Some(message.clone()), None, out);
     }
 
-    // Sends each client the message that its sight of the game at a seat permits.
     fn send_each<'a>(&self, message: impl Fn(Sight) -> Option<ServerMessage<'a>>, seat: Option<u8>, out: &mut Outbox) {
         // Each kind of receiver needs only one encoding.
         let mut frames: Vec<((Framing, Sight), Option<Bytes>)> = Vec::new();
@@ -44,7 +42,6 @@ impl Server {
         self.send(peer, &ServerMessage::No(Cow::Borrowed(text)), out);
     }
 
-    /// How much of the game at a seat a peer may see.
     fn sight(&self, peer: PeerId, seat: u8) -> Sight {
         let own = self.peers.get(&peer).is_some_and(|peer| peer.seat == Some(seat));
         let played = self.seats.get(&seat).and_then(|seat| seat.played.as_ref());
@@ -67,7 +64,7 @@ impl Server {
         self.send_each(|sight| Some(ServerMessage::Over(seat, over(sight)?)), Some(seat), out);
     }
 
-    // Sends the last lines of a game to all clients, or all lines if `last` exceeds their number.
+    // All lines if `last` exceeds their number.
     pub(super) fn send_lines(&self, seat: u8, last: usize, out: &mut Outbox) {
         let count = self.board(seat, Sight::Answers).map_or(0, |board| board.lines.len());
         for at in count.saturating_sub(last)..count {
@@ -76,7 +73,6 @@ impl Server {
         }
     }
 
-    // Sends a player its next turn, and the hint for that turn if there is one.
     pub(super) fn send_turn(&self, number: u8, out: &mut Outbox) {
         let Some(seat) = self.seats.get(&number) else { return };
         let Some(Played { game, .. }) = seat.played.as_ref().filter(|played| played.how.is_none()) else { return };
@@ -95,7 +91,6 @@ impl Server {
         }
     }
 
-    // Sends a peer the complete state that it may see.
     pub(super) fn welcome(&self, peer: PeerId, out: &mut Outbox) {
         let date = self.today.map(|(day, _)| day.to_string());
         let mode = if self.config.mode.is_daily() { Mode::Daily } else { self.config.mode };

@@ -14,38 +14,31 @@ use crate::{
 /// A judged guess. A smaller value is better; ties prefer a guess that may be the code, then the first.
 pub(crate) type Judged = (i64, bool, Code);
 
-/// Judges guesses by the information that they give about a set of codes.
 pub(crate) struct Bench {
     rules: Rules,
     pub(crate) criterion: Criterion,
     slices: Slices,
-    /// The number of guesses judged so far.
     pub(crate) judged: usize,
 }
 
 impl Bench {
-    /// Creates a bench without codes.
     pub(crate) fn new(rules: Rules, strategy: Strategy) -> Self {
         Self { rules, criterion: Criterion::new(strategy), slices: Slices::new(rules.length(), &[]), judged: 0 }
     }
 
-    /// Replaces the codes.
     pub(crate) fn refill(&mut self, codes: &[Code]) {
         self.slices.refill(codes);
     }
 
-    /// The value of an ideal guess, which distinguishes all codes but is not one of them.
     pub(crate) fn ideal(&self) -> i64 {
         self.criterion.ideal(self.slices.codes)
     }
 
-    /// The `count` best guesses without duplicates, the best first.
     pub(crate) fn best(&mut self, guesses: &[Code], count: usize) -> Vec<Judged> {
         self.judged += guesses.len();
         self.best_probed(guesses.iter().map(|guess| (*guess, Probe::of(*guess))), count)
     }
 
-    /// The same for guesses with precomputed probes.
     pub(crate) fn best_probed(&mut self, guesses: impl Iterator<Item = (Code, Probe)>, count: usize) -> Vec<Judged> {
         let bonus = self.criterion.member_bonus();
         let mut best: Vec<Judged> = Vec::with_capacity(count + 1);
@@ -63,7 +56,6 @@ impl Bench {
         best
     }
 
-    /// Changes single pegs and exchanges pairs as long as that improves the guess.
     pub(crate) fn improve(&mut self, mut guess: Judged) -> Judged {
         while guess.0 > self.ideal() {
             match self.best(&neighbours(self.rules, guess.2), 1)[..] {
@@ -75,7 +67,7 @@ impl Bench {
     }
 }
 
-/// The guesses that differ in one peg, or by an exchange of two.
+/// They differ in one peg, or by an exchange of two.
 pub(crate) fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
     let length = rules.length();
     let mut pegs = [None; MAX_LENGTH];
@@ -102,7 +94,7 @@ pub(crate) fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
     neighbours
 }
 
-/// The first guesses that are not equivalent. Only the number of pegs with the same colour matters.
+/// The first guesses that are not equivalent: only the number of pegs with the same colour matters.
 pub(crate) fn openings(rules: Rules) -> Vec<Code> {
     let mut openings = Vec::new();
     let mut pegs = Vec::new();
@@ -110,7 +102,6 @@ pub(crate) fn openings(rules: Rules) -> Vec<Code> {
     openings
 }
 
-/// Adds the openings that begin with `pegs` and have at most `most` pegs of the colours from `colour` on.
 fn extend_openings(rules: Rules, most: usize, colour: usize, pegs: &mut Vec<Peg>, openings: &mut Vec<Code>) {
     let left = rules.length() - pegs.len();
     if left == 0 {

@@ -1,5 +1,3 @@
-//! The codes that are still possible: listed, sampled or counted.
-
 use alloc::{collections::BTreeMap, vec::Vec};
 use core::{array, iter};
 use rand::{Rng, RngExt};
@@ -11,23 +9,20 @@ use crate::{
     knowledge::Knowledge,
 };
 
-/// The codes that are still possible, in numeric order.
+/// In numeric order.
 pub(crate) trait Candidates {
-    /// The number of codes.
     fn total(&self) -> u64;
 
-    /// The codes at these ranks, which are in rising order.
+    /// `ranks` are in rising order.
     fn at_ranks(&mut self, ranks: impl Iterator<Item = u64>) -> Vec<Code>;
 
-    /// The number of codes for each answer, indexed by [`Feedback::class`].
     fn counts(&mut self, guess: Code) -> [u64; CLASSES];
 
-    /// All of them.
     fn all(&mut self) -> Vec<Code> {
         self.at_ranks(0..self.total())
     }
 
-    /// A stratified sample: the ranks are cut into `codes` equal stretches, and one code is drawn from each.
+    /// Stratified: the ranks are cut into `codes` equal stretches, and one code is drawn from each.
     fn sample<R: Rng + ?Sized>(&mut self, codes: u64, rng: &mut R) -> Vec<Code> {
         let total = self.total();
         self.at_ranks((0..codes).map(|index| {
@@ -37,16 +32,14 @@ pub(crate) trait Candidates {
     }
 }
 
-/// The number of pegs in a tail.
 const TAIL: usize = 4;
 
-/// For each possible number of pegs, marks the tails, of 64, that have exactly this number.
+/// For each number of pegs, marks the tails, of 64, that have exactly this number.
 type Exactly = [u64; TAIL + 1];
 
-/// Candidates that are enumerated on demand instead of stored.
+/// Candidates that are enumerated on demand.
 ///
-/// A code is cut into a head and a tail of four pegs. For each head, 64 tails are compared in parallel, one bit
-/// each.
+/// A code is cut into a head and a tail of four pegs. For each head, 64 tails are compared in parallel, one bit each.
 pub(crate) struct Possible<'a> {
     knowledge: &'a Knowledge,
     heads: Vec<Code>,
@@ -55,19 +48,17 @@ pub(crate) struct Possible<'a> {
     /// The tails that are possible after at least one head.
     sound: Vec<u64>,
     answers: Vec<Halves>,
-    /// The number of codes that begin with each head.
     counts: Vec<u32>,
     total: u64,
 }
 
-/// A guess cut into head and tail.
 struct Halves {
     head: Code,
     counts: [u8; MAX_COLOURS],
     /// Indexed by the number of red pegs of the tail.
     red: Vec<Exactly>,
-    /// Indexed by the number of pegs that the tail shares in colour. That depends on how many pegs of each colour
-    /// the head has left unmatched, so the answers are cached by these counts.
+    /// Indexed by the number of pegs that the tail shares in colour, for the pegs of each colour that the head has
+    /// left unmatched.
     shared: BTreeMap<[u8; MAX_COLOURS], Vec<Exactly>>,
 }
 
@@ -79,7 +70,6 @@ impl Halves {
         Self { head, counts: guess.counts(), red: tails.exactly(&picked), shared: BTreeMap::new() }
     }
 
-    /// The red and shared pegs of this head alone, and the tails that add each number to them.
     fn after(&mut self, head: Code, tails: &Slices) -> (usize, usize, impl Iterator<Item = (&Exactly, &Exactly)>) {
         let red = usize::from(Feedback::of(self.head, head).red);
         let of_head = head.counts();
@@ -124,7 +114,6 @@ impl<'a> Possible<'a> {
         possible
     }
 
-    /// The tails that make a possible code together with this head; empty if none does.
     fn tails_after(&mut self, head: usize) -> Vec<u64> {
         let (knowledge, head) = (self.knowledge, self.heads[head]);
         let rules = knowledge.rules();
@@ -146,8 +135,7 @@ impl<'a> Possible<'a> {
         for (halves, feedback) in self.answers.iter_mut().zip(feedback) {
             let (red, shared, answers) = halves.after(head, &self.slices);
             let left = (usize::from(feedback.red).checked_sub(red), feedback.shared().checked_sub(shared));
-            // A colour that the head has matched can be in place in the tail, so red may exceed the remaining
-            // shared pegs.
+            // A colour that the head has matched can be in place in the tail, so red may exceed the rest.
             let (Some(red @ ..=TAIL), Some(shared @ ..=TAIL)) = left else {
                 return Vec::new();
             };
@@ -213,7 +201,6 @@ impl Candidates for Possible<'_> {
     }
 }
 
-/// Candidates that are all in memory.
 impl Candidates for &[Code] {
     fn total(&self) -> u64 {
         self.len() as u64

@@ -23,14 +23,13 @@ use crate::{
 
 /// The maximum number of possible codes that a hint lists.
 pub const LISTED: usize = 20;
-/// The maximum number of possible codes by which guesses are judged; larger sets are sampled. Doubling it made no
-/// visible difference.
+/// The maximum number of possible codes by which guesses are judged; doubling it made no visible difference.
 pub const JUDGED: usize = 1024;
 /// The same for the first guess, where few guesses are tried.
 const JUDGED_FIRST: usize = 4096;
 
 /// The maximum number of guesses tried: half of them possible codes, half random. Ten times as many made no visible
-/// difference, because improving the best guesses peg by peg finds good ones.
+/// difference, because improving the best guesses finds good ones.
 const MOST_TRIED: usize = 2000;
 /// With few possible codes fewer guesses are tried: this number,
 const TRIED: usize = 200;
@@ -43,7 +42,6 @@ const IMPROVED: usize = 12;
 /// with 12 it was 294.
 const IMPROVED_WITH_CARE: usize = 30;
 
-/// The seed of the random guesses of a hint.
 const SEED: u64 = 1;
 
 /// How many possible codes are tried as the guess after the next before the best is improved.
@@ -54,7 +52,7 @@ const FEW: usize = 16;
 /// The codebreaker's suggestion at some point of a game.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hint {
-    /// The number of codes that are still possible. Exact.
+    /// The number of codes that are still possible.
     pub remaining: u64,
     /// All possible codes, if there are at most [`LISTED`].
     pub possible: Vec<Code>,
@@ -62,11 +60,11 @@ pub struct Hint {
     pub guess: Code,
     /// Whether the guess may itself be the code.
     pub may_win: bool,
-    /// The average information of the answer, in bits. Exact.
+    /// The average information of the answer, in bits.
     pub bits: f64,
-    /// The average number of codes that remain after the answer. Exact.
+    /// The average number of codes that remain after the answer.
     pub expected: f64,
-    /// The number of codes that remain in the worst case. Exact.
+    /// The number of codes that remain in the worst case.
     pub worst: u64,
     /// The number of possible codes by which the guess was chosen, if not all.
     pub sampled: Option<usize>,
@@ -75,18 +73,15 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// Computes the codebreaker's hint. Returns `None` if no code fits the knowledge, which means that some answer
-    /// was wrong.
+    /// Computes the codebreaker's hint; `None` if no code fits the knowledge, which means that some answer was wrong.
     ///
-    /// The same knowledge has the same hint. The candidates are some possible codes and some random ones, always
-    /// drawn from the same seed. They are judged by the information of their answers. More than [`JUDGED`] possible
-    /// codes (for the first guess, a few more) are sampled. The best candidates are improved step by step, and
-    /// compared by the information of the guess that follows them.
+    /// The same knowledge has the same hint: possible and random codes, drawn from the same seed, are judged by the
+    /// information of their answers. The best are improved step by step, and compared by the information of the guess
+    /// that follows them.
     pub fn of(knowledge: &Knowledge) -> Option<Self> {
         Self::among(knowledge, Possible::new(knowledge))
     }
 
-    /// The hint for this set of possible codes.
     fn among(knowledge: &Knowledge, mut possible: impl Candidates) -> Option<Self> {
         let remaining = possible.total();
         if remaining == 0 {
@@ -114,7 +109,6 @@ impl Hint {
             guess,
             may_win: win > 0,
             bits: bits(remaining) - sum(|count| as_float(count) * bits(count)),
-            // No code remains after a winning guess.
             expected: sum(|count| as_float(count) * as_float(count)) - as_float(win) / as_float(remaining),
             worst: counts.iter().copied().max().unwrap_or(0),
             sampled: few.is_none().then_some(codes.len()),
@@ -124,7 +118,6 @@ impl Hint {
     }
 }
 
-/// The best first guess for these codes, and the number of guesses tried.
 fn opening(rules: Rules, codes: &[Code]) -> (Code, usize) {
     let mut bench = Bench::new(rules, Strategy::Entropy);
     bench.refill(codes);
@@ -132,9 +125,7 @@ fn opening(rules: Rules, codes: &[Code]) -> (Code, usize) {
     (best.first().map_or(codes[0], |(_, _, guess)| *guess), bench.judged)
 }
 
-/// A good guess for these codes, and the number of guesses tried one step ahead.
 fn good_guess<R: Rng + ?Sized>(rules: Rules, codes: &[Code], scarce: bool, rng: &mut R) -> (Code, usize) {
-    // When turns are scarce, avoiding large parts matters more than information.
     let (strategy, count) =
         if scarce { (Strategy::Expected, IMPROVED_WITH_CARE) } else { (Strategy::Entropy, IMPROVED) };
     let mut bench = Bench::new(rules, strategy);
@@ -146,8 +137,7 @@ fn good_guess<R: Rng + ?Sized>(rules: Rules, codes: &[Code], scarce: bool, rng: 
     (best.map_or(codes[0], |(_, _, guess)| guess), tried)
 }
 
-/// The value of a quickly found good guess for these codes. If turns are scarce, also the number of codes it leaves
-/// at worst.
+/// Also returns the number of codes left at worst.
 fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     bench.refill(codes);
     let [start] = bench.best(&codes[..codes.len().min(NEXT_TRIED)], 1)[..] else {
@@ -158,7 +148,7 @@ fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     (value, left.unwrap_or(codes.len()))
 }
 
-/// Improves each guess, but stops after one that distinguishes all codes.
+/// Stops after a guess that distinguishes all codes.
 fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
     let mut improved = Vec::with_capacity(guesses.len());
     for guess in guesses {
@@ -173,8 +163,8 @@ fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
     improved
 }
 
-/// Judges the guesses by the best next guess after each answer. When turns are scarce, the number of codes left
-/// after that matters most.
+/// Judges by the best next guess after each answer. If turns are scarce, the number of codes left after it matters
+/// most.
 fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<Judged>) -> Vec<Judged> {
     if guesses.len() < 2 {
         return guesses;
@@ -198,12 +188,10 @@ fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<J
     guesses
 }
 
-/// Whether turns are scarce for this number of codes, so that the guess should avoid large parts. Otherwise maximum
-/// information is better on average.
+/// If turns are scarce, the guess should avoid large parts; otherwise maximum information is better on average.
 ///
 /// If each code contains all colours of the game, only red carries information, and the worst answer leaves almost
-/// two fifths of the codes: of 40,320, about one remains after nine guesses. Other games stay within ten turns with
-/// less care.
+/// two fifths of the codes: of 40,320, about one remains after nine guesses.
 fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
     let tenths = if !rules.repeats() && rules.length() == rules.colours() { 33 } else { 60 };
     let left = TURNS.saturating_sub(turns_gone);
@@ -214,7 +202,7 @@ fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
     codes > enough
 }
 
-/// Guesses worth trying: possible codes and at least as many random ones.
+/// Possible codes and at least as many random ones.
 fn some_guesses<R: Rng + ?Sized>(rules: Rules, codes: &[Code], rng: &mut R) -> Vec<Code> {
     let tried = (TRIED + TRIED_FOR_EACH * codes.len()).min(MOST_TRIED);
     let members = codes.len().min(tried / 2);
@@ -224,7 +212,6 @@ fn some_guesses<R: Rng + ?Sized>(rules: Rules, codes: &[Code], rng: &mut R) -> V
     guesses
 }
 
-/// The binary logarithm.
 fn bits(count: u64) -> f64 {
     as_float(log2(count)) / as_float(1 << 32)
 }

@@ -1,11 +1,9 @@
-//! The search for the codebreaker that needs the fewest turns over all codes.
+//! The search for the codebreaker that needs the fewest turns over all codes, by branch and bound.
 //!
-//! This is a branch-and-bound search. Each code of a set takes one turn now; the least total of a set is its size
-//! plus the least totals of the parts that the best guess splits it into. The sizes of the parts give a lower bound
-//! for each guess. The search tries guesses in the order of their bounds, and drops a guess as soon as it cannot
-//! beat the best total so far. It tries only one of several equivalent guesses, and caches the results of sets that
-//! recur. A first search of only the most promising guesses finds a good total, which bounds the full search from
-//! the start.
+//! The least total of a set is its size plus the least totals of the parts that the best guess splits it into; the
+//! sizes of the parts give a lower bound for each guess. The search tries guesses in the order of their bounds, drops
+//! a guess as soon as it cannot beat the best total so far, tries one of several equivalent guesses, and caches the
+//! results of sets. A first search of only the most promising guesses bounds the full one from the start.
 
 mod bounds;
 
@@ -57,7 +55,6 @@ pub struct Search {
     /// How many guesses are tried on sets of more than [`Self::EXACT`] codes; `None` for every guess that may be
     /// the best.
     width: Option<usize>,
-    /// The lower bound for the total of a set, indexed by the number of its codes.
     bounds: Vec<i64>,
     known: BTreeMap<Vec<Code>, Bound>,
     slices: Slices,
@@ -65,13 +62,10 @@ pub struct Search {
     progress: Progress,
 }
 
-/// A progress callback.
 type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 impl Search {
-    /// The largest set that is searched in full width.
     const EXACT: usize = 40;
-    /// How many guesses the first, narrow search tries.
     const FIRST: usize = 20;
 
     /// Creates a search that proves its result.
@@ -79,7 +73,7 @@ impl Search {
         Self::new(Space::new(rules), None)
     }
 
-    /// Reorders the colours of the search. This must not change the total that an exhaustive search finds.
+    /// Reorders the colours of the search, which must not change the total that an exhaustive search finds.
     #[must_use]
     pub fn relabelled<R: Rng + ?Sized>(self, rng: &mut R) -> Self {
         let mut names = PLAIN;
@@ -104,7 +98,7 @@ impl Search {
         }
     }
 
-    /// Runs the search. It reports its progress to `watch` periodically, which may stop it.
+    /// Runs the search; `watch` periodically receives its progress, and may stop it.
     pub fn run(&mut self, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Result<Found, Stopped> {
         let watch: &mut Watch<'_> = &mut watch;
         let codes = self.space.rules.all();
@@ -137,7 +131,6 @@ impl Search {
         Ok(Found { opening, tally, nodes: self.progress.nodes, proven: self.width.is_none() })
     }
 
-    /// Runs a quick narrow search. Its result is good enough to bound the full search from the start.
     fn first(&mut self, watch: &mut Watch<'_>) -> Result<Found, Stopped> {
         let mut narrow = Self::new(self.space.clone(), Some(Self::FIRST));
         let openings = self.progress.openings;
@@ -168,7 +161,6 @@ impl Search {
         }
     }
 
-    /// The bound that follows from the members of a set. It is cached if it is exact.
     fn easy(&mut self, codes: &[Code]) -> Bound {
         let known = easy(codes);
         if matches!(known, Bound::Exactly(..)) {
@@ -248,7 +240,7 @@ impl Search {
         Ok(total)
     }
 
-    /// A bound of a set's least total from one step of look-ahead. `after` caches the pool after a guess.
+    /// A bound from one step of look-ahead; `after` caches the pool after a guess.
     fn least(
         &mut self,
         codes: &[Code],
@@ -279,7 +271,7 @@ impl Search {
         let guesses = self.space.probed(self.space.worth_trying(pool, codes));
         self.slices.judge_until(guesses, Judge::Sum(&self.bounds), |index, score| {
             least = least.min(bound_of(codes, score));
-            // The guess distinguishes all codes, so no other guess is better.
+            // The guess distinguishes all codes, so no other is better.
             if least == 2 * number_of(codes) {
                 telling = Some(index);
                 return ControlFlow::Break(());
@@ -293,7 +285,6 @@ impl Search {
         u32::try_from(self.bounds[count]).unwrap_or(u32::MAX)
     }
 
-    /// The guesses of the pool whose bound is below `budget`, the best bound first.
     fn rank(&mut self, codes: &[Code], pool: &Pool, budget: u32) -> Vec<(u32, u32)> {
         self.progress.nodes += 1;
         self.slices.refill(codes);
@@ -310,8 +301,7 @@ impl Search {
         ranked
     }
 
-    /// In a narrow search, keeps only the guesses with the most information for a large set. Bounds are weak for
-    /// large sets.
+    /// Bounds are weak for large sets, so information decides there.
     fn narrow_down(&mut self, codes: &[Code], ranked: &mut Vec<(u32, u32)>) {
         let Some(width) = self.width.filter(|_| codes.len() > Self::EXACT) else {
             return;
@@ -327,7 +317,6 @@ impl Search {
         ranked.sort_unstable();
     }
 
-    /// Plays the codes by the results of the search, and counts the turns.
     fn play(
         &mut self,
         guess: Code,
@@ -347,7 +336,7 @@ impl Search {
             let next = match part[..] {
                 [next] | [next, _] => next,
                 _ => {
-                    // Most results are cached. Where only a bound was cached, it was as good as the least total.
+                    // Where only a bound was cached, it was as good as the least total.
                     self.solve(&part, &after, u32::MAX, watch)?;
                     match self.known.get(&part) {
                         Some(Bound::Exactly(_, next)) => *next,
@@ -361,8 +350,7 @@ impl Search {
     }
 }
 
-/// The least total of the codes after a guess with this score. The score's value is the sum of the bounds of its
-/// parts.
+/// The score's value is the sum of the bounds of its parts.
 fn bound_of(codes: &[Code], score: Score) -> u32 {
     number_of(codes) + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member)
 }

@@ -1,8 +1,7 @@
 //! Chooses guesses in games that have too many to judge them all.
 //!
-//! A sample of the possible codes is tried as guesses. The best of them are improved by hill climbing: changing a
-//! peg or exchanging two, as long as that improves the guess. The result depends only on the possible codes, so the
-//! order of play of a game's parts does not matter.
+//! A sample of the possible codes is improved by hill climbing: changing a peg or exchanging two. The result depends
+//! only on the possible codes, so the order of play does not matter.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -17,8 +16,8 @@ use super::{
 };
 use crate::{code::Code, config::Rules};
 
-/// The maximum number of possible codes by which the first guess is judged; larger sets are sampled. It is large
-/// because there are few first guesses to judge, and small differences between them affect all codes.
+/// The maximum number of possible codes by which the first guess is judged: there are few first guesses, and small
+/// differences between them affect all codes.
 const JUDGED_AT_FIRST: usize = 1 << 18;
 
 /// Limits on the number of guesses, and on the codes by which they are judged.
@@ -37,13 +36,11 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// One step ahead. This plays eight pegs in eight colours with repeats within an hour; higher limits gain a
-    /// thousandth of a turn.
+    /// Plays eight pegs in eight colours with repeats within an hour; higher limits gain a thousandth of a turn.
     pub(crate) const ONE_STEP: Self = Self { tried: 1024, improved: 16, judged: 4096, searched: 0, width: 0 };
-    /// The largest game, in codes, that is searched thoroughly.
+    /// In codes.
     const THOROUGH: u64 = 50_000;
 
-    /// The limits that a search of this game can afford.
     pub(crate) fn of_search(rules: Rules) -> Self {
         if rules.codes() <= Self::THOROUGH {
             Self { improved: 32, searched: 256, width: 8, ..Self::ONE_STEP }
@@ -53,10 +50,8 @@ impl Limits {
     }
 }
 
-/// A callback that decides whether to continue.
 type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
-/// Finds good guesses without judging all of them.
 pub(crate) struct Shortlist<'a> {
     pub(crate) rules: Rules,
     pub(crate) limits: Limits,
@@ -64,7 +59,7 @@ pub(crate) struct Shortlist<'a> {
 }
 
 impl Shortlist<'_> {
-    /// The best guess found for a non-empty set of codes. `watch` may stop a search.
+    /// `codes` is not empty, and `watch` may stop a search.
     pub(crate) fn choose(&mut self, codes: &[Code], watch: &mut Watch<'_>) -> Result<Code, Stopped> {
         if codes.len() <= self.limits.searched {
             return self.search(codes, u32::MAX, watch).map(|(_, guess)| guess);
@@ -72,7 +67,7 @@ impl Shortlist<'_> {
         Ok(self.best(codes).first().map_or(codes[0], |(_, _, guess)| *guess))
     }
 
-    /// The best guesses one step ahead, the best first. Returns at least one.
+    /// The best first; at least one.
     fn best(&mut self, codes: &[Code]) -> Vec<Judged> {
         if codes.len() as u64 == self.rules.codes() {
             self.bench.refill(&sample(codes, JUDGED_AT_FIRST));
@@ -89,8 +84,7 @@ impl Shortlist<'_> {
         best
     }
 
-    /// The least total found for a set and the guess that leads to it, if that total is below `budget`. Otherwise
-    /// `budget` and any guess.
+    /// The least total found for a set and its guess if below `budget`; otherwise `budget` and any guess.
     fn search(&mut self, codes: &[Code], budget: u32, watch: &mut Watch<'_>) -> Result<(u32, Code), Stopped> {
         if codes.len() <= 2 {
             return Ok(([0, 1, 3][codes.len()], codes[0]));
@@ -129,13 +123,13 @@ impl Shortlist<'_> {
     }
 }
 
-/// The total of a set if one member distinguishes all others. This is a lower bound for any set.
+/// The total if one member distinguishes all others, which is a lower bound for any set.
 fn least(codes: &[Code]) -> u32 {
     2 * number_of(codes) - 1
 }
 
-/// At most `most` of the codes, spread evenly. The distances vary slightly, since equal distances would often
-/// select codes with the same last pegs.
+/// At most `most` of the codes, spread evenly, but not at equal distances, which would often select codes with the
+/// same last pegs.
 fn sample(codes: &[Code], most: usize) -> Vec<Code> {
     if codes.len() <= most {
         return codes.to_vec();
@@ -157,7 +151,6 @@ mod tests {
         let picked = sample(&codes, 4096);
         assert_eq!(picked, sample(&codes, 4096));
         assert!(picked.len() == 4096 && picked.windows(2).all(|pair| pair[0] < pair[1]));
-        // With equal distances all samples would have similar last pegs.
         let mut ends: Vec<u32> = picked.iter().map(|code| code.digits & 0xff).collect();
         ends.sort_unstable();
         ends.dedup();

@@ -1,10 +1,9 @@
 //! Counts the answers of many codes to a guess, with 64 codes per machine word.
 //!
-//! A set of codes is stored as bits. A word for each place and colour marks the codes that have that colour there.
-//! A word for each colour and number marks the codes that have at least that many pegs of the colour. A guess of
-//! `L` pegs selects `L` words of each kind. For each of 64 codes, the number of bits set in the first `L` words is
-//! red, and the number set in the second `L` words counts the shared pegs. Both sums are computed by moving bits up
-//! a ladder; a population count on each pair of steps gives the counts.
+//! A word for each place and colour marks the codes that have that colour there; a word for each colour and number
+//! marks the codes that have at least that many pegs of the colour. A guess of `L` pegs selects `L` words of each
+//! kind: the number of bits set in the first is red, that in the second counts the shared pegs. Both sums are
+//! computed by moving bits up a ladder; a population count on each pair of steps gives the counts.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -33,51 +32,43 @@ impl Probe {
     }
 }
 
-/// The index of the word that marks codes with the colour at the place.
 #[expect(clippy::cast_possible_truncation, reason = "a block has 128 words at most")]
 pub(crate) const fn place_word(place: usize, colour: usize) -> u8 {
     (place * MAX_COLOURS + colour) as u8
 }
 
-/// The index of the word that marks codes with more than `level` pegs of the colour.
 #[expect(clippy::cast_possible_truncation, reason = "a block has 128 words at most")]
 pub(crate) const fn level_word(length: usize, colour: usize, level: usize) -> u8 {
     (length * MAX_COLOURS + colour * length + level) as u8
 }
 
-/// The number of codes with each answer, indexed by [`crate::Feedback::class`].
+/// Indexed by [`crate::Feedback::class`].
 pub(crate) type Counts = [u32; CLASSES];
 
-/// A set of codes as bits.
 #[derive(Debug, Clone)]
 pub(crate) struct Slices {
     length: usize,
-    /// The number of codes.
     pub(crate) codes: usize,
     arch: pulp::Arch,
     /// Blocks of `16 * length` words.
     words: Vec<u64>,
 }
 
-/// How the counts of its answers judge a guess.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Judge<'a> {
-    /// The sum of these values, indexed by the counts. The slice must cover the largest count.
+    /// Sums these values, indexed by the counts; the slice must cover the largest count.
     Sum(&'a [i64]),
-    /// The largest count.
     Largest,
 }
 
-/// The score of a guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Score {
     pub(crate) value: i64,
-    /// Whether the guess is a code of the set.
     pub(crate) member: bool,
 }
 
 impl Score {
-    /// A smaller key is better; ties prefer a guess that may be the code. `bonus` is subtracted for such a guess.
+    /// A smaller key is better; ties prefer a guess that may be the code. `bonus` is subtracted for one.
     pub(crate) const fn key(self, bonus: i64) -> (i64, bool) {
         (self.value - if self.member { bonus } else { 0 }, !self.member)
     }
@@ -90,7 +81,6 @@ impl Slices {
         slices
     }
 
-    /// Replaces the set and reuses the memory.
     pub(crate) fn refill(&mut self, codes: &[Code]) {
         let stride = self.stride();
         self.codes = codes.len();
@@ -110,7 +100,7 @@ impl Slices {
         2 * MAX_COLOURS * self.length
     }
 
-    /// Which codes have a colour, 64 to a word.
+    /// The codes that have the colour, 64 to a word.
     pub(crate) fn having(&self, colour: usize) -> impl Iterator<Item = u64> {
         self.words.chunks_exact(self.stride()).map(move |block| block[usize::from(level_word(self.length, colour, 0))])
     }
@@ -125,7 +115,6 @@ impl Slices {
         self.words.chunks_exact(self.stride()).map(exactly).collect()
     }
 
-    /// Judges each guess.
     pub(crate) fn judge<G>(
         &self,
         guesses: impl Iterator<Item = (G, Probe)>,
@@ -138,7 +127,6 @@ impl Slices {
         });
     }
 
-    /// Judges guesses until `each` breaks.
     pub(crate) fn judge_until<G>(
         &self,
         guesses: impl Iterator<Item = (G, Probe)>,
@@ -208,7 +196,7 @@ impl Slices {
     }
 }
 
-/// For each number, marks the codes that have the bit in at least that many of the selected words; at 0 all codes.
+/// Marks, for each number, the codes that have the bit in at least that many of the selected words.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the machine's instructions are only used where it is part of the caller")]
 fn ladder(block: &[u64], picked: &[u8], valid: u64) -> [u64; MAX_LENGTH + 2] {

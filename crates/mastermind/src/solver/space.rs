@@ -1,5 +1,3 @@
-//! All guesses of a game.
-
 use alloc::{sync::Arc, vec::Vec};
 
 use super::{
@@ -17,16 +15,14 @@ use crate::{
 pub(crate) struct Space {
     pub(crate) rules: Rules,
     pub(crate) guesses: Vec<(Code, Probe)>,
-    /// The set of colours in each guess.
     colours: Vec<u8>,
     names: [u8; MAX_COLOURS],
 }
 
-/// The guesses worth trying at some point of a game.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     symmetry: Symmetry,
-    /// Indices of guesses; `None` for all.
+    /// `None` for all guesses.
     some: Option<Vec<u32>>,
 }
 
@@ -35,7 +31,7 @@ impl Space {
         Self::with_names(rules, PLAIN)
     }
 
-    /// The game with its colours renamed. This only affects the order of the guesses.
+    /// Renaming colours only affects the order of the guesses.
     pub(crate) fn with_names(rules: Rules, names: [u8; MAX_COLOURS]) -> Self {
         let mut guesses = rules.rows(rules.length());
         guesses.sort_by_key(|guess| renamed(*guess, names));
@@ -44,12 +40,10 @@ impl Space {
         Self { rules, guesses, colours, names }
     }
 
-    /// The game without its guesses, for callers that generate their own.
     pub(crate) const fn without_guesses(rules: Rules) -> Self {
         Self { rules, guesses: Vec::new(), colours: Vec::new(), names: PLAIN }
     }
 
-    /// The guesses worth trying first.
     pub(crate) fn openings(&self) -> Arc<Pool> {
         if self.guesses.is_empty() {
             return Arc::new(Pool { symmetry: Symmetry::none(self.rules), some: None });
@@ -57,7 +51,6 @@ impl Space {
         Arc::new(self.pool(Symmetry::new(self.rules, self.names)))
     }
 
-    /// The guesses worth trying after a further guess.
     pub(crate) fn pool_after(&self, pool: &Arc<Pool>, guess: Code) -> Arc<Pool> {
         if pool.some.is_none() { Arc::clone(pool) } else { Arc::new(self.pool(pool.symmetry.after(guess))) }
     }
@@ -73,24 +66,20 @@ impl Space {
         Pool { symmetry, some: Some(some) }
     }
 
-    /// The guesses of a pool with their probes.
     pub(crate) fn of_pool<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = (Code, Probe)> + 'a {
         let all = pool.some.is_none().then_some(&self.guesses).into_iter().flatten();
         let some = pool.some.iter().flatten().map(|index| &self.guesses[*index as usize]);
         all.chain(some).copied()
     }
 
-    /// The guesses with these indices and their probes, each with its index.
     pub(crate) fn probed(&self, indices: impl IntoIterator<Item = u32>) -> impl Iterator<Item = (u32, Probe)> {
         indices.into_iter().map(|index| (index, self.guesses[index as usize].1))
     }
 
-    /// The indices of a pool's guesses. Omits guesses that differ from others only in colours absent from all
-    /// codes.
+    /// Omits guesses that differ from others only in colours absent from all codes.
     pub(crate) fn worth_trying(&self, pool: &Pool, codes: &[Code]) -> Vec<u32> {
         let present = codes.iter().fold(0, |present, code| present | code.colours());
-        // Each guess of the pool represents equivalent ones, which have the same number of absent colours but maybe
-        // other colours.
+        // Each guess of the pool represents equivalent ones, with the same number of absent colours but maybe others.
         if let Some(some) = &pool.some {
             let few = |index: &u32| (self.colours[*index as usize] & !present).count_ones() <= 1;
             return some.iter().copied().filter(few).collect();
@@ -100,7 +89,7 @@ impl Space {
     }
 }
 
-/// Groups codes by their feedback on a guess, preserving their order. The win is the last part, if present.
+/// Groups codes by their feedback on a guess, in order; the win is the last part.
 pub(crate) fn split(codes: &[Code], guess: Code) -> Vec<(Feedback, Vec<Code>)> {
     let mut parts: [Vec<Code>; CLASSES] = [const { Vec::new() }; CLASSES];
     for code in codes {
@@ -111,7 +100,6 @@ pub(crate) fn split(codes: &[Code], guess: Code) -> Vec<(Feedback, Vec<Code>)> {
     parts.into_iter().filter_map(with_answer).collect()
 }
 
-/// The first code of the set that distinguishes all codes of the set.
 pub(crate) fn telling_member(codes: &[Code]) -> Option<Code> {
     if codes.len() > CLASSES {
         return None;

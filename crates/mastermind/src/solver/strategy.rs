@@ -5,8 +5,7 @@ use core::fmt;
 
 use super::slices::Judge;
 
-/// The criterion for choosing a guess. All look one step ahead, at the number of codes that remain possible after
-/// each answer.
+/// The criterion for choosing a guess, by the number of codes that remain possible after each answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strategy {
     /// Fewest codes in the worst case (Knuth 1977).
@@ -35,7 +34,7 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// Judges guesses by a strategy. Smaller sums are better.
+/// Smaller sums are better.
 #[derive(Debug, Clone)]
 pub(crate) struct Criterion {
     strategy: Strategy,
@@ -47,11 +46,9 @@ impl Criterion {
         Self { strategy, table: Vec::new() }
     }
 
-    /// The bonus subtracted from the sum of a guess that may be the code.
-    ///
     /// A winning guess saves its code a further turn, which the number of remaining codes does not reflect. Entropy
-    /// counts it as 1.5 bits. Of the values tried in steps of a quarter, this does best over 4 x 6, 4 x 8 and 4 x 8
-    /// without repeats together: 5719, 20651 and 7869 turns, compared with 5722, 20690 and 7882 without a bonus.
+    /// counts it as 1.5 bits: of the values tried in steps of a quarter, this does best over 4 x 6, 4 x 8 and 4 x 8
+    /// without repeats together, with 5719, 20651 and 7869 turns, compared with 5722, 20690 and 7882 without a bonus.
     /// The other strategies are left as published.
     pub(crate) const fn member_bonus(&self) -> i64 {
         if matches!(self.strategy, Strategy::Entropy) { 3 << (FRACTION - 1) } else { 0 }
@@ -68,7 +65,6 @@ impl Criterion {
         }
     }
 
-    /// Prepares to judge sets of up to `codes` codes.
     pub(crate) fn judge(&mut self, codes: usize) -> Judge<'_> {
         let strategy = self.strategy;
         if strategy == Strategy::Minimax {
@@ -78,8 +74,8 @@ impl Criterion {
             self.table.push(match strategy {
                 Strategy::Expected => (count * count).cast_signed(),
                 Strategy::Parts => -i64::from(count > 0),
-                // The missing information, in bits for all codes together. Integers make guesses that split a set
-                // alike equal, independent of the order of the parts.
+                // In bits for all codes together. Integers make guesses that split a set alike equal, whatever the
+                // order of the parts.
                 _ => (count * log2(count)).cast_signed(),
             });
         }
@@ -90,15 +86,14 @@ impl Criterion {
 /// Fraction bits of [`log2`].
 const FRACTION: u32 = 32;
 
-/// The binary logarithm as a fixed-point number; 0 for 0. It is the same on every machine and needs no
-/// floating-point library.
+/// A fixed-point number, the same on every machine; 0 for 0.
 pub(crate) const fn log2(number: u64) -> u64 {
     if number == 0 {
         return 0;
     }
     let whole = number.ilog2();
-    // The rest is between 1 and 2 in fixed point with 63 fraction bits. Each squaring doubles the logarithm;
-    // whether the square is at least 2 is its next bit.
+    // The rest is between 1 and 2, with 63 fraction bits. Each squaring doubles the logarithm; whether the square is
+    // at least 2 is its next bit.
     let mut rest = number << (63 - whole);
     let mut result = whole as u64;
     let mut bit = 0;

@@ -12,30 +12,26 @@ use crate::{
     config::Rules,
 };
 
-/// A permutation of places, together with the permutation of used colours that it implies.
+/// A permutation of places, with the permutation of used colours that it implies.
 #[derive(Debug, Clone, Copy)]
 struct Exchange {
     /// The peg at `places[i]` moves to `i`.
     places: [u8; MAX_LENGTH],
-    /// The image of each used colour.
     colours: [u8; MAX_COLOURS],
 }
 
-/// The permutations that map all past guesses to themselves. Colours that no guess has used are also
-/// interchangeable.
+/// Colours that no guess has used are also interchangeable.
 #[derive(Debug, Clone)]
 pub(crate) struct Symmetry {
     length: usize,
     exchanges: Vec<Exchange>,
     /// A bit for each colour used in a past guess.
     used: u8,
-    /// The sort key of each colour.
     names: [u8; MAX_COLOURS],
 }
 
 impl Symmetry {
-    /// The symmetry before the first guess. `names` gives the order of the colours, which decides which of several equivalent
-    /// guesses represents them.
+    /// `names` gives the order of the colours, which decides which of several equivalent guesses represents them.
     pub(crate) fn new(rules: Rules, names: [u8; MAX_COLOURS]) -> Self {
         let mut exchanges = Vec::new();
         permute(&mut [0, 1, 2, 3, 4, 5, 6, 7], 0, rules.length(), &mut |places| {
@@ -44,7 +40,6 @@ impl Symmetry {
         Self { length: rules.length(), exchanges, used: 0, names }
     }
 
-    /// A symmetry without equivalent guesses.
     pub(crate) const fn none(rules: Rules) -> Self {
         Self { length: rules.length(), exchanges: Vec::new(), used: u8::MAX, names: PLAIN }
     }
@@ -57,7 +52,6 @@ impl Symmetry {
         pegs
     }
 
-    /// The symmetry that remains after another guess.
     pub(crate) fn after(&self, guess: Code) -> Self {
         let pegs = self.named(guess);
         let mut used = self.used;
@@ -85,7 +79,6 @@ impl Symmetry {
         Self { exchanges: exchanges.collect(), used, ..*self }
     }
 
-    /// Whether no two guesses are equivalent in a game of `colours` colours.
     pub(crate) fn is_trivial(&self, colours: usize) -> bool {
         self.exchanges.len() <= 1 && self.used.count_ones() as usize + 1 >= colours
     }
@@ -136,7 +129,6 @@ const LOWEST_FREE: [u8; 256] = {
     lowest
 };
 
-/// Calls `each` with every order of the elements from `from` to `to`.
 fn permute(places: &mut [u8; MAX_LENGTH], from: usize, to: usize, each: &mut impl FnMut(&[u8; MAX_LENGTH])) {
     if from == to {
         return each(places);
@@ -148,10 +140,8 @@ fn permute(places: &mut [u8; MAX_LENGTH], from: usize, to: usize, each: &mut imp
     }
 }
 
-/// The colours as numbered.
 pub(crate) const PLAIN: [u8; MAX_COLOURS] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/// The code with each peg replaced.
 pub(crate) fn renamed(code: Code, names: [u8; MAX_COLOURS]) -> Code {
     Code::of(code.pegs().filter_map(|peg| Peg::new(usize::from(names[peg.index()]))))
 }

@@ -6,7 +6,6 @@ use core::fmt;
 /// The number of codes found at each turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Codes found at each turn, the first at index 0.
     turns: Vec<u64>,
     /// The number of guesses that had to be chosen.
     pub(crate) guesses: u64,
@@ -52,7 +51,6 @@ impl Tally {
 impl fmt::Display for Tally {
     /// `total 5625 / 1296 = 4.3403, longest 6`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // In ten-thousandths, rounded.
         let codes = self.codes().max(1);
         let average = (self.total() * 10_000 + codes / 2) / codes;
         let (whole, rest) = (average / 10_000, average % 10_000);

@@ -18,7 +18,6 @@ use crate::{code::Code, config::Rules};
 pub struct Codebreaker {
     space: Space,
     strategy: Strategy,
-    /// `None` if every guess is judged.
     limits: Option<Limits>,
 }
 
@@ -26,7 +25,6 @@ pub struct Codebreaker {
 #[derive(Debug, Clone)]
 pub struct Job {
     codes: Vec<Code>,
-    /// Turns taken so far.
     turns: usize,
     pool: Arc<Pool>,
 }
@@ -39,16 +37,14 @@ impl Job {
 }
 
 impl Codebreaker {
-    /// Creates a codebreaker that judges every guess, for games of up to some 300,000 guesses. It takes 20 bytes
-    /// per guess.
+    /// Creates a codebreaker that judges every guess, for games of up to some 300,000 guesses, at 20 bytes per guess.
     pub fn new(rules: Rules, strategy: Strategy) -> Self {
         Self { space: Space::new(rules), strategy, limits: None }
     }
 
     /// Creates a codebreaker for games of any size.
     ///
-    /// It judges and improves some of the possible codes, by a sample if there are many. It is deterministic, and
-    /// takes some 20 bytes per code.
+    /// It judges and improves some of the possible codes; it is deterministic, and takes some 20 bytes per code.
     pub const fn limited(rules: Rules, strategy: Strategy) -> Self {
         Self { space: Space::without_guesses(rules), strategy, limits: Some(Limits::ONE_STEP) }
     }
@@ -69,18 +65,16 @@ impl Codebreaker {
         Job { codes: self.space.rules.all(), turns: 0, pool: self.space.openings() }
     }
 
-    /// The number of guesses judged at the next turn of a job without limits. Equivalent guesses count once.
+    /// The number of guesses judged at the next turn of a job without limits; equivalent guesses count once.
     pub fn guesses(&self, job: &Job) -> usize {
         self.space.of_pool(&job.pool).count()
     }
 
-    /// Plays one turn.
+    /// Plays one turn, and returns the codes that it finds, and a job for each other answer.
     ///
-    /// Returns the codes that it finds, and a job for each other answer. Jobs are independent, so other threads can
-    /// [run](Self::run) them; their tallies [add up](Tally::add).
+    /// Jobs are independent, so other threads can [run](Self::run) them; their tallies [add up](Tally::add).
     pub fn divide(&self, job: &Job) -> (Tally, Vec<Job>) {
         let guess = self.choose(&job.codes, &job.pool, &mut self.bench(), &mut || ControlFlow::Continue(()));
-        // The callback never stops it.
         self.divide_by(guess.unwrap_or(job.codes[0]), job)
     }
 
@@ -100,8 +94,8 @@ impl Codebreaker {
         (tally, jobs)
     }
 
-    /// Finds every code of a job, and counts the turns. After each chosen guess, `watch` receives the number of
-    /// codes found since its last call, and may stop the work.
+    /// Finds every code of a job. `watch` receives the number of codes found since its last call, and may stop the
+    /// work.
     pub fn run(&self, job: Job, mut watch: impl FnMut(u64) -> ControlFlow<()>) -> Result<Tally, Stopped> {
         let mut bench = self.bench();
         let mut tally = Tally::default();
@@ -136,7 +130,7 @@ impl Codebreaker {
         Bench::new(self.space.rules, self.strategy)
     }
 
-    /// The best guess for the codes. Ties prefer a guess that may be the code, then the first.
+    /// Ties prefer a guess that may be the code, then the first.
     fn choose(
         &self,
         codes: &[Code],
@@ -144,7 +138,6 @@ impl Codebreaker {
         bench: &mut Bench,
         watch: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Code, Stopped> {
-        // No guess is better by any strategy.
         if let Some(member) = telling_member(codes) {
             return Ok(member);
         }

@@ -1,5 +1,3 @@
-//! Feedback.
-
 use std::collections::BTreeSet;
 
 use mastermind::{Code, Feedback, Peg};
@@ -7,8 +5,7 @@ use proptest::prelude::*;
 
 use super::{code, rules};
 
-/// The definition by striking out: exact matches first, then each remaining peg of the guess takes a remaining peg
-/// of the code.
+/// Exact matches first, then each remaining peg of the guess takes a remaining peg of the code.
 fn by_striking_out(guess: Code, code: Code) -> Feedback {
     let mut guess: Vec<Option<Peg>> = guess.pegs().map(Some).collect();
     let mut code: Vec<Option<Peg>> = code.pegs().map(Some).collect();

@@ -1,5 +1,3 @@
-//! Valid codes, and how codes are drawn.
-
 use mastermind::{Code, ConfigError, ParseCodeError, Rules};
 
 use super::{code, rng, rules};
@@ -60,7 +58,7 @@ fn without_repeats_only_the_secret_is_restricted() {
     assert!(!super::rules(4, 6, true).allows_guess(code("1237")));
 }
 
-/// Each count is expected to be `draws / cells`. A deviation of six standard deviations happens once in 10^9 cells.
+/// Each count is expected to be `draws / cells`; six standard deviations happen once in 10^9 cells.
 fn is_uniform(counts: &[u32], draws: u32) {
     let expected = f64::from(draws) / counts.len() as f64;
     let deviation = (expected * (1.0 - 1.0 / counts.len() as f64)).sqrt();

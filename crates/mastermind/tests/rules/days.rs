@@ -1,5 +1,3 @@
-//! The puzzle of a day.
-
 use mastermind::Day;
 
 use super::rules;

@@ -11,7 +11,6 @@ fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/mastermind.md")).unwrap()
 }
 
-/// The cells of the rows below a table's head.
 fn table(head: &str) -> Vec<Vec<String>> {
     let document = document();
     let (_, rows) = document.split_once(head).unwrap();

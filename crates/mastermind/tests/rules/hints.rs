@@ -1,5 +1,3 @@
-//! Knowledge, possible codes, and hints.
-
 use mastermind::{
     Code, Feedback, Knowledge, Lifeline, Revealed, Rules, Style,
     game::{Action, Game},
@@ -16,7 +14,6 @@ fn knowledge(rules: Rules, answers: &[(&str, u8, u8)]) -> Knowledge {
     knowledge
 }
 
-/// The hint's statement about the possible codes agrees with an enumeration of all codes.
 #[test]
 fn hints_count_right() {
     for (length, colours, repeats) in
@@ -89,7 +86,6 @@ fn the_last_code_is_guessed() {
     assert!(hint.bits.abs() < 1e-9 && hint.expected.abs() < 1e-9);
 }
 
-/// Checks the verifiable parts of hints in the largest game.
 #[test]
 fn the_largest_game_is_played_in_ten_turns() {
     for repeats in [true, false] {

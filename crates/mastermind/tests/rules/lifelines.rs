@@ -1,5 +1,3 @@
-//! Lifelines: their results, their costs, and their refusals.
-
 use mastermind::{
     Lifeline, Revealed, Style,
     game::{Action, ActionError, Availability, Entry, Event, Game},
@@ -11,7 +9,6 @@ use super::{
     rng, rules,
 };
 
-/// Each lifeline at each turn is granted if and only if a turn remains for a guess, as its availability indicates.
 #[test]
 fn granted_while_a_turn_remains() {
     for (style, lifeline, cost, last) in [

@@ -1,7 +1,6 @@
 //! Tests of the rules of mastermind and its codebreaker, one named test per rule.
 //!
-//! The proofs for large games take minutes: `cargo test --release -p mastermind -- --ignored`. The proofs that
-//! hints find every code in ten turns are unit tests of `solver::hint`.
+//! The proofs for large games take minutes: `cargo test --release -p mastermind -- --ignored`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
 #![expect(clippy::cast_precision_loss, reason = "means of counts that are far below 2^52")]

@@ -1,5 +1,3 @@
-//! Guesses and turns, as transcripts of input and results.
-
 use std::fmt::Write;
 
 use mastermind::{
@@ -19,7 +17,6 @@ fn event_text(event: Event) -> String {
     }
 }
 
-/// Plays the input, and records for each line the turn, the input and its result.
 pub(crate) fn transcript(game: &mut Game, seed: u64, lines: &[&str]) -> String {
     let mut rng = rng(seed);
     let mut text = String::new();

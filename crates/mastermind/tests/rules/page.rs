@@ -1,5 +1,4 @@
-//! Vectors for the tests of the page, which implements parts of these rules: the messages both ways, the possible
-//! answers, the costs of lifelines, results to paste, and the knowledge after some messages.
+//! Vectors for the tests of the page, which implements parts of these rules.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;
@@ -108,14 +107,13 @@ fn client() -> Value {
     json!({ "valid": valid })
 }
 
-// The possible feedback on a guess, as `red white`, by the number of pegs.
+// `red white`, by the number of pegs.
 fn possible() -> Value {
     let answers =
         |length| Feedback::all(length).map(|Feedback { red, white }| format!("{red} {white}")).collect::<Vec<_>>();
     Value::Object((4..=8).map(|length| (length.to_string(), answers(length).into())).collect())
 }
 
-// Guesses, codes and answers.
 fn answers() -> Value {
     let mut below = vectors::numbers(13);
     let mut all = vec![];
@@ -132,7 +130,7 @@ fn answers() -> Value {
     all.into()
 }
 
-// Finished games: the messages that the player received, and the result to paste.
+// The messages that the player received, and the result to paste.
 fn shared() -> Value {
     let guess = |text: &str| Action::Guess(code(text));
     // 2026-01-13.

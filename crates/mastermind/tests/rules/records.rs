@@ -1,5 +1,3 @@
-//! Statistics and their text form.
-
 use mastermind::{
     Day, Game, Origin, Puzzle, Record, Style,
     record::{MAX_RECORD, MOST_PUZZLES},

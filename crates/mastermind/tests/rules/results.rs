@@ -1,5 +1,3 @@
-//! Results to paste.
-
 use mastermind::{Day, Style, share};
 
 use super::moves::{game, transcript};

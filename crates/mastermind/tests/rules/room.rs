@@ -1,5 +1,3 @@
-//! A room of players and watchers.
-
 use bytes::Bytes;
 use mastermind::{Config, Server};
 use netcore::{Link, Role};
@@ -13,7 +11,6 @@ impl Room {
         Self::of(Server::new(config).expect("tests set up servers that can be"))
     }
 
-    /// Connects a client from a host of its own.
     pub(crate) fn connect(&mut self, who: &str) {
         let host = format!("192.0.2.{}", self.wires.len() % 200);
         self.connect_from(who, &host);
@@ -31,7 +28,6 @@ impl Room {
         self.bytes(who, format!("{text}{end}").as_bytes());
     }
 
-    /// Delivers bytes as they arrive, and connects the client first if necessary.
     pub(crate) fn bytes(&mut self, who: &str, bytes: &[u8]) {
         if !self.wires.contains_key(who) {
             self.connect(who);
@@ -39,14 +35,12 @@ impl Room {
         self.send(who, bytes);
     }
 
-    /// The messages that this client received since the last call.
     pub(crate) fn received(&mut self, who: &str) -> Vec<String> {
         let heard = self.peek(who);
         self.frames(who);
         heard
     }
 
-    /// The same without removing them.
     pub(crate) fn peek(&self, who: &str) -> Vec<String> {
         let wire = &self.wires[who];
         wire.frames.iter().map(|frame| text(wire, frame)).collect()

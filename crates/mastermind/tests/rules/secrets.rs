@@ -1,4 +1,4 @@
-//! No client receives a code too early. Random games are played, and every line is searched for each code.
+//! Random games are played, and every line is searched for each code.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -22,7 +22,6 @@ fn some_config(seed: u64) -> Config {
     Config { mode, first_day, limit: Duration::from_secs(60), ..Config::new(6, seed.is_multiple_of(2), seed) }
 }
 
-/// A random message of a player.
 fn some_words(rng: &mut Pcg64, code: Option<&str>) -> String {
     let digits = |rng: &mut Pcg64, length: usize| (0..length).map(|_| rng.random_range(1..9).to_string()).collect();
     let guess: String = digits(rng, 6);
@@ -41,8 +40,7 @@ fn some_words(rng: &mut Pcg64, code: Option<&str>) -> String {
     }
 }
 
-/// The codes of the running games by seat, with their owner. They are read from a copy of the room after all
-/// players have given up.
+/// Read from a copy of the room after all players have given up.
 fn codes(room: &Room, seats: &BTreeMap<String, u8>) -> BTreeMap<u8, String> {
     let mut fork = room.clone();
     for who in seats.keys() {
@@ -92,7 +90,6 @@ fn codes_stay_secret() {
                 }
                 _ => room.send_line(who, &some_words(rng, own.as_deref())),
             }
-            // Includes games that have just begun.
             for who in &EVERYBODY[..PLAYERS] {
                 for line in room.peek(who) {
                     if let ["OK", seat] = words(&line)[..] {

@@ -1,5 +1,3 @@
-//! Seats, results, mistakes, hints and silence.
-
 use std::time::Duration;
 
 use mastermind::{
@@ -11,7 +9,7 @@ use netcore::{Departure, GameEvent, Gone};
 
 use crate::room::Room;
 
-/// A room with a seed whose first code is 4367.
+/// The first code of the seed is 4367.
 pub(crate) fn solo() -> Config {
     Config::new(4, false, 12)
 }
@@ -20,13 +18,12 @@ pub(crate) fn race(players: u8) -> Config {
     Config { mode: Mode::Race(players), ..solo() }
 }
 
-/// Begins on 13 January 2026, ten minutes before midnight.
+/// 13 January 2026, ten minutes before midnight.
 pub(crate) fn daily() -> Config {
     let first_day = Some(FirstDay { day: 20_466, lasts: Duration::from_secs(600) });
     Config { mode: Mode::Daily, first_day, repeats: true, ..solo() }
 }
 
-/// Rank, name and score.
 type Row<'a> = (u32, &'a str, i64);
 
 fn ended(room: &Room) -> Vec<(u32, bool, Vec<Row<'_>>)> {
@@ -120,7 +117,6 @@ fn errors_are_answered_and_only_endless_lines_disconnect() {
     );
     room.bytes("Ann", &[b'x'; 200]);
     assert!(room.received("Ann").last().unwrap().starts_with("BYE malformed message: a message of "));
-    // A frame that is too long has no consequences.
     room.bytes("bob", &[b'x'; 200]);
     room.bytes("bob", b"PLAY bob");
     assert!(room.received("bob").iter().any(|line| line == "OK 1"));

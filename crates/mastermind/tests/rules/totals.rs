@@ -1,5 +1,4 @@
-//! The total turns of the strategies and of the search over all codes. The totals are those of the literature, or
-//! better where ties are resolved differently.
+//! The totals are those of the literature, or better where ties are resolved differently.
 
 use core::ops::ControlFlow;
 use std::collections::BTreeMap;
@@ -11,7 +10,6 @@ use mastermind::{
 
 use super::{rng, rules};
 
-/// Plays all codes.
 pub(crate) fn play(breaker: &Codebreaker) -> Tally {
     breaker.run(breaker.job(), |_| ControlFlow::Continue(())).unwrap()
 }
@@ -129,11 +127,10 @@ fn relabelled_colours_keep_the_total() {
     assert!(openings.len() > 1, "{openings:?}");
 }
 
-/// A set of codes of a very small game, one bit per code.
+/// The codes of a very small game, one bit per code.
 type Set = u32;
 
-/// Tries all ways to play a set of codes, without bounds or symmetry, and caches the results of sets. A guess is a
-/// list of the sets of codes with each answer.
+/// Tries all ways to play, without bounds or symmetry. A guess is a list of the sets of codes with each answer.
 fn least(codes: Set, guesses: &[Vec<(Feedback, Set)>], known: &mut BTreeMap<Set, usize>) -> usize {
     let count = codes.count_ones() as usize;
     if count <= 2 {

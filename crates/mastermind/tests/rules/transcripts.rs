@@ -1,5 +1,3 @@
-//! The messages of a server to each client, word for word.
-
 use crate::{
     room::Room,
     server::{daily, race, solo},

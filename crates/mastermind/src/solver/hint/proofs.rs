@@ -1,5 +1,6 @@
-//! Plays every code of a game by hints, and shows that ten turns always suffice. `cargo test --release -p
-//! mastermind --lib -- --ignored --nocapture` runs these proofs and prints their results.
+//! Plays every code of a game by hints: ten turns always suffice.
+//!
+//! `cargo test --release -p mastermind --lib -- --ignored --nocapture` runs these proofs and prints their results.
 
 #![expect(clippy::disallowed_methods, reason = "a proof that takes minutes prints its time")]
 
@@ -8,8 +9,7 @@ use std::{num::NonZero, println, sync::Mutex, thread, time::Instant, vec};
 use super::*;
 use crate::{lifeline::Revealed, solver::Tally};
 
-/// The knowledge at some point of a game, with all possible codes in memory. With it, playing all codes of a game
-/// need not search for the possible codes at each turn.
+/// All possible codes in memory, so that no turn has to search for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Branch {
     knowledge: Knowledge,
@@ -22,12 +22,10 @@ impl Branch {
         Self { knowledge, codes }
     }
 
-    /// The same result as [`Hint::of`], but faster.
     fn hint(&self) -> Option<Hint> {
         Hint::among(&self.knowledge, &*self.codes)
     }
 
-    /// One branch for each possible answer.
     fn after(&self, guess: Code) -> Vec<(Feedback, Self)> {
         let next = |(feedback, codes)| {
             let mut knowledge = self.knowledge.clone();
@@ -37,7 +35,6 @@ impl Branch {
         split(&self.codes, guess).into_iter().map(next).collect()
     }
 
-    /// Plays one turn for all possible codes, which share the hint, and returns the resulting branches.
     fn step(&self, tally: &mut Tally) -> Vec<Self> {
         let turn = self.knowledge.turns_gone() + 1;
         assert!(turn <= TURNS, "not found in {TURNS} turns: {:?} after {:?}", self.codes, self.knowledge.answers());
@@ -54,7 +51,6 @@ impl Branch {
     }
 }
 
-/// A branch gives the same hints as a single game.
 #[test]
 fn the_hint_of_a_branch_is_the_hint_of_what_is_known() {
     for (length, colours, repeats) in [(4, 8, true), (5, 8, false), (6, 8, true), (7, 8, true), (8, 8, false)] {
@@ -74,7 +70,6 @@ fn the_hint_of_a_branch_is_the_hint_of_what_is_known() {
                     break;
                 }
                 branch = next;
-                // Also cover a lifeline, and a repeated guess.
                 if seed == 1 && branch.knowledge.turns_gone() == 2 {
                     branch.knowledge.revealed(Revealed::Colour(secret.peg(2).unwrap()), 2);
                     branch = Branch::new(branch.knowledge);
@@ -86,7 +81,7 @@ fn the_hint_of_a_branch_is_the_hint_of_what_is_known() {
     }
 }
 
-/// Plays every code of a game by hints. After two turns threads share the branches.
+/// After two turns threads share the branches.
 fn hints_find_all(rules: Rules) {
     let start = Instant::now();
     let mut tally = Tally::default();
@@ -94,7 +89,7 @@ fn hints_find_all(rules: Rules) {
     for _ in 0..2 {
         open = open.iter().flat_map(|branch| branch.step(&mut tally)).collect();
     }
-    // The largest branches are taken first, so that no thread is left with one at the end.
+    // The largest branches come first, so that no thread is left with one at the end.
     open.sort_by_key(|branch| branch.codes.len());
     let open = Mutex::new(open);
     let next = || open.lock().unwrap().pop();

@@ -7,16 +7,13 @@ use crate::{
     feedback::{CLASSES, Feedback},
 };
 
-/// An exact value or a bound of the least total of a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bound {
     /// The exact total, and a guess that achieves it.
     Exactly(u32, Code),
-    /// A lower bound.
     AtLeast(u32),
 }
 
-/// Bounds the least total of a set by its own members.
 pub(super) fn easy(codes: &[Code]) -> Bound {
     let count = number_of(codes);
     match most_telling_member(codes) {
@@ -28,7 +25,6 @@ pub(super) fn easy(codes: &[Code]) -> Bound {
     }
 }
 
-/// The member of the set with the most different answers from the set, and their number.
 fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
     if codes.len() > CLASSES {
         return None;
@@ -48,7 +44,7 @@ fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
     best
 }
 
-/// The number of codes. It is at most the number of all codes of a game, which is below 2^24.
+/// Below 2^24, the number of all codes of a game.
 pub(crate) fn number_of(codes: &[Code]) -> u32 {
     u32::try_from(codes.len()).unwrap_or(u32::MAX / 2)
 }
@@ -56,7 +52,6 @@ pub(crate) fn number_of(codes: &[Code]) -> u32 {
 /// For each number of codes up to `codes`, the least total if every guess could distinguish all `answers` answers.
 pub(super) fn bounds(codes: usize, answers: usize) -> Vec<i64> {
     let mut bounds = alloc::vec![0];
-    // How many codes can be found at this turn.
     let (mut turn, mut room) = (1, 1);
     let mut left = room;
     for _ in 0..codes {
