@@ -1,5 +1,3 @@
-//! The command line and its interpretation.
-
 use std::num::NonZeroUsize;
 
 use clap::{ArgAction, ArgGroup, Parser, Subcommand};
@@ -14,7 +12,6 @@ use crate::{
     solve::{How, PROVABLE, Task},
 };
 
-/// The maximum number of threads.
 const MOST_THREADS: usize = 1_024;
 
 const EXAMPLES: &str = "\
@@ -83,7 +80,6 @@ pub struct Args {
     command: Option<Command>,
 }
 
-/// The commands besides playing.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Command {
     /// Let the codebreaker play: every code, a given code, or a code that another person has set
@@ -146,23 +142,18 @@ fn yes_or_no(typed: &str) -> Result<bool, &'static str> {
     crate::text::yes_or_no(typed).ok_or("expected yes or no")
 }
 
-/// A game to play.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "as on the command line")]
 pub(crate) struct Play {
-    /// Whether to play on panels instead of line by line.
     pub(crate) panel: bool,
     pub(crate) wanted: Wanted,
-    /// The rules if the user is not prompted.
     pub(crate) rules: Rules,
-    /// The seed of the codes, if one is given.
     pub(crate) seed: Option<u64>,
     pub(crate) daily: bool,
     pub(crate) duel: bool,
     pub(crate) hints: bool,
 }
 
-/// The interpreted command line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Plan {
     Play(Play),

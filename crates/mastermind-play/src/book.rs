@@ -1,7 +1,7 @@
 //! The file of statistics.
 //!
-//! The file is read and written under a lock, because two games may end at the same time. It is replaced atomically.
-//! A damaged file is renamed and never overwritten.
+//! It is read and written under a lock, because two games may end at the same time, and replaced atomically. A
+//! damaged file is renamed and never overwritten.
 
 use std::{
     env,
@@ -25,26 +25,23 @@ const FILE: &str = "mastermind-record";
 
 const MOST_DAMAGED: usize = 1_000;
 
-/// The number of attempts to take the lock, which take two seconds. A write takes a few milliseconds.
+/// Two seconds in total; a write takes a few milliseconds.
 const TRIES: u32 = 100;
-/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Book {
     // `None` if the system has no directory for user data.
     folder: Option<PathBuf>,
-    // The number of attempts to take the lock.
     tries: u32,
 }
 
-/// The statistics after a game was started or added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Added {
     pub(crate) record: Record,
     /// Whether it is the first game of its puzzle; later ones are not counted.
     pub(crate) first: bool,
-    /// A message about a damaged file that was renamed, if there was one.
+    /// A message about a damaged file that was renamed.
     pub(crate) notice: Option<String>,
 }
 
@@ -53,7 +50,7 @@ impl Book {
         Self { folder: data_directory(|name| env::var_os(name)).map(|directory| directory.join(FOLDER)), tries: TRIES }
     }
 
-    /// The statistics so far; empty if there is no file.
+    /// Empty if there is no file.
     pub(crate) fn read(&self) -> anyhow::Result<Record> {
         let path = self.folder()?.join(FILE);
         read(&path).map_err(about(&path))?.map_err(|why| {
@@ -62,12 +59,12 @@ impl Book {
         })
     }
 
-    /// Records, at the first answer, that a puzzle was started. On an error the file is unchanged.
+    /// Called at the first answer.
     pub(crate) fn begin(&self, puzzle: Puzzle) -> anyhow::Result<Added> {
         self.change(|record| record.begin(puzzle))
     }
 
-    /// Adds a finished game if it is the first one of its puzzle. On an error the file is unchanged.
+    /// Only the first game of a puzzle counts.
     pub(crate) fn add(&self, round: &Round) -> anyhow::Result<Added> {
         self.change(|record| {
             let first = match round.attempt() {
@@ -79,7 +76,7 @@ impl Book {
         })
     }
 
-    /// Applies `change` to the statistics. `change` returns whether the file has to be written.
+    /// `change` returns whether the file has to be written.
     fn change(&self, change: impl FnOnce(&mut Record) -> bool) -> anyhow::Result<Added> {
         let folder = self.folder()?;
         let path = folder.join(FILE);
@@ -111,12 +108,10 @@ impl Book {
     }
 }
 
-/// Adds the path of the file or directory to a system error.
 fn about(path: &Path) -> impl FnOnce(io::Error) -> anyhow::Error {
     move |error| anyhow!("no statistics: {}: {error}", path.display())
 }
 
-/// The data directory of the user, according to the environment.
 fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     // According to the XDG specification, relative paths are ignored.
     let absolute = |name: &str| setting(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -131,7 +126,7 @@ fn data_directory(setting: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf>
     })
 }
 
-/// Returns the content of the file, or a description of the damage.
+/// The inner error describes the damage of the file.
 fn read(path: &Path) -> io::Result<Result<Record, String>> {
     let bytes = match fs::metadata(path) {
         // Reading a pipe would block.
@@ -149,7 +144,7 @@ fn read(path: &Path) -> io::Result<Result<Record, String>> {
     })
 }
 
-/// Renames the file to an unused name, and returns that name.
+/// Renames the file to an unused name, which it returns.
 fn put_aside(path: &Path) -> io::Result<PathBuf> {
     for number in 1..=MOST_DAMAGED {
         let aside = path.with_file_name(format!("{FILE}.damaged-{number}"));
@@ -162,7 +157,6 @@ fn put_aside(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("it is damaged, and there are {MOST_DAMAGED} damaged files already")))
 }
 
-/// Takes the lock, or gives up after this number of attempts.
 fn lock_file(path: &Path, mut tries: u32) -> io::Result<File> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
     loop {
@@ -190,7 +184,7 @@ mod tests {
         Rules::new(4, 8, true).unwrap()
     }
 
-    /// A game whose code was set by a person. Such games can be repeated any number of times.
+    /// A game whose code was set by a person, which can be repeated any number of times.
     fn won_game() -> Round {
         let code: Code = "1234".parse().unwrap();
         let mut round = Round::with_code(rules(), Style::Text, code, 1).unwrap();
@@ -241,12 +235,10 @@ mod tests {
         assert!(book.add(&won_daily(day)).unwrap().first);
         let again = book.add(&won_daily(day)).unwrap();
         assert!(!again.first && again.record.played() == 1);
-        // A puzzle that was started and abandoned counts as seen, too.
         let round = won_daily(Day(20_001));
         assert!(book.begin(round.puzzle().unwrap()).unwrap().first);
         assert!(!book.begin(round.puzzle().unwrap()).unwrap().first);
         assert!(!book.add(&round).unwrap().first);
-        // The game that started a puzzle also completes it, whatever is played in between.
         let mut round = won_daily(Day(20_002));
         round.set_attempt(book.begin(round.puzzle().unwrap()).unwrap().first);
         assert!(book.add(&won_daily(Day(20_003))).unwrap().first);
@@ -290,7 +282,6 @@ mod tests {
     #[test]
     fn errors_name_the_path() {
         let directory = TempDir::new();
-        // A file where a directory should be.
         let in_the_way = directory.file("file", "");
         let error = in_folder(PathBuf::from(&in_the_way).join("arcade")).add(&won_game()).unwrap_err();
         assert!(error.to_string().contains(&in_the_way), "{error}");

@@ -19,18 +19,14 @@ mod unix {
     /// Set while typing is hidden. The threads that handle signals wait for this lock.
     static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
 
-    /// The state of the terminal before typing was hidden, and the replacement prompt.
     struct Before {
         modes: Termios,
         prompt: String,
-        // The current and the expected number of characters of the answer.
         typed: usize,
         length: usize,
     }
 
     impl Before {
-        /// Hides typing and shows the prompt with its stars.
-        ///
         /// The terminal then does no line editing: each byte can be read as soon as it is typed.
         fn begin(prompt: String, typed: usize, length: usize) -> Option<Self> {
             let as_it_was = tcgetattr(rustix::stdio::stdin()).ok()?;
@@ -47,7 +43,7 @@ mod unix {
             Some(before)
         }
 
-        /// Writes a star for each character, and their number, after the prompt. The cursor stays after the stars.
+        /// The cursor stays after the stars.
         fn show(&self) {
             let Self { typed, length, .. } = *self;
             let stars = "*".repeat(typed);
@@ -59,14 +55,14 @@ mod unix {
         BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Until the result is dropped, no signal ends the program. Used while a file is written.
+    /// Until the result is dropped, no signal ends the program.
     pub(crate) fn write_whole() -> impl Sized {
         before()
     }
 
-    /// Makes SIGQUIT and the signals of [`sigkit::ending`] end the program in the same way as the end of its input,
-    /// even while it is blocked. SIGTSTP stops it after restoring the echo of the terminal. Must be called before any
-    /// other thread is started.
+    /// Makes SIGQUIT and the signals of [`sigkit::ending`] end the program like the end of its input, even while it
+    /// is blocked. SIGTSTP stops it after restoring the echo of the terminal. Must be called before any other thread
+    /// is started.
     pub(crate) fn end_quietly() -> io::Result<()> {
         termkit::stops::listen(|| {
             stop();
@@ -77,12 +73,11 @@ mod unix {
             pipe::register(signal, teller.try_clone()?)?;
         }
         thread::Builder::new().name("signals".into()).spawn(move || {
-            // The thread runs until the program ends.
             if told.read_exact(&mut [0]).is_ok() {
                 let mut before = before();
                 restore(&mut before);
-                // Starts a new line after the `^C` of the terminal. The write ignores errors, because standard output
-                // may be closed. It does not take the lock, because a thread that is blocked on its reader may hold it.
+                // Starts a new line after the `^C` of the terminal. Standard output may be closed, and a thread that
+                // is blocked on its reader may hold the lock.
                 write("\n");
                 process::exit(0);
             }
@@ -90,8 +85,8 @@ mod unix {
         Ok(())
     }
 
-    /// Shows `prompt`, and stars for the typed characters, until the result is dropped. Returns `None` if standard
-    /// input is not a terminal.
+    /// Shows `prompt`, and stars for the typed characters, until the result is dropped; `None` if standard input is
+    /// not a terminal.
     pub(crate) fn read_secret(prompt: &str, length: usize) -> Option<Hidden> {
         let mut before = before();
         *before = Some(Before::begin(prompt.to_owned(), 0, length)?);
@@ -108,7 +103,7 @@ mod unix {
         }
     }
 
-    /// Stops the program until the shell continues it, and then shows a hidden-answer prompt again.
+    /// Shows a hidden-answer prompt again after the program was stopped.
     fn stop() {
         let mut before = before();
         let hidden = restore(&mut before);
@@ -116,11 +111,9 @@ mod unix {
         *before = hidden.and_then(|Before { prompt, typed, length, .. }| Before::begin(prompt, typed, length));
     }
 
-    /// A guard that hides typing and shows stars instead.
     pub(crate) struct Hidden;
 
     impl Hidden {
-        /// Shows the given number of stars.
         #[expect(clippy::unused_self, reason = "there are stars only while typing is hidden")]
         pub(crate) fn show(&self, typed: usize) {
             if let Some(before) = &mut *before() {
@@ -138,7 +131,6 @@ mod unix {
         }
     }
 
-    /// Restores the terminal if typing was hidden, and returns the state of the prompt.
     fn restore(before: &mut Option<Before>) -> Option<Before> {
         let hidden = before.take()?;
         let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &hidden.modes);

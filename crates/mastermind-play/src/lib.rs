@@ -1,8 +1,6 @@
-//! Mastermind in the terminal.
-//!
-//! [`mastermind`] has the rules. This crate adds the command line ([`Args`]), the text game, the panel game
-//! (`panel::Table` is its state, `panel::View` its picture), the codebreaker that plays all codes, and the statistics
-//! file.
+//! Mastermind in the terminal: the command line ([`Args`]), the text game, the panel game (`panel::Table` is its
+//! state, `panel::View` its picture), the codebreaker that plays all codes, and the statistics file. [`mastermind`]
+//! has the rules.
 
 mod args;
 mod book;
@@ -33,7 +31,6 @@ use crate::{
 /// Columns of the longest bar of the distribution of turns.
 pub(crate) const BAR: usize = 40;
 
-/// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
 
 const DAY: u64 = 86_400;
@@ -66,7 +63,7 @@ fn play(game: &Play, book: &Book) -> anyhow::Result<()> {
     } else {
         Setter::Seed
     };
-    // A random seed has 32 bits, short enough to be read out over a telephone.
+    // 32 bits are short enough to be read out over a telephone.
     let seed = seed.map_or_else(|| SysRng.try_next_u32().map(u64::from), Ok)?;
     let settings = Settings { wanted, rules, setter, seed, hints };
     if panel {
@@ -77,7 +74,6 @@ fn play(game: &Play, book: &Book) -> anyhow::Result<()> {
     text::play(settings, typed.then_some(book), typed && shown).context(OUTPUT)
 }
 
-/// The current day in UTC.
 fn today(now: SystemTime) -> anyhow::Result<Day> {
     let day = now.duration_since(UNIX_EPOCH).ok().and_then(|since| u32::try_from(since.as_secs() / DAY).ok());
     day.map(Day).context(

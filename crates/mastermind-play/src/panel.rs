@@ -29,10 +29,9 @@ use crate::{
     today,
 };
 
-/// How long keys are ignored when a game is over.
 const RESULT: Duration = Duration::from_secs(1);
 
-/// Plays until the user leaves. The terminal is restored when this returns.
+/// The terminal is restored when this returns.
 pub(crate) fn play(settings: Settings, book: &Book) -> anyhow::Result<()> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let table = runtime.block_on(async {
@@ -49,12 +48,10 @@ pub(crate) fn play(settings: Settings, book: &Book) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The game and its screen.
 struct Player<'a> {
     stage: Stage,
     table: Table,
     depth: Depth,
-    // The size at the last drawing.
     window: Size,
     book: &'a Book,
 }
@@ -76,13 +73,12 @@ impl Player<'_> {
         }
     }
 
-    /// Waits for the next event and handles it. Returns whether the program should end.
+    /// Returns whether the program should end.
     async fn handle_next(&mut self) -> bool {
         let event = self.stage.next(true).await;
         // Midnight may have passed during the wait.
         self.keep_date();
         let was_over = self.table.is_over();
-        // Keys have no effect while the window is too small to show the game.
         let fits = !is_small(self.window);
         let request = match event {
             StageEvent::Key(typed) => match command(typed) {

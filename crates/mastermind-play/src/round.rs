@@ -1,5 +1,3 @@
-//! One game with its random generator.
-
 use mastermind::{
     Code, ConfigError, Day, Game, Origin, Puzzle, Rules, Style,
     code::{MAX_COLOURS, MIN_LENGTH},
@@ -9,14 +7,11 @@ use mastermind::{
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// Whether this is the player's first game at its puzzle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// Unknown until the first answer, when the statistics are read.
+    /// Until the first answer, when the statistics are read.
     Unknown,
-    /// The first game at the puzzle.
     First,
-    /// The player has seen the puzzle before.
     Again,
 }
 
@@ -33,7 +28,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// The game of a seed: the seed determines its code and what its lifelines reveal.
+    /// The seed determines the code and what the lifelines reveal.
     pub(crate) fn from_seed(rules: Rules, style: Style, seed: u64) -> Self {
         let mut rng = Pcg64::seed_from_u64(seed);
         Self::new(Game::new(rules, style, &mut rng), rng, Some(Origin::Seed(seed)))
@@ -43,7 +38,7 @@ impl Round {
         Self::new(Game::of_day(rules, style, day), Pcg64::seed_from_u64(day.0.into()), Some(Origin::Day(day)))
     }
 
-    /// A game whose code was set by a person. Its lifelines draw from `seed`.
+    /// The lifelines draw from `seed`.
     pub(crate) fn with_code(rules: Rules, style: Style, code: Code, seed: u64) -> Result<Self, CodeError> {
         Ok(Self::new(Game::with_code(rules, style, code)?, Pcg64::seed_from_u64(seed), None))
     }
@@ -56,7 +51,6 @@ impl Round {
         &self.game
     }
 
-    /// The day whose puzzle it is, if it is one.
     pub(crate) const fn day(&self) -> Option<Day> {
         match self.origin {
             Some(Origin::Day(day)) => Some(day),
@@ -64,7 +58,7 @@ impl Round {
         }
     }
 
-    /// The puzzle that has the same code. `None` if a person has set the code.
+    /// `None` if a person has set the code.
     pub(crate) fn puzzle(&self) -> Option<Puzzle> {
         self.origin.map(|origin| Puzzle { rules: self.game.rules(), origin })
     }
@@ -77,12 +71,12 @@ impl Round {
         self.attempt = if first { Attempt::First } else { Attempt::Again };
     }
 
-    /// The puzzle, if its first answer has just been given and `Attempt` is still unknown.
+    /// The puzzle after its first answer, while the `Attempt` is unknown.
     pub(crate) fn to_be_taken_down(&self) -> Option<Puzzle> {
         self.puzzle().filter(|_| self.attempt == Attempt::Unknown && self.game.history().len() == 1)
     }
 
-    /// The result of a puzzle of the day, for sharing, once the game is over.
+    /// Returns the result of a puzzle of the day once it is over.
     pub(crate) fn share(&self) -> Option<String> {
         mastermind::share(&self.game, Some(self.day()?), self.attempt == Attempt::Again)
     }
@@ -91,8 +85,7 @@ impl Round {
         self.game.apply(action, &mut self.rng)
     }
 
-    /// The codebreaker's next guess. From here on the game counts as one with hints; a repeated call before the next
-    /// answer counts once. `None` if no code fits, which never happens in a game.
+    /// From here on the game counts as one with hints; repeated calls before the next answer count once.
     pub(crate) fn hint(&mut self) -> Option<Hint> {
         let now = self.game.history().len();
         if self.hint.as_ref().is_none_or(|(then, _)| *then != now) {
@@ -101,7 +94,7 @@ impl Round {
         self.hint.as_ref().map(|(_, hint)| hint.clone())
     }
 
-    /// The seed and the command that starts the same game again, if a seed decided it.
+    /// The seed and the command for the same game, if a seed decided it.
     pub(crate) fn again(&self) -> Option<String> {
         let Some(Origin::Seed(seed)) = self.origin else { return None };
         let rules = self.game.rules();
@@ -119,55 +112,46 @@ impl Round {
     }
 }
 
-/// The rules given on the command line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) length: Option<usize>,
     pub(crate) repeats: Option<bool>,
-    /// The number of colours; all eight if none is given.
+    /// `None` is all eight.
     pub(crate) colours: Option<usize>,
 }
 
 impl Wanted {
-    /// The rules, with these values for the missing ones.
+    /// `length` and `repeats` replace missing values.
     pub(crate) fn rules(self, length: usize, repeats: bool) -> Result<Rules, ConfigError> {
         let length = self.length.unwrap_or(length);
         Rules::new(length, self.colours.unwrap_or(MAX_COLOURS), self.repeats.unwrap_or(repeats))
     }
 
-    /// The rules without prompts: the shortest code with repeats, unless given otherwise.
+    /// The shortest code with repeats, unless given otherwise.
     pub(crate) fn without_asking(self) -> Result<Rules, ConfigError> {
         self.rules(MIN_LENGTH, true)
     }
 }
 
-/// The source of the codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setter {
-    /// The machine, from the next seed.
     Seed,
-    /// The machine, by the day.
     Day(Day),
-    /// Two people, for each other.
     People,
 }
 
-/// The settings that are fixed before the first prompt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
-    /// Rules given on the command line.
     pub(crate) wanted: Wanted,
     /// The rules if the user is not prompted.
     pub(crate) rules: Rules,
     pub(crate) setter: Setter,
     /// The seed of the next game, or of its lifelines.
     pub(crate) seed: u64,
-    /// Whether there is a hint on each turn.
     pub(crate) hints: bool,
 }
 
 impl Settings {
-    /// The next game whose code the machine sets.
     pub(crate) fn deal(&mut self, rules: Rules, style: Style) -> Round {
         match self.setter {
             Setter::Day(day) => Round::of_day(rules, style, day),
@@ -175,7 +159,6 @@ impl Settings {
         }
     }
 
-    /// The next game with a code set by a person.
     pub(crate) fn deal_code(&mut self, rules: Rules, style: Style, code: Code) -> Result<Round, CodeError> {
         let round = Round::with_code(rules, style, code, self.seed)?;
         self.next_seed();

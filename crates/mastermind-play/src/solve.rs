@@ -29,18 +29,15 @@ use rand_pcg::Pcg64;
 
 use crate::{BAR, interrupt, voice::advice};
 
-/// The largest number of guesses at which each turn evaluates all of them. Six pegs in eight colours have 262,144.
+/// Up to this number all guesses are judged at each turn; six pegs in eight colours have 262,144.
 const ALL_JUDGED: u64 = 300_000;
 
-/// The largest number of guesses in a game that is searched for a proof: that of four pegs in eight colours.
+/// The most guesses of a game that is searched for a proof: four pegs in eight colours.
 pub(crate) const PROVABLE: u64 = 4_096;
 
-/// How guesses are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
-    /// By looking one step ahead.
     OneStep(Strategy),
-    /// By searching for the least total.
     Optimal,
 }
 
@@ -62,14 +59,11 @@ impl FromStr for How {
     }
 }
 
-/// The task of the codebreaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// Play every code.
     All {
         rules: Rules,
         how: How,
-        /// Threads, unless a search proves its result.
         threads: usize,
         /// Permutes the colours of a search that proves its result.
         seed: Option<u64>,
@@ -109,7 +103,6 @@ fn all(rules: Rules, how: How, threads: usize, seed: Option<u64>) -> anyhow::Res
     Ok(format!("{tally}\n{bars}{rules}; {how}; {remark}\n{seconds:.3} s\n"))
 }
 
-/// Plays all codes with several threads.
 fn play(
     breaker: &Codebreaker,
     codes: u64,
@@ -143,7 +136,7 @@ fn search(rules: Rules, seed: Option<u64>, stop: &AtomicBool, bar: &Bar) -> anyh
     Ok((tally, format!("first guess {opening}, {nodes} nodes searched, {proof}")))
 }
 
-/// The codebreaker for a game of this size; `None` if a search can prove the best total.
+/// `None` if a search can prove the best total.
 fn codebreaker(rules: Rules, how: How) -> Option<Codebreaker> {
     let guesses = rules.guesses();
     match how {
@@ -154,7 +147,6 @@ fn codebreaker(rules: Rules, how: How) -> Option<Codebreaker> {
     }
 }
 
-/// The limit on the choice of guesses, in words.
 fn limited(limits: &Limits) -> String {
     let Limits { tried, improved, judged, searched, width } = limits;
     let search = if *searched == 0 {
@@ -167,7 +159,6 @@ fn limited(limits: &Limits) -> String {
     )
 }
 
-/// Plays one code by hints.
 fn one(rules: Rules, code: Code) -> anyhow::Result<String> {
     let mut knowledge = Knowledge::new(rules);
     let mut text = String::new();
@@ -189,10 +180,9 @@ fn one(rules: Rules, code: Code) -> anyhow::Result<String> {
 
 /// Shorter work shows no progress line.
 const QUIET: Duration = Duration::from_millis(700);
-/// Columns of the bar.
 const WIDTH: usize = 30;
 
-/// A progress line that several threads may draw. Shown on terminals only.
+/// Several threads may draw it; shown on terminals only.
 struct Bar(Mutex<Progress>);
 
 impl Bar {
@@ -213,7 +203,6 @@ impl Bar {
     }
 
     fn draw(&self, line: impl FnOnce(u64) -> String) {
-        // If another thread is drawing, this update is skipped.
         if let Ok(mut progress) = self.0.try_lock() {
             progress.draw(|elapsed| line(elapsed.as_secs()));
         }
@@ -233,11 +222,11 @@ fn searched(progress: &solver::Progress, seconds: u64) -> String {
     format!("{bar} first guess {current} of {openings}, {nodes} nodes{best}, {seconds} s")
 }
 
-/// Jobs with more codes than this are divided, so that no worker has a large job left while other workers are idle. In
-/// large games the limit is a 4096th of all codes.
+/// Jobs with more codes are divided, so that no worker is left with a large one; in large games the limit is a 4096th
+/// of all codes.
 const DIVIDED: usize = 500;
 
-/// Plays all `codes` with this number of worker threads. Returns [`Stopped`] also if a thread panics.
+/// Returns [`Stopped`] also if a thread panics.
 fn run_pool(breaker: &Codebreaker, threads: usize, codes: u64, stop: &AtomicBool, bar: &Bar) -> Result<Tally, Stopped> {
     let most = usize::try_from(codes / 4096).unwrap_or(usize::MAX).max(DIVIDED);
     let found = AtomicU64::new(0);
@@ -256,8 +245,7 @@ fn run_pool(breaker: &Codebreaker, threads: usize, codes: u64, stop: &AtomicBool
     })
 }
 
-/// Distributes jobs to `threads` workers. `play` plays a job, or divides it and returns the remaining jobs, which are
-/// distributed in the next round.
+/// `play` plays a job, or divides it and returns the remaining jobs, which are distributed in the next round.
 fn share_out(
     threads: usize,
     job: Job,
@@ -267,14 +255,14 @@ fn share_out(
     let mut tally = Tally::default();
     let mut jobs = vec![job];
     while !jobs.is_empty() {
-        // The largest jobs are taken first, so that no worker has a large one left while other workers are idle.
+        // The largest jobs are taken first, so that no worker is left with one.
         jobs.sort_by_key(Job::codes);
         let waiting = Mutex::new(jobs);
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let work = || {
             let (mut tally, mut further) = (Tally::default(), Vec::new());
             while let Some(job) = next() {
-                // The panic is already reported. The other threads stop early.
+                // The panic is already reported, and the other threads stop early.
                 let played = if stop.load(Ordering::Relaxed) {
                     Err(Stopped)
                 } else {

@@ -18,8 +18,7 @@ use crate::{
     voice,
 };
 
-/// Plays games until the player quits or the input ends. Games are counted in the book, if there is one. `person` is
-/// set for a person at a terminal, and unset for a program on a pipe.
+/// `person` is set for a person at a terminal, and unset for a program on a pipe.
 pub(crate) fn play(settings: Settings, book: Option<&Book>, person: bool) -> io::Result<()> {
     let mut console = Console::new(person);
     let played = match settings.setter {
@@ -28,14 +27,13 @@ pub(crate) fn play(settings: Settings, book: Option<&Book>, person: bool) -> io:
     };
     match played {
         Ok(()) => Ok(()),
-        // Ends the line of the prompt.
         Err(Stop::End) => console.print(""),
         Err(Stop::Quit) => console.print(voice::FAREWELL),
         Err(Stop::Output(error)) => Err(error),
     }
 }
 
-/// Reads `yes` or `no`, or the first letter of one, in any mixture of small and capital letters.
+/// Reads `yes`, `no` or the first letter of one, in any case.
 pub(crate) fn yes_or_no(typed: &str) -> Option<bool> {
     match &*typed.to_ascii_lowercase() {
         "yes" | "y" => Some(true),
@@ -90,7 +88,6 @@ fn games(console: &mut Console, mut settings: Settings, book: Option<&Book>) -> 
     }
 }
 
-/// Records that a puzzle was started, once its first answer is known.
 fn take_down(console: &mut Console, round: &mut Round, book: &Book) -> Reply<()> {
     let Some(puzzle) = round.to_be_taken_down() else { return Ok(()) };
     let begun = {
@@ -146,7 +143,6 @@ fn read_yes_or_no(console: &mut Console, prompt: &str) -> Reply<bool> {
     }
 }
 
-/// Plays one game to its end.
 fn game(console: &mut Console, mut round: Round, hints: bool, book: Option<&Book>) -> Reply<Round> {
     let rules = round.game().rules();
     let [first, second] = Lifeline::ALL.map(|lifeline| voice::cost(lifeline, Style::Text));
@@ -175,13 +171,13 @@ fn game(console: &mut Console, mut round: Round, hints: bool, book: Option<&Book
     Ok(round)
 }
 
-/// Shows the codebreaker's next guess. The game then counts as one with hints.
+/// The game then counts as one with hints.
 fn hint(console: &mut Console, round: &mut Round) -> Reply<()> {
     let advice = round.hint().map(|hint| voice::advice(&hint)).unwrap_or_default();
     Ok(console.print_all(advice.iter().map(|line| format!("Hint  : {line}")))?)
 }
 
-/// Shows a person all guesses and lifelines so far, so that none has scrolled out of sight.
+/// Shows all guesses and lifelines, so that none has scrolled out of sight.
 fn history(console: &mut Console, game: &Game) -> Reply<()> {
     if !console.person {
         return Ok(());
@@ -203,7 +199,7 @@ fn history(console: &mut Console, game: &Game) -> Reply<()> {
     Ok(())
 }
 
-/// Prompts until an action takes a turn, and returns its events.
+/// Prompts until an action takes a turn.
 fn turn(console: &mut Console, round: &mut Round) -> Reply<Vec<Event>> {
     loop {
         let game = round.game();
@@ -223,8 +219,7 @@ fn turn(console: &mut Console, round: &mut Round) -> Reply<Vec<Event>> {
         if typed.eq_ignore_ascii_case("hint") {
             hint(console, round)?;
         } else {
-            // A refused lifeline is reported with its reason. Any other error means that the input is not a valid
-            // action in this game.
+            // Other errors than a refused lifeline mean that the input is not a valid action in this game.
             let refused = match Action::parse(&typed).map(|action| (action, round.apply(action))) {
                 Ok((_, Ok(events))) => return Ok(events),
                 Ok((Action::Lifeline(_), Err(error))) => voice::refused(error, Style::Text),
@@ -236,7 +231,6 @@ fn turn(console: &mut Console, round: &mut Round) -> Reply<Vec<Event>> {
     }
 }
 
-/// The message for an invalid input: the available actions.
 fn no_guess(game: &Game, typed: &str) -> String {
     let (length, colours) = (game.rules().length(), game.rules().colours());
     let available =
@@ -246,7 +240,6 @@ fn no_guess(game: &Game, typed: &str) -> String {
     format!("{} is not a guess: type {length} digits from 1 to {colours}{or}{}.", quoted(typed), lifelines.join(" or "))
 }
 
-/// An event as lines of text.
 fn event_lines(event: Event) -> Vec<String> {
     match event {
         Event::Answered(_, feedback) => vec![format!("Red: {}", feedback.red), format!("White: {}", feedback.white)],
@@ -256,7 +249,7 @@ fn event_lines(event: Event) -> Vec<String> {
     }
 }
 
-/// Two players set codes for each other at one terminal; fewer turns win.
+/// Fewer turns win.
 fn duel(console: &mut Console, mut settings: Settings) -> Reply<()> {
     console.print(voice::DUEL)?;
     let rules = read_rules(console, settings.wanted)?;
@@ -279,20 +272,16 @@ fn duel(console: &mut Console, mut settings: Settings) -> Reply<()> {
     Ok(console.print_all(voice::verdict(outcomes))?)
 }
 
-/// The maximum number of bytes kept of a line: far more than any answer has.
+/// In bytes, far more than any answer has.
 const MAX_LINE: usize = 256;
-/// The maximum number of quoted characters of a wrong answer.
+/// Quoted characters of a wrong answer.
 const SHOWN: usize = 24;
 /// Replaces the rest of a line that was too long.
 const CUT: &str = "…";
 
-/// Why there are no further lines.
 enum Stop {
-    /// The input is at its end.
     End,
-    /// The player quits.
     Quit,
-    /// The output cannot be written to.
     Output(io::Error),
 }
 
@@ -304,14 +293,11 @@ impl From<io::Error> for Stop {
 
 type Reply<T> = Result<T, Stop>;
 
-/// The player, line by line.
 struct Console {
     input: StdinLock<'static>,
     output: Stdout,
-    /// Whether a person reads the output on a terminal. Output through a pipe is for programs: each item on one line,
-    /// and no extra text.
+    /// Output through a pipe is for programs: each item on one line, and no extra text.
     person: bool,
-    /// Whether the colours of answers were explained.
     explained: bool,
 }
 
@@ -320,7 +306,7 @@ impl Console {
         Self { input: io::stdin().lock(), output: io::stdout(), person, explained: false }
     }
 
-    /// Writes one or more lines; for a person, each wrapped at words.
+    /// Lines are wrapped at words for a person.
     fn print(&mut self, line: &str) -> io::Result<()> {
         if self.person {
             let width = usize::from(cmdkit::stdout_size().0);
@@ -337,7 +323,7 @@ impl Console {
         lines.into_iter().try_for_each(|line| self.print(line.as_ref()))
     }
 
-    /// Writes a prompt and reads the answer, without blanks around it. `quit` and `help` work at every prompt.
+    /// `quit` and `help` work at every prompt. Blanks around the answer are removed.
     fn read_answer(&mut self, prompt: &str) -> Reply<String> {
         loop {
             self.prompt(prompt)?;
@@ -348,7 +334,7 @@ impl Console {
         }
     }
 
-    /// The same for a secret answer of `length` characters: a terminal shows stars instead.
+    /// A secret answer of `length` characters, which a terminal shows as stars.
     fn read_secret(&mut self, prompt: &str, length: usize) -> Reply<String> {
         loop {
             let line = if let Some(hidden) = interrupt::read_secret(prompt, length) {
@@ -368,7 +354,7 @@ impl Console {
         self.output.flush()
     }
 
-    /// The answer, unless it was `help`.
+    /// `None` after `help`.
     fn answer(&mut self, line: Option<String>) -> Reply<Option<String>> {
         let line = line.ok_or(Stop::End)?;
         let answer = line.trim();
@@ -383,8 +369,7 @@ impl Console {
     }
 }
 
-/// The next line of a terminal without line editing. After each key, `show` receives the number of characters. `None`
-/// as for [`read_line`].
+/// For a terminal without line editing. After each key, `show` receives the number of characters.
 fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<String> {
     let mut typed = String::new();
     loop {
@@ -408,8 +393,8 @@ fn read_typed(input: &mut impl BufRead, mut show: impl FnMut(usize)) -> Option<S
     }
 }
 
-/// The next line as text. Bytes that are not UTF-8 become U+FFFD, which no answer contains. `None` at the end of the
-/// input, or if it cannot be read.
+/// Bytes that are not UTF-8 become U+FFFD, which no answer contains. `None` at the end of the input, or if it cannot
+/// be read.
 fn read_line(input: &mut impl BufRead) -> Option<String> {
     let mut line = Vec::new();
     input.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).ok()?;
@@ -423,7 +408,7 @@ fn read_line(input: &mut impl BufRead) -> Option<String> {
     (!line.is_empty()).then(|| if cut { text + CUT } else { text })
 }
 
-/// A wrong answer in a form that any terminal can show.
+/// In a form that any terminal can show.
 fn quoted(typed: &str) -> String {
     if typed.is_empty() {
         return "An empty line".into();

@@ -10,7 +10,7 @@ use mastermind::{
 
 use crate::{BAR, book::Added};
 
-/// The messages at the end of a game, without the number of turns.
+/// Without the number of turns.
 pub(crate) fn ending(outcome: Outcome) -> [String; 2] {
     match outcome {
         Outcome::Won(_) => [
@@ -26,11 +26,9 @@ pub(crate) fn ending(outcome: Outcome) -> [String; 2] {
 
 pub(crate) const FAREWELL: &str = "As expected. Come back when you have grown.";
 
-/// The meaning of an answer.
 pub(crate) const COLOURS: &str =
     "Red: digits that are right and in the right place. White: further digits of the code, in a wrong place.";
 
-/// The commands of the text game.
 pub(crate) const HELP: [&str; 4] = [
     "Guess the code: type as many digits as it has, without blanks.",
     COLOURS,
@@ -39,7 +37,6 @@ pub(crate) const HELP: [&str; 4] = [
     "quit ends the game. help shows this.",
 ];
 
-/// The result of a lifeline: an announcement and a sentence.
 pub(crate) fn revealed(revealed: Revealed, style: Style) -> [String; 2] {
     let lifeline = revealed.lifeline();
     let announcement = format!("Begging already? Have your {lifeline}, then, for {}.", cost(lifeline, style));
@@ -50,12 +47,11 @@ pub(crate) fn revealed(revealed: Revealed, style: Style) -> [String; 2] {
     [announcement, sentence]
 }
 
-/// The total cost of a lifeline.
 pub(crate) fn cost(lifeline: Lifeline, style: Style) -> String {
     count(lifeline.cost(style), style)
 }
 
-/// A number of turns with its unit, which is rows on the panels.
+/// Turns are rows on the panels.
 fn count(turns: usize, style: Style) -> String {
     let (unit, plural) = (unit(style), if turns == 1 { "" } else { "s" });
     format!("{turns} {unit}{plural}")
@@ -68,7 +64,7 @@ const fn unit(style: Style) -> &'static str {
     }
 }
 
-/// Whether a lifeline would be granted. A game has one use in total, so using one lifeline blocks the other.
+/// A game has one use in total, so using one lifeline blocks the other.
 pub(crate) fn status(game: &Game, lifeline: Lifeline) -> &'static str {
     let used = |entry: &Entry| matches!(entry, Entry::Lifeline(revealed, _) if revealed.lifeline() == lifeline);
     match game.availability(lifeline) {
@@ -79,7 +75,6 @@ pub(crate) fn status(game: &Game, lifeline: Lifeline) -> &'static str {
     }
 }
 
-/// The message that an unused lifeline can no longer be used.
 pub(crate) fn out_of_reach(lifeline: Lifeline, style: Style) -> String {
     format!("Too late for {lifeline}: it would leave you no {} for a guess.", unit(style))
 }
@@ -95,7 +90,6 @@ pub(crate) fn refused(error: ActionError, style: Style) -> String {
     }
 }
 
-/// The number of hints used, if any.
 pub(crate) fn hints(hints: usize) -> Option<String> {
     match hints {
         0 => None,
@@ -107,14 +101,12 @@ pub(crate) fn hints(hints: usize) -> Option<String> {
 pub(crate) const DUEL: &str = "A duel: each player sets a code for the other, and the player who needs fewer turns \
     wins.";
 
-/// The verdict of a duel, from the outcomes of the first and the second player.
 pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
     let [one, two] = outcomes.map(|outcome| match outcome {
         Some(Outcome::Won(turns)) => Some(turns),
         _ => None,
     });
     let needed = |turns: Option<usize>| turns.map_or("did not find it".into(), |turns| format!("needed {turns}"));
-    // A player who did not find the code ranks behind one who did.
     let verdict = match one.unwrap_or(usize::MAX).cmp(&two.unwrap_or(usize::MAX)) {
         Ordering::Less => "Player 1 wins the duel.",
         Ordering::Greater => "Player 2 wins the duel.",
@@ -123,17 +115,15 @@ pub(crate) fn verdict(outcomes: [Option<Outcome>; 2]) -> [String; 2] {
     [format!("Player 1 {}, player 2 {}.", needed(one), needed(two)), verdict.into()]
 }
 
-/// The message for an invalid code in a duel. It does not quote the input, which may be almost the code.
+/// Does not quote the input, which may be almost the code.
 pub(crate) fn no_secret(rules: Rules) -> String {
     let (length, colours) = (rules.length(), rules.colours());
     let different = if rules.repeats() { "" } else { ", none of them twice" };
     format!("That is not a code: type {length} digits from 1 to {colours}{different}.")
 }
 
-/// The message for a puzzle of the day that is new to the player.
 pub(crate) const FIRST: &str = "Only your first try at today's puzzle counts; it begins with your first guess.";
 
-/// The message for a puzzle that is not new to the player.
 pub(crate) fn again(day: Option<Day>) -> &'static str {
     match day {
         Some(_) => {
@@ -145,7 +135,6 @@ pub(crate) fn again(day: Option<Day>) -> &'static str {
 
 pub(crate) const PIPED: &str = "Played through a pipe: this game is not counted.";
 
-/// The messages about the statistics at the end of a game.
 pub(crate) fn added(added: &Added) -> Vec<String> {
     let Added { record, first, notice } = added;
     let mut lines: Vec<String> = notice.iter().cloned().collect();
@@ -160,7 +149,6 @@ pub(crate) fn not_added(error: &anyhow::Error) -> String {
     format!("This game is not counted: {error}.")
 }
 
-/// A summary of past games in one line.
 pub(crate) fn summary(record: &Record) -> String {
     let won = record.won().iter().fold(0_u64, |sum, won| sum.saturating_add(*won));
     format!(
@@ -172,13 +160,11 @@ pub(crate) fn summary(record: &Record) -> String {
     )
 }
 
-/// A diagram of past games.
 pub(crate) fn statistics(record: &Record) -> String {
     format!("{}\nTurns taken in games without hints:\n{}", summary(record), record.bars(BAR))
 }
 
-/// A hint in words, a sentence or two in each line: the number of possible codes, the codes if they are few, and the
-/// codebreaker's guess with its reason.
+/// The number of possible codes, the codes if they are few, and the codebreaker's guess with its reason.
 pub(crate) fn advice(hint: &Hint) -> Vec<String> {
     let Hint { remaining, possible, guess, may_win, bits, expected, worst, sampled, tried } = hint;
     if *remaining == 1 {

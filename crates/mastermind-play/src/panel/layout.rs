@@ -7,8 +7,7 @@
 //! | from 120 x 32 | three columns | beside the guesses |
 //! | from 160 x 52 | five columns and three rows | beside the guesses |
 //!
-//! The explanations are beside the board, and the messages below the explanations. In a wide window, both have the
-//! full height of the window.
+//! The explanations are beside the board, and the messages below or, in a wide window, beside them.
 
 use mastermind::code::MAX_LENGTH;
 use ratatui::{
@@ -19,30 +18,25 @@ use termkit::Overlay;
 
 use crate::panel::state::{HELP, Menu};
 
-/// The smallest window.
 pub(crate) const SIZE: Size = Size::new(76, 18);
-/// The size of the original program. Windows of at least this size use its layout, up to the sizes with larger pegs.
+/// The size of the original program, whose layout larger windows use, up to the sizes with larger pegs.
 pub(super) const CLASSIC: Size = Size::new(90, 26);
 /// The minimum number of columns at which the classic layout has room beside the guesses.
 const WIDE: u16 = 108;
-/// Columns beside the guesses for an answer.
+/// Columns for an answer beside the guesses.
 const ANSWER: u16 = 17;
-/// The minimum number of columns beside the board at which the explanations are beside the messages instead of above
-/// them.
+/// The minimum number of columns beside the board for explanations and messages beside each other.
 const SIDE_BY_SIDE: u16 = 120;
 /// The minimum number of rows of the messages when the explanations also list the keys.
 const MESSAGES: u16 = 16;
 
-/// The panels, and the size of pegs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Panels {
     pub(super) guess: Rect,
     pub(super) history: Rect,
     pub(super) guide: Rect,
     pub(super) log: Rect,
-    /// Columns and rows of a peg.
     pub(super) peg: Size,
-    /// Rows from one guess of the history to the next.
     step: u16,
     /// Whether answers are beside the guesses instead of below them.
     pub(super) beside: bool,
@@ -60,8 +54,7 @@ impl Panels {
         } else {
             (Size::new(1, 1), 1, true)
         };
-        // A column before each peg and one after the last. The outer two are part of the frame, which is one column
-        // wide.
+        // The outer columns are part of the frame, which is one column wide.
         let pegs = COUNT * (peg.width + 1) + 1;
         let left = pegs + if beside { ANSWER } else { 0 };
         let guess_height = peg.height + 4;
@@ -79,17 +72,14 @@ impl Panels {
         Self { guess, history, guide, log, peg, step, beside }
     }
 
-    /// The left column of the peg at a position.
     pub(super) const fn column(self, position: u16) -> u16 {
         self.guess.x + 1 + position * (self.peg.width + 1)
     }
 
-    /// The column in the middle of the peg at a position.
     pub(super) const fn middle(self, position: u16) -> u16 {
         self.column(position) + self.peg.width / 2
     }
 
-    /// The first row of the pegs of the guess.
     pub(super) const fn guess_row(self) -> u16 {
         self.guess.y + 2
     }
@@ -99,7 +89,6 @@ impl Panels {
         self.history.y + 1 + turn * self.step
     }
 
-    /// The position of the answer in the row of a turn.
     pub(super) const fn answer(self, turn: u16) -> Position {
         let row = self.history_row(turn);
         if self.beside {
@@ -116,25 +105,20 @@ impl Panels {
         Rect::new(self.guess.x + (pegs - WIDTH) / 2, self.guess.bottom() - 1, WIDTH, 1)
     }
 
-    /// The position whose peg or arrows are at this column.
     pub(super) fn position_at(self, column: u16) -> Option<usize> {
         let position = column.checked_sub(self.column(0))? / (self.peg.width + 1);
         (position < COUNT && column < self.column(position) + self.peg.width).then_some(usize::from(position))
     }
 }
 
-/// The number of positions of a row, as `u16` like the columns of a window.
 const COUNT: u16 = {
     assert!(MAX_LENGTH == 8);
     8
 };
 
-/// The positions of the parts of the menu.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MenuPlaces {
-    /// The middle of the window.
     middle: u16,
-    /// The row of the pegs.
     pub(super) top: u16,
     pub(super) tip: Rect,
 }
@@ -142,7 +126,7 @@ pub(super) struct MenuPlaces {
 impl MenuPlaces {
     /// Rows from the pegs to the last line of text.
     const ROWS: u16 = 13;
-    /// The minimum number of rows of the tip: its frame and two lines.
+    /// The tip needs its frame and two lines.
     const LEAST_TIP: u16 = 4;
 
     pub(super) fn new(area: Rect) -> Self {
@@ -156,7 +140,7 @@ impl MenuPlaces {
         }
     }
 
-    /// The column of the original program, counted from the middle of its window.
+    /// `column` of the original program, counted from the middle of its window.
     pub(super) const fn column(self, column: u16) -> u16 {
         (self.middle + column).saturating_sub(CLASSIC.width / 2)
     }
@@ -170,39 +154,33 @@ impl MenuPlaces {
     }
 }
 
-/// The parts of an answer, and their meanings.
 pub(super) const ANSWERS: [(&str, &str); 2] =
     [("RED", ": right digit, right place."), ("WHITE", ": right digit, wrong place.")];
-/// The number of columns of the pegs.
 const COLUMNS: u16 = 4;
-/// Rows of the pegs.
 pub(super) const PEGS: u16 = 8 / COLUMNS;
-/// A lower bound on the number of lines of keys.
+/// A lower bound on the lines of keys.
 const KEYS: u16 = 10;
 /// A narrower panel has a row for each part of an answer.
 const WIDE_GUIDE: u16 = 68;
 
-/// Rows of the panel with its frame. They include the keys if `spare` rows are enough for them.
+/// The keys are included if `spare` rows are enough for them.
 pub(super) fn guide_height(width: u16, spare: u16) -> u16 {
     let least = 2 + PEGS + answers(width);
-    // Wrapping is computed only if the keys may be shown.
     let keys = if spare > least + KEYS { 1 + keys(width).len() } else { 0 };
     let keys = u16::try_from(keys).unwrap_or(u16::MAX);
     if least + keys <= spare { least + keys } else { least }
 }
 
-/// Rows that explain an answer.
 pub(super) const fn answers(width: u16) -> u16 {
     if width >= WIDE_GUIDE { 1 } else { 2 }
 }
 
-/// The keys, as lines for a panel of this width.
 pub(super) fn keys(width: u16) -> Vec<Line<'static>> {
     let rows = HELP.split(|row| *row == ("", "")).next().unwrap_or_default();
     Overlay::new("", rows).lines(usize::from(width.saturating_sub(4)))
 }
 
-/// The place of a peg and its name, counted from 0.
+/// The place of a peg, counted from 0, and its name.
 pub(super) fn place(guide: Rect, peg: usize) -> Rect {
     let (number, width) = (u16::try_from(peg).unwrap_or(u16::MAX), guide.width.saturating_sub(2) / COLUMNS);
     Rect::new(guide.x + 1 + number % COLUMNS * width, guide.y + 1 + number / COLUMNS, width, 1)
@@ -212,7 +190,6 @@ pub(super) fn place(guide: Rect, peg: usize) -> Rect {
 mod tests {
     use super::*;
 
-    /// In every window the panels are inside it, do not overlap, and have room for all turns.
     #[test]
     fn panels_fit_every_window() {
         for width in SIZE.width..=220 {
@@ -224,7 +201,6 @@ mod tests {
                     assert_eq!(panel.intersection(area), panel, "{area}: {panels:?}");
                 }
                 assert_eq!((guess.right(), guess.bottom()), (guide.x, history.y), "{area}: {panels:?}");
-                // Together they cover the window.
                 let cells = [guess, history, guide, log].map(Rect::area).iter().sum::<u32>();
                 assert_eq!(cells, area.area(), "{area}: {panels:?}");
                 assert_eq!((log.right(), log.bottom()), (area.right(), area.bottom()), "{area}: {panels:?}");

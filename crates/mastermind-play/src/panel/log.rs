@@ -1,20 +1,13 @@
-//! The messages of the game.
-
-/// The maximum number of stored messages: more than any window shows.
+/// More than any window shows.
 const MAX_ENTRIES: usize = 500;
 
-/// The style of a piece of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// The style of messages.
     Message,
-    /// The number of red pegs.
     Red,
-    /// The number of white pegs and the text beside it.
     White,
 }
 
-/// A message, in pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message(Vec<(String, Tone)>);
 
@@ -23,8 +16,7 @@ impl Message {
         Self(pieces.into_iter().collect())
     }
 
-    /// The message in rows of at most `width` columns, cut at blanks where possible. Each character of a message takes one
-    /// column.
+    /// Rows are cut at blanks where possible; each character takes one column.
     fn rows(&self, width: usize) -> Vec<Vec<(char, Tone)>> {
         let mut rest: Vec<(char, Tone)> =
             self.0.iter().flat_map(|(text, tone)| text.chars().map(|character| (character, *tone))).collect();
@@ -49,7 +41,7 @@ impl<T: Into<String>> From<T> for Message {
     }
 }
 
-/// All messages, the newest last.
+/// The newest last.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
     // Each with its number of consecutive repetitions.
@@ -57,7 +49,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Adds a message. A repetition of the last one increases its count, so that it is visible in a full window too.
+    /// A repetition of the last message increases its count, so that it is visible in a full window too.
     pub(crate) fn add(&mut self, message: impl Into<Message>) {
         let message = message.into();
         match self.messages.last_mut() {
@@ -70,7 +62,6 @@ impl Log {
         messages.into_iter().for_each(|message| self.add(message));
     }
 
-    /// Adds a row of a picture, which may equal the last one.
     pub(crate) fn add_row(&mut self, row: &str) {
         self.push(Message::new([(row.to_owned(), Tone::White)]));
     }
@@ -82,7 +73,6 @@ impl Log {
         self.messages.push((message, 1));
     }
 
-    /// The last `height` rows of the messages, wrapped to `width` columns.
     pub(crate) fn rows(&self, width: usize, height: usize) -> Vec<Vec<(char, Tone)>> {
         let rows = self.messages.iter().rev().flat_map(|(message, times)| {
             let mut message = message.clone();

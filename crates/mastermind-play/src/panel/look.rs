@@ -2,38 +2,26 @@
 //!
 //! In true colour, digits are drawn on the colours of the original program. Pairs with too little contrast (black on
 //! blue, black on purple, white on gray, red on white) are replaced by pairs with a contrast of at least 4.5 : 1.
-//! With 256 colours the nearest palette entries are used. With sixteen colours the nearest of the terminal's own are
-//! used. Without colours, modifiers and digits carry the information.
+//! With fewer colours the nearest are used; without colours, modifiers and digits carry the information.
 
 use mastermind::Peg;
 use ratatui::style::{Color, Modifier, Style};
 use termkit::Depth;
 
-/// The role of an element of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Text, frames, and all elements without a separate style.
     Plain,
-    /// A peg, as its digit.
     Peg(Peg),
-    /// A letter of LIFELINE, in the guess or in the history.
     Letter,
-    /// A letter of LIFELINE beyond the length of the code.
     LetterBeyond,
-    /// The arrows at the cursor.
     Cursor,
-    /// A place of the history that is not filled yet.
     Unused,
-    /// A place beyond the length of the code.
     Beyond,
     Message,
-    /// The number of red pegs.
     Red,
-    /// Secondary text: titles of panels, remarks.
+    /// Titles of panels, remarks.
     Quiet,
-    /// The choice at the cursor.
     Chosen,
-    /// The choice to play, at the cursor.
     ChosenPlay,
 }
 
@@ -52,8 +40,7 @@ const BLUE: Shade = (Color::Rgb(0, 0, 255), Color::Blue);
 const GREEN: Shade = (Color::Rgb(0, 255, 0), Color::LightGreen);
 const PURPLE: Shade = (Color::Rgb(170, 0, 255), Color::Magenta);
 const ORANGE: Shade = (Color::Rgb(255, 170, 0), Color::LightYellow);
-/// No terminal colour is orange everywhere: the nearest is brown on some terminals, which is too dark to read, and
-/// yellow on others. Therefore the peg is cyan.
+/// The nearest colour is brown on some terminals, which is too dark to read, and yellow on others.
 const ORANGE_PEG: Shade = (ORANGE.0, Color::Cyan);
 
 /// Background and digit of each colour.
@@ -70,7 +57,7 @@ const PEGS: [(Shade, Shade); 8] = [
 
 const NAMES: [&str; 8] = ["white", "black", "red", "yellow", "blue", "green", "purple", "orange"];
 
-/// The name of a peg's colour. The last peg has another colour at a depth of sixteen.
+/// The last peg has another colour at a depth of sixteen.
 pub(super) const fn name(depth: Depth, peg: Peg) -> &'static str {
     match (depth, peg.index()) {
         (Depth::Sixteen, 7) => "cyan",
@@ -105,7 +92,6 @@ const fn colours(role: Role) -> (Shade, Shade) {
     }
 }
 
-/// The modifier that distinguishes a role without colours.
 fn modifier(role: Role, depth: Depth) -> Modifier {
     let bold = Modifier::BOLD;
     match (role, depth) {
@@ -125,7 +111,7 @@ fn modifier(role: Role, depth: Depth) -> Modifier {
 mod tests {
     use super::*;
 
-    /// The appearance of the terminal's own colours: on xterm, and on the Linux console.
+    /// The appearance on xterm, and on the Linux console.
     const OWN: [(Color, [u8; 3], [u8; 3]); 11] = [
         (Color::Black, [0, 0, 0], [0, 0, 0]),
         (Color::Red, [205, 0, 0], [170, 0, 0]),
@@ -157,7 +143,7 @@ mod tests {
         (0..8).filter_map(Peg::new).map(Role::Peg).chain(rest)
     }
 
-    /// The relative luminance of the web's accessibility guidelines (WCAG 2).
+    /// As in the web's accessibility guidelines (WCAG 2).
     fn luminance(color: Color, xterm: bool) -> f64 {
         let [red, green, blue] = match color {
             Color::Rgb(red, green, blue) => [red, green, blue],
@@ -179,7 +165,7 @@ mod tests {
     fn contrasts_match_published_values() {
         for (foreground, background, expected) in [
             (BLACK, WHITE, 21.0),
-            // The unreadable pairs of the original.
+            // Unreadable in the original.
             (BLACK, BLUE, 2.44),
             (BLACK, PURPLE, 4.15),
             (WHITE, GRAY, 2.96),

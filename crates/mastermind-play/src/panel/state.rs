@@ -1,12 +1,10 @@
-//! The state of the panel game: the current meaning of keys, and the targets of the mouse.
+//! The current meaning of keys, and the targets of the mouse.
 
 use mastermind::{Lifeline, Peg, Rules, code::MAX_LENGTH, game::Outcome};
 use termkit::{Key, Pad};
 
-/// The letters of the ninth symbol, by position.
 pub(super) const LIFELINE: [char; MAX_LENGTH] = ['L', 'I', 'F', 'E', 'L', 'I', 'N', 'E'];
 
-/// A key of the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Press {
     Left,
@@ -18,19 +16,18 @@ pub(super) enum Press {
     Enter,
     Escape,
     Back,
-    /// A digit from 0 to 9; there is no colour 0, and 9 is the ninth symbol.
+    /// 0 to 9; there is no colour 0, and 9 is the ninth symbol.
     Digit(u8),
     Hint,
     Statistics,
     Help,
-    /// Leaves the program from the menu, or when a game is over.
     Quit,
-    /// A key without a function. It only cancels a request to leave.
+    /// A key without a function, which only cancels a request to leave.
     Other,
 }
 
 impl Press {
-    /// The place that the key moves to, among `count` places in a row that wraps around.
+    /// The new place, among `count` in a row that wraps around.
     pub(super) const fn moves(self, at: usize, count: usize) -> Option<usize> {
         match self {
             Self::Left => Some((at + count - 1) % count),
@@ -42,61 +39,49 @@ impl Press {
     }
 }
 
-/// Something on the screen that the mouse can point at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
     Menu(Menu),
-    /// A choice of the set-up, by its number.
     Choice(usize),
-    /// The arrow above a position.
     Above(usize),
-    /// A position of the guess.
     Position(usize),
-    /// The arrow below a position.
     Below(usize),
-    /// The word that submits the guess.
     Submit,
-    /// One of the selectable pegs.
     Peg(Peg),
     /// The overlay, or anything underneath it.
     Cover,
 }
 
-/// A choice of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Menu {
     Play,
     Quit,
 }
 
-/// The current mode, which determines the meaning of keys.
+/// The mode determines the meaning of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Menu(Menu),
-    /// Choosing the length of the code.
     Length(usize),
-    /// Choosing whether colours may repeat, after the length.
     Repeats {
         length: usize,
         repeats: bool,
     },
-    /// Setting a code for the other player, in a duel.
+    /// Setting a code for the other player.
     Set,
     Edit,
     Pick(Lifeline),
-    /// The first game of a duel is over.
     Between,
     Over,
 }
 
-/// An overlay on the panels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overlaid {
     Help,
     Statistics,
 }
 
-/// A request from the table to the program after a key.
+/// A request to the program after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Request {
@@ -108,21 +93,18 @@ pub(super) enum Request {
     Count,
 }
 
-/// The symbol at a position of the guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symbol {
     Peg(Peg),
-    /// A letter of LIFELINE, the ninth symbol.
     Lifeline,
 }
 
-/// Two players and their codes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Duel {
     pub(super) rules: Rules,
     /// Of the first and the second player.
     pub(super) outcomes: [Option<Outcome>; 2],
-    /// The guessing player, 1 or 2; the other one has set the code.
+    /// 1 or 2; the other player has set the code.
     pub(super) guesser: usize,
 }
 
@@ -132,10 +114,8 @@ impl Duel {
     }
 }
 
-/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// A key for the game.
     Press(Press),
     Leave,
     Redraw,
@@ -166,7 +146,6 @@ pub(crate) const fn command(typed: Key) -> Command {
     })
 }
 
-/// The keys that the help shows.
 pub(super) const HELP: &[(&str, &str)] = &[
     ("left right", "move the cursor; Home and End to either end"),
     ("up down", "next or previous digit; the ninth sign is a letter of LIFELINE"),

@@ -1,4 +1,4 @@
-//! The state of the panel game, modified by keys and the mouse. It does no input or output.
+//! The state of the panel game, modified by keys and the mouse, without input or output.
 
 use mastermind::{
     Code, Day, Lifeline, Peg, Record, Rules, Style,
@@ -17,16 +17,14 @@ use crate::{
     voice,
 };
 
-/// The messages for keys without a function at a choice, between the games of a duel, and after a game.
+/// The message for keys without a function.
 const CHOOSING: &str = "LEFT and RIGHT choose, ENTER confirms.";
 const BETWEEN: &str = "ENTER starts the second game.";
 /// The message for `Q` in a game, which leaves only from the menu and after a game.
 const LEAVING: &str = "Esc twice opens the menu, Ctrl-C quits.";
 const OVER: &str = "It is over: ENTER plays again, ESC opens the menu, Q quits.";
-/// The message when the result is complete.
 const AGAIN: &str = "ENTER plays again, ESC opens the menu, Q quits.";
 
-/// The state of the panel game.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(super) settings: Settings,
@@ -35,20 +33,17 @@ pub(crate) struct Table {
     // The symbols of the guess: the index of a colour, or the number of colours for the ninth symbol.
     symbols: [usize; MAX_LENGTH],
     pub(super) cursor: usize,
-    // Set during a duel.
     duel: Option<Duel>,
     pub(super) log: Log,
     leaving: bool,
     tip_given: bool,
     pub(super) overlaid: Option<Overlaid>,
-    /// The statistics, if they could be read.
     pub(super) record: Option<Record>,
     // The puzzles started in this session, in case the statistics cannot be written.
     session: Record,
     /// Why the statistics could not be read.
     pub(super) trouble: Option<String>,
-    /// The text with which a player can share the last finished game: the result of a puzzle of the day, or the
-    /// command for the same puzzle.
+    /// The result of a puzzle of the day, or the command for the same puzzle.
     pub(super) share: Option<String>,
 }
 
@@ -72,7 +67,7 @@ impl Table {
         }
     }
 
-    /// Sets the day of the next puzzle. A running game keeps its own.
+    /// Sets the day of the next puzzle; a running game keeps its own.
     pub(super) const fn turn_page(&mut self, today: Day) {
         if matches!((self.state, self.settings.setter), (State::Menu(_), Setter::Day(_))) {
             self.settings.setter = Setter::Day(today);
@@ -86,7 +81,6 @@ impl Table {
         }
     }
 
-    /// Handles the result of recording that a puzzle was started.
     pub(super) fn begun(&mut self, begun: anyhow::Result<Added>) {
         // After an error the write is retried at the end, and only then is the error shown.
         let (Ok(begun), Some(round)) = (begun, &mut self.round) else { return };
@@ -98,7 +92,6 @@ impl Table {
         (self.record, self.trouble) = (Some(begun.record), None);
     }
 
-    /// Handles the result of counting a game.
     pub(super) fn counted(&mut self, added: anyhow::Result<Added>) {
         let Some(round) = &mut self.round else { return };
         if let Ok(added) = &added {
@@ -120,7 +113,6 @@ impl Table {
         self.log.add(AGAIN);
     }
 
-    /// Whether a game has just ended.
     pub(super) const fn is_over(&self) -> bool {
         matches!(self.state, State::Between | State::Over)
     }
@@ -131,12 +123,10 @@ impl Table {
         Some(if self.state == State::Set { duel.setter() } else { duel.guesser })
     }
 
-    /// The rules of the game, once chosen.
     fn rules(&self) -> Option<Rules> {
         self.round.as_ref().map(|round| round.game().rules()).or(self.duel.map(|duel| duel.rules))
     }
 
-    /// The chosen number of pegs in the code.
     pub(super) fn length(&self) -> usize {
         match self.state {
             State::Length(length) | State::Repeats { length, .. } => length,
@@ -144,14 +134,13 @@ impl Table {
         }
     }
 
-    /// The symbol at a position of the guess.
     pub(super) fn symbol(&self, position: usize) -> Symbol {
         let colours = self.colours();
         let number = self.symbols.get(position).copied().unwrap_or(0);
         Peg::new(number).filter(|_| number < colours).map_or(Symbol::Lifeline, Symbol::Peg)
     }
 
-    /// Whether all positions have the ninth symbol, so that the whole word is shown.
+    /// Whether all positions have the ninth symbol; the whole word is then shown.
     pub(super) fn asks_for_lifeline(&self) -> bool {
         (0..self.length()).all(|position| self.symbol(position) == Symbol::Lifeline)
     }
@@ -170,7 +159,6 @@ impl Table {
     }
 
     pub(super) fn press(&mut self, key: Press) -> Request {
-        // Any key closes an overlay and has no other effect.
         if self.overlaid.take().is_some() {
             return Request::Nothing;
         }
@@ -223,11 +211,9 @@ impl Table {
             (State::Set | State::Edit | State::Pick(_), Target::Submit, Gesture::Press) => {}
             _ => return Request::Nothing,
         }
-        // A click also confirms the choice.
         self.press_in_state(Press::Enter)
     }
 
-    /// Cancels a request to leave, because another key followed it.
     fn stay(&mut self) {
         if std::mem::take(&mut self.leaving) {
             self.log.add("You stay. How brave, and how unwise.");
@@ -291,7 +277,7 @@ impl Table {
         self.cursor = 0;
     }
 
-    /// The number of colours of the code; the expected number before the rules are chosen.
+    /// The number of colours of the code; the expected one before the rules are chosen.
     pub(super) fn colours(&self) -> usize {
         self.rules().unwrap_or(self.settings.rules).colours()
     }
@@ -305,7 +291,6 @@ impl Table {
         *symbol = (*symbol + if next { 1 } else { symbols - 1 }) % symbols;
     }
 
-    /// Puts a symbol at the cursor, and moves to the next position.
     fn put(&mut self, symbol: usize) {
         self.symbols[self.cursor] = symbol;
         self.cursor = (self.cursor + 1) % self.length();
@@ -442,7 +427,6 @@ impl Table {
         Request::Nothing
     }
 
-    /// The hint of a turn, if the settings give one on each turn.
     fn hint_unasked(&mut self) {
         if self.settings.hints && self.state == State::Edit {
             self.hint();
@@ -463,7 +447,6 @@ impl Table {
 }
 
 impl Table {
-    /// Starts the prompts for the options missing on the command line.
     fn begin(&mut self) {
         self.log.clear();
         match (self.settings.setter, self.settings.wanted.length) {
@@ -510,7 +493,6 @@ impl Table {
         }
     }
 
-    /// Starts a game with these rules, or a duel.
     fn deal(&mut self, length: usize, repeats: bool) {
         let rules = match self.settings.wanted.rules(length, repeats) {
             Ok(rules) => rules,
@@ -538,7 +520,6 @@ impl Table {
         self.guess(round);
     }
 
-    /// Starts the player's guesses.
     fn guess(&mut self, round: Round) {
         self.round = Some(round);
         self.reset_editor();
@@ -556,7 +537,6 @@ impl Table {
         }
     }
 
-    /// Lets one of the two players set a code.
     fn ask_code(&mut self) {
         let Some(duel) = self.duel else { return };
         let (setter, guesser) = (duel.setter(), duel.guesser);
@@ -568,7 +548,6 @@ impl Table {
         self.state = State::Set;
     }
 
-    /// Hides the code and lets the other player guess.
     fn take_code(&mut self, code: Option<Code>) {
         let Some(Duel { rules, guesser, .. }) = self.duel else { return };
         match code.and_then(|code| self.settings.deal_code(rules, Style::Panel, code).ok()) {

@@ -1,10 +1,7 @@
 //! The panel game as screens after keys.
 
-// The effect of every key in every state, and of the mouse.
 mod keys;
-// Puzzles of days and seeds, which count once, and duels.
 mod puzzles;
-// The screen in the course of a game, and in windows of all sizes.
 mod screens;
 
 use mastermind::{Day, Peg, Record};
@@ -32,29 +29,25 @@ fn with(length: Option<usize>, repeats: Option<bool>, colours: Option<usize>, se
     Table::new(Settings { wanted, rules: wanted.without_asking().unwrap(), setter, seed, hints: false })
 }
 
-/// A game of four digits without repeats whose code is 7423.
+/// The code is 7423, of four digits without repeats.
 fn table() -> Table {
     with(Some(4), Some(false), None, Setter::Seed, 7)
 }
 
-/// A game that prompts for all its rules.
 fn asking() -> Table {
     with(None, None, None, Setter::Seed, 7)
 }
 
-/// A duel that prompts for its length and repeats.
 fn duel() -> Table {
     with(None, None, None, Setter::People, 7)
 }
 
-/// The puzzle of a day, and its code.
 fn daily(day: u32) -> (Table, String) {
     let table = with(None, None, None, Setter::Day(Day(day)), 0);
     let code = Day(day).puzzle(table.settings.rules).to_string();
     (table, code)
 }
 
-/// The key for a character of a test.
 fn key(character: char) -> Press {
     match character {
         '<' => Press::Left,
@@ -75,7 +68,6 @@ fn key(character: char) -> Press {
     }
 }
 
-/// Presses keys, and returns the request of the last one.
 fn request(table: &mut Table, keys: &str) -> Request {
     keys.chars().fold(Request::Nothing, |_, character| table.press(key(character)))
 }
@@ -84,13 +76,11 @@ fn press(table: &mut Table, keys: &str) {
     let _ = request(table, keys);
 }
 
-/// A table after these keys.
 fn after(mut table: Table, keys: &str) -> Table {
     press(&mut table, keys);
     table
 }
 
-/// Presses keys and handles the statistics as the program does.
 fn play(table: &mut Table, record: &mut Record, keys: &str) {
     for character in keys.chars() {
         let request = table.press(key(character));
@@ -128,13 +118,12 @@ fn red_peg() -> Option<Color> {
     style(Depth::True, Role::Peg(Peg::new(2).unwrap())).bg
 }
 
-/// The rows of a picture without colour.
 fn screen(table: &Table, width: u16, height: u16) -> Vec<String> {
     let buffer = drawn(table, Depth::None, width, height);
     buffer.content.chunks(usize::from(width)).map(|cells| text(cells).trim_end().to_owned()).collect()
 }
 
-/// The rows of the messages in the window of the original program.
+/// In the window of the original program.
 fn log(table: &Table) -> Vec<String> {
     let rows = screen(table, 90, 26).into_iter().skip(6).take(19);
     rows.map(|row| row.chars().skip(18).take(71).collect::<String>().trim_end().to_owned())
@@ -142,17 +131,14 @@ fn log(table: &Table) -> Vec<String> {
         .collect()
 }
 
-/// The last of them.
 fn last(table: &Table) -> String {
     log(table).pop().unwrap()
 }
 
-/// Whether one of the messages starts like this.
 fn says(table: &Table, beginning: &str) -> bool {
     log(table).iter().any(|row| row.starts_with(beginning))
 }
 
-/// The columns of the panels on the left.
 fn left(table: &Table) -> Vec<String> {
     screen(table, 90, 26).iter().map(|row| row.chars().take(17).collect()).collect()
 }

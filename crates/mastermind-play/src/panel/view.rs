@@ -1,4 +1,4 @@
-//! The content of the screen. Its positions are defined in [`layout`](super::layout).
+//! The content of the screen, at the positions of [`layout`](super::layout).
 
 use mastermind::{
     Lifeline, Peg, Style,
@@ -27,11 +27,10 @@ use crate::{
     voice,
 };
 
-/// The first row of messages below the choices of the set-up, in a window where the questions need no further rows.
+/// The first row of messages, in a window where the questions need no further rows.
 const SETUP_LOG_ROW: u16 = 6;
 const SUBMIT: &str = " ENTER ";
 
-/// A picture of the table. Drawing has no side effects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'a> {
     table: &'a Table,
@@ -39,7 +38,7 @@ pub(super) struct View<'a> {
     quiet: bool,
 }
 
-/// A question of the set-up, and its choices, each as a name and whether the cursor is at it.
+/// Each choice is a name and whether the cursor is at it.
 struct Question {
     lines: &'static [&'static str],
     choices: Vec<(String, bool)>,
@@ -67,7 +66,7 @@ impl Question {
         }
     }
 
-    /// Its rows in a panel of the messages, and the row of the choices below them.
+    /// The rows of the question, and the row of the choices below them.
     fn rows(&self, panels: Panels) -> (Vec<&'static str>, u16) {
         let width = usize::from(panels.log.width - 2);
         let rows: Vec<&str> = self.lines.iter().flat_map(|line| wrap(line, width)).collect();
@@ -75,7 +74,7 @@ impl Question {
         (rows, below)
     }
 
-    /// The choice at a position, if any. All choices are as wide as the longest.
+    /// All choices are as wide as the longest.
     fn choice_at(&self, at: Position, panels: Panels) -> Option<Target> {
         let row = panels.log.y + self.rows(panels).1;
         let column = at.x.checked_sub(panels.log.x + 1).filter(|_| at.y == row)?;
@@ -86,18 +85,16 @@ impl Question {
 }
 
 impl<'a> View<'a> {
-    /// Creates a picture with this depth of colours.
     pub(super) const fn new(table: &'a Table, depth: Depth) -> Self {
         Self { table, depth, quiet: false }
     }
 
-    /// Sets whether keys are ignored. While they are, the picture offers none after a game.
+    /// While keys are ignored, the picture offers none after a game.
     #[must_use]
     pub(super) const fn quiet(self, quiet: bool) -> Self {
         Self { quiet, ..self }
     }
 
-    /// What the mouse points at in a window of this size.
     pub(super) fn target(&self, window: Size, mouse: Mouse) -> Option<Target> {
         if is_small(window) {
             return None;
@@ -147,7 +144,6 @@ impl<'a> View<'a> {
         block.render(area, buffer);
     }
 
-    /// Writes a text into the border of a panel, near its right end.
     fn at_right(&self, buffer: &mut Buffer, panel: Rect, row: u16, text: &str) {
         let width = u16::try_from(text.chars().count()).unwrap_or(u16::MAX);
         self.put(buffer, panel.right().saturating_sub(width + 2), row, text, Role::Quiet);
@@ -243,7 +239,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the first row of messages below the question.
     fn question(&self, buffer: &mut Buffer, panels: Panels, question: &Question) -> u16 {
         let (panel, (rows, below)) = (panels.log, question.rows(panels));
         for (y, row) in (panel.y + 1..).zip(rows) {
@@ -256,18 +251,18 @@ impl<'a> View<'a> {
         SETUP_LOG_ROW.max(below + 2)
     }
 
-    /// The pegs of a row, the first at the left end of the panels.
+    /// The first cell is at the left end of the panels.
     fn cells(&self, buffer: &mut Buffer, panels: Panels, y: u16, cells: &[Cell]) {
         self.pegs(buffer, panels.peg, Position::new(panels.column(0), y), cells, Some(panels.guess));
     }
 
-    /// Draws pegs beside each other, with a column between them. A peg with the colour of its surroundings gets an
-    /// outline where the `frame` leaves room: the black peg, and without colours every peg.
+    /// A peg with the colour of its surroundings gets an outline where the `frame` leaves room: the black peg, and
+    /// without colours every peg.
     fn pegs(&self, buffer: &mut Buffer, size: Size, at: Position, cells: &[Cell], frame: Option<Rect>) {
         let pitch = size.width + 1;
         for (left, (cell, position)) in (at.x..).step_by(usize::from(pitch)).zip(cells.iter().zip(0..)) {
             let (text, role) = cell.drawn(position);
-            // The background of a place without a peg is a single cell, so that it does not look like a peg.
+            // A single cell, so that it does not look like a peg.
             let area = Rect::new(left, at.y, size.width, size.height).intersection(buffer.area);
             if role != Role::Beyond {
                 buffer.set_style(area, style(self.depth, role));
@@ -333,7 +328,6 @@ impl Widget for &View<'_> {
     }
 }
 
-/// The content of a position of a row.
 #[derive(Debug, Clone, Copy)]
 enum Cell {
     Peg(Peg),
@@ -363,12 +357,11 @@ impl Cell {
     }
 }
 
-/// Whether a window is too small to show the game.
 pub(super) const fn is_small(window: Size) -> bool {
     window.width < SIZE.width || window.height < SIZE.height
 }
 
-/// The minimum width of the guide at which its pegs have three columns.
+/// The width of the guide from which its pegs have three columns.
 const LARGE: u16 = 13;
 
 impl View<'_> {
@@ -378,7 +371,6 @@ impl View<'_> {
         for peg in (0..self.table.colours()).filter_map(Peg::new) {
             let place = place(guide, peg.index());
             let width = if place.width < LARGE { 1 } else { 3 };
-            // Between the columns of an outline.
             self.pegs(buffer, Size::new(width, 1), Position::new(place.x + 1, place.y), &[Cell::Peg(peg)], None);
             self.put(buffer, place.x + width + 2, place.y, name(self.depth, peg), Role::Plain);
         }
@@ -455,11 +447,9 @@ const TIP: [&str; 2] = [
     "(All right: arrow keys move the selection, ENTER opens.)",
 ];
 
-/// Columns of the title of the messages.
 const TITLE_WIDTH: usize = " THE MASTERMIND ".len();
-/// The key that shows all keys.
 const KEYS: &str = " ? keys ";
-/// Keys after a game, from the longest form to the shortest.
+/// From the longest form to the shortest.
 const AGAIN: [&str; 2] = [" ENTER plays again   ESC menu   Q quits ", " ENTER again  Q quit "];
 
 impl View<'_> {

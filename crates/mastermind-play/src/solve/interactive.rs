@@ -1,21 +1,18 @@
-//! The codebreaker for a code set by another person or program.
-
 use std::io::{self, BufRead, Read, Write};
 
 use mastermind::{Code, Feedback, Knowledge, Rules, solver::Hint};
 
 use crate::voice::advice;
 
-/// The maximum number of bytes kept of a line; no valid row is as long.
+/// In bytes; no valid row is as long.
 const MAX_LINE: u64 = 256;
-/// The maximum number of rows. No game needs as many.
+/// No game needs as many.
 const MAX_ROWS: usize = 100;
 
 const HELP: &str = "\
 Type the answer to the suggested guess as RED WHITE, as in 1 2, or to your own guess as GUESS RED WHITE, as in 1122 1 2.
 undo removes the last row, fix ROW RED WHITE changes the answer of a row, rows lists all rows, quit exits.";
 
-/// A parsed line of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Row(Option<Code>, Feedback),
@@ -25,7 +22,6 @@ enum Entry {
     Quit,
 }
 
-/// Suggests guesses and takes their answers until the code is found, the user quits or the input ends.
 pub(super) fn play(rules: Rules, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     let mut rows: Vec<(Code, Feedback)> = Vec::new();
     writeln!(output, "A code of {rules}.\n{HELP}")?;
@@ -88,8 +84,7 @@ fn answer_text((number, (guess, feedback)): (usize, &(Code, Feedback))) -> Strin
     format!("Row {number}: {guess}, {feedback}")
 }
 
-/// The contradicting rows, if no code fits all of them: each row whose removal leaves possible codes, or else the
-/// first row that leaves none.
+/// The contradicting rows: each whose removal leaves possible codes, or else the first that leaves none.
 fn contradiction(rules: Rules, rows: &[(Code, Feedback)]) -> Vec<String> {
     let mut lines = vec!["No code fits all answers.".to_owned()];
     let without = |at: usize| {
@@ -111,7 +106,7 @@ fn contradiction(rules: Rules, rows: &[(Code, Feedback)]) -> Vec<String> {
     lines
 }
 
-// A line without its end; `None` at the end of the input. The rest of a line that is too long is discarded.
+// The rest of a line that is too long is discarded; `None` at the end of the input.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
     if input.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)? == 0 {
@@ -168,7 +163,7 @@ mod tests {
         String::from_utf8(output).unwrap()
     }
 
-    // The input of a user who knows the code: the answer after each suggestion.
+    // The answers of a user who knows the code.
     fn answers(code: &str, repeats: bool) -> (String, usize) {
         let code: Code = code.parse().unwrap();
         let mut knowledge = Knowledge::new(Rules::new(4, 6, repeats).unwrap());

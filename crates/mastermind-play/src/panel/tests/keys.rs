@@ -11,7 +11,6 @@ fn keys() -> impl Iterator<Item = Press> {
     "<>^v[]\n!b0123456789hs?q.".chars().map(key)
 }
 
-/// A state by name, with a function that leads to it.
 type StatePath = (&'static str, fn() -> Table);
 
 fn paths() -> [StatePath; 11] {
@@ -30,7 +29,6 @@ fn paths() -> [StatePath; 11] {
     ]
 }
 
-/// The expected effect of a key: the next state and the request.
 #[expect(clippy::match_same_arms, reason = "a table, state by state")]
 fn expected(name: &str, key: Press) -> Option<(State, Request)> {
     use Press::{Back, Digit, Down, Enter, Escape, First, Last, Left, Quit, Right, Up};
@@ -66,7 +64,6 @@ fn expected(name: &str, key: Press) -> Option<(State, Request)> {
         ("pick", _) => State::Pick(Lifeline::Colour),
         ("won" | "lost" | "duel over", Escape) => play,
         ("won" | "lost" | "duel over", Quit) => return Some((State::Over, Request::Leave)),
-        // Another game with the same rules, or another duel, which prompts for its rules.
         ("won" | "lost", Enter) => State::Edit,
         ("duel over", Enter) => State::Length(4),
         ("won" | "lost" | "duel over", _) => State::Over,
@@ -101,7 +98,6 @@ fn every_key_in_every_state() {
     }
 }
 
-/// Whether a key has no effect because the cursor or the choice is already there.
 fn is_so_already(name: &str, key: Press) -> bool {
     match name {
         "menu, play" => matches!(key, Press::Up | Press::First),
@@ -244,7 +240,6 @@ fn a_game_of_fewer_colours_has_fewer_symbols() {
     press(&mut table, "^4");
     assert!(last(&table).contains("There is no 4 in this game"));
     assert_eq!(left(&table)[2], "│1│1│1│1▏* * * *│");
-    // Invalid rules are rejected with a message, and the prompt is repeated.
     let table = after(with(None, None, Some(4), Setter::Seed, 1), "\n>\n>\n");
     assert!(last(&table).contains("at most 4 pegs"), "{:#?}", log(&table));
     assert_eq!(table.state, State::Repeats { length: 5, repeats: false });
@@ -276,12 +271,10 @@ fn choices_can_be_clicked_where_they_are_drawn() {
 fn the_mouse_does_what_keys_do() {
     let mut table = asking();
     let (small, large) = ((90, 26), (120, 40));
-    // Outside all targets, and in a window that is too small.
     assert_eq!(point(&mut table, small, 0, 0, Gesture::Press), Request::Nothing);
     assert_eq!(point(&mut table, (60, 24), 44, 10, Gesture::Press), Request::Nothing);
     assert!(matches!(table.state, State::Menu(_)));
     assert_eq!(point(&mut asking(), small, 44, 12, Gesture::Press), Request::Leave);
-    // Play, between two choices, five, No.
     for (window, column, row, state) in [
         (large, 44 + 15, 10 + 7, State::Length(4)),
         (small, 19, 9, State::Length(4)),
@@ -292,7 +285,6 @@ fn the_mouse_does_what_keys_do() {
         assert_eq!(table.state, state);
     }
     assert!(!table.round.as_ref().unwrap().game().rules().repeats());
-    // Arrows above and below, the wheel, a digit; no targets beyond the length of the code.
     for (column, row, gesture) in [
         (3, 1, Gesture::Press),
         (5, 3, Gesture::Press),
@@ -304,7 +296,6 @@ fn the_mouse_does_what_keys_do() {
     }
     assert_eq!(left(&table)[2], "│1│2▏F▕2│1▏* * *│");
     assert_eq!(table.cursor, 4);
-    // A click closes the overlay and leaves everything underneath unchanged.
     for (column, row) in [(0, 0), (8, 4)] {
         press(&mut table, "?");
         let _ = point(&mut table, small, column, row, Gesture::Press);

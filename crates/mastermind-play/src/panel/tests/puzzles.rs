@@ -30,7 +30,7 @@ fn repeated_puzzle_is_reported_marked_and_not_counted() {
     assert!(table.share.as_ref().unwrap().lines().next().unwrap().ends_with(AGAIN));
     assert!(says(&table, "You have seen this puzzle before: this game is not counted."));
     assert_eq!((record.played(), record.streak()), (0, 0));
-    // Another program has played the puzzle meanwhile, which is detected at the first answer, or at the last.
+    // Another program has played the puzzle meanwhile.
     for keys in ["1122\n", ""] {
         let (mut table, code) = daily(20_001);
         let mut record = Record::default();
@@ -87,19 +87,16 @@ fn a_new_day_begins_between_two_games() {
 fn a_duel() {
     let mut table = duel();
     assert!(screen(&table, 90, 26)[15].contains("A duel: each player sets a code for the other"));
-    // Four digits without repeats.
     press(&mut table, "\n\n>\n");
     assert_eq!(left(&table)[0], "┌── Player 1 ───┐");
     assert!(says(&table, "Player 1, set a code for player 2"), "{:#?}", log(&table));
     press(&mut table, "1123\n");
     assert_eq!(last(&table), "That is not a code: type 4 digits from 1 to 8, none of them twice.");
-    // A code has no ninth symbol, and an invalid code can be corrected.
     for (keys, shown) in [("[>^[vv", "│7│2│2│3▏* * * *│"), ("5678", "│5│6│7│8▏* * * *│"), ("\n", "│1│1│1│1▏* * * *│")]
     {
         press(&mut table, keys);
         assert_eq!(left(&table)[2], shown);
     }
-    // No trace of the code remains on the screen.
     let text = screen(&table, 90, 26).join("\n");
     assert!(left(&table)[0].contains("Player 2") && !text.contains("5│6│7│8") && !text.contains("5678"), "{text}");
     assert_eq!(request(&mut table, "1234\n"), Request::Nothing, "duels are not counted");

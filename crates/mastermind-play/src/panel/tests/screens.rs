@@ -11,7 +11,6 @@ fn background(role: Role) -> Option<Color> {
     style(Depth::True, role).bg
 }
 
-/// The background at these columns and rows, in all colours.
 fn backgrounds<const N: usize>(table: &Table, places: [(u16, u16); N]) -> [Option<Color>; N] {
     let buffer = drawn(table, Depth::True, 90, 26);
     places.map(|place| buffer[place].style().bg)
@@ -75,7 +74,6 @@ fn a_game_as_it_begins() {
     assert!(rows[5].contains(" row 1/10 ") && rows[5].contains(" THE MASTERMIND ") && rows[5].contains(" code **** "));
     assert!(rows[25].contains(" lifelines: #1 AVAILABLE, 1 row; #2 AVAILABLE, 2 rows "), "{}", rows[25]);
     assert!(says(&table, "Tip: LEFT and RIGHT"));
-    // The tip is shown once.
     press(&mut table, "!!\n");
     assert!(!says(&table, "Tip:"));
 }
@@ -154,7 +152,6 @@ fn lifelines_with_three_two_and_one_rows_left() {
                 assert_ne!(log(&table), before, "a refusal leaves a trace");
                 assert!(log(&table).join(" ").contains("it takes 2 rows and you have 2 rows"), "{:#?}", log(&table));
             }
-            // There is always a row for a guess, and the last row ends the game.
             press(&mut table, "b");
             let left = 10 - table.rows().len();
             assert!(left >= 1);
@@ -188,12 +185,10 @@ fn after_a_game_enter_plays_again_and_q_leaves() {
         (0..90).map(|column| buffer[(column, 25)].symbol()).collect::<String>()
     };
     assert!(bottom(false).contains(" ENTER plays again   ESC menu   Q quits "), "{}", bottom(false));
-    // No key is offered while keys are ignored.
     assert!(!bottom(true).contains("ENTER plays again"));
     press(&mut table, "\n");
     assert_eq!((table.state, table.rows().len()), (State::Edit, 0));
     assert!(!says(&table, "So you found it. Congratulations"), "{:#?}", log(&table));
-    // Q has no function during a game.
     assert_eq!(request(&mut table, "q"), Request::Nothing);
     press(&mut table, &"1234\n".repeat(10));
     assert_eq!(request(&mut table, "q"), Request::Leave);
@@ -270,8 +265,6 @@ fn a_hint_on_each_turn() {
 #[test]
 fn all_depths_show_the_same_digits() {
     let table = after(table(), "\n1345\n9999\n1\n67");
-    // Outlines appear only on pegs with the colour of the background, and one of the sixteen colours has another
-    // name.
     let text = |depth| {
         let buffer = drawn(&table, depth, 90, 26);
         text(&buffer.content).replace(['▏', '▕', '│'], " ").replace("cyan  ", "orange")
@@ -290,11 +283,9 @@ fn a_larger_window_has_the_answer_beside_the_guess() {
     assert!(rows[6].starts_with("│1│2│3│4▏* * * *   RED 0  WHITE 3│"), "{rows:#?}");
     assert!(rows[29].starts_with('└') && rows[29].ends_with('┘'), "{rows:#?}");
     assert_eq!(rows[0].chars().count(), 110);
-    // And back again.
     assert_eq!(left(&table)[7], "│RED 0  WHITE 3 │");
 }
 
-/// The compact layout also has all information, and its text wraps at words.
 #[test]
 fn a_small_window_has_everything() {
     for (width, height) in [(80, 24), (89, 26), (76, 18)] {
@@ -312,7 +303,6 @@ fn a_small_window_has_everything() {
         press(&mut table, &"[11223344\n".repeat(7));
         let over = screen(&table, width, height).join("\n");
         assert!(over.contains("Q quit"), "{over}");
-        // The menu has its tip.
         press(&mut table, "!");
         let menu = screen(&table, width, height).join("\n");
         for part in ["MASTERMIND", "Play", "Quit", "as it should be.", "ENTER opens.)", "? keys"] {
@@ -339,7 +329,6 @@ fn a_window_is_used_from_edge_to_edge_and_pegs_grow_with_it() {
     }
 }
 
-/// The position of a text: its column and its row.
 fn place(rows: &[String], text: &str) -> Option<(usize, usize)> {
     (0..).zip(rows).find_map(|(y, row)| row.find(text).map(|at| (row[..at].chars().count(), y)))
 }
@@ -361,7 +350,6 @@ fn beside_the_board_are_the_pegs_in_four_columns_and_what_an_answer_means() {
         {
             assert!(at(explained).1 <= 4 && at(answer).1 <= 9, "{rows:#?}");
         }
-        // Messages lose only the rows that they can spare.
         assert!(rows.iter().any(|row| row.contains("for 1234 in row 1")), "{rows:#?}");
     }
 }
@@ -379,7 +367,6 @@ fn keys_are_listed_where_there_is_room() {
     }
 }
 
-/// A code with the black peg `2` on the screen that has the fewest means to show it.
 #[test]
 fn a_black_peg_has_its_outline_its_digit_and_its_name_in_every_depth() {
     let table = after(table(), "\n1234\n");
