@@ -6,6 +6,8 @@
 //! there is a pilot for each game, at any [`Level`](netcore::Level). To a server such a client is a peer like any
 //! other.
 
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
+
 #[cfg(feature = "bots")]
 mod bots;
 mod driver;

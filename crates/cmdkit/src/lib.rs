@@ -6,6 +6,8 @@
 //! of long work. With the feature `saving`, files are replaced atomically. With the feature `owner`, a program that was
 //! started as root continues as the user whose files it uses.
 
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
+
 mod autosave;
 mod backoff;
 mod colour;

@@ -27,6 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
+
 mod args;
 mod bot;
 mod game;

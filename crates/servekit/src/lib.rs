@@ -6,6 +6,8 @@
 //!   resumed one.
 //! - [`Sockets`] are the sockets of a room over a [`Wire`], and [`Reach`] describes how clients reach them.
 
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
+
 mod host;
 mod journal_args;
 mod narrator;

@@ -20,6 +20,8 @@
 //! assert_eq!(buffer, Buffer::with_lines(["hij", "mno"]));
 //! ```
 
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
+
 #[cfg(any(all(unix, not(target_vendor = "apple")), test))]
 mod decode;
 pub mod events;

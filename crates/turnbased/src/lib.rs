@@ -53,6 +53,7 @@
 //! let table = Table::<Sticks>::new((), 1);
 //! ```
 #![no_std]
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 extern crate alloc;
