@@ -1,5 +1,3 @@
-//! The command line, and the mode of play that it selects.
-
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -152,7 +150,6 @@ fn parse_space(typed: &str) -> Result<StateSpace, &'static str> {
     StateSpace::from_word(typed).ok_or("expected coarse or soft")
 }
 
-/// The mode of play that the arguments select.
 #[derive(Debug)]
 pub(crate) enum Plan {
     Human(Box<Advisor>),
@@ -160,8 +157,7 @@ pub(crate) enum Plan {
 }
 
 impl Args {
-    /// Returns the selected mode, and reads its table. Fails if the table is damaged, is required but missing, or has
-    /// other states than requested.
+    /// Reads the table, and fails if it is damaged, is required but missing, or has other states than requested.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         if self.seed.is_some() && !self.train && !self.practice {
             let wrong = "--seed requires --train or --practice; nothing else is random";
@@ -185,7 +181,7 @@ impl Args {
         self.human || self.practice
     }
 
-    /// The dealer's time limit for an answer; `None` shows no countdown.
+    /// `None` shows no countdown.
     pub(crate) fn limit(&self) -> Option<Duration> {
         (self.think > 0 && !self.practice).then(|| Duration::from_secs(self.think))
     }
@@ -226,7 +222,7 @@ impl Args {
         })
     }
 
-    // Returns the policy, and whether it is from a table file.
+    // Also returns whether the policy is from a table file.
     fn policy(&self, solver: &Solver) -> anyhow::Result<(Policy, bool)> {
         let path = self.path();
         let name = file_name(path);
@@ -236,8 +232,7 @@ impl Args {
             info!("playing with the table {name}");
             return Ok((table.policy(), true));
         }
-        // Without `--table` and without the default file, people get advice from best play. Otherwise the file is
-        // required.
+        // Without `--table` and without the default file, people get advice from best play; learners need the file.
         let advised = self.is_for_person() && self.table.is_none();
         if !self.best && !advised {
             let qtable = command_of("qtable");

@@ -1,5 +1,3 @@
-//! Play without a user: by a table, or by learning one.
-
 use std::{
     mem,
     path::{Path, PathBuf},
@@ -30,29 +28,23 @@ use crate::session::{Session, UNENDED};
 /// Games shorter than this show no progress.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The source of decisions.
 #[derive(Debug)]
 pub(crate) enum Pilot {
-    /// A fixed table.
     Table(Box<Policy>),
-    /// A table that is trained.
     Learner(Box<Learner>),
 }
 
-/// A table that learns from each round.
 #[derive(Debug)]
 pub(crate) struct Learner {
     pub(crate) table: QTable,
     pub(crate) path: PathBuf,
     pub(crate) explore: Explore,
     pub(crate) rng: Pcg64Mcg,
-    /// When the table is saved.
     pub(crate) saves: Autosave,
 }
 
 impl Learner {
-    /// Saves the table if it is due, and logs that below the progress. If it cannot be saved, logs the error and
-    /// continues to learn.
+    /// Logs an error and continues to learn if the table cannot be saved.
     fn save_meanwhile(&mut self, score: Score, progress: &mut Progress) {
         let save = || {
             progress.end();
@@ -83,7 +75,7 @@ impl Pilot {
         }
     }
 
-    /// Saves the table at the end, unless it is already saved. Fails if it cannot be saved.
+    /// Saves the table unless it is already saved.
     pub(crate) fn finish(&mut self, score: Score) -> anyhow::Result<()> {
         let Self::Learner(learner) = self else { return Ok(()) };
         if learner.saves.finish(score.rounds(), || save_table(&learner.path, &learner.table))? {
@@ -109,19 +101,14 @@ impl Pilot {
     }
 }
 
-/// Why a connection ended before the dealer's QUIT.
 enum Disconnect {
-    /// The connection is lost. The directory may locate the dealer elsewhere.
+    /// The directory may locate the dealer elsewhere.
     Lost(anyhow::Error),
     Wrong(anyhow::Error),
 }
 
-/// Plays until the dealer sends QUIT or a signal arrives. If there is a directory, a lost dealer is searched for up
-/// to [`FOLLOW`]. Returns the score, and an error if the dealer is lost. `rounds` is the dealer's number of rounds,
-/// if the user specified it.
-///
-/// # Errors
-/// If the program cannot listen for signals.
+/// Plays until the dealer sends QUIT or a signal arrives; a lost dealer is searched for up to [`FOLLOW`] in the
+/// directory.
 pub(crate) async fn play(
     place: ServerLocation,
     session: impl Fn() -> Session,
@@ -262,11 +249,9 @@ fn how_far(score: Score, rounds: Option<u64>, elapsed: Duration) -> String {
     format!("{played}{all} rounds, {rate:.1} a second, mean reward {:+.4}{left}", score.mean())
 }
 
-/// The default table file.
 pub(crate) const USUAL: &str = "qtable";
 
-/// Reads a table; `None` if the file does not exist. Fails if the file cannot be read, is not a table, or has other
-/// states than `wanted`.
+/// `None` if the file does not exist; fails if it has other states than `wanted`.
 pub(crate) fn load_table(path: &Path, wanted: Option<StateSpace>) -> anyhow::Result<Option<QTable>> {
     let Some(table) = load_file("the table", path, MAX_FILE, QTable::from_file)? else { return Ok(None) };
     match wanted {
@@ -278,7 +263,7 @@ pub(crate) fn load_table(path: &Path, wanted: Option<StateSpace>) -> anyhow::Res
     }
 }
 
-/// Writes a table atomically. Fails if there is no space or no permission; the old file is then unchanged.
+/// Writes a table atomically; the old file is unchanged after an error.
 pub(crate) fn save_table(path: &Path, table: &QTable) -> anyhow::Result<()> {
     // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
     replace_file(path, &table.to_file()).map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))

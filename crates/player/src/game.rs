@@ -1,5 +1,3 @@
-//! The game from the user's point of view.
-
 use std::{collections::VecDeque, time::Duration};
 
 use blackjack::{
@@ -11,7 +9,7 @@ use blackjack::{
 
 use crate::session::Session;
 
-/// The number of rounds in the bankroll line, more than the widest window shows.
+/// More rounds than the widest window shows.
 const HISTORY: usize = 1024;
 
 /// The state of the game for a user, with descriptions in words.
@@ -20,24 +18,20 @@ pub struct Game {
     pub(crate) session: Session,
     advisor: Advisor,
     advice: Option<Advice>,
-    // The number of rounds that have begun, and the total and verdict of the last finished one.
+    // The rounds that have begun, and the total and verdict of the last finished one.
     begun: u64,
     last: Option<(u8, Verdict)>,
-    // Whether no round has begun since the last one ended.
     just_ended: bool,
-    // Whether the user has stood in this round.
     stood: bool,
     pub(crate) coach: Coach,
     // The grade of the last decision of this round, if it has odds.
     pub(crate) grade: Option<Grade>,
-    // The bankroll after each of the last rounds, the newest last. Never empty.
+    // The bankroll after each of the last rounds, the newest last; never empty.
     pub(crate) bankroll: VecDeque<i64>,
-    // The dealer's hand of the round that has just ended, if it is known.
     pub(crate) revealed: Option<Hand>,
 }
 
 impl Game {
-    /// Creates the game of a player who requests a seat.
     pub fn new(name: Name, dialect: Dialect, advisor: Advisor) -> Self {
         let session = Session::new(name, dialect, advisor.policy.space());
         Self {
@@ -55,8 +49,8 @@ impl Game {
         }
     }
 
-    /// Takes over a game from another source, such as a replay: the current client, the results so far, the number
-    /// of rounds begun, and the total and verdict of the last finished round.
+    /// Takes over a game from another source, such as a replay; `last` is the total and verdict of the last finished
+    /// round.
     pub fn take_over(&mut self, client: Client, score: Score, begun: u64, last: Option<(u8, Verdict)>) {
         self.advice = client.state().zip(client.upcard()).map(|(_, upcard)| self.advisor.advise(client.hand(), upcard));
         (self.session.client, self.session.score, self.begun, self.last) = (client, score, begun, last);
@@ -68,7 +62,6 @@ impl Game {
         &self.session.client
     }
 
-    /// The next event of the received messages; `None` at the end.
     pub(crate) fn poll_event(&mut self) -> Option<Meaning> {
         let event = self.session.poll_event()?;
         self.take_in(&event);
@@ -104,14 +97,14 @@ impl Game {
         self.coach.end_round();
     }
 
-    /// Begins a new game under the same name. The grades of the user's decisions are kept.
+    /// The grades of the user's decisions are kept.
     pub(crate) fn join_again(&mut self) {
         let (name, dialect) = (self.client().name().clone(), self.client().dialect());
         let coach = std::mem::take(&mut self.coach);
         *self = Self { coach, ..Self::new(name, dialect, self.advisor.clone()) };
     }
 
-    /// Decides, and returns the message to send; `None` if no decision is due.
+    /// Returns the message to send; `None` if no decision is due.
     pub fn decide(&mut self, action: Action) -> Option<PlayerMessage> {
         let message = self.session.client.decide(Choice::sure(action)).ok()?;
         self.grade = self.advice.take().and_then(|advice| self.coach.grade(&advice, action));
@@ -119,7 +112,7 @@ impl Game {
         Some(message)
     }
 
-    /// Counts the current hand as lost, as a dealer does if its player is too slow or leaves.
+    /// Counts the hand as lost, as a dealer does if its player is too slow or leaves.
     pub(crate) fn forfeit(&mut self) {
         self.session.forfeit();
         self.advice = None;
@@ -131,57 +124,47 @@ impl Game {
         self.advice.is_some()
     }
 
-    /// Whether the user may still have to decide in the current hand.
     pub(crate) fn has_open_hand(&self) -> bool {
         self.in_round() && !self.stood && !self.client().points().is_bust()
     }
 
-    /// Whether the dealer has sent QUIT.
     pub const fn is_over(&self) -> bool {
         self.client().has_heard_quit()
     }
 
-    /// The recommended action; `None` if no decision is due.
     pub const fn advice(&self) -> Option<&Advice> {
         self.advice.as_ref()
     }
 
-    /// The verdict of a round that has just ended.
     pub(crate) fn verdict(&self) -> Option<Verdict> {
         self.last.map(|(_, verdict)| verdict).filter(|_| self.just_ended)
     }
 
-    /// The player's hand.
     pub const fn hand(&self) -> &Hand {
         self.client().hand()
     }
 
-    /// The dealer's upcard, once it is known.
     pub const fn upcard(&self) -> Option<Card> {
         self.client().upcard()
     }
 
-    /// Whether a round is in progress.
     pub const fn in_round(&self) -> bool {
         self.client().in_round()
     }
 
-    /// The number of rounds that have begun.
     pub const fn round(&self) -> u64 {
         self.begun
     }
 
-    /// The name of the player and the results so far.
     pub fn status(&self) -> String {
         let Score { wins, pushes, losses, busts } = self.session.score;
         let mean = self.session.score.mean();
         format!("{}: {wins} won, {pushes} pushed, {losses} lost, {busts} bust, mean {mean:+.3}", self.client().name())
     }
 
-    /// The result of the last round; `None` before the first one has ended.
     pub fn outcome(&self) -> Option<String> {
         let (total, verdict) = self.last?;
-        // A forfeited hand has no result. It is always the last hand.
+        // A forfeited hand, which is always the last, has no result.
         let round = self.session.score.rounds() - self.session.forfeits;
         Some(match verdict {
             Verdict::Win => format!("Round {round}: you win with {total}."),
@@ -191,7 +174,6 @@ impl Game {
         })
     }
 
-    /// The total of the hand, in words.
     pub fn total(&self) -> String {
         total_in_words(self.hand())
     }
@@ -203,14 +185,14 @@ pub(crate) fn total_in_words(hand: &Hand) -> String {
     format!("{soft}{}", points.total())
 }
 
-/// The odds of an action, in columns of fixed width.
+/// Columns have a fixed width.
 pub(crate) fn odds_in_words(odds: Odds) -> String {
     let percent = |part: f64| 100.0 * part;
     let (win, push, lose) = (percent(odds.win), percent(odds.push), percent(odds.lose));
     format!("win {win:5.1} %  push {push:5.1} %  lose {lose:5.1} %  reward {:+.3}", odds.reward())
 }
 
-/// Formats a time: `0.03 s`, `2.5 s`, `30 s`.
+/// `0.03 s`, `2.5 s`, `30 s`.
 pub(crate) fn time_in_words(time: Duration) -> String {
     match time.as_secs_f64() {
         short if short < 1.0 => format!("{short:.2} s"),
@@ -221,7 +203,7 @@ pub(crate) fn time_in_words(time: Duration) -> String {
 
 #[cfg(test)]
 impl Game {
-    /// Ann's game after a script: the dealer's messages, and `HIT` and `STAND` as her answers.
+    /// The script has the dealer's messages, and `HIT` and `STAND` as Ann's answers.
     pub(crate) fn after(script: &str) -> Self {
         let mut game = Self::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
         for line in script.split(", ") {
@@ -243,7 +225,6 @@ const RECENT: usize = 20;
 /// A cost below this is shown as 0.00 and counts as none.
 const NOTICEABLE: f64 = 0.005;
 
-/// The grade of a decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Grade {
     pub(crate) action: Action,
@@ -252,7 +233,6 @@ pub(crate) struct Grade {
 }
 
 impl Grade {
-    /// Whether the other action was not better.
     pub(crate) fn is_right(self) -> bool {
         self.cost <= 0.0
     }
@@ -270,17 +250,15 @@ impl Grade {
     }
 }
 
-/// The grades of a person's decisions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Coach {
-    // Whether each of the last decisions was right.
     recent: VecDeque<bool>,
     cost: f64,
     rounds: u64,
 }
 
 impl Coach {
-    /// Grades an action by the odds that were known when it was chosen. `None` for a hand without odds.
+    /// Grades an action by the odds that were known when it was chosen; `None` for a hand without odds.
     ///
     /// The table's advice always counts as right, even if it is not the best action for the exact cards.
     pub(crate) fn grade(&mut self, advice: &Advice, action: Action) -> Option<Grade> {
@@ -303,7 +281,7 @@ impl Coach {
         self.rounds += 1;
     }
 
-    /// A summary of the decisions so far; `None` before the first one.
+    /// `None` before the first decision.
     pub(crate) fn summary(&self) -> Option<String> {
         if self.recent.is_empty() {
             return None;
@@ -320,19 +298,15 @@ impl Coach {
     }
 }
 
-/// The action of best play or of a table, and the odds of both actions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Advice {
-    /// The recommended action.
     pub action: Action,
     /// Whether the advice is from a table file instead of best play.
     pub by_table: bool,
-    /// The odds of standing now, and of taking one card and continuing as advised. `None` for cards that no deck
-    /// has.
+    /// The odds of standing now, and of taking one card and continuing as advised; `None` for cards that no deck has.
     pub odds: Option<(Odds, Odds)>,
 }
 
-/// Gives advice by a policy.
 #[derive(Debug, Clone)]
 pub struct Advisor {
     solver: Solver,
@@ -341,12 +315,11 @@ pub struct Advisor {
 }
 
 impl Advisor {
-    /// Creates an advisor with this policy, which is best play.
     pub const fn new(solver: Solver, policy: Policy) -> Self {
         Self { solver, policy, by_table: false }
     }
 
-    /// The advice for a hand that is not bust against this upcard.
+    /// `hand` must not be bust.
     pub fn advise(&self, hand: &Hand, upcard: Card) -> Advice {
         let action = self.policy.decide(hand.points(), upcard.value());
         let values: Vec<u8> = hand.cards().iter().map(|card| card.value()).collect();
@@ -356,7 +329,7 @@ impl Advisor {
 
 #[cfg(test)]
 impl Advisor {
-    /// An advisor with the best table, created once for all tests.
+    /// Created once for all tests.
     pub(crate) fn best() -> Self {
         use blackjack::StateSpace;
         use std::sync::OnceLock;

@@ -24,19 +24,16 @@ use crate::{
     view::{Again, Closing, Hold, Scene, View, sentence},
 };
 
-/// Bytes read at a time.
 const CHUNK: usize = 4096;
-/// How long the result of a round is shown before the game continues.
+/// How long the result of a round is shown.
 const PAUSE: Duration = Duration::from_millis(1_500);
 /// How long keys are ignored after a game has ended, since they were meant for the game.
 const DRAIN: Duration = Duration::from_secs(1);
-/// How often a waiting time is redrawn.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Plays until the user leaves, the terminal is closed or, without a screen, the dealer sends QUIT.
 ///
-/// `again` is where the user can join another game, and `think` is the dealer's time limit for an answer. Returns
-/// the results, and an error if the game ended in one. Fails on errors of the terminal or the system.
+/// `again` is where the user can join another game, and `think` is the dealer's time limit for an answer.
 pub(crate) async fn play(
     link: Link,
     again: Option<ServerLocation>,
@@ -74,11 +71,9 @@ pub(crate) async fn play(
 /// The party that acts next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// The user, who has an open question.
     Asked,
-    /// The dealer, after an answer that took this time.
+    /// After an answer that took this time.
     Answered(Duration),
-    /// The dealer, during the deal.
     Dealing,
 }
 
@@ -94,17 +89,15 @@ impl Turn {
 
 type Connecting = Pin<Box<dyn Future<Output = Reached>>>;
 
-/// The current place of the dealer, and a connection to it or the error.
+/// The place of the dealer, and a connection to it or the error.
 type Reached = (ServerLocation, anyhow::Result<Wire>);
 
 enum State {
     Playing,
     Over(Over),
-    /// The game is over, and another one was requested.
     Joining(Over, Connecting),
 }
 
-/// How a game ended.
 struct Over {
     reason: Option<String>,
     failed: bool,
@@ -121,25 +114,20 @@ struct Person {
     seen: bool,
     line: Vec<u8>,
     link: Link,
-    // Where the dealer can be joined again.
     again: Option<ServerLocation>,
-    // The start of the search for a lost dealer, and its retry timer.
+    // The start of the search for a lost dealer.
     search: Option<(Instant, Backoff)>,
     inbox: Inbox,
     joined: Instant,
     clock: Clock,
     hold: Option<Hold>,
-    // Whether the user requested advice on this hand.
     advised: bool,
-    // How long the user took for the last answer.
     answered: Option<Duration>,
-    // The warning about a message without its zero byte.
     unended: Option<String>,
-    // The number of rounds that the dealer ended without waiting for an answer, and its longest wait.
+    // Rounds that the dealer ended without waiting for an answer, and its longest wait.
     rushed: Option<(u64, Duration)>,
     state: State,
     leaving: bool,
-    // The results of finished games.
     played: Summary,
 }
 
@@ -166,8 +154,8 @@ impl Person {
         }
     }
 
-    // Processes the received bytes up to a result that has to be shown first. It works byte by byte, since the
-    // client processes all messages of a piece in one batch and would already be in the next round.
+    // Byte by byte, up to a result that has to be shown first: the client processes all messages of a piece in one
+    // batch and would already be in the next round.
     fn take_in(&mut self) -> io::Result<()> {
         while self.hold.is_none()
             && matches!(self.state, State::Playing)
@@ -231,7 +219,7 @@ impl Person {
         Ok(())
     }
 
-    // Handles the dealer's QUIT. `waited` is how long a question was open, if there was one.
+    // `waited` is how long a question was open, if there was one.
     fn handle_quit(&mut self, waited: Option<Duration>, was: Turn) {
         let (reason, failed) = match (waited, self.rushed, was) {
             (Some(waited), _, _) => {
@@ -290,7 +278,6 @@ impl Person {
         self.stage.change();
     }
 
-    // When to warn about a message without its zero byte.
     fn unended_at(&self) -> Option<Instant> {
         let waits = self.unended.is_none() && self.game.session.unended().is_some();
         waits.then(|| self.inbox.arrived + UNENDED)
@@ -349,7 +336,6 @@ impl Person {
         }
     }
 
-    /// Searches for a lost dealer through the directory, if there is one.
     fn look_for_dealer(&mut self) {
         if !self.again.as_ref().is_some_and(ServerLocation::follows) {
             return;
@@ -390,13 +376,12 @@ impl Person {
         }
     }
 
-    // Adds the game to the finished ones.
     fn count(&mut self) {
         let session = &self.game.session;
         self.played.add(session.score, session.forfeits);
     }
 
-    // Restores the terminal, and prints the result of the screen as lines.
+    // Restores the terminal before it prints the result as lines.
     fn finish(mut self) -> anyhow::Result<(Summary, anyhow::Result<()>)> {
         let drawn = self.view.take().is_some();
         let told = self.conclude(drawn);
@@ -440,17 +425,15 @@ impl Person {
     }
 }
 
-// Connects to the dealer after a delay.
 async fn reach(mut place: ServerLocation, pause: Duration) -> Reached {
     sleep(pause).await;
     let connected = place.reconnect().await;
     (place, connected)
 }
 
-/// The longest line that is read. All commands are shorter.
+/// All commands are shorter.
 const LINE: usize = 64;
 
-/// A command of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Command {
     Do(Action),
@@ -529,7 +512,6 @@ impl Person {
                     None => {
                         // Keys do not act on a hand that is not visible.
                         if let Some(command) = Command::of_key(key).filter(|_| self.seen) {
-                            // With a screen there is no output.
                             let _ = self.execute(command);
                         }
                     }
@@ -562,7 +544,7 @@ impl Person {
     }
 }
 
-/// The maximum number of bytes buffered while a result is shown. Further bytes stay in the system's buffer.
+/// Bytes that wait while a result is shown; further ones stay in the system's buffer.
 const MAX_WAITING: usize = 64 << 10;
 
 /// Pieces of a stream with the times of their arrival.
@@ -570,9 +552,7 @@ const MAX_WAITING: usize = 64 << 10;
 struct Inbox {
     pieces: VecDeque<(Instant, Bytes)>,
     waiting: usize,
-    // When the last processed byte arrived.
     arrived: Instant,
-    // The stream has ended.
     closed: bool,
 }
 
@@ -581,7 +561,6 @@ impl Inbox {
         Self { pieces: VecDeque::new(), waiting: 0, arrived: now, closed: false }
     }
 
-    /// Whether there is room and the stream has not ended.
     const fn wants_more(&self) -> bool {
         !self.closed && self.waiting < MAX_WAITING
     }
@@ -611,7 +590,6 @@ impl Inbox {
         Some(byte)
     }
 
-    /// Whether the stream has ended and all bytes are processed.
     fn is_over(&self) -> bool {
         self.closed && self.pieces.is_empty()
     }
@@ -619,17 +597,16 @@ impl Inbox {
 
 /// Counts down from the dealer's limit while a decision is due.
 ///
-/// The protocol does not contain the limit, so the user specifies it. It is lowered if the dealer turns out to wait
-/// less long.
+/// The protocol does not contain the limit, so the user specifies it, and it is lowered if the dealer turns out to
+/// wait less long.
 #[derive(Debug, Clone)]
 pub(crate) struct Clock {
-    // The assumed limit.
     pub(crate) limit: Option<Duration>,
     asked: Option<Instant>,
 }
 
 impl Clock {
-    /// Creates a clock for this limit. `None` shows no time and never treats an answer as late.
+    /// `None` shows no time and never treats an answer as late.
     pub(crate) const fn new(limit: Option<Duration>) -> Self {
         Self { limit, asked: None }
     }
@@ -638,27 +615,25 @@ impl Clock {
         self.asked = Some(at);
     }
 
-    /// Stops the clock because the question was answered or withdrawn. Returns how long it was open until `now`.
+    /// Returns how long the question was open.
     pub(crate) fn stop(&mut self, now: Instant) -> Duration {
         self.asked.take().map_or(Duration::ZERO, |asked| now.saturating_duration_since(asked))
     }
 
-    /// Lowers the limit to the time that the dealer has waited, if that is shorter.
     pub(crate) fn learn(&mut self, waited: Duration) {
         self.limit = self.limit.map(|limit| limit.min(waited));
     }
 
-    /// The remaining whole seconds, rounded down, because the dealer's clock started slightly earlier.
+    /// Whole seconds, rounded down, because the dealer's clock started slightly earlier.
     pub(crate) fn left(&self, now: Instant) -> Option<u64> {
         let due = self.asked? + self.limit?;
         Some(due.saturating_duration_since(now).as_secs())
     }
 
-    /// When the number of remaining seconds changes.
     pub(crate) fn next_change(&self, now: Instant) -> Option<Instant> {
         let due = self.asked? + self.limit?;
         let left = due.checked_duration_since(now)?;
-        // Add a millisecond, so that the number has changed by then.
+        // The additional millisecond ensures that the number has changed by then.
         Some(now + Duration::from_nanos(left.subsec_nanos().into()) + Duration::from_millis(1))
     }
 }

@@ -61,16 +61,9 @@ use crate::{
     session::{Session, Summary},
 };
 
-/// The default name at a practice table.
 const NOBODY: &[u8] = b"You";
-/// The end of the error message for an unreachable dealer.
 const HINT: &str = "is a dealer running there? It ends when its table is over, unless it runs with --forever";
 
-/// Runs the program.
-///
-/// # Errors
-/// If the dealer cannot be reached, disconnects without a message or sends an invalid one, or on errors of a file
-/// or the terminal.
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let draws = args.is_for_person() && io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -127,7 +120,7 @@ fn practise(args: &Args, plan: Plan, draws: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// Combines two results. If both failed, the error contains both.
+// If both failed, the error contains both.
 fn both(one: anyhow::Result<()>, other: anyhow::Result<()>) -> anyhow::Result<()> {
     match (one, other) {
         (Err(one), Err(other)) => Err(anyhow!("{one:#}; {other:#}")),

@@ -1,5 +1,3 @@
-//! The dealer of a user: over a connection, or in this process.
-
 use std::{future, io, time::Duration};
 
 use blackjack::{Config, ConfigError, Hand, Seed, Server, game::MAX_ROUNDS};
@@ -9,10 +7,8 @@ use netcore::{Client as _, Hosted, Input, Link as Kind, Outbox, Output, PeerId, 
 
 use crate::session::Session;
 
-/// The user at the practice table.
 const PERSON: PeerId = PeerId(1);
 
-/// A dealer that can be written to and read from.
 #[derive(Debug)]
 pub(crate) enum Link {
     Wire(Wire),
@@ -20,7 +16,6 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// Sends the pending answers of the session.
     pub(crate) fn send_answers(&mut self, session: &mut Session) {
         match self {
             Self::Wire(wire) => {
@@ -34,7 +29,7 @@ impl Link {
         }
     }
 
-    /// Waits for bytes and appends them. Returns their number, and 0 at the end. Cancellation safe.
+    /// Returns 0 at the end of the stream. Cancellation safe.
     pub(crate) async fn read(&mut self, bytes: &mut BytesMut) -> io::Result<usize> {
         match self {
             Self::Wire(wire) => wire.read(bytes).await,
@@ -46,7 +41,7 @@ impl Link {
         }
     }
 
-    /// The dealer's hand of the last round, if it is known: the protocol does not contain it.
+    /// The dealer's last hand, which the protocol does not contain.
     pub(crate) fn revealed(&self) -> Option<Hand> {
         match self {
             Self::Wire(_) => None,
@@ -55,19 +50,16 @@ impl Link {
     }
 }
 
-/// A dealer with one table for one player, run by the engine of the rules crate. It waits without limit, since its
-/// clock does not advance.
+/// A dealer with one table for one player, which waits without limit, since its clock does not advance.
 #[derive(Debug)]
 pub(crate) struct Practice {
     dealer: Hosted<Server>,
-    // The incomplete bytes of the user's last message, and the bytes from the dealer.
     heard: BytesMut,
     unread: BytesMut,
 }
 
 impl Practice {
-    /// Creates a table with the cards of this seed. Fails if the rules reject a table for one player, which never
-    /// happens.
+    /// Fails if the rules reject a table for one player, which never happens.
     pub(crate) fn new(seed: Seed) -> Result<Self, ConfigError> {
         let config = Config { delay: Duration::ZERO, ..Config::new(MAX_ROUNDS, seed) };
         let mut practice =

@@ -1,5 +1,3 @@
-//! A session at a dealer: the client and its score.
-
 use std::{
     io::{self, Write},
     time::Duration,
@@ -14,20 +12,19 @@ use clientkit::Wire;
 use netcore::{Client as _, Framing, Gone, Time};
 use tracing::{trace, warn};
 
-/// The maximum number of anomalies that are logged, so that a faulty dealer cannot fill a disk.
+/// A limit, so that a faulty dealer cannot fill a disk.
 const MAX_LOGGED_ANOMALIES: u32 = 20;
 
 /// How long a text may lack its zero byte before the player is warned.
 pub(crate) const UNENDED: Duration = Duration::from_secs(2);
-/// The maximum number of bytes of such a text that are shown.
+/// Bytes of such a text that are shown.
 const LOGGED: usize = 80;
 
-/// The client and its results.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) score: Score,
-    /// Hands lost because they were not played to their end. The score also counts them.
+    /// Hands lost because they were not played to their end; the score also counts them.
     pub(crate) forfeits: u64,
     anomalies: u32,
 }
@@ -38,16 +35,11 @@ impl Session {
         Self { client, score: Score::default(), forfeits: 0, anomalies: 0 }
     }
 
-    /// Processes received bytes.
-    ///
-    /// [`poll_event`](Self::poll_event) returns their events, including valid messages before an error. Fails if
-    /// the bytes are not a message, or one that is not valid in this phase.
+    /// [`poll_event`](Self::poll_event) returns the events, including those before an error.
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
-        // This client does not use the time.
         self.client.receive(Time::ZERO, bytes)
     }
 
-    /// The event of the next message; `None` at the end.
     pub(crate) fn poll_event(&mut self) -> Option<Meaning> {
         let Event { message, meaning, anomaly } = self.client.poll_event()?;
         trace!("< {message}");
@@ -66,20 +58,18 @@ impl Session {
         Some(meaning)
     }
 
-    /// The warning about a text that still lacks its zero byte, if there is one.
     pub(crate) fn unended(&self) -> Option<String> {
         let text = self.client.unended_text();
         let start = text.get(..LOGGED).unwrap_or(text).escape_ascii();
         (!text.is_empty()).then(|| format!("the dealer sent '{start}' without the zero byte that ends a message"))
     }
 
-    /// Counts the current hand as lost, as the dealer does.
     pub(crate) fn forfeit(&mut self) {
         self.score.add(Verdict::Lose);
         self.forfeits += 1;
     }
 
-    /// Sends the answers. Returns whether there were any.
+    /// Returns whether there were any answers.
     pub(crate) fn send_answers(&mut self, wire: &mut Wire) -> bool {
         let mut sent = false;
         while let Some(message) = self.client.take_outgoing() {
@@ -89,7 +79,6 @@ impl Session {
         sent
     }
 
-    /// The error of a stream that ends without QUIT, with the place where it ended.
     pub(crate) fn ended(&mut self) -> anyhow::Error {
         self.client.disconnected(Time::ZERO, Gone::Left);
         let rounds = self.score.rounds();
@@ -103,7 +92,6 @@ impl Session {
     }
 }
 
-/// The results of all games.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) score: Score,
@@ -118,7 +106,6 @@ impl Summary {
         self.games += 1;
     }
 
-    /// Prints the result line of a player.
     pub(crate) fn print(self, name: &Name) -> io::Result<()> {
         let Self { score, forfeits, games } = self;
         let Score { wins, pushes, losses, busts } = score;

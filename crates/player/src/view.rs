@@ -1,5 +1,3 @@
-//! The contents of the screen: results, cards, odds, and the table's advice.
-
 use std::time::Duration;
 
 use blackjack::{Action, Card, Score, Verdict, cards::Suit};
@@ -24,7 +22,7 @@ const SMALLEST: Size = Size::new(68, 10);
 /// The minimum numbers of rows for framed and for large cards.
 const FRAMED: u16 = 16;
 const LARGE: u16 = 34;
-/// The width of the contents, which are centred in a wider window.
+/// The contents are centred in a wider window.
 const WIDTH: u16 = 76;
 const LARGE_WIDTH: u16 = 100;
 /// The rows of the bankroll chart, and the minimum with its heading.
@@ -33,7 +31,7 @@ const LARGE_CHART: u16 = 10;
 const LEAST_CHART: u16 = 3;
 /// Lines below the cards: the odds of both actions, or their replacement.
 const BELOW_CARDS: u16 = 2;
-/// The number of remaining seconds at which the clock is highlighted.
+/// Remaining seconds at which the clock is highlighted.
 const SOON: u64 = 10;
 
 const KEYS: &[(&str, &str)] = &[
@@ -47,31 +45,23 @@ const KEYS: &[(&str, &str)] = &[
     ("", "Press any key to continue."),
 ];
 
-/// The view of the user.
 #[derive(Debug, Clone)]
 pub struct View {
     palette: Palette,
-    /// Whether the list of keys is shown.
     pub(crate) help: bool,
 }
 
 /// How long a result is shown before later messages are processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// Until this time, or until a key is pressed.
     Until(Instant),
-    /// Until a key is pressed.
     Key,
 }
 
-/// The parts of the screen besides the game.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scene<'a> {
-    /// Whether keys can be pressed.
     pub(crate) keys: bool,
-    /// Whether the odds and the advice are shown.
     pub(crate) advised: bool,
-    /// The remaining seconds to answer.
     pub(crate) left: Option<u64>,
     /// Seconds since the user joined, as long as no round has begun.
     pub(crate) waited: Option<u64>,
@@ -79,14 +69,11 @@ pub(crate) struct Scene<'a> {
     pub(crate) unended: Option<&'a str>,
     /// The time limit of a dealer that is too fast for people.
     pub(crate) rushed: Option<Duration>,
-    /// How long the current result is shown, if there is one.
     pub(crate) hold: Option<Hold>,
-    /// How the game ended, if it has.
     pub(crate) closing: Option<Closing<'a>>,
 }
 
 impl Scene<'_> {
-    /// A game without user input.
     const LOOK: Self = Self {
         keys: false,
         advised: true,
@@ -98,7 +85,6 @@ impl Scene<'_> {
         closing: None,
     };
 
-    // The keys that currently have an effect.
     fn footer(&self, game: &Game) -> Vec<(&'static str, &'static str)> {
         let Some(closing) = &self.closing else {
             return match (self.hold, game.is_asked()) {
@@ -119,12 +105,10 @@ impl Scene<'_> {
 }
 
 impl View {
-    /// Creates a view with these colours.
     pub const fn new(palette: Palette) -> Self {
         Self { palette, help: false }
     }
 
-    /// Whether a window of this size shows the game.
     pub(crate) const fn fits(area: Rect) -> bool {
         area.width >= SMALLEST.width && area.height >= SMALLEST.height
     }
@@ -134,7 +118,6 @@ impl View {
         self.render_scene(game, &Scene::LOOK, area, buffer);
     }
 
-    /// Draws the game and the other parts of the screen.
     pub(crate) fn render_scene(&self, game: &Game, scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
         if !Self::fits(area) {
@@ -177,7 +160,7 @@ impl View {
         right.right_aligned().render(area, buffer);
     }
 
-    // Draws the table in the middle of its area. Returns the row below the cards.
+    // Returns the row below the cards.
     fn table(&self, game: &Game, scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) -> u16 {
         let large = area.height + 2 >= LARGE && area.width >= LARGE_WIDTH;
         let width = area.width.min(if large { LARGE_WIDTH } else { WIDTH });
@@ -297,10 +280,10 @@ fn advice(game: &Game) -> Vec<Line<'static>> {
     vec![line(Action::Hit, "Hit"), line(Action::Stand, "Stand")]
 }
 
-/// The number of horizontal dots of a braille cell.
+/// The dots of a braille cell are two columns wide.
 const DOTS: usize = 2;
 
-/// Draws the bankroll as a heading and a line below it. The line shows as many rounds as there are dots.
+/// The line shows as many rounds as there are dots.
 fn draw_bankroll(bankroll: &std::collections::VecDeque<i64>, palette: Palette, area: Rect, buffer: &mut Buffer) {
     let Some(&now) = bankroll.back() else { return };
     let shown = bankroll.len().min(usize::from(area.width) * DOTS);
@@ -325,7 +308,7 @@ fn draw_bankroll(bankroll: &std::collections::VecDeque<i64>, palette: Palette, a
         _ => Color::LightRed,
     };
     let colour = palette.style(colour, Modifier::empty()).fg.unwrap_or(Color::Reset);
-    // The line begins at the left edge, with at least one dot per round.
+    // At least one dot per round.
     #[expect(clippy::cast_precision_loss, reason = "numbers to be drawn, far below 2^52")]
     let bounds = ([0.0, (usize::from(place.width) * DOTS - 1) as f64], [low as f64, (high.max(low + 1)) as f64]);
     let stretch = if shown * 4 <= usize::from(place.width) * DOTS { 4.0 } else { 1.0 };
@@ -342,34 +325,25 @@ fn draw_bankroll(bankroll: &std::collections::VecDeque<i64>, palette: Palette, a
         .render(place, buffer);
 }
 
-/// Columns of the text below the ranks.
 const TEXT: usize = 58;
 
-/// Whether the dealer can be joined again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Again {
-    /// There is no dealer.
     Never,
-    /// A new connection can be tried.
     Possible,
-    /// A connection is being opened.
     Joining,
 }
 
-/// How a game ended, and whether another one can follow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Closing<'a> {
     /// The reason, unless the dealer simply ended the game.
     pub(crate) reason: Option<&'a str>,
-    /// Whether the ranks are shown instead of the cards behind them.
     pub(crate) ranked: bool,
-    /// Whether another game is possible.
     pub(crate) again: Again,
-    /// Whether keys are ignored for now.
     pub(crate) ignores_keys: bool,
 }
 
-/// Formats text with a capital at the beginning and a full stop at the end.
+/// Adds a capital at the beginning and a full stop at the end.
 pub(crate) fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
@@ -377,8 +351,8 @@ pub(crate) fn sentence(text: &str) -> String {
     format!("{first}{}{stop}", rest.as_str())
 }
 
-/// Draws the ranks in the first of the areas that has enough room, or in the last one. There are two ranks, since
-/// each player plays against the dealer alone.
+/// Draws the ranks in the first area that has enough room, or in the last one. There are two ranks, since each player
+/// plays against the dealer alone.
 fn draw_closing(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer: &mut Buffer) {
     let Score { wins, pushes, losses, busts } = game.session.score;
     let lost = losses + busts;
@@ -423,19 +397,15 @@ fn last_hand(game: &Game) -> Option<String> {
     Some(format!("{outcome} The hand was {} ({}){upcard}.", own.join(" "), total_in_words(game.hand())))
 }
 
-/// The size of drawn cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum CardSize {
-    /// One line, without a frame.
     Plain,
-    /// Rank and suit in a frame.
     Framed,
-    /// A large frame, as on a table.
     Large,
 }
 
 impl CardSize {
-    /// The largest size, up to `self`, that fits this number of cards into the columns.
+    /// The largest size, up to `self`, that fits.
     fn fitting(self, cards: usize, columns: u16) -> Self {
         let fits = |size: Self| cards * usize::from(size.columns()) <= usize::from(columns);
         [Self::Large, Self::Framed].into_iter().find(|&size| size <= self && fits(size)).unwrap_or(Self::Plain)
@@ -450,7 +420,7 @@ impl CardSize {
     }
 }
 
-/// Draws a row of cards, followed by `hidden` face-down cards.
+/// `hidden` cards are face down.
 fn picture(cards: &[Card], hidden: usize, size: CardSize, palette: Palette) -> Vec<Line<'static>> {
     let shown = cards.iter().map(|&card| Face::of(card, palette));
     let faces: Vec<Face> = shown.chain(std::iter::repeat_n(Face::hidden(), hidden)).collect();
@@ -489,7 +459,6 @@ fn picture(cards: &[Card], hidden: usize, size: CardSize, palette: Palette) -> V
     }
 }
 
-/// The short name of a card, rank and suit.
 fn short(card: Card) -> String {
     Face::of(card, Palette::MONO).whole()
 }
@@ -655,7 +624,6 @@ mod tests {
         let view = View::new(Palette::COLOUR);
         assert_eq!(view.style(Some(Verdict::Bust)).fg, Some(Color::LightRed));
         assert_eq!(view.style(Some(Verdict::Win)).fg, Some(Color::LightGreen));
-        // The next hand hides it.
         let next = Game::after(&format!("{DEAL}, STAND, RESULT WIN, {DEAL}"));
         assert!(!has(&drawn(&next, &PLAYING, 80, 24), "was right"));
     }

@@ -11,7 +11,7 @@ use crate::game::{Advice, Game, odds_in_words, time_in_words, total_in_words};
 
 pub(super) const ASK: &str = "hit, stand, advice or quit?";
 
-/// Prints an event. `seconds` is the dealer's time limit for an answer.
+/// `seconds` is the dealer's time limit for an answer.
 pub(super) fn print_event(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match event {
@@ -64,25 +64,21 @@ fn names(hand: &Hand) -> String {
 
 /// A dealer that continues sooner than this after its question is too fast for people.
 const IMPATIENT: Duration = Duration::from_secs(1);
-/// The tolerance of the time limit: the time between question and QUIT may be this much shorter here than at the
-/// dealer.
+/// The time between question and QUIT may be this much shorter here than at the dealer.
 const TRAVEL: Duration = Duration::from_secs(1);
 
 const FOR_PROGRAMS: &str = "Such dealers are made for programs; use --best to let this one play";
 
-/// The likely cause of a QUIT that arrives while the user's answer is due.
+/// The likely cause of a QUIT while the user's answer is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QuitReason {
-    /// The dealer left no time for a person to answer.
     Impatient(Duration),
-    /// The time limit was reached.
     Late(Duration),
     /// The dealer ended for another reason, or its limit is shorter than the user specified.
     Stopped(Duration),
 }
 
 impl QuitReason {
-    /// The cause after a question was open for this long.
     pub(super) fn after(waited: Duration, limit: Option<Duration>) -> Self {
         match limit {
             Some(limit) if waited + TRAVEL >= limit && waited >= IMPATIENT => Self::Late(limit),
@@ -91,7 +87,6 @@ impl QuitReason {
         }
     }
 
-    /// Whether the dealer treats the hand as lost.
     pub(super) const fn costs_the_hand(self) -> bool {
         !matches!(self, Self::Stopped(_))
     }
@@ -115,7 +110,6 @@ impl QuitReason {
     }
 }
 
-/// The message if the dealer decided rounds without waiting for the user.
 pub(super) fn rushed(unanswered: u64, rounds: u64, waited: Duration) -> String {
     let waited = time_in_words(waited);
     if rounds == 1 {
@@ -127,7 +121,6 @@ pub(super) fn rushed(unanswered: u64, rounds: u64, waited: Duration) -> String {
     )
 }
 
-/// The message if the dealer sent QUIT without the result of a hand, which was answered after this time.
 pub(super) fn no_result(answered: Duration) -> String {
     format!(
         "the dealer ended the game without a result for your hand. You had answered after {}; the dealers of \
@@ -136,10 +129,8 @@ pub(super) fn no_result(answered: Duration) -> String {
     )
 }
 
-/// The message if the dealer sent QUIT before the first round.
 pub(super) const NO_SEAT: &str = "the dealer ended the game before the first round: it has no seat for you";
 
-/// The message if the user left during a hand.
 pub(super) const LEFT_A_HAND: &str = "You left during a hand, so it is lost.";
 
 #[cfg(test)]
