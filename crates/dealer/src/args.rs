@@ -1,5 +1,3 @@
-//! The command line.
-
 use std::{net::IpAddr, time::Duration};
 
 use blackjack::{
@@ -12,13 +10,13 @@ use netcore::Rate;
 use rand::rngs::SysRng;
 use servekit::JournalArgs;
 
-/// Bytes per second that are read from one connection. A player that answers a hundred thousand questions per second
-/// stays below this limit. A player that does not wait for the questions is disconnected at its second message.
+/// Bytes per second that are read from one connection: more than a player that answers a hundred thousand questions
+/// per second needs. One that does not wait for the questions is disconnected at its second message.
 pub(crate) const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
-/// The longest pause and the longest time limit: a day.
+/// A day.
 const MAX_MS: u64 = 86_400_000;
-/// The longest interval between two summaries: a day.
+/// A day.
 const MAX_STATS: u64 = 86_400;
 
 const AFTER_HELP: &str = "\
@@ -111,7 +109,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The configuration of the dealer. Fails if the system provides no entropy for the cards.
+    /// Fails if the system provides no entropy for the cards.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
         Ok(Config {
             players: usize::from(self.players),

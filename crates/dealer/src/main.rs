@@ -40,7 +40,6 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Announces a dealer with this configuration.
 struct Announcement(Config);
 
 impl Announce for Announcement {

@@ -12,7 +12,6 @@ use rustix::{
     event::epoll::{self, CreateFlags, EventData, EventFlags},
 };
 
-/// The messages of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exchange {
     Text,
@@ -20,7 +19,6 @@ pub(crate) enum Exchange {
 }
 
 impl Exchange {
-    /// The name on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -28,18 +26,17 @@ impl Exchange {
         }
     }
 
-    /// A STAND message.
     pub(crate) fn question(self) -> Vec<u8> {
         if self == Self::Text { b"STAND\0".to_vec() } else { b"\0\0\0\x01\x07".to_vec() }
     }
 
-    /// Zero bytes with the length of a result and the next deal. In text, card names of medium length are assumed.
+    /// In text, card names of medium length are assumed.
     pub(crate) fn reply(self) -> Vec<u8> {
         vec![0; if self == Self::Text { 88 } else { 6 + 28 }]
     }
 }
 
-/// Announces a port and answers: one connection for text, any number for binary.
+/// One connection for text, any number for binary.
 pub(crate) fn serve() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     println!("bare at port {}", listener.local_addr().expect("bound").port());
@@ -60,7 +57,6 @@ fn pair(listener: &TcpListener) {
 
 fn many(listener: TcpListener) {
     let epoll = epoll::create(CreateFlags::CLOEXEC).expect("the system has it");
-    // A separate thread accepts connections, so the loop has no other work.
     let (sender, incoming) = std::sync::mpsc::channel::<TcpStream>();
     let watched = epoll.try_clone().expect("a descriptor");
     thread::spawn(move || {
@@ -72,7 +68,6 @@ fn many(listener: TcpListener) {
             sender.send(shared).expect("the loop runs");
             epoll::add(&watched, &stream, EventData::new_u64(number), EventFlags::IN | EventFlags::ET)
                 .expect("watched");
-            // The other descriptor keeps the connection.
             std::mem::forget(stream);
         }
     });
@@ -92,7 +87,6 @@ fn many(listener: TcpListener) {
                     Ok(0) => break,
                     Ok(_) => stream.write_all(&reply).expect("loopback"),
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    // The driver has closed the connection.
                     Err(_) => break,
                 }
             }

@@ -2,13 +2,13 @@
 //!
 //! - One text player: the real player in a separate process, playing by the best table. The bare loop is two
 //!   processes that exchange the same number of bytes without pauses.
-//! - 64 binary players on one dealer with 64 tables, driven by one process that answers every question with STAND,
-//!   so an exchange is a round. The bare loop is one process that answers 64 sockets when the system reports them
-//!   ready, driven by the same loop.
+//! - 64 binary players on one dealer with 64 tables, driven by one process that answers every question with STAND, so
+//!   an exchange is a round. The bare loop is one process that answers 64 sockets, driven by the same loop.
 //!
-//! Timing begins with the first round, so it excludes program start-up. The two programs alternate in nine pairs of
-//! short runs. The table shows the median of the rates and the ratios, so other load on the machine spoils one pair
-//! but not the result. `cargo bench -p dealer` prints the table; `-- --rounds N` changes the length of the runs.
+//! Timing begins with the first round. The two programs alternate in nine pairs of short runs, and the table shows
+//! the medians, so other load spoils one pair but not the result.
+//!
+//! `cargo bench -p dealer` prints the table; `-- --rounds N` changes the length of the runs.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
@@ -32,10 +32,9 @@ mod compare {
 
     use crate::bare::{self, Exchange};
 
-    /// Connections in the second comparison.
     const CONNECTIONS: u32 = 64;
     const PAIRS: usize = 9;
-    /// The name of the measured player. It appears in no log line of the dealer before the player is seated.
+    /// This name appears in no log line of the dealer before the player is seated.
     const NAME: &str = "Measured";
 
     pub(crate) fn main() {
@@ -60,8 +59,7 @@ mod compare {
         compare("64 binary players", 1.0, || many_binary_players(each), || many_bare(each));
     }
 
-    // Alternates `ours` and the bare loop, which return exchanges per second. A round of `ours` takes `questions`
-    // exchanges.
+    // `ours` and the bare loop return exchanges per second; a round of `ours` takes `questions` exchanges.
     fn compare(what: &str, questions: f64, ours: impl Fn() -> f64, bare: impl Fn() -> f64) {
         let mut pairs: Vec<[f64; 3]> = vec![];
         for _ in 0..PAIRS {
@@ -86,14 +84,14 @@ mod compare {
         );
     }
 
-    // The average number of questions per round when playing by the best table.
+    // The average when playing by the best table.
     fn questions_a_round() -> f64 {
         let solver = Solver::new();
         let values = solver.action_values(&solver.best(StateSpace::Soft));
         StateSpace::Soft.states().map(|state| values.values(state).visits).sum()
     }
 
-    // Rounds per second, measured from the moment when the player is seated and its first round begins.
+    // Measured from the moment when the player is seated.
     fn one_text_player(rounds: u32) -> f64 {
         let (dealer, mut told) = Measured::start_with_stderr(&mut dealer(rounds, 1));
         let port = dealer.port.to_string();
@@ -113,7 +111,6 @@ mod compare {
         f64::from(rounds) / seconds
     }
 
-    // Exchanges per second between this process and another one.
     fn one_bare_pair(exchanges: u32) -> f64 {
         let bare = bare(Exchange::Text);
         let mut stream = connect(bare.port);
@@ -166,7 +163,7 @@ mod compare {
         stream
     }
 
-    // Exchanges per second over all connections. Writes to all of them, then reads from all.
+    // Writes to all connections, then reads from all.
     fn drive(port: u16, each: u32, first: &[u8], plays: bool) -> f64 {
         let mut streams: Vec<TcpStream> = (0..CONNECTIONS).map(|_| connect(port)).collect();
         // A deal, and a result with the next deal.
