@@ -1,15 +1,13 @@
-//! Saving at intervals during a long computation.
-
 use anyhow::anyhow;
 
-/// Decides when a computation that may take hours is saved, and how a failed save is handled.
+/// Saves a computation that may take hours at intervals.
 ///
-/// A failed intermediate save is reported and the computation continues: the disk may have room again at the next save. A
-/// failed final save is an error.
+/// A failed intermediate save is reported and the computation continues: the disk may have room again at the next
+/// save. A failed final save is an error.
 #[derive(Debug)]
 pub struct Autosave {
     every: u64,
-    // The amount of work at the last attempt to save, and at the last successful save.
+    // The work at the last attempt to save, and at the last successful one.
     tried: u64,
     saved: Option<u64>,
 }
@@ -20,8 +18,7 @@ impl Autosave {
         Self { every, tried: 0, saved: None }
     }
 
-    /// Calls `save` if enough work was done since the last attempt. Returns whether it was called. The caller should
-    /// report an error and continue.
+    /// Calls `save` if enough work was done since the last attempt; the caller should report an error and continue.
     pub fn meanwhile(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if done.saturating_sub(self.tried) < self.every {
             return Ok(false);
@@ -32,8 +29,7 @@ impl Autosave {
         Ok(true)
     }
 
-    /// Calls `save` at the end, unless all work is already saved. Returns whether it was called. The error states
-    /// that the work since the last save is lost.
+    /// Calls `save` unless all work is already saved, and returns whether it did.
     pub fn finish(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if self.saved == Some(done) {
             return Ok(false);

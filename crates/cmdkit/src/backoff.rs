@@ -1,13 +1,10 @@
-//! The delay between attempts.
-
 use std::time::Duration;
 
 /// The wait before the second attempt in a row.
 const LEAST: Duration = Duration::from_millis(100);
-/// The longest wait between two attempts.
 const MOST: Duration = Duration::from_secs(2);
 
-/// Counts attempts in a row, and spaces them: the first is made immediately, and each wait is twice the one before.
+/// Spaces attempts in a row: the first is made immediately, and each wait is twice the one before.
 #[derive(Debug, Clone, Default)]
 pub struct Backoff {
     attempts: u32,
@@ -15,12 +12,11 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// The number of attempts so far.
     pub const fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Starts another attempt. Returns how long to wait before it.
+    /// How long to wait before the next attempt.
     pub fn next_wait(&mut self) -> Duration {
         let wait = self.wait;
         self.wait = (2 * wait).clamp(LEAST, MOST);
@@ -28,8 +24,8 @@ impl Backoff {
         wait
     }
 
-    /// Resets the attempts after a connection that lasted this long. A shorter one does not count: a server that turns new clients
-    /// away accepts each of them and disconnects it.
+    /// Resets the attempts after a connection that lasted long enough: a server that turns new clients away accepts
+    /// each of them first.
     pub fn lasted(&mut self, time: Duration) {
         if time >= MOST {
             *self = Self::default();

@@ -1,9 +1,6 @@
-//! Whether text on a standard stream has colour.
-
 use std::io::IsTerminal;
 
-/// Whether to write colours to this stream: it is a terminal that shows them, and `NO_COLOR` is not set. The environment is read
-/// by the same library that clap uses for its messages.
+/// The environment is read by the same library that clap uses for its messages.
 pub fn has_colour(stream: &impl IsTerminal) -> bool {
     !anstyle_query::no_color() && anstyle_query::term_supports_ansi_color() && stream.is_terminal()
 }

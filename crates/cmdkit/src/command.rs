@@ -1,12 +1,10 @@
-//! Commands in messages to the user.
-
 use std::{env, path::Path};
 
-/// The command that starts another program of this project in the same way as this one: with cargo from the source, or
-/// as an installed program.
+/// The command that starts another program of this project in the same way as this one: with cargo, or as an
+/// installed program.
 pub fn command_of(program: &str) -> String {
     let itself = env::current_exe().unwrap_or_default();
-    // The directories that cargo names after its profiles.
+    // Cargo names these directories after its profiles.
     let folder = itself.parent().and_then(Path::file_name);
     let built = folder.is_some_and(|folder| ["debug", "release", "dist"].iter().any(|profile| folder == *profile));
     if built { format!("cargo run -p {program} --") } else { program.to_owned() }

@@ -1,13 +1,10 @@
-//! Files that a program reads and writes as a whole, such as tables.
-
 use std::{io::ErrorKind, path::Path};
 
 use anyhow::Context;
 
 use crate::{file_name, read_file, replace_file};
 
-/// Reads a file and passes its bytes to `parse`; `None` if there is no such file. `what` names the content in errors,
-/// as in `the table`.
+/// `None` if there is no such file. `what` names the content in errors, as in `the table`.
 ///
 /// `parse` receives at most `most + 1` bytes, so it can detect a file that is too large.
 pub fn load_file<T, E>(
@@ -27,8 +24,6 @@ where
     parse(&bytes).map(Some).with_context(|| format!("{what} {name} is damaged"))
 }
 
-/// Writes a file as [`replace_file`] does. `what` names the content in errors, as in `the table`.
-/// An error leaves the file unchanged.
 pub fn save_file(what: &str, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
     replace_file(path, bytes).map_err(|error| anyhow::anyhow!("cannot write {what} to {}: {error}", file_name(path)))

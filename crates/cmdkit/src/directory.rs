@@ -1,7 +1,6 @@
 //! Finds the current location of a room in an arcade of several hubs.
 //!
-//! Each hub serves `GET /api/rooms/ID` for the rooms of all hubs, with the host and the port for native clients. A
-//! client that has lost its server queries the hubs, and follows the room to another machine.
+//! Each hub serves `GET /api/rooms/ID` for the rooms of all hubs, with the host and the port for native clients.
 
 use std::{
     fmt,
@@ -23,17 +22,16 @@ use crate::{
     stderr,
 };
 
-/// How long a client searches for its room. A lost hub is detected after 15 seconds, and its rooms resume a few seconds
-/// later.
+/// How long a client searches for its room: a lost hub is detected after 15 seconds, and its rooms resume a few
+/// seconds later.
 pub const FOLLOW: Duration = Duration::from_secs(60);
 
 /// The time limit for the response of one hub, in seconds.
 const PATIENCE: u64 = 4;
-/// The maximum size of a response in bytes. A room of 255 players with the longest names needs less.
+/// The maximum size of a response in bytes; a room of 255 players with the longest names needs less.
 const MAX_ANSWER: u64 = 1 << 20;
-/// The longest name of a room.
 const MAX_ID: usize = 64;
-/// The longest name of a host, as in the DNS.
+/// The limit of the DNS.
 const MAX_HOST: usize = 253;
 /// How long all connections of this program reuse a result.
 const FRESH: Duration = Duration::from_millis(900);
@@ -50,7 +48,7 @@ pub struct DirectoryArgs {
 }
 
 impl DirectoryArgs {
-    /// The directory for a room of `game`; `None` if no URL was given.
+    /// `None` if no URL was given.
     pub fn of(&self, game: &'static str) -> Option<Directory> {
         let urls = self.directory.clone();
         (!urls.is_empty()).then(|| Directory { game, urls, patience: PATIENCE, last: Mutex::default() })
@@ -114,18 +112,16 @@ fn is_host(host: &str) -> bool {
     }
 }
 
-/// The hubs that are queried for one room.
 #[derive(Debug)]
 pub struct Directory {
     game: &'static str,
     urls: Vec<RoomUrl>,
-    // The time limit for a response, in seconds.
+    // In seconds.
     patience: u64,
-    // The last result and its time, for all connections of this program.
+    // The last result, for all connections of this program.
     last: Mutex<Option<(Instant, Result<HostPort, String>)>>,
 }
 
-/// The fields of a room that this program needs.
 #[derive(Deserialize)]
 struct RoomEntry {
     id: String,
@@ -136,7 +132,7 @@ struct RoomEntry {
 
 impl Directory {
     /// Queries one hub after the other until one reports the address of the room. Blocks meanwhile, for a time far
-    /// below [`FOLLOW`], the time that a client searches for its room.
+    /// below [`FOLLOW`].
     ///
     /// # Errors
     /// For each hub, its refusal or the reason why it did not respond.
@@ -159,11 +155,7 @@ impl Directory {
         answer
     }
 
-    /// Finds the room for a `program` that has no other address. Retries for up to [`FOLLOW`] and reports the first
-    /// error meanwhile.
-    ///
-    /// # Errors
-    /// When no hub has reported the address within [`FOLLOW`].
+    /// Retries for up to [`FOLLOW`] and reports the first error meanwhile; `program` has no other address.
     pub fn find_first(&self, program: &str) -> anyhow::Result<HostPort> {
         let (begun, mut backoff, mut told) = (Instant::now(), Backoff::default(), false);
         loop {
@@ -212,7 +204,6 @@ impl Directory {
         self.read(url, &body)
     }
 
-    // Omits the parts of an error that do not help a user.
     fn in_words(&self, error: &ureq::Error) -> String {
         match error {
             ureq::Error::Timeout(_) => format!("did not respond within {} s", self.patience),
@@ -233,7 +224,6 @@ impl Directory {
         if port == 0 {
             return Err("reports no port of the room: it is not public".to_owned());
         }
-        // A single hub does not report its own host.
         let host = host.unwrap_or_else(|| url.hub.host.clone());
         if !is_host(&host) {
             let shown: String = host.chars().take(MAX_HOST).collect();

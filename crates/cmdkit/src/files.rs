@@ -1,17 +1,15 @@
-//! Files that users name: their names in messages, and bounded reads.
-
 use std::{
     fs::File,
     io::{self, Read},
     path::Path,
 };
 
-/// The name of a file for messages: in quotes and on one line, with control characters escaped.
+/// The name in quotes and on one line, with control characters escaped.
 pub fn file_name(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().escape_debug())
 }
 
-/// Reads a file, but at most `most + 1` bytes: one byte more than `most` shows that the file is too large.
+/// Reads at most `most + 1` bytes: one byte more than `most` shows that the file is too large.
 pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
     let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);

@@ -1,5 +1,3 @@
-//! The address of another program: a host, by name or IP address, and a port.
-
 use std::{
     fmt,
     net::{Ipv6Addr, SocketAddr, ToSocketAddrs},
@@ -22,14 +20,14 @@ const RIGHT: &str = "expected host:port, as in localhost:2022, 127.0.0.1:2022 or
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostPort {
-    /// A name or an address, without brackets.
+    /// Without brackets.
     pub host: String,
     /// Never 0, which cannot be connected to.
     pub port: u16,
 }
 
 impl HostPort {
-    /// The addresses of the host without duplicates, in the order to try them.
+    /// Without duplicates, in the order to try them.
     pub fn resolve(&self) -> anyhow::Result<Vec<SocketAddr>> {
         resolve(&self.host, self.port)
     }
@@ -50,7 +48,6 @@ impl FromStr for HostPort {
     }
 }
 
-/// Parses a [`HostPort`].
 /// The error describes the valid forms.
 pub fn host_port(typed: &str) -> Result<HostPort, String> {
     let (host, port) = typed.rsplit_once(':').ok_or_else(|| format!("the port is missing; {RIGHT}"))?;
@@ -120,13 +117,13 @@ pub fn host(port: u16) -> impl Fn(&str) -> Result<String, String> + Clone {
     }
 }
 
-// Removes the brackets of an IPv6 address, which are needed where a port follows it.
+// An IPv6 address needs brackets where a port follows it.
 fn without_brackets(typed: &str) -> &str {
     let inside = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     inside.filter(|inside| is_ipv6(inside)).unwrap_or(typed)
 }
 
-/// The socket addresses of `host` with this port, without duplicates, in the order to try them.
+/// Without duplicates, in the order to try them.
 pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     let found = (host, port).to_socket_addrs().with_context(|| format!("cannot find the host '{host}'"))?;
     let mut addresses: Vec<SocketAddr> = vec![];
@@ -139,7 +136,7 @@ pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// Whether `text` is an IPv6 address, with or without the zone that a link-local address needs.
+/// The address may have the zone that a link-local address needs.
 pub(crate) fn is_ipv6(text: &str) -> bool {
     text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
@@ -207,7 +204,6 @@ mod tests {
             ("[::1]", "[::1]:2022"),
             ("[::1]:7", "[::1]:7"),
             ("::1", "[::1]:2022"),
-            // The last colon separates the port if a valid port follows it.
             ("::1:7", "[::1]:7"),
             ("fe80::a:b", "[fe80::a:b]:2022"),
         ] {
@@ -228,7 +224,6 @@ mod tests {
     fn addresses_are_unique_and_unknown_hosts_are_named() {
         let addresses = host_port("127.0.0.1:80").unwrap().resolve().unwrap();
         assert_eq!(addresses, ["127.0.0.1:80".parse().unwrap()]);
-        // A name with an empty label is invalid, so no query leaves the machine.
         let error = host_port("no..host:80").unwrap().resolve().unwrap_err();
         assert!(format!("{error:#}").starts_with("cannot find the host 'no..host'"), "{error:#}");
     }

@@ -1,10 +1,9 @@
 //! The conventions that all programs share at the command line.
 //!
-//! [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error,
-//! and returns the exit code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program)
-//! for wrong usage. The other items are for option values, logs, names in messages and tables, files, and the progress
-//! of long work. With the feature `saving`, files are replaced atomically. With the feature `owner`, a program that was
-//! started as root continues as the user whose files it uses.
+//! [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard
+//! error, and returns the exit code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the
+//! program) for wrong usage. With the feature `saving`, files are replaced atomically. With the feature `owner`, a
+//! program that was started as root continues as the user whose files it uses.
 
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
@@ -75,15 +74,14 @@ pub use crate::{
     saving::{NewFile, check_replaceable, replace_file},
 };
 
-/// Exit code for a failure at run time.
 pub const EXIT_FAILURE: u8 = 1;
-/// Exit code for wrong usage, unless the program has a traditional one.
+/// The code for wrong usage, unless the program has a traditional one.
 pub const EXIT_USAGE: u8 = 2;
 
 const COMPLETIONS: &str = "completions";
 const MAN: &str = "man";
 
-/// An error in the arguments that the parser cannot detect. The program exits as after any usage error.
+/// An error in the arguments that the parser cannot detect.
 #[derive(Debug)]
 pub struct UsageError(pub String);
 
@@ -95,18 +93,15 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-/// How a program reacts to wrong usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// The exit code: [`EXIT_USAGE`], or the traditional code of the program.
+    /// [`EXIT_USAGE`], or the traditional code of the program.
     pub code: u8,
-    /// Arguments of a short, valid command line, shown when a required argument is missing.
+    /// A short, valid command line, shown when a required argument is missing.
     pub example: &'static str,
 }
 
-/// Parses the arguments into `P`, runs `program` and returns the exit code.
-///
-/// `usage` is for wrong usage. `--completions SHELL` and `--man` work without any other argument.
+/// `--completions SHELL` and `--man` work without any other argument.
 pub fn run<P>(usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
 where
     P: CommandFactory + FromArgMatches,
@@ -114,7 +109,7 @@ where
     run_or(EXIT_FAILURE, usage, program)
 }
 
-/// Like [`run`], for a program that exits with `failure` on an error that is not a [`UsageError`].
+/// Like [`run`], but exits with `failure` on an error that is not a [`UsageError`].
 pub fn run_or<P>(failure: u8, usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
 where
     P: CommandFactory + FromArgMatches,
@@ -165,7 +160,6 @@ where
     }
 }
 
-/// Adds the options for texts that are generated from the command.
 fn with_texts(command: Command) -> Command {
     let completions = Arg::new(COMPLETIONS)
         .long(COMPLETIONS)
@@ -180,14 +174,12 @@ fn with_texts(command: Command) -> Command {
     command.arg(completions).arg(man)
 }
 
-/// The requested completion script or manual page, if any. It is written into memory first, because the generators
-/// panic when a pipe is closed.
+/// The text is written into memory first, because the generators panic when a pipe is closed.
 fn text_asked_for(matches: &ArgMatches, command: &Command, name: &str) -> Option<Vec<u8>> {
     let mut text = vec![];
     if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
         clap_complete::generate(shell, &mut command.clone(), name, &mut text);
     } else if matches.get_flag(MAN) {
-        // Writing into memory cannot fail.
         let _ = Man::new(command.clone()).render(&mut text);
     } else {
         return None;
@@ -195,11 +187,11 @@ fn text_asked_for(matches: &ArgMatches, command: &Command, name: &str) -> Option
     Some(text)
 }
 
-/// Makes writes beyond the limit on file sizes fail with an error, which is reported like a full disk. By default the system
-/// kills the program instead, silently and with a temporary file left behind.
+/// Writes beyond the limit on file sizes fail with an error, like a full disk. By default the system kills the
+/// program, silently and with a temporary file left behind.
 #[cfg(unix)]
 fn outlive_file_limits() {
-    // The flag is never read. On a system without this signal, registration fails, which is harmless.
+    // On a system without this signal, registration fails, which is harmless.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 

@@ -36,8 +36,8 @@ pub struct LogArgs {
 }
 
 impl LogArgs {
-    /// Starts logging to standard error. Without `--log` the filter is `RUST_LOG`, without that `default`.
-    /// Fails with [`UsageError`] if the filter is invalid.
+    /// Without `--log` the filter is `RUST_LOG`, without that `default`. Fails with [`UsageError`] if the filter is
+    /// invalid.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
         self.init(default, BoxMakeWriter::new(Queued::start()), has_colour(&io::stderr()))
     }
@@ -48,7 +48,7 @@ impl LogArgs {
         let filter = EnvFilter::try_new(&wanted)
             .map_err(|error| UsageError(format!("invalid log filter '{wanted}': {error}; try 'info'")))?;
         let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
-        // By default an error of writing is printed to standard error, which panics if standard error is what failed.
+        // Otherwise an error of writing is printed to standard error, which panics if standard error is what failed.
         let builder = builder.log_internal_errors(false);
         match self.log_format {
             LogFormat::Text => builder.with_target(false).init(),
@@ -71,10 +71,8 @@ pub struct ScreenLogArgs {
 }
 
 impl ScreenLogArgs {
-    /// Starts logging to the file if one is given, and otherwise to standard error. If the program draws a screen
-    /// (`draws`) on the terminal of standard error, logs are discarded. Without `--log` the filter is `RUST_LOG`,
-    /// without that `default`. Fails with [`UsageError`] if the filter is invalid, or if `--log` would overwrite the
-    /// screen.
+    /// As [`LogArgs::start`], but to the file if one is given. If the program draws a screen (`draws`) on the
+    /// terminal of standard error, logs are discarded, and `--log` is an error.
     pub fn start(&self, default: &str, draws: bool) -> anyhow::Result<()> {
         let writer = match &self.log_file {
             Some(path) => {

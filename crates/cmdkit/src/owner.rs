@@ -22,26 +22,23 @@ use nix::{
     unistd::{Gid, Uid, User, geteuid, setuid},
 };
 
-/// The maximum number of links in a path, as in Linux.
+/// The limit of Linux.
 const MAX_LINKS: usize = 40;
 /// Bits of the mode of a directory: its group may write; all users may write; only its owner may exchange an entry.
 const GROUP: u32 = 0o020;
 const OTHERS: u32 = 0o002;
 const STICKY: u32 = 0o1_000;
 
-/// A user, and the group of its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
-    /// The user.
     pub uid: u32,
-    /// The group.
     pub gid: u32,
 }
 
 impl Owner {
-    /// The user whom the program has to become before it uses a directory. `None` if it may use the directory as it is:
-    /// it does not run as root, or only root can write the directory and exchange it. If the directory does not exist,
-    /// the nearest existing one above it counts.
+    /// The user whom the program has to become before it uses a directory, or the nearest existing one above it.
+    /// `None` if it may use the directory as it is: it does not run as root, or only root can write the directory and
+    /// exchange it.
     ///
     /// # Errors
     /// If a third user could exchange the directory, or it cannot be examined.
@@ -68,10 +65,8 @@ impl Owner {
     }
 }
 
-/// Before root uses a directory of another user: continues as that user, permanently and in all threads. See [`Owner::to_become`].
-///
-/// # Errors
-/// If a third user could exchange the directory, it cannot be examined, or the system refuses the change.
+/// Before root uses a directory of another user: continues as that user, permanently and in all threads; see
+/// [`Owner::to_become`].
 pub fn become_owner(directory: &Path) -> anyhow::Result<()> {
     let Some(Owner { uid, gid }) = Owner::to_become(directory)? else { return Ok(()) };
     become_user(Uid::from_raw(uid), Gid::from_raw(gid))
@@ -101,22 +96,18 @@ fn become_user(uid: Uid, _: Gid) -> io::Result<()> {
     Err(io::Error::other(format!("run this command with `sudo -u '#{uid}'`")))
 }
 
-/// A file that the caller of a program named. Root opens it in a directory of any user.
+/// A file that the caller of a program named, which root opens in a directory of any user.
 #[derive(Debug)]
 pub struct Named {
     path: PathBuf,
     owner: u32,
-    // Whether other users may write the directory.
     is_shared: bool,
     // The directory of the file; `path` leads into it while it is open.
     directory: Option<File>,
 }
 
 impl Named {
-    /// Finds the directory of a file, which need not exist.
-    ///
-    /// # Errors
-    /// If the directory does not exist, or a third user could exchange it.
+    /// Finds the directory of a file, which need not exist; fails if a third user could exchange the directory.
     pub fn new(path: &Path) -> anyhow::Result<Self> {
         let as_it_is = |owner| Self { path: path.to_owned(), owner, is_shared: false, directory: None };
         if !geteuid().is_root() {
@@ -137,30 +128,23 @@ impl Named {
         Ok(Self { path, owner: about.uid(), is_shared, directory: Some(directory) })
     }
 
-    /// The path at which to create the file. It leads into the directory that was found, even if the path that the
-    /// caller named now leads elsewhere.
+    /// The path leads into the directory that was found, even if the one that the caller named now leads elsewhere.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The user who owns the directory of the file.
     pub fn owner(&self) -> u32 {
         self.owner
     }
 
-    /// Opens the file, or the one beside it whose name has this suffix. It is no link.
-    ///
-    /// # Errors
-    /// Those of the system, and [`ErrorKind::PermissionDenied`] for a pipe or device where other users may have made it.
+    /// Opens the file, or the one beside it whose name has this suffix, but no link. Denies permission for a pipe or
+    /// device where other users may have made it.
     pub fn read(&self, suffix: &str) -> io::Result<File> {
         self.open(suffix, OpenOptions::new().read(true), |_| true)
     }
 
-    /// Opens the file for changes; creates it for its owner only, if it does not exist. It is no link.
-    ///
-    /// # Errors
-    /// Those of the system, and [`ErrorKind::PermissionDenied`] for a pipe, a device or a file with several names where other users may
-    /// have made it.
+    /// Opens the file for changes, but no link; creates it for its owner only. Denies permission for a pipe, a device
+    /// or a file with several names where other users may have made it.
     pub fn update(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -203,16 +187,15 @@ struct Walk {
     writers: BTreeSet<u32>,
     /// A directory above the target that belongs to root and that a group may write.
     shared: Option<PathBuf>,
-    /// Whether the target exists.
     exists: bool,
     /// Whether the path is a link of the system to an open file of this process, such as /dev/stdin.
     is_own_stream: bool,
 }
 
 impl Walk {
-    // Components are examined one after the other, from the root. A directory that only root can write does not change
-    // meanwhile. A user other than root who can write a directory is recorded as a writer, and `check` compares the
-    // writers with the owner of the target.
+    // Examined one component after the other, from the root: a directory that only root can write does not change
+    // meanwhile. Other users who can write a directory are recorded, and `check` compares them with the owner of the
+    // target.
     fn along(path: &Path) -> anyhow::Result<Self> {
         let cannot = |at: &Path| format!("cannot examine '{}'", at.display());
         let mut left = components(&std::path::absolute(path).with_context(|| cannot(path))?);
@@ -270,7 +253,6 @@ impl Walk {
         Ok(walk)
     }
 
-    // Records who else could exchange an entry of the current directory.
     fn enter(&mut self) -> anyhow::Result<()> {
         let (directory, about) = (self.real.display(), &self.about);
         if about.uid() != 0 {
@@ -287,7 +269,7 @@ impl Walk {
         Ok(())
     }
 
-    // Fails unless only root and `owner`, who owns the target, could have exchanged it.
+    // Fails unless only root and `owner` could have exchanged the target.
     fn check(&self, owner: u32) -> anyhow::Result<()> {
         let real = self.real.display();
         if let Some(writer) = self.writers.iter().find(|writer| **writer != owner) {
@@ -306,7 +288,7 @@ impl Walk {
     }
 }
 
-// The components of a path, the last one first.
+// The components, the last one first.
 fn components(path: &Path) -> Vec<OsString> {
     let names = path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_owned()),
@@ -333,8 +315,7 @@ mod tests {
     const USER: u32 = 61_234;
     const OTHER: u32 = 61_235;
 
-    /// Directories of root, of a user, and for all users. `None` without root privileges, which are needed to create
-    /// them.
+    /// Directories of root, of a user, and for all users; `None` without root privileges.
     fn machine() -> Option<TempDir> {
         if !geteuid().is_root() {
             println!("skipped: it needs root, to make files of two users");

@@ -37,16 +37,15 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |character| is_steering(character) && character != '\n', as_in_rust)
 }
 
-/// JSON with each [steering](is_steering) character in its strings escaped. A parser reads the same data from it.
+/// JSON with each [steering](is_steering) character in its strings escaped, which a parser reads as the same data.
 ///
 /// ```
 /// assert_eq!(cmdkit::printable_json("{\n  \"name\": \"a\u{9b}2J\"\n}"), "{\n  \"name\": \"a\\u009b2J\"\n}");
 /// ```
 pub fn printable_json(json: &str) -> Cow<'_, str> {
-    // Outside of strings the only control characters are line feeds and other blanks. In strings those are escaped already.
+    // Outside of strings the only control characters are blanks, which are escaped already in strings.
     let is_meant = |character| is_steering(character) && !matches!(character, '\n' | '\r' | '\t');
     escaped(json, is_meant, |character, out| {
-        // Writing into memory cannot fail.
         let _ = write!(out, "\\u{:04x}", u32::from(character));
     })
 }
@@ -95,7 +94,6 @@ pub fn isolated(text: &str) -> Cow<'_, str> {
     if text.contains(is_right_to_left) { Cow::Owned(format!("\u{2068}{text}\u{2069}")) } else { Cow::Borrowed(text) }
 }
 
-// The Unicode blocks of right-to-left scripts.
 const fn is_right_to_left(letter: char) -> bool {
     matches!(
         letter,

@@ -1,5 +1,3 @@
-//! A line on standard error that shows the progress of long work and is redrawn in place.
-
 use std::{
     io::{self, IsTerminal, Write},
     time::{Duration, Instant},
@@ -7,18 +5,16 @@ use std::{
 
 use terminal_size::{Height, Width, terminal_size_of};
 
-/// The interval between two drawings on a terminal.
 const ON_TERMINAL: Duration = Duration::from_millis(100);
 /// The interval between two lines elsewhere, where each line stays visible.
 const ELSEWHERE: Duration = Duration::from_secs(5);
 
-/// The assumed width in columns of a window whose size is unknown.
+/// The columns of a window whose size is unknown.
 const USUAL: u16 = 80;
-/// The height of a terminal that does not report one.
 const USUAL_ROWS: u16 = 24;
 
-/// The progress of long work, as one line of standard error that is redrawn in place. If standard error is not a
-/// terminal, the progress is not shown, unless [`Progress::always`] requests it.
+/// The progress of long work, as one line of standard error that is redrawn in place; not shown elsewhere than on a
+/// terminal, unless [`Progress::always`] requests it.
 #[derive(Debug)]
 pub struct Progress {
     start: Instant,
@@ -37,40 +33,33 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Work that starts now.
     pub fn new() -> Self {
         let terminal = io::stderr().is_terminal();
         Self { start: Instant::now(), quiet: Duration::ZERO, drawn: None, rows: 1, shown: terminal, terminal }
     }
 
-    /// With `always`, the progress is also written if standard error is not a terminal: as a separate line every few
-    /// seconds.
+    /// With `always`, a separate line every few seconds is written if standard error is not a terminal.
     #[must_use]
     pub fn always(mut self, always: bool) -> Self {
         self.shown |= always;
         self
     }
 
-    /// Does not show the progress of work that takes less than this.
+    /// Work that takes less than this shows no progress.
     #[must_use]
     pub fn quiet_for(mut self, quiet: Duration) -> Self {
         self.quiet = quiet;
         self
     }
 
-    /// The time since the work started.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Whether the progress is redrawn in place on a terminal.
     pub const fn is_redrawn(&self) -> bool {
         self.shown && self.terminal
     }
 
-    /// Draws the line if it is due. `line` receives the time since the start, and is only called if its result is
-    /// shown.
-    ///
     /// On a terminal there may be several lines. A line that is too long is cut; one with escape sequences must fit.
     pub fn draw(&mut self, line: impl FnOnce(Duration) -> String) {
         let (pause, elapsed) = (if self.terminal { ON_TERMINAL } else { ELSEWHERE }, self.elapsed());
@@ -79,7 +68,7 @@ impl Progress {
         }
     }
 
-    /// Draws the line of finished work, regardless of when the previous line was drawn.
+    /// Draws regardless of when the previous line was drawn.
     pub fn draw_last(&mut self, line: impl FnOnce(Duration) -> String) {
         if self.shown && self.elapsed() >= self.quiet {
             self.draw_now(line(self.elapsed()));
@@ -94,7 +83,6 @@ impl Progress {
         }
     }
 
-    /// Erases the line.
     pub fn clear(&mut self) {
         if self.drawn.take().is_some() && self.terminal {
             let erase = format!("\r{}\x1b[J", self.to_first_row());
@@ -117,13 +105,11 @@ impl Progress {
         self.write(&drawn);
     }
 
-    /// Moves the cursor up to the first row of the last drawing.
     fn to_first_row(&self) -> String {
         "\x1b[A".repeat(self.rows - 1)
     }
 
     fn write(&mut self, text: &str) {
-        // Failing to show progress must not stop the work.
         self.shown &= io::stderr().write_all(text.as_bytes()).is_ok();
     }
 }
@@ -134,8 +120,7 @@ impl Drop for Progress {
     }
 }
 
-/// Estimates the remaining time from the pace so far. `None` before the first piece of work is finished, and at the
-/// end.
+/// Estimates by the pace so far; `None` before the first piece of work is finished, and at the end.
 pub fn time_left(done: u64, whole: u64, elapsed: Duration) -> Option<Duration> {
     if done == 0 || done >= whole {
         return None;
@@ -166,12 +151,12 @@ pub fn progress_bar(done: u64, whole: u64, columns: usize) -> String {
     format!("[{}{}]", "#".repeat(full), ".".repeat(columns - full))
 }
 
-/// Columns and rows of the terminal at standard output; 80 and 24 where they are unknown.
+/// Columns and rows; 80 and 24 where they are unknown.
 pub fn stdout_size() -> (u16, u16) {
     size(terminal_size_of(io::stdout()))
 }
 
-/// Columns and rows of the terminal at standard error; 80 and 24 where they are unknown.
+/// As [`stdout_size`], of the terminal at standard error.
 pub fn stderr_size() -> (u16, u16) {
     size(terminal_size_of(io::stderr()))
 }

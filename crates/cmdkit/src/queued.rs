@@ -1,7 +1,7 @@
 //! Writing to a stream that may be full, closed, or without a reader.
 //!
-//! A program must not end or block because its output is not read. Texts therefore go through a bounded queue to a
-//! thread that may block. Texts that do not fit the queue, or that cannot be written, are dropped.
+//! A program must not end or block because its output is not read, so texts go through a bounded queue to a thread
+//! that may block. Texts that do not fit, or that cannot be written, are dropped.
 
 use std::{
     collections::VecDeque,
@@ -14,12 +14,10 @@ use std::{
 #[cfg(unix)]
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
-/// Capacity of the queue in bytes. Each text counts [`ENTRY`] more than its length.
+/// Capacity of the queue; each text counts [`ENTRY`] more than its length.
 const MAX_BYTES: usize = 4 << 20;
-/// The memory that a queued text takes in addition to its bytes.
 const ENTRY: usize = 64;
 
-/// The producer side of the queue.
 #[derive(Debug, Clone)]
 pub struct Queue {
     shared: Arc<Waiting>,
@@ -46,7 +44,7 @@ impl Waiting {
 }
 
 impl Queue {
-    /// Starts a thread that writes to `stream`. `failed` receives the first write error; later losses are not reported.
+    /// `failed` receives the first write error; later losses are not reported.
     pub fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
         let shared = Arc::new(Waiting::default());
         let queue = Self { shared: Arc::clone(&shared) };
@@ -56,7 +54,7 @@ impl Queue {
         queue
     }
 
-    /// Queues a text, which is written in one piece. Returns `false` if there is no room; the text is then dropped.
+    /// The text is written in one piece; `false` if there is no room, and it is dropped.
     pub fn push(&self, text: Vec<u8>) -> bool {
         let mut state = self.shared.state();
         let bytes = state.bytes + text.len() + ENTRY;
@@ -69,7 +67,7 @@ impl Queue {
         fits
     }
 
-    /// Waits until everything is written, for at most `patience`. Returns whether everything is written.
+    /// Waits for at most `patience`; returns whether everything is written.
     pub fn finish(&self, patience: Duration) -> bool {
         let done = self.shared.changed.wait_timeout_while(self.shared.state(), patience, |state| state.bytes > 0);
         let (state, _) = done.unwrap_or_else(PoisonError::into_inner);
@@ -77,9 +75,9 @@ impl Queue {
     }
 }
 
-/// Blocks SIGTSTP in the threads that are started while this value exists. A program that draws on the terminal handles that
-/// signal in one thread, which gives the terminal back first. A thread that does not block it would stop the program before
-/// that.
+/// Blocks SIGTSTP in the threads that are started while this value exists. A program that draws on the terminal
+/// handles that signal in one thread, which gives the terminal back first; a thread that does not block it would stop
+/// the program before that.
 #[cfg(unix)]
 struct HeldBack(Option<SigSet>);
 
@@ -93,7 +91,6 @@ impl HeldBack {
 #[cfg(unix)]
 impl Drop for HeldBack {
     fn drop(&mut self) {
-        // Restoring a mask that was just replaced does not fail.
         if let Some(before) = self.0 {
             let _ = before.thread_set_mask();
         }
@@ -121,7 +118,6 @@ mod tests {
     use super::*;
     use std::sync::mpsc::sync_channel;
 
-    /// A stream that blocks until the test lets it proceed.
     #[derive(Clone, Default)]
     struct Unread {
         read: Arc<(Mutex<bool>, Condvar)>,

@@ -1,17 +1,14 @@
-//! The option that limits the retained journals.
-
 use std::time::Duration;
 
 use journal_core::Retention;
 
 use crate::values::{byte_count, digits};
 
-/// The syntax of [`retention`], for messages.
 const RETENTION: &str = "expected an age in hours, days or weeks, a number of journals, a total size, or several of \
                          these, as in 30d,100,10G";
 
-/// Parses limits on retained journals, as in `30d,100,10G`: an age with h, d or w, a number, and a size with K, M, G or
-/// T. At least one limit is required.
+/// Limits on retained journals, as in `30d,100,10G`: an age with h, d or w, a number, and a size with K, M, G or T.
+/// At least one is required.
 pub fn retention(typed: &str) -> Result<Retention, String> {
     let mut retention = Retention::default();
     for part in typed.split(',') {

@@ -1,8 +1,8 @@
 //! Files that are replaced as a whole.
 //!
-//! The new content is written to a temporary file in the same directory, synced, and renamed over the old file (`tempfile`).
-//! Temporary files are locked while they are written, so that those of processes that were killed can be recognised and
-//! removed.
+//! The new content is written to a temporary file in the same directory, synced, and renamed over the old file
+//! (`tempfile`). Temporary files are locked while they are written, so that those of killed processes can be
+//! recognised and removed.
 
 use std::{
     ffi::OsStr,
@@ -14,23 +14,21 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-/// The prefix of the names of temporary files. Random letters and digits follow.
+/// Random letters and digits follow.
 const PREFIX: &str = ".saving-";
 /// The number of these letters and digits.
 const RANDOM: usize = 8;
 /// The mode of a new file, less the umask.
 const PUBLIC: u32 = 0o666;
-/// The mode of a file that only its owner can read.
 const PRIVATE: u32 = 0o600;
-/// The maximum number of links that are followed to a file that does not exist yet; Linux has the same limit for
-/// existing files.
+/// The limit for links to a file that does not exist yet, the same as Linux has for existing files.
 const MAX_LINKS: usize = 40;
 
 /// Creates or replaces a file atomically: a reader finds all of the old content or all of the new, also after a crash
 /// of the program or of the machine.
 ///
 /// A symbolic link is kept, and its target is replaced or created. A device or a pipe is written to directly. The
-/// permissions of an existing file are kept; a read-only file is not replaced. An error leaves the file unchanged.
+/// permissions of an existing file are kept; a read-only file is not replaced.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (path, permissions, directory) = match target(path)? {
         Target::Device(path) => {
@@ -51,15 +49,15 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a rename in a directory durable. Not every system can sync a directory.
+/// Makes a rename in a directory durable, on systems that can sync one.
 fn sync_directory(directory: &Path) {
     if let Ok(directory) = File::open(directory) {
         let _ = directory.sync_all();
     }
 }
 
-/// A file that appears under its name when it is complete. Only its owner can read it, and it replaces no existing
-/// file. Until it is complete, its content is in a temporary file, which is removed when this value is dropped.
+/// A file that appears under its name when it is complete; until then its content is in a temporary file, which is
+/// removed when this value is dropped. Only its owner can read it, and it replaces no existing file.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,
@@ -67,8 +65,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Starts the file.
-    /// Fails with [`ErrorKind::AlreadyExists`] if `path` exists.
+    /// Fails with [`ErrorKind::AlreadyExists`] if the path exists.
     pub fn create(path: &Path) -> io::Result<Self> {
         if path.symlink_metadata().is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
@@ -77,8 +74,7 @@ impl NewFile {
         Ok(Self { path: path.to_owned(), file: BufWriter::new(file) })
     }
 
-    /// Syncs the file and gives it its name.
-    /// Fails with [`ErrorKind::AlreadyExists`] if the path exists by now.
+    /// Fails with [`ErrorKind::AlreadyExists`] if the path exists.
     pub fn finish(self) -> io::Result<()> {
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
@@ -100,9 +96,8 @@ impl Write for NewFile {
     }
 }
 
-/// Checks whether [`replace_file`] could start, without changing the file. Call this before a long computation whose
-/// result is to be saved.
-/// Errors are those of [`replace_file`]: no such directory, no permission, a read-only file.
+/// Checks whether [`replace_file`] could start, before a long computation whose result is to be saved. The file is
+/// not changed.
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
     match target(path)? {
         Target::Device(path) => OpenOptions::new().write(true).open(path).map(drop),
@@ -110,9 +105,8 @@ pub fn check_replaceable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The target of a path after links are followed.
 enum Target {
-    /// A device or a pipe.
+    /// A device or a pipe, which is written to directly.
     Device(PathBuf),
     /// A file, its permissions if it exists, and its directory.
     File { path: PathBuf, permissions: Option<Permissions>, directory: PathBuf },
@@ -139,23 +133,21 @@ fn target(path: &Path) -> io::Result<Target> {
     Ok(Target::File { path, permissions: old.map(|old| old.permissions()), directory })
 }
 
-/// The end of a chain of links whose last target does not exist. A path that is not a link is returned unchanged.
+/// Follows links to a target that does not exist. A path that is not a link is returned unchanged.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         let Ok(next) = fs::read_link(&path) else { return Ok(path) };
-        // Joining an absolute path replaces the whole path.
         path = path.parent().unwrap_or(Path::new("")).join(next);
     }
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// The directory of a file; `None` for the root.
 fn directory_of(path: &Path) -> Option<&Path> {
     path.parent().map(|parent| if parent == Path::new("") { Path::new(".") } else { parent })
 }
 
-/// Creates a temporary file with this mode, less the umask, and locks it until it is closed.
+/// Creates a temporary file with this mode, less the umask, which is locked until it is closed.
 fn new_file(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(PREFIX).rand_bytes(RANDOM);
@@ -173,7 +165,7 @@ fn new_file(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Removes the temporary files of processes that were killed. Once per process: the directory may be large, and saves may be
+/// Removes the temporary files of killed processes. Once per process: the directory may be large, and saves may be
 /// frequent.
 fn sweep_once(directory: &Path) {
     static SWEPT: OnceLock<()> = OnceLock::new();
@@ -274,7 +266,6 @@ mod tests {
             assert!(fs::symlink_metadata(link).unwrap().is_symlink(), "{}", link.display());
         }
         assert_eq!(fs::read(directory.path().join("kept/table")).unwrap(), b"new");
-        // A link to a file in a directory that does not exist: the file cannot be created.
         let nowhere = directory.path().join("nowhere");
         symlink("no/table", &nowhere).unwrap();
         assert_eq!(replace_file(&nowhere, b"x").unwrap_err().kind(), ErrorKind::NotFound);
@@ -319,7 +310,6 @@ mod tests {
         let path = directory.path().join("new");
         let mut file = NewFile::create(&path).unwrap();
         file.write_all(b"content").unwrap();
-        // A file that a killed process leaves behind is recognised by its name.
         assert!(names(&directory).iter().all(|name| is_temporary(OsStr::new(name))), "{:?}", names(&directory));
         file.finish().unwrap();
         assert_eq!((fs::read(&path).unwrap(), names(&directory)), (b"content".to_vec(), vec!["new".to_owned()]));

@@ -10,17 +10,15 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::queued::Queue;
 
-/// How long a program waits for its last lines to be written when it ends.
+/// How long a program waits for its last lines when it ends.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 static QUEUED: OnceLock<Queue> = OnceLock::new();
 
-/// The writer for log lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Queued;
 
 impl Queued {
-    /// Starts the writing thread unless it runs already.
     pub(crate) fn start() -> Self {
         // A write error of standard error cannot be reported.
         QUEUED.get_or_init(|| Queue::start(io::stderr(), drop));
@@ -31,7 +29,6 @@ impl Queued {
 impl Write for Queued {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if let Some(queue) = QUEUED.get() {
-            // A full queue drops the line.
             queue.push(line.to_vec());
         }
         Ok(line.len())
@@ -50,7 +47,7 @@ impl<'a> MakeWriter<'a> for Queued {
     }
 }
 
-/// Writes text for people to standard error, after the queued log lines.
+/// The text follows the queued log lines.
 pub fn print_stderr(text: &str) {
     match QUEUED.get() {
         // Through the same queue: while its thread is blocked, standard error cannot be written to anyway.
@@ -60,13 +57,11 @@ pub fn print_stderr(text: &str) {
     }
 }
 
-/// Writes the last line of a program, after the queued lines.
 pub(crate) fn print_last(line: &str) {
     print_stderr(&format!("{line}\n"));
     finish();
 }
 
-/// Waits until the queued lines are written, for a bounded time.
 pub(crate) fn finish() {
     if let Some(queue) = QUEUED.get() {
         queue.finish(PATIENCE);

@@ -1,5 +1,3 @@
-//! Cancellation of long-running work by signals.
-
 use std::{
     io,
     sync::{Arc, atomic::AtomicBool},
@@ -9,8 +7,8 @@ use signal_hook::flag;
 
 use crate::EXIT_FAILURE;
 
-/// A flag that is set by the signals of [`sigkit::ending`], which request the end of the program. A second request (see
-/// [`sigkit::Requests`]) ends the program immediately with [`EXIT_FAILURE`].
+/// A flag that is set by the signals of [`sigkit::ending`]. A second request (see [`sigkit::Requests`]) ends the
+/// program immediately with [`EXIT_FAILURE`].
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     end_if_insisted()?;

@@ -1,4 +1,4 @@
-//! Parsers for the values of options. Their errors describe valid values.
+//! Parsers for the values of options, whose errors describe valid values.
 
 use std::{fmt::Display, net::IpAddr, ops::RangeInclusive, str::FromStr};
 
@@ -14,7 +14,6 @@ pub fn whole_number<T>(range: RangeInclusive<T>, example: T) -> impl Fn(&str) ->
 where
     T: FromStr + Display + PartialOrd + Clone,
 {
-    // `parse` would accept a sign too.
     number(range, example, |typed| are_digits(typed).then(|| typed.to_owned()))
 }
 
@@ -53,11 +52,10 @@ pub(crate) fn are_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The maximum number of zeros of a power of ten: that of the largest power below 2^64.
+/// Zeros of the largest power of ten below 2^64.
 const MOST_ZEROS: usize = 19;
 
-/// The digits of a number, with `1_000` and `1e3` written out. `None` for anything that has a sign, a fraction or other
-/// characters.
+/// Writes out `1_000` and `1e3`; `None` for anything that has a sign, a fraction or other characters.
 pub(crate) fn digits(typed: &str) -> Option<String> {
     let (mantissa, zeros) = match typed.split_once(['e', 'E']) {
         Some((mantissa, exponent)) if are_digits(exponent) => (mantissa, exponent.parse().ok()?),
@@ -79,7 +77,7 @@ pub(crate) fn digits(typed: &str) -> Option<String> {
     Some(digits + &"0".repeat(zeros))
 }
 
-/// Parses a number of bytes, as in `64M`: a whole number, optionally with a suffix K, M, G or T for powers of 1,024.
+/// Parses a whole number, optionally with a suffix K, M, G or T for powers of 1,024, as in `64M`.
 pub fn byte_count(typed: &str) -> Result<u64, String> {
     let (digits, power) = match typed.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', 't', 'T']) {
         digits if digits.len() + 1 == typed.len() => {
@@ -93,7 +91,7 @@ pub fn byte_count(typed: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "expected a number of bytes, optionally with K, M, G or T after it, as in 64M".to_owned())
 }
 
-/// Parses an IP address, optionally in brackets as before a port.
+/// The address may be in brackets, as before a port.
 pub fn ip_address(typed: &str) -> Result<IpAddr, String> {
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| inside.contains(':'));
     bare.unwrap_or(typed)

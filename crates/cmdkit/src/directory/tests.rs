@@ -54,7 +54,6 @@ fn hub(answer: impl Into<Vec<u8>>) -> RoomUrl {
             heard.extend(byte);
         }
         assert!(heard.starts_with(b"GET /api/rooms/nuggets-1 HTTP/1.1\r\n"), "{}", heard.escape_ascii());
-        // The client closes the connection when it has read enough.
         let _ = stream.write_all(&answer);
     });
     url
@@ -79,7 +78,6 @@ fn first_answering_hub_locates_the_room() {
     let directory = directory(urls);
     let place = HostPort { host: "10.0.0.12".into(), port: 2101 };
     assert_eq!(directory.find(), Ok(place.clone()));
-    // The result is reused for a moment.
     assert_eq!(directory.find(), Ok(place));
     // A single hub does not report its host.
     let place = self::directory(vec![hub(ok(r#"{"id":"nuggets-1","game":"nuggets","port":2101}"#))]).find();
