@@ -13,8 +13,7 @@
 //! | `ESC` and any other byte | a key with Alt, which is ignored |
 //! | `ESC` without further bytes for a while | Esc |
 //!
-//! Unknown sequences are skipped as a whole, so that no part of them is decoded as a key. Bytes outside ASCII are
-//! skipped.
+//! Unknown sequences and bytes outside ASCII are skipped, so that no part of them is decoded as a key.
 //!
 //! Source: ECMA-48, and the control sequences of xterm and rxvt.
 
@@ -28,10 +27,10 @@ const ESC_KEY: Event = Event::Key(Key::Byte(ESC));
 const LONE_ESC: Duration = Duration::from_millis(50);
 /// How long to wait for the rest of a longer sequence.
 const SEQUENCE: Duration = Duration::from_millis(500);
-/// The length at which a sequence is abandoned. All known sequences are shorter.
+/// A sequence is abandoned at this length; all known ones are shorter.
 const LONGEST: usize = 32;
 
-/// Decodes events from a stream of bytes that may be split anywhere.
+/// The bytes may be split anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     // The incomplete sequence: empty, or starting with ESC.
@@ -39,9 +38,7 @@ pub(crate) struct Decoder {
 }
 
 enum Step {
-    // The byte belongs to the sequence, which continues.
     More,
-    // The byte completes the sequence.
     Done(Option<Event>),
     // The sequence ended before this byte, which has to be decoded on its own.
     Before(Option<Event>),
@@ -49,7 +46,7 @@ enum Step {
 
 impl Decoder {
     /// How long to wait for the rest of an incomplete sequence. A slow line may delay it, but a user who presses Esc
-    /// expects its effect immediately. After `ESC [` or `ESC O` the key is not Esc, so there is time.
+    /// expects its effect immediately.
     pub(crate) fn patience(&self) -> Option<Duration> {
         match &*self.pending {
             [] => None,
@@ -58,13 +55,12 @@ impl Decoder {
         }
     }
 
-    /// Handles the timeout: the sequence remains incomplete.
     pub(crate) fn timeout(&mut self) -> Option<Event> {
         let pending = std::mem::take(&mut self.pending);
         (pending == [ESC]).then_some(ESC_KEY)
     }
 
-    /// Decodes one byte. The result is usually one event or none; two if the byte shows that an earlier ESC was the key itself.
+    /// Two events if the byte shows that an earlier ESC was the key itself.
     pub(crate) fn byte(&mut self, byte: u8) -> [Option<Event>; 2] {
         if self.pending.is_empty() {
             return [self.fresh(byte), None];
@@ -97,7 +93,7 @@ impl Decoder {
     }
 
     fn step(&self, byte: u8) -> Step {
-        // The first of two ESC is the key; the second may start a sequence. An unfinished sequence is dropped.
+        // The first of two ESC is the key; the second may start a sequence.
         if byte == ESC {
             return Step::Before((self.pending == [ESC]).then_some(ESC_KEY));
         }
@@ -129,8 +125,8 @@ impl Decoder {
     }
 }
 
-// Whether Shift is held. Xterm's parameter is 1 plus the sum of 1 for Shift, 2 for Alt, 4 for Ctrl and 8 for Meta; with Alt or
-// Meta there is no key.
+// Xterm's parameter is 1 plus the sum of 1 for Shift, 2 for Alt, 4 for Ctrl and 8 for Meta; with Alt or Meta there is
+// no key.
 fn shift_of(parameter: u8) -> Option<bool> {
     let bits = parameter.saturating_sub(1);
     (bits & (2 | 8) == 0).then_some(bits & 1 != 0)
@@ -170,7 +166,6 @@ fn control(parameters: &[u8], end: u8) -> Option<Key> {
 fn mouse(parameters: &[u8], end: u8) -> Option<Event> {
     let mut numbers = parameters.split(|&byte| byte == b';').map(number::<u16>);
     let (button, column, row) = (numbers.next()??, numbers.next()??, numbers.next()??);
-    // Releases are ignored.
     if end == b'M' { gesture(button, column, row) } else { None }
 }
 
@@ -180,7 +175,7 @@ fn old_mouse(button: u8, column: u8, row: u8) -> Option<Event> {
     gesture(number(button)?, number(column)?, number(row)?)
 }
 
-// The button number includes 4 for Shift, 8 for Alt, 16 for Ctrl and 32 for a movement. Columns and rows count from 1.
+// The button number includes 4 for Shift, 8 for Alt, 16 for Ctrl and 32 for a movement.
 fn gesture(button: u16, column: u16, row: u16) -> Option<Event> {
     let gesture = match button & !(4 | 8 | 16) {
         0 => Gesture::Press,
@@ -294,7 +289,6 @@ mod tests {
 
     #[test]
     fn unknown_sequences_are_skipped() {
-        // Delete, F5, Alt-h, Alt-arrow, a mouse release, reports of the cursor position and of the focus, a letter outside ASCII.
         for bytes in [
             &b"\x1b[3~"[..],
             b"\x1b[24~",
@@ -338,7 +332,6 @@ mod tests {
         }
     }
 
-    // Three bytes, each 32 more than its value.
     #[test]
     fn legacy_mouse_reports_are_no_keys() {
         let mouse = |gesture, column, row| Event::Mouse(Mouse { gesture, column, row });

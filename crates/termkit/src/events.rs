@@ -1,5 +1,3 @@
-//! Events of the terminal.
-
 use std::{
     io::{self, IsTerminal},
     thread::{self, JoinHandle},
@@ -10,7 +8,6 @@ use crate::keys::Event;
 /// Starts a thread that passes all events to `sink`, until `sink` returns `false` or the terminal hangs up.
 ///
 /// For a channel of tokio the sink is `move |event| sender.blocking_send(event).is_ok()`.
-/// It is an error if standard input is not a terminal.
 pub fn listen(mut sink: impl FnMut(Event) -> bool + Send + 'static) -> io::Result<JoinHandle<()>> {
     if !io::stdin().is_terminal() {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "standard input is not a terminal"));
@@ -69,8 +66,7 @@ mod source {
             Ok(Self { resized, signal, decoder: Decoder::default(), ready: VecDeque::new() })
         }
 
-        /// Returns the next event, or `None` if only a part of one has arrived. An error means that the terminal has
-        /// hung up.
+        /// `None` if only a part of an event has arrived; an error means that the terminal has hung up.
         pub(super) fn next(&mut self) -> io::Result<Option<Event>> {
             if self.ready.is_empty() {
                 self.wait()?;

@@ -1,5 +1,3 @@
-//! A grid of characters.
-
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect, Size},
@@ -9,9 +7,8 @@ use ratatui::{
 
 /// Draws the part of a grid that a [`Camera`] shows.
 ///
-/// `cell` returns the content of the cell in a column and row of the grid: one ASCII character and its style for each of
-/// the `W` columns of the window that a cell occupies. It is called only for visible cells. Unprintable characters are drawn
-/// as blanks. A cell whose columns do not all fit is not drawn.
+/// `cell` returns the content of a visible cell, for a column and row of the grid: one ASCII character and its style
+/// for each of the `W` columns of the window that a cell occupies. A cell whose columns do not all fit is not drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct GridView<F, const W: usize> {
     grid: Size,
@@ -20,7 +17,6 @@ pub struct GridView<F, const W: usize> {
 }
 
 impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> GridView<F, W> {
-    /// Creates a view of a grid of this size.
     pub const fn new(grid: Size, camera: Camera, cell: F) -> Self {
         Self { grid, camera, cell }
     }
@@ -48,39 +44,37 @@ impl<F: Fn(u16, u16) -> [(u8, Style); W], const W: usize> Widget for &GridView<F
     }
 }
 
-/// The distance from an edge of the window at which the camera moves, if the grid continues beyond that edge.
+/// The distance from an edge of the window at which the camera moves.
 const MARGIN: u16 = 6;
 
 /// Selects the visible part of a grid in a window that may be smaller than the grid.
 ///
-/// The focus is always visible. The camera moves only when the focus comes near an edge, and then by about half a
-/// window, so that the picture does not shift with every step. The window shows no area outside the grid unless the
-/// grid is smaller than the window.
+/// The camera moves only when the focus comes near an edge, and then by about half a window, so that the picture does
+/// not shift with every step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Camera {
     corner: Position,
 }
 
 impl Camera {
-    /// The cell of the grid at the top left of the window.
     pub const fn corner(self) -> Position {
         self.corner
     }
 
-    /// Moves, if necessary, until `focus` is visible. Without a focus it only stays within the grid.
+    /// Without a focus the camera only stays within the grid.
     pub fn follow(&mut self, grid: Size, window: Size, focus: Option<Position>) {
         let (x, y) = (focus.map(|focus| focus.x), focus.map(|focus| focus.y));
         self.corner.x = follow(self.corner.x, grid.width, window.width, x);
         self.corner.y = follow(self.corner.y, grid.height, window.height, y);
     }
 
-    /// Moves by this number of columns and rows, up to the edges of the grid.
+    /// Stops at the edges of the grid.
     pub fn scroll(&mut self, grid: Size, window: Size, columns: i32, rows: i32) {
         self.corner.x = scroll(self.corner.x, grid.width, window.width, columns);
         self.corner.y = scroll(self.corner.y, grid.height, window.height, rows);
     }
 
-    /// Marks for the sides on which the grid continues beyond the window: some of `<`, `>`, `^` and `v`.
+    /// Some of `<`, `>`, `^` and `v`: the sides on which the grid continues beyond the window.
     pub fn marks(self, grid: Size, window: Size) -> String {
         let beyond = |corner: u16, grid: u16, window: u16| u32::from(corner) + u32::from(window) < u32::from(grid);
         let sides = [
@@ -185,7 +179,6 @@ mod tests {
         for (width, height) in [(1, 1), (2, 3), (5, 4), (20, 10), (99, 49), (100, 10), (300, 60)] {
             let window = Size::new(width, height);
             let mut camera = Camera::default();
-            // Back and forth over the whole grid.
             let there = (0..LARGE.width).map(|x| Position::new(x, x / 2));
             let back = (0..LARGE.width).rev().map(|x| Position::new(x, 49 - x / 2));
             for focus in there.chain(back) {
@@ -211,7 +204,6 @@ mod tests {
             }
         }
         assert_eq!(corners, [0, 14, 28, 42, 56, 60]);
-        // A step back does not move the camera back.
         camera.follow(LARGE, window, Some(Position::new(90, 0)));
         assert_eq!(camera.corner().x, 60);
     }

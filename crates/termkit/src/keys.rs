@@ -2,41 +2,30 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyEventState, KeyModifiers};
 
-/// A key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// A key that is one byte of ASCII: letters, digits, punctuation, Enter (`\n`), Tab, Esc, Backspace (0x7f) and the control
-    /// keys without a variant of their own.
+    /// One byte of ASCII: letters, digits, punctuation, Enter (`\n`), Tab, Esc, Backspace (0x7f) and the control keys
+    /// without a variant of their own.
     Byte(u8),
     /// A key of the cursor pad or, without Num Lock, of the number pad.
     Pad {
-        /// Which key.
         key: Pad,
-        /// Whether Shift was held.
         shift: bool,
     },
-    /// A function key by its number.
     Function(u8),
-    /// Ctrl-C: leave.
     Interrupt,
-    /// Ctrl-D: end of input.
     EndOfInput,
-    /// Ctrl-L: redraw the screen.
     Redraw,
-    /// Ctrl-Z: stop until the shell continues the program.
     Suspend,
 }
 
 /// The keys around the middle of a number pad, each of which has a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pad {
-    /// Left arrow, 4.
+    /// The arrows are 4, 6, 2 and 8 on the number pad.
     Left,
-    /// Right arrow, 6.
     Right,
-    /// Down arrow, 2.
     Down,
-    /// Up arrow, 8.
     Up,
     /// Home, 7: up and left.
     Home,
@@ -49,12 +38,12 @@ pub enum Pad {
 }
 
 impl Key {
-    /// Whether it controls the program itself: leave, stop or redraw.
+    /// Whether the key controls the program itself: leave, stop or redraw.
     pub const fn is_command(self) -> bool {
         matches!(self, Self::Interrupt | Self::Suspend | Self::Redraw)
     }
 
-    /// The key of a terminal that sends this one byte, Esc included; `None` for a byte outside ASCII.
+    /// `None` for a byte outside ASCII.
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             0x03 => Self::Interrupt,
@@ -67,8 +56,7 @@ impl Key {
         })
     }
 
-    /// The key of a crossterm event; `None` for keys that are ignored, such as a key with Alt, a letter outside ASCII, or a
-    /// release.
+    /// `None` for keys that are ignored, such as a key with Alt, a letter outside ASCII, or a release.
     pub fn from_event(event: &KeyEvent) -> Option<Self> {
         if event.kind == KeyEventKind::Release {
             return None;
@@ -106,7 +94,7 @@ impl Key {
 }
 
 impl Pad {
-    /// The key of a `digit` of the number pad, if it is a direction.
+    /// `None` for 5, which has no direction.
     pub const fn on_number_pad(digit: u8) -> Option<Self> {
         Some(match digit {
             1 => Self::End,
@@ -126,7 +114,6 @@ fn ascii(typed: char) -> Option<Key> {
     u8::try_from(typed).ok().filter(u8::is_ascii).map(Key::Byte)
 }
 
-// The byte that terminals send for a key with Ctrl.
 fn control(typed: char) -> Option<Key> {
     let byte = match u8::try_from(typed.to_ascii_lowercase()).ok()? {
         letter @ b'a'..=b'z' => letter - b'a' + 1,
@@ -138,38 +125,32 @@ fn control(typed: char) -> Option<Key> {
     Key::from_byte(byte)
 }
 
-/// An event of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A key was pressed.
     Key(Key),
     /// A mouse event; only if the screen was entered with [`crate::Keyboard::KeysAndMouse`].
     Mouse(Mouse),
-    /// The window was resized.
     Resized,
     /// The terminal has hung up; this is the last event.
     Gone,
 }
 
-/// A mouse event at a cell of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mouse {
-    /// What the mouse did.
     pub gesture: Gesture,
-    /// The column, counted from 0 at the left.
+    /// Counted from 0.
     pub column: u16,
-    /// The row, counted from 0 at the top.
+    /// Counted from 0.
     pub row: u16,
 }
 
-/// The kind of a mouse event. Other buttons, movements and releases are not reported.
+/// Other buttons, movements and releases are not reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
-    /// The left button is pressed.
     Press,
-    /// The wheel is turned away from the user.
+    /// Away from the user.
     WheelUp,
-    /// The wheel is turned towards the user.
+    /// Towards the user.
     WheelDown,
 }
 

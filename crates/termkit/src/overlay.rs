@@ -1,5 +1,3 @@
-//! Boxes over the rest of the screen.
-
 use ratatui::{
     buffer::Buffer,
     layout::{Constraint, Rect, Size},
@@ -10,12 +8,12 @@ use ratatui::{
 
 use crate::printable::{wrap, wrap_after};
 
-/// The minimum width of the text beside a key. In a narrower window the text continues below the key.
+/// The minimum width of the text beside a key; in a narrower window the text continues below it.
 const NARROWEST: usize = 16;
 
 /// A centred box that lists keys and their meanings.
 ///
-/// If the window is too small for the box, it shows the lines that fit, always including the last.
+/// If the window is too small, it shows the lines that fit, always including the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlay<'a> {
     title: &'a str,
@@ -23,17 +21,15 @@ pub struct Overlay<'a> {
 }
 
 impl<'a> Overlay<'a> {
-    /// Creates a box with one row for each pair of a key and its meaning. A pair without a key is a line of text.
+    /// A row is a key and its meaning, or a line of text without a key.
     pub const fn new(title: &'a str, rows: &'a [(&'a str, &'a str)]) -> Self {
         Self { title, rows }
     }
 
-    /// The lines in a window of `width` columns, without the box.
     pub fn lines(&self, width: usize) -> Vec<Line<'a>> {
         self.rows(width).into_iter().flatten().collect()
     }
 
-    // The lines of each row, in a window of `width` columns.
     fn rows(&self, width: usize) -> Vec<Vec<Line<'a>>> {
         let column = self.rows.iter().map(|(key, _)| key.len() + 2).max().unwrap_or(0);
         let row = |&(key, meaning): &(&'a str, &'a str)| {
@@ -53,7 +49,6 @@ impl<'a> Overlay<'a> {
         self.rows.iter().map(row).collect()
     }
 
-    // The lines that fit a window.
     fn cut(&self, window: Size) -> Vec<Line<'a>> {
         let mut rows = self.rows(usize::from(window.width));
         let last = rows.pop().unwrap_or_default();
@@ -70,7 +65,7 @@ impl Widget for &Overlay<'_> {
         let lines = self.lines(usize::MAX);
         let size = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         let text_width = lines.iter().map(Line::width).max().unwrap_or(0).max(self.title.len());
-        // The frame and a blank column on either side are omitted if there is no room for them.
+        // Without room, the frame and a blank column on either side are omitted.
         let (width, height) = (size(text_width).saturating_add(4), size(lines.len()).saturating_add(2));
         if width > area.width || height > area.height {
             Clear.render(area, buffer);
@@ -94,7 +89,6 @@ pub struct TooSmall {
 }
 
 impl TooSmall {
-    /// Creates the message for a window of size `actual` where `needed` is required.
     pub const fn new(needed: Size, actual: Size) -> Self {
         Self { needed, actual }
     }
@@ -119,13 +113,13 @@ impl Widget for &TooSmall {
     }
 }
 
-// The number of lines of the wrapped `text`; larger than any window if a word does not fit.
+// Larger than any window if a word does not fit.
 fn wrapped_lines(text: &str, width: usize) -> usize {
     let lines = wrap(text, width);
     if lines.iter().all(|line| line.len() <= width) { lines.len() } else { usize::MAX }
 }
 
-/// The minimum number of blank columns between the two texts.
+/// Blank columns between the two texts.
 const GAP: usize = 2;
 
 /// A line of text, cut at the right edge, with a second text at the right edge if both fit.
@@ -136,12 +130,10 @@ pub struct StatusLine<'a> {
 }
 
 impl<'a> StatusLine<'a> {
-    /// Creates a line with `text` at the left.
     pub const fn new(text: &'a str) -> Self {
         Self { text, right: "" }
     }
 
-    /// Adds `right` at the right edge. It is omitted if there is no room for it.
     #[must_use]
     pub const fn right(mut self, right: &'a str) -> Self {
         self.right = right;

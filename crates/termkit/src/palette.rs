@@ -1,13 +1,9 @@
-//! Colours, and whether they are used.
-//!
-//! The environment is read by `anstyle-query`, which clap uses too, so that all output of a program agrees.
+//! Colours, and whether they are used, by the environment as `anstyle-query` reads it, which clap uses too.
 
 use std::env;
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// Creates styles with or without colour.
-///
 /// Colour is never the only cue: each style also has a modifier, which remains without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
@@ -15,40 +11,35 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Colours and modifiers.
     pub const COLOUR: Self = Self { colour: true };
-    /// Modifiers only.
     pub const MONO: Self = Self { colour: false };
 
-    /// The palette for the environment: no colour if `NO_COLOR` is set to any value, or if the terminal has no colours.
+    /// No colour if `NO_COLOR` is set to any value, or if the terminal has no colours.
     pub fn from_environment() -> Self {
         Self { colour: !anstyle_query::no_color() && anstyle_query::term_supports_color() }
     }
 
-    /// A style of `colour` and `modifier`, or of `modifier` alone.
+    /// Without colour, `modifier` alone.
     pub fn style(self, colour: Color, modifier: Modifier) -> Style {
         let style = Style::new().add_modifier(modifier);
         if self.colour { style.fg(colour) } else { style }
     }
 }
 
-/// The number of colours of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// No colours, because the terminal has none or the user disabled them.
+    /// The terminal has no colours, or the user disabled them.
     None,
-    /// Sixteen colours, which the user of the terminal can configure.
+    /// The user of the terminal can configure these.
     Sixteen,
-    /// 256 fixed colours.
     Indexed,
-    /// 24 bits.
     True,
 }
 
 impl Depth {
-    /// The depth for the environment: no colours as in [`Palette::from_environment`], 24 bits if `COLORTERM` is
-    /// `truecolor` or `24bit` or `TERM` ends in `-direct`, 256 colours if `TERM` contains `256color`, no colours for
-    /// monochrome terminals, and sixteen otherwise.
+    /// No colours as in [`Palette::from_environment`], 24 bits if `COLORTERM` is `truecolor` or `24bit` or `TERM`
+    /// ends in `-direct`, 256 colours if `TERM` contains `256color`, no colours for monochrome terminals, and sixteen
+    /// otherwise.
     pub fn from_environment() -> Self {
         let term = env::var("TERM").unwrap_or_default();
         Self::from_settings(Palette::from_environment(), anstyle_query::truecolor(), &term)
@@ -64,8 +55,7 @@ impl Depth {
         }
     }
 
-    /// `colour` as a terminal of this depth shows it: with 256 colours, a colour of 24 bits becomes the nearest of
-    /// them. Other colours are returned unchanged.
+    /// With 256 colours, a colour of 24 bits becomes the nearest of them; other colours are returned unchanged.
     pub fn nearest(self, colour: Color) -> Color {
         match (self, colour) {
             (Self::Indexed, Color::Rgb(red, green, blue)) => Color::Indexed(nearest_indexed([red, green, blue])),
@@ -74,14 +64,14 @@ impl Depth {
     }
 }
 
-/// Monochrome terminals. The names of other ones end in `-m` or `-mono`.
+/// The names of other monochrome terminals end in `-m` or `-mono`.
 const MONOCHROME: [&str; 4] = ["vt52", "vt100", "vt102", "vt220"];
 
-/// The levels of red, green and blue in the cube of 6 x 6 x 6 colours that begins at number 16.
+/// The levels of each colour in the cube of 6 x 6 x 6 colours that begins at number 16.
 const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// The number of the nearest colour of xterm's 256: in the cube, or in the ramp of 24 greys behind it. The sixteen
-/// colours before the cube are not considered, since terminals let users change them.
+/// The nearest of xterm's 256: in the cube, or in the ramp of 24 greys behind it. Terminals let users change the
+/// sixteen colours before the cube.
 fn nearest_indexed(rgb: [u8; 3]) -> u8 {
     let cube = (0..216)
         .map(|index: u8| (16 + index, [index / 36, index / 6 % 6, index % 6].map(|at| LEVELS[usize::from(at)])));

@@ -1,11 +1,9 @@
-//! External text, such as names, made safe for a terminal.
-
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// The maximum number of combining marks on one character. More marks would be drawn over the lines above and below.
+/// More combining marks on one character would be drawn over the lines above and below.
 const MAX_MARKS: usize = 3;
-/// The maximum number of characters in one grapheme, such as a family of emoji. Real graphemes are not longer.
+/// Characters in one grapheme, such as a family of emoji; real graphemes are not longer.
 const MAX_JOINED: usize = 12;
 
 const JOINER: char = '\u{200d}';
@@ -13,7 +11,7 @@ const TEXT_STYLE: char = '\u{fe0e}';
 const EMOJI_STYLE: char = '\u{fe0f}';
 const BLACK_FLAG: char = '\u{1f3f4}';
 
-/// `text` for a terminal. Characters that would control the terminal, reorder the line or be invisible are escaped.
+/// Escapes characters that would control the terminal, reorder the line or be invisible.
 ///
 /// The text is processed grapheme by grapheme, since a joiner is harmless within an emoji but hides text elsewhere. The
 /// result has the width that [`unicode_width`] computes.
@@ -36,7 +34,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-// Whether these characters may follow `first` in one grapheme.
+// In one grapheme.
 fn follow(first: char, rest: impl Iterator<Item = char>) -> bool {
     let (mut marks, mut joined) = (0, 0);
     for character in rest {
@@ -53,13 +51,12 @@ fn follow(first: char, rest: impl Iterator<Item = char>) -> bool {
     marks <= MAX_MARKS && joined <= MAX_JOINED
 }
 
-// Whether it can be shown alone. The standard library escapes quotation marks and backslashes, which is only needed for
-// programs.
+// The standard library escapes quotation marks and backslashes, which is only needed for programs.
 fn is_plain(character: char) -> bool {
     matches!(character, '\'' | '"' | '\\') || character.escape_debug().len() == 1
 }
 
-// Whether it combines with the character before it. Tags do, but they are excluded because they are invisible.
+// Tags combine with the character before them, but they are excluded because they are invisible.
 fn is_mark(character: char) -> bool {
     let mut bytes = [b'a'; 5];
     let length = 1 + character.encode_utf8(&mut bytes[1..]).len();
@@ -80,7 +77,7 @@ fn escape(grapheme: &str, shown: &mut String) {
     }
 }
 
-/// Cuts `text` at blanks into lines of at most `width` columns. A longer word is not cut. A line that fits keeps its
+/// Cuts `text` at blanks into lines of at most `width` columns, except a longer word. A line that fits keeps its
 /// blanks.
 ///
 /// ```
@@ -90,7 +87,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<&str> {
     wrap_after(text, width, width)
 }
 
-/// The same with only `first` columns in the first line.
+/// Only `first` columns are in the first line.
 pub(crate) fn wrap_after(text: &str, first: usize, width: usize) -> Vec<&str> {
     let (mut lines, mut rest, mut room) = (vec![], text, first);
     while rest.width() > room {
@@ -141,7 +138,6 @@ mod tests {
             ("a\nb\r\n\t\0\x7f\u{9b}1m", "a\\nb\\r\\n\\t\\0\\u{7f}\\u{9b}1m"),
             ("\u{202e}abc\u{2066}\u{200f}", "\\u{202e}abc\\u{2066}\\u{200f}"),
             ("a\u{200b}\u{2028}\u{feff}b", "a\\u{200b}\\u{2028}\\u{feff}b"),
-            // A joiner that joins nothing, and marks without a letter.
             ("\u{200d}", "\\u{200d}"),
             ("\u{301}a", "\\u{301}a"),
             ("\u{fe0f}", "\\u{fe0f}"),

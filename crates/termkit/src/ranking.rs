@@ -1,5 +1,3 @@
-//! The results of all participants of a game.
-
 use ratatui::{
     buffer::Buffer,
     layout::{Constraint, Rect, Size},
@@ -12,33 +10,29 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::printable::wrap;
 
-/// Columns of a row besides name and score: the mark of the user's row and a blank, the full stop and the blank behind
-/// the rank, the gap before the score, and the mark of a winner with its blank.
+/// Columns of a row besides name and score: the mark of the user's row and a blank, the full stop and the blank
+/// behind the rank, the gap before the score, and the mark of a winner with its blank.
 const MARKS: usize = 2 + 2 + GAP + 2;
-/// Blank columns before the score.
 const GAP: usize = 2;
-/// The minimum number of columns to which a name is cut.
+/// A name is not cut to fewer columns.
 const SHORTEST_NAME: usize = 3;
-/// The columns of a frame with a blank on either side, and its lines.
+/// Two columns on either side, and two lines.
 const FRAME: Size = Size::new(4, 2);
 
-/// The result of one participant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rank {
-    /// The rank, counted from 1. Participants with equal results share a rank.
+    /// Counted from 1; participants with equal results share a rank.
     pub rank: usize,
-    /// The name to show.
     pub name: String,
-    /// The score to show.
     pub score: String,
     /// Whether this is the user.
     pub own: bool,
 }
 
-/// The result of a game: a table of ranks, best first, in a box in the middle of its area.
+/// A table of ranks, best first, in a box in the middle of its area.
 ///
-/// Rows with rank 1 are marked with a star, and the user's row with `>`. If the area has no room for all rows, the last
-/// ones are omitted, but never the user's row; names are cut before scores.
+/// Rows with rank 1 are marked with a star, and the user's row with `>`. Without room, the last rows are omitted, but
+/// never the user's row; names are cut before scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ranking<'a> {
     title: &'a str,
@@ -47,12 +41,10 @@ pub struct Ranking<'a> {
 }
 
 impl<'a> Ranking<'a> {
-    /// The table `ranks` under `title`, with the lines of `footer` below it, for instance about keys.
     pub const fn new(title: &'a str, ranks: &'a [Rank], footer: &'a [&'a str]) -> Self {
         Self { title, ranks, footer }
     }
 
-    /// The size that the full content needs.
     pub fn size(&self) -> Size {
         let row = self.columns().total();
         let footer = self.footer.iter().map(|line| line.width()).max().unwrap_or(0);
@@ -61,7 +53,6 @@ impl<'a> Ranking<'a> {
         Size::new(narrow(width).saturating_add(FRAME.width), narrow(height).saturating_add(FRAME.height))
     }
 
-    // Includes a blank line that separates the footer from the table.
     const fn footer_height(&self) -> usize {
         let blank = !self.footer.is_empty() && !self.ranks.is_empty();
         self.footer.len() + if blank { 1 } else { 0 }
@@ -76,7 +67,7 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// The rows of the table that fit, for a place without a frame.
+    /// The rows that fit a place without a frame.
     pub fn rows(&self, width: usize, height: usize) -> Vec<Line<'a>> {
         let mut columns = self.columns();
         let excess = columns.total().saturating_sub(width);
@@ -106,7 +97,7 @@ impl<'a> Ranking<'a> {
 impl Widget for &Ranking<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
-        // Long lines of the footer are wrapped at blanks instead of being cut at the edge.
+        // The footer wraps at blanks instead of being cut at the edge.
         let room = usize::from(area.width.saturating_sub(FRAME.width)).max(1);
         let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room)).collect();
         let ranking = Ranking { footer: &wrapped, ..*self };
@@ -131,7 +122,6 @@ impl Widget for &Ranking<'_> {
     }
 }
 
-// Columns of the parts of a row.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     rank: usize,
@@ -161,7 +151,7 @@ impl Columns {
     }
 }
 
-/// `text` in at most `width` columns. If it is cut, it ends with `…`.
+/// Cut text ends with `…`.
 pub fn fit(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

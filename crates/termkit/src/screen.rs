@@ -1,5 +1,3 @@
-//! Taking control of the terminal and restoring it.
-
 use std::{
     io::{self, Write},
     panic,
@@ -21,11 +19,11 @@ use ratatui::{
     layout::{Rect, Size},
 };
 
-/// The assumed size of a terminal that does not report one.
+/// The size of a terminal that does not report one.
 const USUAL: Size = Size::new(80, 24);
 
-/// Enables reports of mouse presses and of the wheel, but not of movements as crossterm does, in the form without a limit on
-/// columns (mode 1006).
+/// Enables reports of mouse presses and of the wheel, but not of movements as crossterm does, in the form without a
+/// limit on columns (mode 1006).
 #[cfg(unix)]
 const MOUSE_ON: Print<&str> = Print("\x1b[?1000h\x1b[?1006h");
 #[cfg(unix)]
@@ -33,23 +31,23 @@ const MOUSE_OFF: Print<&str> = Print("\x1b[?1006l\x1b[?1000l");
 #[cfg(not(unix))]
 use ratatui::crossterm::event::{DisableMouseCapture as MOUSE_OFF, EnableMouseCapture as MOUSE_ON};
 
-/// Whether a [`Screen`] controls the terminal. Output is discarded while no screen does.
+/// Whether a [`Screen`] controls the terminal; otherwise output is discarded.
 static HELD: AtomicBool = AtomicBool::new(false);
 
-/// Whether a program reads keys from the terminal that it draws on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keyboard {
     /// Keys are read one by one and not echoed (raw mode).
     Keys,
-    /// The same, with mouse events. In most terminals Shift is then needed to select text.
+    /// In most terminals Shift is then needed to select text.
     KeysAndMouse,
-    /// Keys are not read: the terminal keeps its mode, and Ctrl-C works as usual.
+    /// The terminal keeps its mode, and Ctrl-C works as usual.
     Unread,
 }
 
 /// Control of the terminal: the alternate screen, a hidden cursor and, if keys are read, raw mode.
 ///
-/// The terminal is restored when this value is dropped, and when any thread panics, before the message of the panic is printed.
+/// The terminal is restored when this value is dropped, and when any thread panics, before the message of the panic
+/// is printed.
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Output>>,
@@ -58,8 +56,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes control of the terminal. Standard output must be that terminal.
-    /// An error leaves it restored.
+    /// Standard output must be the terminal. An error leaves it restored.
     pub fn enter(keyboard: Keyboard) -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -81,8 +78,7 @@ impl Screen {
         }
     }
 
-    /// Draws one frame at the current size of the window.
-    /// An error most likely means that the terminal has hung up.
+    /// Draws one frame at the current size of the window; an error most likely means that the terminal has hung up.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         let size = current_size();
         if size != self.size {
@@ -93,29 +89,27 @@ impl Screen {
         Ok(())
     }
 
-    /// Makes the next [`Screen::draw`] redraw everything, because another program wrote on the terminal.
+    /// The next [`Screen::draw`] redraws everything, because another program wrote on the terminal.
     pub fn forget(&mut self) -> io::Result<()> {
         self.terminal.backend_mut().clear()?;
         self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, self.size)))
     }
 
-    /// Rings the terminal's bell.
     pub fn ring(&mut self) -> io::Result<()> {
         let output = self.terminal.backend_mut();
         Write::write_all(output, b"\x07")?;
         Write::flush(output)
     }
 
-    /// Takes control of the terminal again after the shell has used it.
+    /// Takes control again after the shell has used the terminal.
     pub fn resume(&mut self) -> io::Result<()> {
-        // Shells change the modes of the terminal, so the modes of the program are set again.
+        // Shells change the modes of the terminal.
         release(false);
         take_over(self.keyboard)?;
         self.forget()
     }
 
-    /// Restores the terminal and stops the program, as Ctrl-Z does, until the shell continues it. Without job control the program
-    /// does not stop.
+    /// Restores the terminal and stops the program, as Ctrl-Z does. Without job control it does not stop.
     pub fn suspend(&mut self) -> io::Result<()> {
         release(false);
         #[cfg(unix)]
@@ -142,7 +136,7 @@ fn take_over(keyboard: Keyboard) -> io::Result<()> {
     Ok(())
 }
 
-// Gives the terminal back permanently. Unread input must not reach the shell.
+// Unread input must not reach the shell.
 fn give_back() {
     release(true);
 }
@@ -169,8 +163,6 @@ fn current_size() -> Size {
     Size::new(known(width, USUAL.width), known(height, USUAL.height))
 }
 
-/// Standard output, one frame at a time.
-///
 /// A frame that a panic interrupts must not be written to the restored screen.
 #[derive(Debug, Default)]
 struct Output {

@@ -1,19 +1,14 @@
-//! Signals of the operating system.
-
 use std::io;
 
-/// A signal that programs with a screen handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// Leave in an orderly way: SIGINT, SIGTERM, SIGQUIT.
+    /// SIGINT, SIGTERM, SIGQUIT.
     Leave,
-    /// The terminal has hung up: SIGHUP, unless it is ignored ([`sigkit::hang_up`]).
+    /// SIGHUP, unless it is ignored ([`sigkit::hang_up`]).
     HangUp,
-    /// The window was resized.
     Resized,
-    /// The program has to stop until the shell continues it: SIGTSTP, while a screen is drawn.
+    /// SIGTSTP, while a screen is drawn.
     Stop,
-    /// The shell has continued the program.
     Continued,
 }
 
@@ -38,10 +33,9 @@ mod unix {
     use super::{Signal, io};
     use crate::stops;
 
-    /// The listeners for signals.
     #[derive(Debug)]
     pub struct Signals {
-        // One listener for each signal that requests the program to leave.
+        // One listener for each signal.
         leave: Vec<Stream>,
         // `None` if SIGHUP is ignored, which is then left unchanged.
         hang_up: Option<Stream>,
@@ -52,12 +46,11 @@ mod unix {
     }
 
     impl Signals {
-        /// Listens for the signals that end a program.
         pub fn listen() -> io::Result<Self> {
             Self::with_stops(None)
         }
 
-        /// Listens for the signals that end, stop or resize a screen. Must be called before any thread is started.
+        /// Also listens for stopping and resizing. Must be called before any thread is started.
         pub fn for_screen() -> io::Result<Self> {
             // A queue of one: pending signals of the same kind are merged.
             let (sender, stops) = mpsc::channel(1);
@@ -77,7 +70,7 @@ mod unix {
             })
         }
 
-        /// Waits for the next signal. Cancellation safe.
+        /// Cancellation safe.
         pub async fn next(&mut self) -> Signal {
             select! {
                 () = any(&mut self.leave) => Signal::Leave,
@@ -103,12 +96,10 @@ mod elsewhere {
 
     use super::{Signal, io};
 
-    /// The listeners for signals.
     #[derive(Debug)]
     pub struct Signals;
 
     impl Signals {
-        /// Listens for the signals that end a program.
         #[expect(clippy::unnecessary_wraps, reason = "as where something can fail")]
         pub fn listen() -> io::Result<Self> {
             Ok(Self)
@@ -119,7 +110,6 @@ mod elsewhere {
             Self::listen()
         }
 
-        /// Waits for the next signal. Cancellation safe.
         pub async fn next(&mut self) -> Signal {
             match tokio::signal::ctrl_c().await {
                 Ok(()) => Signal::Leave,

@@ -1,5 +1,3 @@
-//! Screen, keys and signals of a program on tokio, combined into one stream of events.
-
 use std::{
     future,
     io::{self, ErrorKind, Read},
@@ -19,69 +17,57 @@ use crate::{
     signals::{Signal, Signals},
 };
 
-/// The minimum time between two frames: at most sixty frames per second, regardless of the network.
+/// At most sixty frames per second, regardless of the network.
 const FRAME: Duration = Duration::from_millis(16);
 
 /// How long after [`Stage::suspend`] a SIGCONT is attributed to the end of the suspension. It arrives immediately; if
 /// the program was not stopped, none arrives, and a later one is a new event.
 const OWN_CONTINUATION: Duration = Duration::from_secs(1);
 
-/// The source of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The terminal, key by key.
     Terminal,
-    /// The terminal, key by key, and its mouse.
     TerminalAndMouse,
-    /// The bytes of standard input.
     Pipe,
-    /// No source.
     Nothing,
 }
 
-/// An event that the program has to handle. The stage itself handles resizing, stopping and continuing.
+/// An event that the program has to handle, unlike resizing, stopping and continuing.
 #[derive(Debug)]
 pub enum StageEvent {
-    /// A key of the terminal.
     Key(Key),
-    /// The mouse of [`Source::TerminalAndMouse`].
     Mouse(Mouse),
-    /// A byte of a pipe or file.
     Byte(u8),
-    /// The end of the pipe or file.
     End,
-    /// A signal requests the program to leave in an orderly way: SIGINT, SIGTERM, SIGQUIT.
+    /// Leave in an orderly way: SIGINT, SIGTERM, SIGQUIT.
     Leave,
-    /// The terminal has hung up, with the system's error. From now on no frame is drawn and no key arrives.
+    /// No frame is drawn from now on and no key arrives.
     Gone(io::Error),
     /// It is time for [`Stage::draw`].
     Frame,
 }
 
-/// Control of the terminal, its keys, and the signals of the program.
 #[derive(Debug)]
 pub struct Stage {
     // `None` if the program does not draw, or the terminal has hung up.
     screen: Option<Screen>,
     inputs: Inputs,
     signals: Signals,
-    // The earliest time of the next frame, and whether the screen has changed.
     next_frame: Instant,
     changed: bool,
-    // The time at which the program continued after suspending itself, until the signal for that has arrived.
+    // When the program continued after suspending itself, until the signal for that has arrived.
     went_on: Option<Instant>,
-    // The end of the time during which keys are ignored, if any.
+    // The end of the time during which keys are ignored.
     quiet: Option<Instant>,
-    // An error of the terminal that was not reported yet.
+    // An error that was not reported yet.
     trouble: Option<io::Error>,
 }
 
 impl Stage {
     /// Takes control of standard output if the program draws on it (`drawn`), and listens for keys and signals.
     ///
-    /// Must be called on a runtime and before any other thread is started: SIGTSTP would stop the program through a thread that
-    /// does not block it, without restoring the terminal.
-    /// An error leaves the terminal restored.
+    /// Must be called on a runtime and before any other thread is started: SIGTSTP would stop the program through a
+    /// thread that does not block it, without restoring the terminal.
     pub fn enter(drawn: bool, source: Source) -> io::Result<Self> {
         let signals = if drawn { Signals::for_screen()? } else { Signals::listen()? };
         let mode = match source {
@@ -115,38 +101,35 @@ impl Stage {
         self.with_screen(|screen| screen.draw(render));
     }
 
-    /// Makes the next frame redraw everything, because another program wrote on the terminal.
+    /// The next frame redraws everything, because another program wrote on the terminal.
     pub fn forget(&mut self) {
         self.changed = true;
         self.with_screen(Screen::forget);
     }
 
-    /// Restores the terminal and stops the program, as Ctrl-Z does, until the shell continues it.
+    /// Restores the terminal and stops the program, as Ctrl-Z does.
     pub fn suspend(&mut self) {
         self.changed = true;
         self.with_screen(Screen::suspend);
         self.went_on = Some(Instant::now());
     }
 
-    /// Rings the terminal's bell, if there is a terminal.
     pub fn ring(&mut self) {
         self.with_screen(Screen::ring);
     }
 
-    /// Ignores keys and mouse for this time, including those that are already queued: a key that was meant for a game
-    /// that has just ended must not trigger the next action. Ctrl-C, Ctrl-L and Ctrl-Z still work. A frame is due at
-    /// the end.
+    /// Ignores keys and mouse for this time, including queued ones: a key that was meant for a game that has just
+    /// ended must not trigger the next action. Ctrl-C, Ctrl-L and Ctrl-Z still work. A frame is due at the end.
     pub fn ignore_keys(&mut self, time: Duration) {
         self.quiet = Some(Instant::now() + time);
         self.changed = true;
     }
 
-    /// Whether keys are being ignored.
     pub const fn ignores_keys(&self) -> bool {
         self.quiet.is_some()
     }
 
-    /// Waits for the next event. Bytes stay in a pipe until the program is `ready`. Cancellation safe.
+    /// Bytes stay in a pipe until the program is `ready`. Cancellation safe.
     pub async fn next(&mut self, ready: bool) -> StageEvent {
         loop {
             if let Some(error) = self.trouble.take() {
@@ -211,39 +194,33 @@ impl Stage {
     }
 }
 
-/// Capacity of the queue of keys. When it is full, the reading thread waits.
+/// When the queue of keys is full, the reading thread waits.
 const WAITING: usize = 64;
 /// The minimum time between two keys from a pipe, so that a file of keys does not overflow the server's socket.
 const PIPE_PACE: Duration = Duration::from_millis(2);
 
-/// A key, or another event of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// From the terminal.
     Event(Event),
-    /// A byte of a pipe or file.
     Byte(u8),
-    /// The end of the pipe or file.
     End,
 }
 
-/// The receiving side of the keys.
 #[derive(Debug)]
 pub(crate) struct Inputs {
     inputs: Option<mpsc::Receiver<Input>>,
-    // The time at which the next byte is taken from a pipe; `None` for a terminal, which is always read.
+    // When the next byte is taken from a pipe; `None` for a terminal, which is always read.
     next_byte: Option<Instant>,
 }
 
 impl Inputs {
-    /// Keys and other events of the terminal, which must be in raw mode.
+    /// The terminal must be in raw mode.
     pub(crate) fn terminal() -> io::Result<Self> {
         let (sender, inputs) = mpsc::channel(WAITING);
         events::listen(move |event| sender.blocking_send(Input::Event(event)).is_ok())?;
         Ok(Self { inputs: Some(inputs), next_byte: None })
     }
 
-    /// The bytes of standard input.
     pub(crate) fn pipe() -> io::Result<Self> {
         let (sender, inputs) = mpsc::channel(WAITING);
         thread::Builder::new().name("standard input".into()).spawn(move || {
@@ -260,22 +237,20 @@ impl Inputs {
                         }
                     }
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    // Any other error ends the input.
                     Err(_) => break,
                 }
             }
-            // This fails if the program has dropped the receiver, which is harmless.
+            // Harmless if the program has dropped the receiver.
             let _ = sender.blocking_send(Input::End);
         })?;
         Ok(Self { inputs: Some(inputs), next_byte: Some(Instant::now()) })
     }
 
-    /// An input without keys.
     pub(crate) const fn none() -> Self {
         Self { inputs: None, next_byte: None }
     }
 
-    /// Waits for the next input. Bytes stay in a pipe until the program is `ready`. Cancellation safe.
+    /// Bytes stay in a pipe until the program is `ready`. Cancellation safe.
     pub(crate) async fn next(&mut self, ready: bool) -> Input {
         let Some(inputs) = &mut self.inputs else { return future::pending().await };
         if let Some(next_byte) = &mut self.next_byte {

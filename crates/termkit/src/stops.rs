@@ -20,7 +20,7 @@ pub fn listen(mut sink: impl FnMut() -> bool + Send + 'static) -> io::Result<()>
     Ok(())
 }
 
-/// Stops the program until it is continued. Without job control this has no effect.
+/// Without job control this has no effect.
 pub fn stop() -> io::Result<()> {
     let before = SigSet::from(Signal::SIGTSTP).thread_swap_mask(SigmaskHow::SIG_UNBLOCK)?;
     let raised = raise(Signal::SIGTSTP);

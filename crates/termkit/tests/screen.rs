@@ -1,4 +1,4 @@
-//! The terminal is restored in all cases. Each test runs a part of this very program in a terminal of its own.
+//! Each test runs a part of this very program in a terminal of its own.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -10,13 +10,13 @@ use termkit::{Keyboard, Screen, StatusLine};
 
 const SIZE: PtySize = PtySize { rows: 40, cols: 100, pixel_width: 0, pixel_height: 0 };
 
-/// The final content of a terminal, and the last content of its alternate screen.
+/// The content at the end, and the last content of the alternate screen.
 struct Captured {
     end: vt100::Screen,
     alternate: String,
 }
 
-/// Runs the ignored test `part` in a terminal and checks that its modes are the same afterwards.
+/// Runs the ignored test `part` and checks that the modes are the same afterwards.
 fn run(part: &str) -> Captured {
     let pair = native_pty_system().openpty(SIZE).unwrap();
     let before = format!("{:?}", pair.master.get_termios());
@@ -91,6 +91,5 @@ fn part_that_panics_in_another_thread() {
     let mut screen = Screen::enter(Keyboard::Keys).unwrap();
     draw(&mut screen, "first");
     let _ = std::thread::spawn(|| panic!("this went wrong")).join();
-    // The terminal is already restored.
     draw(&mut screen, "half a frame");
 }

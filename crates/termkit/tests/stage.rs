@@ -1,4 +1,4 @@
-//! A stage in a real terminal. Each test runs a part of this very program in a terminal of its own.
+//! Each test runs a part of this very program in a terminal of its own.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -8,7 +8,6 @@ use ratatui::widgets::Widget;
 use termkit::{Key, Source, Stage, StageEvent, StatusLine};
 use testkit::terminal::Terminal;
 
-/// Longer than any test.
 const DAY: Duration = Duration::from_secs(86_400);
 
 fn start(part: &str) -> Terminal {
