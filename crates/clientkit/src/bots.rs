@@ -1,5 +1,3 @@
-//! Bots for all games: clients and their pilots.
-
 use std::{net::SocketAddr, ops::Range, sync::OnceLock, time::Duration};
 
 use blackjack::{Dialect, Policy, StateSpace, exact::Solver, learn::Choice};
@@ -14,20 +12,19 @@ use rand_pcg::Pcg64;
 
 use crate::Pilot;
 
-/// How long a bot of blackjack thinks before it answers, so that users can follow.
+/// A bot of blackjack waits before it answers, so that users can follow.
 const ANSWER_PAUSE: Duration = Duration::from_millis(700);
-/// How long a bot of mastermind thinks about a guess, in milliseconds.
+/// In milliseconds.
 const GUESS_PAUSE: Range<u64> = 1_500..6_000;
-/// How long a bot of a turn-based game thinks about a move, in milliseconds.
+/// In milliseconds.
 const MOVE_PAUSE: Range<u64> = 700..2_500;
 /// The pause before a bot of mastermind requests a game again after a refusal, as after the puzzle of the day.
 const NEW_GAME_PAUSE: Duration = Duration::from_secs(60);
-/// The number of codes that are drawn at random before all codes are searched for a consistent one. Drawn codes are
-/// equally probable; those that a search finds first are not.
+/// Codes are drawn at random before all codes are searched for a consistent one: drawn codes are equally probable;
+/// those that a search finds first are not.
 const DRAWS: u32 = 2_000;
 
-/// A client of nuggets over datagrams that requests a seat, and its pilot. `seed` determines its pauses and mistakes. A
-/// brisk bot has a twentieth of the pauses.
+/// `seed` determines the pauses and mistakes. A brisk bot has a twentieth of the pauses.
 pub fn nuggets_bot(
     name: nuggets::Name,
     level: Level,
@@ -59,8 +56,8 @@ impl Pilot<nuggets::Client> for Typist {
     }
 }
 
-/// A client of robots that joins each game, and its pilot. `address` is its own end of the connection, which identifies it among the
-/// players. `seed` determines its mistakes.
+/// A client that joins each game, and its pilot. `address` is its own end of the connection, which identifies it
+/// among the players; `seed` determines its mistakes.
 pub fn robots_bot(
     name: ShortText,
     address: Option<SocketAddr>,
@@ -109,8 +106,7 @@ impl Pilot<robots::Client> for Robot {
     fn leave(&mut self, _: &mut robots::Client, _: Time) {}
 }
 
-/// A client of blackjack over a connection that joins a table, and its pilot. The pilot plays optimally, or by the rule
-/// of the dealer on [`Level::Easy`]. A brisk bot does not pause.
+/// The pilot plays optimally, or by the rule of the dealer on [`Level::Easy`]. A brisk bot does not pause.
 ///
 /// The first call computes the optimal table, which takes a moment.
 pub fn blackjack_bot(
@@ -132,7 +128,6 @@ pub fn blackjack_bot(
 struct Decider {
     policy: Policy,
     pause: Duration,
-    // The time when the dealer's question was first seen.
     asked: Option<Time>,
 }
 
@@ -153,13 +148,12 @@ impl Pilot<blackjack::Client> for Decider {
         client.state().and(self.asked).map(|asked| asked.plus(self.pause))
     }
 
-    // A player who leaves between two rounds loses no hand. In a round the hand is lost.
+    // Leaving between two rounds loses no hand; in a round the hand is lost.
     fn leave(&mut self, _: &mut blackjack::Client, _: Time) {}
 }
 
-/// A client of mastermind that takes part in each game, and its pilot. It guesses codes that are consistent with the
-/// answers that it remembers; easier bots remember fewer answers. `seed` determines its guesses. A brisk bot does not
-/// pause.
+/// A client that takes part in each game, and its pilot. It guesses codes that are consistent with the answers that
+/// it remembers; easier bots remember fewer. `seed` determines its guesses, and a brisk bot does not pause.
 pub fn mastermind_bot(
     name: mastermind::Name,
     level: Level,
@@ -182,7 +176,7 @@ struct Guesser {
 }
 
 impl Guesser {
-    // A code that is consistent with the answers that the bot remembers.
+    // The code is consistent with the answers that the bot remembers.
     fn guess(&mut self, board: &Board) -> Code {
         let rules = board.rules;
         let answers: Vec<(Code, Feedback)> = board.lines.iter().filter_map(answer).collect();
@@ -201,7 +195,7 @@ impl Guesser {
         }
         let mut colours: Vec<Peg> = (0..rules.colours()).filter_map(Peg::new).collect();
         colours.shuffle(&mut self.rng);
-        // No code is consistent with answers that contradict each other.
+        // Answers may contradict each other.
         completed(rules, recent, &colours, &mut vec![]).unwrap_or_else(|| rules.draw(&mut self.rng))
     }
 }
@@ -240,8 +234,8 @@ fn completed(rules: Rules, known: &[(Code, Feedback)], colours: &[Peg], pegs: &m
     })
 }
 
-/// A client of a turn-based game that takes part in each game, and its pilot. `seed` determines its moves and pauses; a brisk bot does
-/// not pause.
+/// A client that takes part in each game, and its pilot. `seed` determines its moves and pauses; a brisk bot does not
+/// pause.
 pub fn turn_based_bot<R: turnbased::Rules>(
     name: turnbased::Name,
     level: Level,
@@ -311,11 +305,11 @@ impl Pilot<mastermind::Client> for Guesser {
         if self.due.is_none_or(|due| now < due) {
             return;
         }
-        // An accepted message changes the turn or the game. Only a refusal leaves the state unchanged.
+        // Only a refusal leaves the state unchanged.
         self.due = state.1.is_none().then(|| now.plus(NEW_GAME_PAUSE));
         let message = match state.1 {
             Some(_) => ClientMessage::Guess(self.guess(board)),
-            // The bot waits for a race to start, or has not received its turn or the end of its game yet.
+            // The bot waits for a race to start, or for its turn or the end of its game.
             None if client.missing().is_some() || !state.2 => return,
             None => ClientMessage::New(None),
         };
@@ -323,7 +317,6 @@ impl Pilot<mastermind::Client> for Guesser {
     }
 
     fn due(&self, client: &mastermind::Client) -> Option<Time> {
-        // Without a board the pilot waits for a message.
         client.board().and(self.due)
     }
 

@@ -1,5 +1,3 @@
-//! Drives a client over its wire.
-
 use std::{pin::pin, time::Duration};
 
 use netcore::{Client, Gone, Time};
@@ -8,32 +6,28 @@ use tokio::time::timeout;
 
 use crate::{Received, Wire};
 
-/// The maximum number of datagrams or parts of a stream that are received before the pilot decides.
+/// Datagrams or parts of a stream that are received before the pilot decides.
 const BURST: usize = 64;
 /// How long the last message may wait in the queue.
 const LAST_MESSAGE: Duration = Duration::from_secs(1);
 
-/// Decides for a client.
 pub trait Pilot<C> {
-    /// Acts if an action is due. Called after each receive and when [`Pilot::due`] has passed.
+    /// Acts if an action is due; called after each receive and when [`Pilot::due`] has passed.
     fn act(&mut self, client: &mut C, now: Time);
 
-    /// The time at which the pilot acts if no message arrives before.
+    /// When the pilot acts if no message arrives before.
     fn due(&self, client: &C) -> Option<Time>;
 
-    /// Leaves the server, if the game has a message for that. The client ends when it is [over](Client::is_over), or immediately if
-    /// it has no deadline.
+    /// Leaves the server, if the game has a message for that. The client ends when it is [over](Client::is_over), or
+    /// immediately if it has no deadline.
     fn leave(&mut self, client: &mut C, now: Time);
 }
 
-/// Why a client has stopped playing.
 #[derive(Debug)]
 pub enum Ended {
-    /// The game is over for the client.
     Over,
-    /// The client was stopped.
     Stopped,
-    /// The connection is lost, or the server sent a malformed message.
+    /// Also if the server sent a malformed message.
     Lost(String),
 }
 
@@ -75,7 +69,6 @@ where
     }
 }
 
-// Passes received bytes to the client.
 fn receive<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C, clock: &Clock) -> Result<(), Ended> {
     for _ in 0..BURST {
         let mut malformed = None;

@@ -1,5 +1,3 @@
-//! The location of a server: an address, or a room that a directory locates.
-
 use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context, anyhow, bail};
@@ -9,7 +7,7 @@ use tracing::debug;
 
 use crate::Wire;
 
-/// The time limit for connecting to one address. The system would wait for minutes, and another address may work.
+/// The time limit for one address: the system would wait for minutes, and another address may work.
 const ACCEPTS: Duration = Duration::from_secs(10);
 
 /// The last known address of a server, and the directory that locates it after a move.
@@ -21,42 +19,34 @@ pub struct ServerLocation {
 }
 
 impl ServerLocation {
-    /// A server at this address, or where the directory locates it. `hint` is the end of the error message for a server that cannot be
-    /// reached.
+    /// `hint` is the end of the error message for a server that cannot be reached.
     pub const fn new(address: Option<HostPort>, directory: Option<Arc<Directory>>, hint: &'static str) -> Self {
         Self { address, directory, hint }
     }
 
-    /// The last known address.
     pub const fn address(&self) -> Option<&HostPort> {
         self.address.as_ref()
     }
 
-    /// Whether there is a directory.
     pub const fn follows(&self) -> bool {
         self.directory.is_some()
     }
 
     /// Requests the current address from the directory.
-    ///
-    /// # Errors
-    /// The reason why the directory does not return one.
     pub async fn locate(&mut self) -> Result<(), String> {
         let directory = self.directory.clone().ok_or("no directory")?;
-        // The directory blocks while it waits for hubs.
+        // The directory and the system's resolver block.
         let found = spawn_blocking(move || directory.find()).await;
         self.address = Some(found.unwrap_or_else(|error| Err(format!("the request failed: {error}")))?);
         Ok(())
     }
 
-    /// The socket addresses of the last known address.
     pub async fn resolve(&self) -> anyhow::Result<Vec<SocketAddr>> {
         let address = self.address.clone().context("no address of a server")?;
-        // The system's resolver blocks.
         spawn_blocking(move || address.resolve()).await?
     }
 
-    /// Connects over TCP to the last known address. Without one, the directory locates it.
+    /// Connects over TCP to the last known address; without one, the directory locates it.
     pub async fn connect(&mut self) -> anyhow::Result<Wire> {
         if self.address.is_none() {
             self.locate().await.map_err(|why| anyhow!("the directory does not locate the room: {why}"))?;
@@ -64,7 +54,7 @@ impl ServerLocation {
         self.dial().await
     }
 
-    /// Connects over TCP to the address from the directory. Without a directory or its answer, connects to the last known address.
+    /// Connects over TCP to the address from the directory, or else to the last known one.
     pub async fn reconnect(&mut self) -> anyhow::Result<Wire> {
         let why = if self.follows() { self.locate().await.err() } else { None };
         match (self.connect().await, why) {
@@ -75,7 +65,6 @@ impl ServerLocation {
         }
     }
 
-    // Connects to the first address that accepts.
     async fn dial(&self) -> anyhow::Result<Wire> {
         let mut refusals = vec![];
         for server in self.resolve().await? {

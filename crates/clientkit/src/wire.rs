@@ -1,5 +1,3 @@
-//! The socket of a client, and its queue of unsent messages.
-
 use std::{
     cell::RefCell,
     collections::VecDeque,
@@ -17,18 +15,17 @@ use tokio::{
 };
 use tracing::{debug, warn};
 
-/// Maximum size of the queue in bytes. A full queue drops the oldest datagrams; a connection with a full queue is lost,
-/// because its server does not read.
+/// Bytes of the queue. A full queue drops the oldest datagrams; a connection with a full queue is lost, because its
+/// server does not read.
 pub const MAX_UNSENT: usize = 64 << 10;
-/// Maximum number of queued datagrams.
 const MAX_DATAGRAMS: usize = 256;
-/// The requested size of the receive buffer of a UDP socket: some sixty of the largest datagrams.
+/// The requested size for a UDP socket: some sixty of the largest datagrams.
 const RECEIVE_BUFFER: usize = 4 << 20;
 /// Larger than any datagram, so that none is truncated.
 const BUFFER: usize = 1 << 16;
-/// Bytes of a connection that are received at a time. They can be hundreds of messages, each of which may be drawn.
+/// Bytes of a connection that are received at a time; they can be hundreds of messages, each of which may be drawn.
 const CHUNK: usize = 4 << 10;
-/// Limits on the time and the bytes for reading the rest of a connection that the client closes.
+/// Limits on reading the rest of a connection that the client closes.
 const CLOSING: Duration = Duration::from_secs(1);
 const CLOSING_BYTES: u64 = 64 << 10;
 
@@ -39,8 +36,8 @@ thread_local! {
 
 /// The socket of a client, connected to one address of its server at a time, with a queue of unsent messages.
 ///
-/// Sending never fails. If the socket fails, the next [`receive`](Self::receive) reports it after the data that the
-/// server sent before.
+/// Sending never fails: the next [`receive`](Self::receive) reports a failure after the data that the server sent
+/// before.
 #[derive(Debug)]
 pub struct Wire {
     socket: Socket,
@@ -51,7 +48,7 @@ pub struct Wire {
     unsent_bytes: usize,
     // A fault that was detected while sending.
     fault: Option<Received>,
-    // Whether the connection can no longer send.
+    // The connection can no longer send.
     broken: bool,
 }
 
@@ -61,18 +58,13 @@ enum Socket {
     Stream(TcpStream),
 }
 
-/// The result of [`Wire::receive`].
 #[derive(Debug)]
 pub enum Received {
-    /// A datagram or a part of the stream.
     Bytes,
-    /// No data has arrived.
     Nothing,
-    /// No server listens at this address at present. Only for datagrams.
+    /// No server listens at this address at present; only for datagrams.
     Refused,
-    /// The server has closed the connection.
     Closed,
-    /// The socket has failed.
     Failed(io::Error),
 }
 
@@ -85,7 +77,8 @@ impl Wire {
         Ok(Self::new(Socket::Datagrams(UdpSocket::from_std(socket)?), vec![server], 0))
     }
 
-    /// A UDP socket that is connected to the first of `servers` that the system has a route to. Must be called within a runtime.
+    /// Connects a UDP socket to the first of `servers` that the system has a route to. Must be called within a
+    /// runtime.
     ///
     /// # Errors
     /// The last address, and the reason why the socket could not be connected to it.
@@ -100,8 +93,8 @@ impl Wire {
         Err(failed)
     }
 
-    /// Binds a TCP socket to `own`, passes its address to `bound`, and connects it to the server. The caller thus knows
-    /// the address before the server does.
+    /// Binds a TCP socket to `own`, passes its address to `bound`, and connects it, so the caller knows the address
+    /// before the server does.
     pub async fn stream(own: SocketAddr, server: SocketAddr, bound: impl FnOnce(SocketAddr)) -> io::Result<Self> {
         let socket = if server.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.bind(own)?;
@@ -109,7 +102,6 @@ impl Wire {
         Ok(Self::connected(socket.connect(server).await?, server))
     }
 
-    /// Connects to a server over TCP.
     pub async fn stream_to(server: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(server).await?;
         // Without a listener, a connection can reach itself if the system gives it the port that it connects to.
@@ -128,7 +120,6 @@ impl Wire {
         Self { socket, servers, current, unsent: VecDeque::new(), unsent_bytes: 0, fault: None, broken: false }
     }
 
-    /// The client's own address.
     pub fn address(&self) -> io::Result<SocketAddr> {
         match &self.socket {
             Socket::Datagrams(socket) => socket.local_addr(),
@@ -136,18 +127,15 @@ impl Wire {
         }
     }
 
-    /// The address of the server in use.
     pub fn server(&self) -> SocketAddr {
         self.servers[self.current]
     }
 
-    /// The addresses of the server.
     pub fn servers(&self) -> &[SocketAddr] {
         &self.servers
     }
 
-    /// Connects a UDP socket to the next address of the server, and drops unsent messages. Returns `false` without a
-    /// change if no other address can be used.
+    /// Connects a UDP socket to the next address of the server, and drops unsent messages; `false` if there is none.
     pub fn try_next(&mut self) -> bool {
         for step in 1..self.servers.len() {
             let next = (self.current + step) % self.servers.len();
@@ -163,9 +151,9 @@ impl Wire {
         false
     }
 
-    /// Connects a UDP socket to the first of these addresses that the system has a route to, if possible from the same
-    /// port: a server identifies its players by their addresses. Drops unsent messages. Returns `false` without a
-    /// change if no address can be used.
+    /// Connects a UDP socket to the first of these addresses that the system has a route to, if possible from the
+    /// same port: a server identifies its players by their addresses. Drops unsent messages. `false`, without a
+    /// change, if no address can be used.
     pub fn move_to(&mut self, servers: Vec<SocketAddr>) -> bool {
         let Socket::Datagrams(socket) = &self.socket else { return false };
         for (current, &server) in servers.iter().enumerate() {
@@ -231,8 +219,8 @@ impl Wire {
         })
     }
 
-    /// Waits for a part of the stream and appends it. Returns the number of bytes, and 0 at its end. Sends the queue meanwhile.
-    /// Cancellation safe.
+    /// Waits for a part of the stream and appends it, and sends the queue meanwhile. Returns 0 at the end of the
+    /// stream. Cancellation safe.
     pub async fn read(&mut self, bytes: &mut BytesMut) -> io::Result<usize> {
         loop {
             self.ready().await;
@@ -247,7 +235,6 @@ impl Wire {
         }
     }
 
-    /// Whether the queue is empty.
     pub fn is_flushed(&self) -> bool {
         self.unsent.is_empty()
     }
@@ -275,7 +262,7 @@ impl Wire {
         self.flush();
     }
 
-    /// Sends queued messages until the system's buffer is full.
+    /// Sends until the system's buffer is full.
     pub fn flush(&mut self) {
         while let Some(message) = self.unsent.front_mut() {
             let sent = match &self.socket {
@@ -315,7 +302,6 @@ impl Wire {
         self.unsent_bytes = 0;
     }
 
-    /// Waits until everything is sent.
     pub(crate) async fn flushed(&mut self) {
         while !self.unsent.is_empty() {
             let writable = match &self.socket {
@@ -329,8 +315,8 @@ impl Wire {
         }
     }
 
-    /// Closes a connection after reading it to its end, within bounds. If unread bytes were left, the system would reset the connection,
-    /// and the server might not have sent its last messages to other clients.
+    /// Reads the connection to its end, within bounds: if unread bytes were left, the system would reset it, and the
+    /// server might not have sent its last messages to other clients.
     pub async fn close(self) {
         let Socket::Stream(mut stream) = self.socket else { return };
         let _ = stream.shutdown().await;
@@ -341,14 +327,13 @@ impl Wire {
         }
     }
 
-    /// Acknowledges the received part of a stream immediately. Systems wait some 40 ms to save packets. Linux only.
+    /// Acknowledges the received part of a stream immediately; systems wait some 40 ms to save packets. Linux only.
     ///
     /// A server without `TCP_NODELAY` holds back its next small message until the last one is acknowledged. If that
     /// message is a question, the time limit for the answer starts before the question is sent.
     pub fn acknowledge(&self) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Socket::Stream(stream) = &self.socket {
-            // If this fails, the answer is only late.
             let _ = SockRef::from(stream).set_tcp_quickack(true);
         }
     }
@@ -356,7 +341,6 @@ impl Wire {
 
 fn datagram_socket(server: SocketAddr) -> io::Result<UdpSocket> {
     let socket = socket2::Socket::new(Domain::for_address(server), Type::DGRAM, None)?;
-    // The system may grant less, which suffices.
     let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
     let any: SocketAddr = match server {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
@@ -404,7 +388,6 @@ mod tests {
         let mut wire = Wire::stream_to(listener.local_addr().unwrap()).await.unwrap();
         let (mut server, _) = listener.accept().await.unwrap();
         server.write_all(b"hello").await.unwrap();
-        // More than the buffers of the system hold.
         while wire.fault.is_none() {
             wire.send(Bytes::from(vec![0; 32 << 10]));
             tokio::task::yield_now().await;

@@ -1,5 +1,4 @@
-//! The room and the bot of mastermind pass the tests that are offered for other implementations. They are not separate
-//! programs, so they run in threads.
+//! The room and the bot of mastermind pass the tests that are offered for other implementations. They run in threads.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{
@@ -18,12 +17,12 @@ use tokio::sync::oneshot;
 
 /// More than a program needs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A bot thinks for seconds, like a person. The time of this bot passes this many times as fast.
+/// A bot thinks for seconds, like a person; the time of this one passes this many times as fast.
 const HURRY: u64 = 20;
-/// The read rate of a connection, which is not a limit here.
+/// Not a limit here.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };
 
-/// Runs in a thread until it ends or the sender of `stop` is dropped. Returns the exit status.
+/// Runs until it ends or the sender of `stop` is dropped; returns the exit status.
 type Ours = fn(port: u16, name: &str, stop: oneshot::Receiver<()>) -> i32;
 
 struct Threads(Ours);
@@ -46,7 +45,6 @@ impl Launcher for Threads {
         let (ended, status) = mpsc::channel();
         let ours = self.0;
         thread::spawn(move || {
-            // The tester may have ended.
             let _ = ended.send(ours(port, &name, stopped));
         });
         Ok(Box::new(Thread { _stop: stop, status, exit: None }))
@@ -92,7 +90,6 @@ fn solo_room_passes_conformance() {
             let tcp = Tcp::new(listeners, READ_RATE, Limits::of(raise_open_files())).unwrap();
             let host = Host::new(Hosted::new(room)).with_transport(tcp);
             let stopped = async {
-                // Ends when the sender is dropped.
                 let _ = stop.await;
                 Leave::Over
             };
@@ -101,7 +98,6 @@ fn solo_room_passes_conformance() {
     });
 }
 
-/// A pilot whose time passes faster.
 struct Hurried<P>(P);
 
 impl<P: Pilot<Client>> Pilot<Client> for Hurried<P> {

@@ -22,7 +22,7 @@ fn local() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-// A bot of blackjack, connected, and the server's end of the connection.
+// A bot of blackjack, and the server's end of the connection.
 async fn table() -> (Wire, Client, impl clientkit::Pilot<Client>, TcpStream) {
     let listener = TcpListener::bind(local()).await.unwrap();
     let mut told = None;
@@ -100,7 +100,6 @@ fn bot_waits_for_the_next_puzzle_of_the_day() {
         client.receive(now, lines.as_bytes()).unwrap();
         let until = now.plus(Duration::from_secs(seconds));
         let mut said = vec![];
-        // Like the driver.
         loop {
             pilot.act(&mut client, now);
             while let Some(message) = client.take_outgoing() {
@@ -121,9 +120,7 @@ fn bot_waits_for_the_next_puzzle_of_the_day() {
     let refused = "NO there is one puzzle a day\n";
     assert_eq!(said(refused, 55), ["NEW\n"]);
     assert_eq!(said(refused, 3_600), vec!["NEW\n"; 60]);
-    // The next day.
     let guess = said("GAME 1 2 4 yes\nTURN 1 available available 0\n", 3_600);
     assert!(guess.len() == 1 && guess[0].starts_with("GUESS "), "{guess:?}");
-    // A bot that waits for other players sends no request.
     assert_eq!(said("OVER 1 won 1 0 1234\nWAIT 1\n", 3_600), Vec::<String>::new());
 }
