@@ -1,4 +1,4 @@
-//! The list of games. Programs that support all games are built from it, so a new game is one line here.
+//! The list of games.
 
 #![no_std]
 
