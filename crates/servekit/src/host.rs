@@ -1,5 +1,3 @@
-//! Hosting a room: the parts that all servers share.
-
 use std::{
     io::{self, Write},
     net::{IpAddr, SocketAddr},
@@ -21,51 +19,39 @@ use crate::{JournalArgs, Match, Reach, Sockets, Wire, narrator::Narrator};
 /// How long a server waits for its journal to reach the disk when it ends.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where and how a server listens, and what it announces.
 #[derive(Debug, Clone, Copy)]
 pub struct Hosting<'a> {
-    /// The addresses to listen on. If empty: those of the resumed match, or all addresses of the machine for a new
-    /// match.
+    /// If empty: those of the resumed match, or all addresses of the machine for a new match.
     pub bind: &'a [IpAddr],
-    /// The port; 0 means any free port. If `None`: that of the resumed match, or any free port for a new match.
+    /// 0 means any free port. `None` means that of the resumed match, or any free port for a new match.
     pub port: Option<u16>,
-    /// The transport.
     pub wire: Wire,
     /// The start of the line on standard output, before the port: `Ready to play`.
     pub ready: &'static str,
-    /// The unit of the scores of the game, in the plural: `wins`.
+    /// The unit of the scores, in the plural: `wins`.
     pub scores: &'static str,
-    /// The options about logs.
     pub log: &'a LogArgs,
-    /// The options about journals.
     pub journal: &'a JournalArgs,
-    /// The version of the program.
     pub version: &'a str,
     /// Suppresses the lines on standard error that explain how to join.
     pub quiet: bool,
 }
 
-/// The announcement of a server that listens.
 pub trait Announce {
-    /// The text for people, on standard error: the game and how to join it. Each line ends with a newline.
+    /// For people, on standard error: the game and how to join it. Each line ends with a newline.
     fn text(&self, reach: &Reach) -> String;
 
-    /// Writes one log record for programs with the same facts in fields, including [`Reach::port`] and
-    /// [`Reach::addresses`].
+    /// One log record for programs with the same facts, including [`Reach::port`] and [`Reach::addresses`].
     fn log(&self, reach: &Reach);
 }
 
-/// Binds the sockets, announces them, and hosts a match until it has an outcome. A signal ends it early.
+/// Binds the sockets, announces them, and hosts a match until it has an outcome or a signal arrives.
 ///
 /// The first line on standard output is written immediately, because scripts wait for it. Later lines go through a
-/// bounded queue, so a reader that stalls delays no client. All events are logged.
+/// bounded queue, so a reader that stalls delays no client.
 ///
 /// With a journal every input is recorded before it takes effect. A signal then suspends the match instead of ending
 /// it: players are not notified that it is over, because it can be resumed.
-///
-/// # Errors
-/// When a port cannot be bound, the system refuses a resource, the first line cannot be written, the journal cannot be created,
-/// or the server panics.
 pub fn host<E: Recorded + Send + 'static>(
     hosting: Hosting<'_>,
     game: Match<E>,
@@ -134,12 +120,11 @@ pub fn host<E: Recorded + Send + 'static>(
     Ok(outcome)
 }
 
-// The current time, in seconds since the Unix epoch.
+// Since the Unix epoch.
 fn seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-// Binds the sockets and returns their addresses.
 fn listen<E: Recorded>(hosting: Hosting<'_>, game: &Match<E>) -> anyhow::Result<(Sockets, Vec<SocketAddr>)> {
     let Hosting { bind, port, wire, .. } = hosting;
     let sockets = match game {
@@ -195,7 +180,6 @@ fn begin<E: Recorded + Send + 'static>(
     }
 }
 
-// Writes one line to standard output and flushes it; then announces how to join.
 fn announce_port(
     hosting: Hosting<'_>,
     reach: &Reach,

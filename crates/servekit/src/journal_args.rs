@@ -12,7 +12,6 @@ use journal_core::{Found, MAX_SIZE, Pruned, Resumable, Retention, SyncPolicy, Sy
 use netcore::Recorded;
 use tracing::{info, warn};
 
-/// The heading of the options in the help.
 const HEADING: &str = "Journals";
 /// The smallest size that can be configured.
 const LEAST_SIZE: u64 = 64 << 10;
@@ -58,18 +57,14 @@ fn size(typed: &str) -> Result<u64, String> {
     if bytes < LEAST_SIZE { Err("expected at least 64K".to_owned()) } else { Ok(bytes) }
 }
 
-/// The match that a server starts with.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one of it")]
 pub enum Match<E: Recorded> {
-    /// A new one.
     New(E),
-    /// A resumed one.
     Resumed(Resumable<E>),
 }
 
 impl<E: Recorded> Match<E> {
-    /// Its engine.
     pub const fn engine(&self) -> &E {
         match self {
             Self::New(engine) => engine,
@@ -80,9 +75,6 @@ impl<E: Recorded> Match<E> {
 
 impl JournalArgs {
     /// Returns the match to resume, or the new one that `begin` creates.
-    ///
-    /// # Errors
-    /// When the journal cannot be resumed, or `begin` fails.
     pub fn open<E: Recorded>(&self, begin: impl FnOnce() -> anyhow::Result<E>) -> anyhow::Result<Match<E>> {
         let Some(path) = &self.resume else { return Ok(Match::New(begin()?)) };
         let cannot = || format!("cannot resume '{}'", path.display());
@@ -94,12 +86,11 @@ impl JournalArgs {
         Ok(Match::Resumed(resumable))
     }
 
-    /// The directory for a new journal, if one was given.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
     }
 
-    /// Removes journals of a game that exceed the limits of `--journal-keep`, before the next match begins.
+    /// Applies the limits of `--journal-keep` before the next match begins.
     pub(crate) fn prune(&self, game: &str) {
         let (Some(directory), Some(retention)) = (&self.directory, &self.journal_keep) else { return };
         // A directory that does not exist yet contains no journals.

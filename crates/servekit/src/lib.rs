@@ -1,9 +1,7 @@
 //! The parts that all servers share once their arguments are parsed.
 //!
-//! - [`host`] hosts one match: sockets, signals, the announcement, the loop, logs, standard output and the journal.
-//!   [`Hosting`] configures it, and [`Announce`] formats the announcement for people and programs.
-//! - [`JournalArgs`] are the options for journals; [`JournalArgs::open`] returns the [`Match`] to host, a new one or a
-//!   resumed one.
+//! - [`host`] hosts one match, as [`Hosting`] configures it and [`Announce`] announces it.
+//! - [`JournalArgs`] are the options for journals; [`JournalArgs::open`] returns the [`Match`] to host.
 //! - [`Sockets`] are the sockets of a room over a [`Wire`], and [`Reach`] describes how clients reach them.
 
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]

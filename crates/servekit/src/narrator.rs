@@ -1,5 +1,3 @@
-//! Reports the events of a room to the log and to standard output.
-
 use std::{collections::BTreeMap, io, time::Duration};
 
 use cmdkit::{Queue, clock_time, isolated, time_left};
@@ -11,7 +9,7 @@ use tracing::{
     info, warn,
 };
 
-/// Rate limit for log lines of one kind: enough for a full room that joins and leaves at the same time, and far fewer
+/// The rate of log lines of one kind: enough for a full room that joins and leaves at the same time, and far fewer
 /// than a flooding peer can cause.
 const LINES: Rate = Rate { per_second: 10, burst: 200 };
 /// How long a server waits for standard output to accept the last results when it ends.
@@ -24,7 +22,6 @@ pub(crate) struct Stdout {
 }
 
 impl Stdout {
-    /// Waits until everything is written, for a bounded time.
     pub(crate) fn finish(&self) {
         if !self.queue.finish(PATIENCE) {
             warn!("standard output has no reader; the last results are lost");
@@ -32,7 +29,7 @@ impl Stdout {
     }
 }
 
-/// The interval between two lines of the log about the progress of games.
+/// The interval between two lines about the progress of games.
 const PROGRESS: Duration = Duration::from_secs(10);
 
 /// The start of each game and its progress then, for estimates of the remaining time.
@@ -43,8 +40,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// Returns the rounds per second of a game and the time until its end. Returns `None` if the game is over, if it is
-    /// too early for an estimate, or if one was logged recently.
+    /// Returns the rounds per second and the time until the end; `None` if the game is over, if it is too early for
+    /// an estimate, or if one was logged recently.
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     fn admit(&mut self, now: Time, game: u32, done: u64, whole: u64) -> Option<(f64, Option<Duration>)> {
         let (begun, before) = *self.begun.entry(game).or_insert((now, done));
@@ -59,19 +56,16 @@ impl Pace {
     }
 }
 
-/// Reports events. Peers cause them, so the lines of each kind are rate limited.
+/// Peers cause the events, so the lines of each kind are rate limited.
 #[derive(Debug)]
 pub(crate) struct Narrator {
     stdout: Stdout,
-    // The unit of scores.
     unit: &'static str,
     pace: Pace,
-    // The limit of each kind of line that has been written.
     limits: BTreeMap<&'static str, LogLimit>,
 }
 
 impl Narrator {
-    /// Creates a narrator of games with scores in this unit, and the standard output that it writes to.
     pub(crate) fn new(unit: &'static str) -> (Self, Stdout) {
         let failed = |error| warn!(%error, "cannot write to standard output; results are lost");
         let stdout = Stdout { queue: Queue::start(io::stdout(), failed) };
@@ -80,8 +74,7 @@ impl Narrator {
         (narrator, stdout)
     }
 
-    /// Admits a line of this kind and returns the number of suppressed lines as a log field, which is absent if it is
-    /// zero. `None` suppresses the line.
+    /// Returns the number of suppressed lines, absent if it is zero; `None` suppresses the line.
     #[expect(clippy::option_option, reason = "an absent line and an absent field are two things")]
     fn admit(&mut self, now: Time, kind: &'static str) -> Option<Option<u64>> {
         let limit = self.limits.entry(kind).or_insert_with(|| match kind {
@@ -107,17 +100,15 @@ impl Narrator {
     }
 }
 
-// A name as a log field, absent if there is none: spectators have none.
+// Absent if there is no name: spectators have none.
 fn given(name: &str) -> Option<DisplayValue<String>> {
     (!name.is_empty()).then(|| display(shown(name)))
 }
 
-// A name as a part of a line.
 fn shown(name: &str) -> String {
     isolated(&name.escape_debug().to_string()).into_owned()
 }
 
-// A row of a result, formatted as part of a line.
 fn result(row: &Standing, unit: &str) -> String {
     let Standing { rank, name, seat, score } = row;
     format!("{rank}. {} ({seat}) {score} {unit}", shown(name))

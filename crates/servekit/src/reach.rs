@@ -1,5 +1,3 @@
-//! The addresses of a server for its clients.
-
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use cmdkit::HostPort;
@@ -7,22 +5,21 @@ use cmdkit::HostPort;
 /// The addresses of a server, formatted for people and for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
-    /// The port, the same at all addresses.
+    /// The same at all addresses.
     pub port: u16,
-    /// The addresses that it listens on with their ports, as in `127.0.0.1:2022 [::1]:2022`.
+    /// With their ports, as in `127.0.0.1:2022 [::1]:2022`.
     pub addresses: String,
-    /// The addresses that it listens on, as in `all addresses (IPv4 and IPv6)` or `127.0.0.1 and ::1`.
+    /// As in `all addresses (IPv4 and IPv6)` or `127.0.0.1 and ::1`.
     pub open: String,
-    /// The host name or address that a client on this machine uses.
+    /// The host name or address for a client on this machine.
     pub host: String,
-    /// The address under which other machines reach it, if it listens on all addresses and the machine is in a network.
+    /// The address for other machines, if the server listens on all addresses and the machine is in a network.
     pub outward: Option<IpAddr>,
     /// A line, with its newline, about how other machines reach the server; empty if they cannot.
     pub elsewhere: String,
 }
 
 impl Reach {
-    /// Describes a server that listens on `addresses`.
     pub fn at(addresses: &[SocketAddr]) -> Self {
         let open: Vec<String> = addresses.iter().map(|address| open_at(address.ip())).collect();
         let host = match addresses.first().map(SocketAddr::ip) {
@@ -39,14 +36,14 @@ impl Reach {
         Self { port, addresses: addresses.join(" "), open: open.join(" and "), host, outward, elsewhere }
     }
 
-    /// Host and port as one word, with brackets around an IPv6 address.
+    /// With brackets around an IPv6 address.
     pub fn host_and_port(&self) -> String {
         HostPort { host: self.host.clone(), port: self.port }.to_string()
     }
 }
 
-// The address from which this machine reaches other machines. Connecting a datagram socket consults the routing table
-// and sends no packet; 192.0.2.1 is reserved for documentation.
+// Connecting a datagram socket consults the routing table and sends no packet; 192.0.2.1 is reserved for
+// documentation.
 fn outward_address() -> Option<IpAddr> {
     let probe = UdpSocket::bind("0.0.0.0:0").ok()?;
     probe.connect("192.0.2.1:9").ok()?;

@@ -1,5 +1,3 @@
-//! The sockets through which native clients reach a room.
-
 use std::{
     io,
     net::{IpAddr, SocketAddr, TcpListener, UdpSocket},
@@ -14,29 +12,21 @@ use tracing::warn;
 /// The pause between two attempts to bind a port that is in use.
 const RETRY: Duration = Duration::from_millis(250);
 
-/// The transport of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
-    /// Datagrams.
     Udp,
-    /// Connections, with the rate at which bytes are read from each of them.
+    /// With the rate at which bytes are read from each connection.
     Tcp(Rate),
 }
 
-/// The sockets of a room, before it has a host.
 #[derive(Debug)]
 pub enum Sockets {
-    /// The sockets of [`Wire::Udp`].
     Udp(Vec<UdpSocket>),
-    /// The listeners and the rate of [`Wire::Tcp`].
     Tcp(Vec<TcpListener>, Rate),
 }
 
 impl Sockets {
     /// Opens a socket for each address, or for all addresses of the machine if there are none, at one port.
-    ///
-    /// # Errors
-    /// When a socket cannot be opened.
     pub fn bind(wire: Wire, addresses: &[IpAddr], port: u16) -> Result<Self, BindError> {
         Ok(match wire {
             Wire::Udp => Self::Udp(bind_udp(addresses, port)?),
@@ -44,7 +34,7 @@ impl Sockets {
         })
     }
 
-    /// As [`Sockets::bind`], for a resumed match: its players know the old port, so this waits until the port is free.
+    /// As [`Sockets::bind`], but waits until the port is free: the players of a resumed match know the old port.
     pub(crate) fn bind_again(wire: Wire, addresses: &[IpAddr], port: u16) -> Result<Self, BindError> {
         let mut told = false;
         loop {
@@ -63,10 +53,6 @@ impl Sockets {
         }
     }
 
-    /// The addresses of the sockets.
-    ///
-    /// # Errors
-    /// When the system does not report an address.
     pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         match self {
             Self::Udp(sockets) => sockets.iter().map(UdpSocket::local_addr).collect(),
@@ -74,19 +60,12 @@ impl Sockets {
         }
     }
 
-    /// Adds the transport of these sockets to `host`, which may use all connections that `open_files` permits.
-    ///
-    /// # Errors
-    /// When the runtime does not accept a socket.
+    /// Adds these sockets to `host`, which may use all connections that `open_files` permits.
     pub fn let_in(self, host: Host, open_files: Option<u64>) -> io::Result<Host> {
         self.let_in_within(host, &Limits::of(open_files).into())
     }
 
-    /// Adds the transport of these sockets to `host`, whose connections are counted in the shared `budget`. UDP has no
-    /// connections.
-    ///
-    /// # Errors
-    /// When the runtime does not accept a socket.
+    /// Adds these sockets to `host`, whose connections are counted in the shared `budget`. UDP has no connections.
     pub fn let_in_within(self, host: Host, budget: &ConnectionBudget) -> io::Result<Host> {
         Ok(match self {
             Self::Udp(sockets) => host.with_transport(Udp::new(sockets)?),
