@@ -1,10 +1,11 @@
 //! The signals that request the end of a program: one rule for all programs.
 //!
 //! - SIGINT and SIGTERM are requests to end ([`REQUESTS`]), from a user or a batch system.
-//! - SIGHUP reports that the terminal was closed. It counts too, unless it is ignored, as under `nohup` ([`hang_up`]).
+//! - SIGHUP reports that the terminal was closed. It counts too, unless it is ignored, as under `nohup`
+//!   ([`hang_up`]).
 //! - A program that receives a request saves its work before it ends. Only a second request ends it earlier
-//!   ([`Requests`]). A second SIGHUP is not a second request: when a terminal is closed, both the shell and the system
-//!   send one.
+//!   ([`Requests`]). A second SIGHUP is not a second request: when a terminal is closed, both the shell and the
+//!   system send one.
 //!
 //! ```
 //! use std::time::{Duration, Instant};
@@ -20,10 +21,9 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-/// The signals that deliberately request the end of a program.
 pub const REQUESTS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// Another request within this time counts as the first one. `timeout` sends two, one to the process and one to its
+/// Another request within this time counts as the first one: `timeout` sends two, one to the process and one to its
 /// group; a person takes longer to press Ctrl-C twice.
 const SAME: Duration = Duration::from_millis(200);
 
@@ -34,8 +34,8 @@ pub fn ending() -> impl Iterator<Item = i32> {
 
 /// SIGHUP, if the system reports that it is not ignored.
 ///
-/// Call this before listening for SIGHUP, because a signal with a listener is no longer ignored. Querying the system
-/// directly requires `unsafe`; if the state is not available in a file, SIGHUP keeps its effect.
+/// Call this before listening for SIGHUP, because a signal with a listener is no longer ignored. If the state is not
+/// available in a file, SIGHUP keeps its effect.
 #[cfg(unix)]
 pub fn hang_up() -> Option<i32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -48,7 +48,7 @@ pub const fn hang_up() -> Option<i32> {
     None
 }
 
-// Parses the status file of Linux: SigIgn is a set in hexadecimal whose lowest bit is the first signal, SIGHUP.
+// SigIgn is a set in hexadecimal whose lowest bit is the first signal, SIGHUP.
 #[cfg(unix)]
 fn ignores_hang_up(status: &str) -> Option<bool> {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
@@ -63,7 +63,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Registers a request at `now`. Returns whether it is a second one.
+    /// Registers a request; returns whether it is a second one.
     pub fn insist(&mut self, now: Instant) -> bool {
         now.saturating_duration_since(*self.first.get_or_insert(now)) > SAME
     }
@@ -99,7 +99,6 @@ mod tests {
             (&[0, 0, 1, 200], &[false, false, false, false]),
             (&[0, 201], &[false, true]),
             (&[0, 5_000, 5_001], &[false, true, true]),
-            // Repeated quick requests count as well.
             (&[0, 90, 180, 270], &[false, false, false, true]),
         ] {
             let mut requests = Requests::default();
