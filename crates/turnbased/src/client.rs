@@ -1,5 +1,3 @@
-//! A player's or watcher's view of a table.
-
 use alloc::{
     collections::{BTreeMap, VecDeque},
     string::String,
@@ -13,7 +11,7 @@ use crate::{
     protocol::{ClientMessage, Ending, MAX_TOLD, Name, ServerMessage, frame},
 };
 
-/// A client of a table with the rules `R`.
+/// A player's or watcher's view of a table with the rules `R`.
 #[derive(Debug, Clone)]
 pub struct Client<R: Rules> {
     framing: Framing,
@@ -33,7 +31,7 @@ pub struct Client<R: Rules> {
 }
 
 impl<R: Rules> Client<R> {
-    /// A client over this link. With a name it requests a seat; without one it only watches.
+    /// Without a name the client only watches.
     pub fn new(link: Link, name: Option<Name>) -> Self {
         Self {
             framing: link.framing(),
@@ -53,32 +51,29 @@ impl<R: Rules> Client<R> {
         }
     }
 
-    /// The client's seat, from 0.
+    /// Counted from 0.
     pub const fn seat(&self) -> Option<u8> {
         self.seat
     }
 
-    /// The names of the players, by seat.
     pub const fn names(&self) -> &BTreeMap<u8, String> {
         &self.names
     }
 
-    /// The number of the current or last game.
     pub const fn game(&self) -> Option<u32> {
         self.game
     }
 
-    /// The client's view of this game.
     pub const fn view(&self) -> Option<&R::View> {
         self.view.as_ref()
     }
 
-    /// The seat whose turn it is, from 0.
+    /// Counted from 0.
     pub const fn turn(&self) -> Option<u8> {
         self.turn
     }
 
-    /// The moves that the client can make now; empty if it is not its turn.
+    /// Empty if it is not the client's turn.
     pub fn moves(&self) -> &[R::Move] {
         &self.moves
     }
@@ -88,12 +83,11 @@ impl<R: Rules> Client<R> {
         self.result.as_ref().map(|(how, scores)| (*how, &scores[..]))
     }
 
-    /// The number of views and results so far. A bot decides again when it changes.
+    /// The number of views and results so far: a bot decides again when it changes.
     pub const fn revision(&self) -> u32 {
         self.revision
     }
 
-    /// The reason why the table has closed the connection.
     pub fn farewell(&self) -> Option<&str> {
         self.farewell.as_deref()
     }
@@ -101,7 +95,6 @@ impl<R: Rules> Client<R> {
     fn handle(&mut self, message: ServerMessage) -> Result<(), DecodeError> {
         let seat = |number: u8| number.checked_sub(1).ok_or(DecodeError::invalid("a seat 0", 0));
         match message {
-            // The complete state for this client follows.
             ServerMessage::Room { .. } => {
                 (self.seat, self.view, self.turn) = (None, None, None);
                 self.names.clear();

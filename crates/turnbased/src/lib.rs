@@ -77,21 +77,20 @@ pub use client::Client;
 pub use protocol::{ClientMessage, Ending, Lines, Name, ServerMessage};
 pub use table::{LastMove, Setup, State, Table};
 
-/// The options of a game without options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoOptions {}
 
 /// The rules of a game: its position, and how a move changes it. Seats are counted from 0.
 ///
-/// A position contains everything that the game depends on, so that a game can be recorded and resumed. The same setup
-/// and the same moves lead to the same position on every machine.
+/// A position contains everything that the game depends on: the same setup and the same moves lead to the same
+/// position on every machine.
 pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name in addresses and journals, in lower case with hyphens.
     const NAME: &'static str;
     /// The name that is shown to users.
     const TITLE: &'static str;
-    /// The version of the rules. Raise it whenever the same moves lead to another position, or a position is serialized differently.
+    /// Raise it whenever the same moves lead to another position, or a position is serialized differently.
     const VERSION: u32;
     /// The number of players of a game.
     const SEATS: u8 = 2;
@@ -99,23 +98,23 @@ pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
     const HIDES: bool = false;
     /// Whether a hub offers the game only if it is started with `--examples`.
     const IS_EXAMPLE: bool = false;
-    /// How long a player may think about a move. A player who takes longer loses.
+    /// A player who thinks longer about a move loses.
     const MOVE_LIMIT: Duration = Duration::from_secs(120);
 
     /// The settings that the operator of a table can choose.
     type Options: Clone + Default + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
-    /// A move. Its text has no line feed and at most 32 bytes.
+    /// The text of a move has no line feed and at most 32 bytes.
     type Move: Clone + Debug + PartialEq + Display + FromStr + Send + Sync + 'static;
     /// The part of the position that a player may see.
     type View: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
 
-    /// The first position. Random choices follow from the seed, which differs from game to game.
+    /// The first position, whose random choices follow from the seed, which differs from game to game.
     fn setup(options: &Self::Options, seed: u64) -> Self;
 
     /// The seat that moves next; `None` when the game is over.
     fn turn(&self) -> Option<u8>;
 
-    /// All legal moves of the player whose turn it is, at most 512. The list is empty only when the game is over.
+    /// All legal moves of the player whose turn it is, at most 512; empty only when the game is over.
     fn moves(&self) -> Vec<Self::Move>;
 
     /// Makes a move, which is one of [`moves`](Self::moves).
@@ -129,19 +128,16 @@ pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
         serde_json::to_string(view).unwrap_or_default()
     }
 
-    /// The score of each seat in this position. Higher is better.
+    /// The score of each seat in this position; higher is better.
     fn scores(&self) -> Vec<i64>;
 
-    /// Checks that a game can be played with these options.
-    ///
-    /// # Errors
-    /// A sentence that describes valid options.
+    /// Checks that a game can be played with these options. The error is a sentence that describes valid ones.
     fn check(options: &Self::Options) -> Result<(), String> {
         let _ = options;
         Ok(())
     }
 
-    /// The move of a bot, as an index into `moves`; `draw` is a random number. By default a bot makes a random move.
+    /// The move of a bot, as an index into `moves`, by default random; `draw` is a random number.
     fn choose(view: &Self::View, seat: u8, moves: &[Self::Move], level: Level, draw: u64) -> usize {
         let _ = (view, seat, level);
         usize::try_from(draw % u64::try_from(moves.len()).unwrap_or(1).max(1)).unwrap_or(0)

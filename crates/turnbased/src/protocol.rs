@@ -35,15 +35,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::Rules;
 
-/// The longest message of a client in bytes, including the line end.
+/// In bytes, including the line end.
 pub const MAX_MESSAGE: usize = 66;
-/// The longest message of a table in bytes, excluding the line end.
+/// In bytes, excluding the line end.
 pub const MAX_TOLD: usize = 64 << 10;
 
-/// A player's name: 1 to 32 characters. Characters other than printable ASCII are replaced.
+/// A player's name: 1 to 32 characters; others than printable ASCII are replaced.
 pub type Name = netcore::Name<Visible>;
 
-/// Names of visible characters and blanks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visible;
 
@@ -57,18 +56,12 @@ impl Naming for Visible {
     }
 }
 
-/// A message of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientMessage {
-    /// Takes a seat.
     Play(Name),
-    /// Makes the move with this text.
     Move(String),
-    /// Is ready for another game.
     Again,
-    /// Gives the game up.
     Resign,
-    /// Leaves.
     Quit,
 }
 
@@ -76,9 +69,6 @@ const NO_MESSAGE: &str = "no message: expected PLAY and a name, MOVE and a move,
 
 impl ClientMessage {
     /// Parses a message without its line end.
-    ///
-    /// # Errors
-    /// When it is not a message of a client.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         let wrong = DecodeError::invalid(NO_MESSAGE, 0);
         let text = str::from_utf8(text).map_err(|_| wrong.clone())?;
@@ -108,16 +98,12 @@ impl fmt::Display for ClientMessage {
     }
 }
 
-/// How a game has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
-    /// It was played to its end.
     Played,
-    /// A player has given it up.
     Resigned,
     /// A player has thought for too long.
     Late,
-    /// A player has left.
     Left,
 }
 
@@ -126,7 +112,7 @@ impl Ending {
         [(Self::Played, "played"), (Self::Resigned, "resigned"), (Self::Late, "late"), (Self::Left, "left")];
 }
 
-/// A message of a table. Seats are counted from 1.
+/// Seats are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the table of the module describes them")]
 pub enum ServerMessage {
@@ -150,9 +136,6 @@ pub enum ServerMessage {
 
 impl ServerMessage {
     /// Parses a message without its line end.
-    ///
-    /// # Errors
-    /// When it is not a message of a table.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         let text = str::from_utf8(text).ok();
         text.and_then(Self::read).ok_or_else(|| DecodeError::invalid("no message of a table", 0))
@@ -182,7 +165,7 @@ impl ServerMessage {
         })
     }
 
-    /// The message as it is sent over such a link.
+    /// With the line end on a stream.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         frame(self, framing)
     }
@@ -214,7 +197,6 @@ impl fmt::Display for ServerMessage {
     }
 }
 
-/// A message with its end on such a link.
 pub(crate) fn frame(message: &impl fmt::Display, framing: Framing) -> Bytes {
     match framing {
         Framing::Stream => format!("{message}\n").into(),
@@ -222,7 +204,6 @@ pub(crate) fn frame(message: &impl fmt::Display, framing: Framing) -> Bytes {
     }
 }
 
-/// The protocol of a table that plays by the rules `R`.
 #[derive(Debug)]
 pub struct Lines<R>(PhantomData<R>);
 

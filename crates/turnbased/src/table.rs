@@ -1,5 +1,3 @@
-//! The server of any turn-based game: the seats, the turns, and the messages to each client.
-
 use alloc::{
     borrow::ToOwned as _,
     collections::BTreeMap,
@@ -21,8 +19,7 @@ use crate::{
     protocol::{ClientMessage, Ending, Lines, Name, ServerMessage},
 };
 
-/// How long the seat of a player whose connection is lost is retained. A player from the same host with the same name
-/// gets it back.
+/// After a lost connection, a player from the same host with the same name gets the seat back within this time.
 const RETAINED: Duration = Duration::from_secs(60);
 /// A player who is idle between two games for this time loses its seat.
 const IDLE: Duration = Duration::from_secs(15 * 60);
@@ -36,7 +33,6 @@ const PLAYING: &str = "the game is not over; RESIGN gives it up";
 const NOT_YOUR_TURN: &str = "it is not your turn";
 const ILLEGAL: &str = "that move is not possible";
 
-/// The configuration that a table is created from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setup<O> {
     options: O,
@@ -44,24 +40,20 @@ pub struct Setup<O> {
 }
 
 impl<O> Setup<O> {
-    /// The options of the table.
     pub const fn options(&self) -> &O {
         &self.options
     }
 
-    /// The seed of all random choices.
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 }
 
-/// The state of a table as plain data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State<R> {
     peers: BTreeMap<PeerId, Peer>,
     seats: BTreeMap<u8, Seat>,
     game: Option<Game<R>>,
-    // The number of games that have started.
     games: u32,
     last_move: Option<LastMove>,
     has_stopped: bool,
@@ -79,7 +71,7 @@ struct Seat {
     name: Name,
     peer: PeerId,
     host: HostId,
-    // The time when its connection was lost.
+    // When the connection was lost.
     lost: Option<Time>,
     is_ready: bool,
     // The time of its last action.
@@ -89,24 +81,20 @@ struct Seat {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Game<R> {
     rules: R,
-    // The time at which the current turn began.
     asked: Time,
 }
 
-/// The last move at a table. It is kept after the end of its game.
+/// The last move, which is kept after the end of its game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastMove {
-    /// The number of its game, from 1.
+    /// Counted from 1.
     pub game: u32,
-    /// Its number in the game, from 1.
+    /// Counted from 1.
     pub number: u32,
-    /// The name of the player.
     pub name: String,
-    /// Its text.
     pub action: String,
 }
 
-/// The server of a game with the rules `R`.
 #[derive(Debug, Clone)]
 pub struct Table<R: Rules> {
     setup: Setup<R::Options>,
@@ -114,10 +102,8 @@ pub struct Table<R: Rules> {
 }
 
 impl<R: Rules> Table<R> {
-    /// A table without players. All random choices in its games follow from the seed.
-    ///
-    /// # Errors
-    /// When no game can be played with these options; see [`Rules::check`].
+    /// All random choices in the games follow from the seed. Fails when no game can be played with these options; see
+    /// [`Rules::check`].
     pub fn new(options: R::Options, seed: u64) -> Result<Self, String> {
         R::check(&options)?;
         let state = State {
@@ -131,7 +117,6 @@ impl<R: Rules> Table<R> {
         Ok(Self { setup: Setup { options, seed }, state })
     }
 
-    /// The position of the current game.
     pub fn position(&self) -> Option<&R> {
         self.state.game.as_ref().map(|game| &game.rules)
     }
@@ -141,7 +126,6 @@ impl<R: Rules> Table<R> {
         self.position().map(|rules| rules.view(None))
     }
 
-    /// The last move.
     pub const fn last_move(&self) -> Option<&LastMove> {
         self.state.last_move.as_ref()
     }
@@ -178,7 +162,7 @@ impl<R: Rules> Table<R> {
         self.greeting(self.seat_of(peer)).iter().for_each(|message| self.send(peer, message, out));
     }
 
-    // The state of the table that the player at this seat, or a watcher, may see.
+    // The state that the player at this seat, or a watcher, may see.
     fn greeting(&self, seat: Option<u8>) -> Vec<ServerMessage> {
         let mut messages = vec![ServerMessage::Room { game: R::NAME.to_owned(), seats: R::SEATS }];
         messages.extend(seat.map(|seat| ServerMessage::Ok(seat + 1)));
@@ -300,7 +284,7 @@ impl<R: Rules> Table<R> {
         }
     }
 
-    // Ends the game. A loser who did not play to the end is ranked behind all other players.
+    // A loser who did not play to the end is ranked behind all other players.
     fn finish(&mut self, how: Ending, loser: Option<u8>, now: Time, out: &mut Outbox) {
         let Some(Game { rules, .. }) = self.state.game.take() else { return };
         let mut scores = rules.scores();
@@ -334,7 +318,6 @@ impl<R: Rules> Table<R> {
         }
     }
 
-    // Closes a peer after a last message.
     fn dismiss(&mut self, now: Time, peer: PeerId, text: &str, why: Departure, out: &mut Outbox) {
         self.send(peer, &ServerMessage::Bye(text.to_owned()), out);
         let seat = self.seat_of(peer);
@@ -360,7 +343,7 @@ impl<R: Rules> Table<R> {
         self.send_all(&ServerMessage::Wait(self.missing()), out);
     }
 
-    // Only a player who closes the connection in an orderly way leaves. A player who lost the connection may return.
+    // Only a player who closes the connection in an orderly way leaves; others may return.
     fn disconnected(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
         let seat = self.seat_of(peer);
         self.state.peers.remove(&peer);

@@ -5,7 +5,6 @@ use core::str;
 use netcore::{Hosted, Output, Room as _, To};
 use proptest::prelude::*;
 
-/// Players take one to three sticks in turn; the player who takes the last one wins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Sticks {
     left: u8,
@@ -50,13 +49,12 @@ impl Rules for Sticks {
     }
 }
 
-/// A room, and the messages to its peers and its observer.
 struct Hall {
     room: Hosted<Table<Sticks>>,
     now: Time,
     out: Outbox,
     events: Vec<GameEvent>,
-    // The last peer that `step` has connected.
+    // The last connected peer.
     last: u64,
 }
 
@@ -100,7 +98,6 @@ impl Hall {
         if self.room.deadline().is_some_and(|due| due <= self.now) { self.input(Input::Elapsed) } else { vec![] }
     }
 
-    /// Performs a random step with one of the last peers.
     fn step(&mut self, (peer, what, text): &(u64, u8, String)) -> Vec<(u64, String)> {
         let peer = self.last.saturating_sub(*peer);
         match what {
@@ -129,7 +126,6 @@ fn to(peer: u64, said: &[(u64, String)]) -> Vec<&str> {
     said.iter().filter(|(other, _)| *other == peer).map(|(_, text)| &text[..]).collect()
 }
 
-/// The ranks and scores by seat of the last game.
 fn ranks(hall: &Hall) -> Vec<(String, u32, i64)> {
     let ended = hall.events.iter().rev().find_map(|event| match event {
         GameEvent::Ended { standings, .. } => Some(standings),
@@ -179,7 +175,6 @@ fn player_whose_connection_breaks_keeps_its_seat_for_a_minute() {
     for why in [Gone::Broken, Gone::Lagging, Gone::Interrupted] {
         let mut hall = Hall::begun();
         hall.say(1, "MOVE 1");
-        // After a crash all peers disconnect, in any order.
         hall.lose(2, why);
         hall.lose(1, why);
         assert_eq!(hall.wait(RETAINED / 2), []);
@@ -199,15 +194,13 @@ fn options_are_checked() {
     assert_eq!(Table::<Sticks>::new(100, 1).unwrap_err(), "sticks are at most 99 more than four");
 }
 
-/// A random step of a table.
 fn happening() -> impl Strategy<Value = (u64, u8, String)> {
     let text = prop_oneof!["PLAY (Ann|Bob|Eve)", "MOVE [0-4]", "AGAIN|RESIGN|QUIT", "[ -~]{0,9}",];
     (0..5u64, 0..8u8, text)
 }
 
 proptest! {
-    /// A table that is restored from its state behaves like the original, whatever happens. No message is sent to an
-    /// unknown peer, and the scores of a game have one row for each seat.
+    /// No message is sent to an unknown peer, and the scores of a game have one row for each seat.
     #[test]
     fn state_is_complete(before in prop::collection::vec(happening(), 0..40), after in prop::collection::vec(happening(), 0..20)) {
         let mut hall = Hall::new();
