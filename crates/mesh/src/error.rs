@@ -1,17 +1,14 @@
-//! Errors of shared storage.
-
 use std::fmt;
 
 use thiserror::Error;
 
-/// The kind of an error, which determines how the caller reacts.
+/// Determines how the caller reacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The broker does not answer. The request may have been executed; retry it.
     Away,
-    /// A limit is reached.
     Full,
-    /// A retry cannot succeed until an operator changes the configuration of this program or of the broker.
+    /// A retry cannot succeed until an operator changes this program or the broker.
     Setup,
 }
 
@@ -27,7 +24,6 @@ pub struct MeshError {
 }
 
 impl MeshError {
-    /// Creates an error.
     pub fn new(
         kind: ErrorKind,
         what: impl Into<String>,
@@ -38,7 +34,6 @@ impl MeshError {
         Self { kind, what: what.into(), place: place.into(), why: why.to_string(), advice: advice.into() }
     }
 
-    /// Returns the kind of the error.
     pub const fn kind(&self) -> ErrorKind {
         self.kind
     }

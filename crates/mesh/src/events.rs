@@ -22,35 +22,30 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     age_seconds: EVENTS_AGE_SECONDS,
 };
 
-/// A published event of a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// The position of the event; following can resume after it.
+    /// Following can resume after it.
     pub sequence: Sequence,
-    /// Whether the event replaces the state of the room. Otherwise it applies to the state after the previous event.
+    /// It replaces the state of the room; otherwise it applies to the state after the previous event.
     pub is_snapshot: bool,
-    /// The content.
     pub body: Bytes,
 }
 
 /// The event streams of rooms.
 ///
-/// Only the owner of a room publishes, under the fence of its claim; an event with an older fence is rejected. The
-/// first event of a claim is a snapshot, and so is at least every [`MAX_CHANGES`]th event. Events expire after one
-/// hour. If a room has not published for that long, a new follower receives its state with the next snapshot.
+/// Only the owner of a room publishes; an event with an older fence is rejected. The first event of a claim is a
+/// snapshot, and so is at least every [`MAX_CHANGES`]th event. Events expire after an hour: if a room has been silent
+/// for that long, a new follower waits for its next snapshot.
 pub trait Events: Send + Sync {
-    /// Appends an event to the stream of a room. A repeated attempt whose first reply was lost is stored once.
+    /// A repeated attempt whose first reply was lost is stored once.
     fn publish<'a>(&'a self, room: &'a Name, event: &'a Append) -> Answer<'a, Result<Appended, MeshError>>;
 
-    /// Follows a room, starting with the last snapshot or after the event `after`.
+    /// Starts with the last snapshot or after the event `after`.
     fn follow<'a>(&'a self, room: &'a Name, after: Option<Sequence>) -> Answer<'a, Result<Box<dyn Follow>, MeshError>>;
 }
 
-/// The events of a room, one after another.
 pub trait Follow: Send {
-    /// Returns the next event: a snapshot, or the direct successor of the previous event. Gaps are never hidden. An
-    /// error ends the stream: follow again from the last event.
-    ///
-    /// This method is cancel safe: dropping the future loses no event.
+    /// Returns a snapshot, or the direct successor of the previous event; gaps are never hidden. An error ends the
+    /// stream: follow again from the last event. Cancel safe: dropping the future loses no event.
     fn next(&mut self) -> Answer<'_, Result<Event, MeshError>>;
 }

@@ -24,44 +24,39 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     age_seconds: JOURNALS_AGE_SECONDS,
 };
 
-/// A piece of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Whether the piece starts a segment.
     pub is_start: bool,
-    /// The content.
     pub body: Bytes,
 }
 
-/// The journals of matches.
+/// The journals of matches: chains of segments, each of which starts with a state of the match.
 ///
-/// A journal is a chain of segments, and each segment starts with a state of the match. The owner appends pieces under
-/// the fence of its claim, and each piece names its predecessor. Stored pieces survive the loss of the node and of any
-/// minority of the brokers.
+/// The owner appends pieces under the fence of its claim, and each piece names its predecessor. Stored pieces survive
+/// the loss of the node and of any minority of the brokers.
 ///
-/// To take a match over, first [`open`](Self::open) its journal and then [`read`](Self::read) it. The former owner can
-/// no longer append after that, so the pieces read contain everything that was published.
+/// To take a match over, first [`open`](Self::open) its journal and then [`read`](Self::read) it: the former owner can
+/// no longer append, so the pieces contain everything that was published.
 pub trait Journals: Send + Sync {
-    /// Raises the fence, so that every append with an older one is rejected. Returns the position to append to, or the
-    /// greater fence of a later owner.
+    /// Rejects every append with an older fence from now on. Returns the position to append to, or the greater fence of
+    /// a later owner.
     fn open<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<Appended, MeshError>>;
 
-    /// Appends a piece; an anchor starts a segment. A repeated attempt whose first reply was lost is stored once.
+    /// An anchor starts a segment. A repeated attempt whose first reply was lost is stored once.
     fn append<'a>(&'a self, journal: &'a Name, piece: &'a Append) -> Answer<'a, Result<Appended, MeshError>>;
 
-    /// Returns all retained pieces without gaps, beginning with the start of a segment.
+    /// All retained pieces without gaps, beginning with the start of a segment.
     fn read<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Vec<Piece>, MeshError>>;
 
-    /// Removes the journal of a match whose result is published; the fence remains for a week. Returns `false` if the
-    /// journal was opened under a greater fence.
+    /// Removes the journal of a published result; the fence remains for a week. `false` if it was opened under a
+    /// greater fence.
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>>;
 
-    /// Removes the pieces before this one, which starts a complete segment.
+    /// Removes the pieces before this start of a complete segment.
     fn trim<'a>(&'a self, journal: &'a Name, before: Sequence) -> Answer<'a, Result<(), MeshError>>;
 
-    /// Returns the names of journals with more than one record, in any order.
+    /// The journals with more than one record, in any order.
     fn names(&self) -> Answer<'_, Result<Vec<Name>, MeshError>>;
 
-    /// Returns the fence of the last write or open.
     fn fence<'a>(&'a self, journal: &'a Name) -> Answer<'a, Result<Option<Fence>, MeshError>>;
 }

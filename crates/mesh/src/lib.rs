@@ -1,15 +1,10 @@
-//! State that the hubs of one arcade share.
+//! State that the hubs of one arcade share; `docs/fleet.md` states the guarantees.
 //!
-//! A hub is a *node*. Each room has one owner among the nodes, and moves are not shared. The shared state is:
-//!
-//! - [`Directory`]: nodes, rooms and their owners, and codes.
-//! - [`Events`]: event streams of rooms for watchers and lobbies.
-//! - [`Results`]: the queue of results for the database.
-//! - [`Journals`]: journals that let another node resume a match.
-//!
-//! [`Local`] implements all of them in one process. With the feature `nats`, `Nats` implements them over NATS
-//! `JetStream`. [`Node`] implements heartbeats and claims of a hub, and [`Writer`] its appends to a log: both are
-//! state machines without a clock or a socket. `docs/fleet.md` states the guarantees.
+//! A hub is a *node*. Each room has one owner among the nodes, and moves are not shared. [`Local`] implements the
+//! shared state in one process, and `Nats` (feature `nats`) over NATS `JetStream`. [`Node`] implements heartbeats and
+//! claims of a hub, and [`Writer`] its appends to a log: both are state machines without a clock or a socket.
+
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
 mod directory;
 mod error;
@@ -49,5 +44,4 @@ pub use results::{
 };
 pub use writer::{LogReply, LogRequest, MAX_WAITING, Writer};
 
-/// A boxed future of a result.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -21,9 +21,7 @@ pub const MAX_ENTRIES: usize = 100_000;
 /// The maximum number of logs; events and journals are counted separately.
 pub const MAX_LOGS: usize = 10_000;
 
-/// The shared state of hubs, within this process.
-///
-/// Clones share the state, which does not outlive the process. A single hub stores its results and journals in its
+/// The shared state of hubs within this process, shared by clones. A single hub stores its results and journals in its
 /// database and its files.
 #[derive(Clone)]
 pub struct Local(Arc<Inner>);
@@ -43,7 +41,7 @@ struct LocalState {
 }
 
 impl Local {
-    /// Creates an empty instance. `clock` returns the time and must be monotonic.
+    /// `clock` must be monotonic.
     pub fn new(clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         let state = LocalState {
             entries: Entries::default(),
@@ -62,7 +60,6 @@ impl Local {
         (self.0.clock)()
     }
 
-    // Wakes tasks that wait for a change.
     fn changed(&self) {
         self.0.changes.wake();
     }
@@ -74,18 +71,15 @@ impl fmt::Debug for Local {
     }
 }
 
-/// The wakers of waiting tasks.
 #[derive(Debug, Default)]
 struct Changes(Mutex<Vec<Waker>>);
 
 impl Changes {
-    /// Wakes all waiting tasks.
     fn wake(&self) {
         let waiting = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until `look` returns a value.
     fn wait<'a, T>(&'a self, look: impl FnMut() -> Option<T> + 'a) -> impl Future<Output = T> + 'a {
         Wait { changes: self, look: Box::new(look) }
     }
@@ -111,7 +105,6 @@ impl<T, L: FnMut() -> Option<T>> Future for Wait<'_, L> {
     }
 }
 
-// The error for a reached limit.
 fn full(what: &str, most: impl fmt::Display) -> MeshError {
     MeshError::new(
         ErrorKind::Full,

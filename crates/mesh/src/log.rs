@@ -1,7 +1,5 @@
-//! Fenced logs, the common basis of [`Events`](crate::Events) and [`Journals`](crate::Journals).
-//!
-//! A log restarts at each *anchor*, a record that does not depend on earlier ones: a snapshot, or the first piece of a
-//! segment. Each record names its predecessor, so a reader detects gaps.
+//! Fenced logs, the common basis of [`Events`](crate::Events) and [`Journals`](crate::Journals). A log restarts at each
+//! *anchor*: a snapshot, or the first piece of a segment. Each record names its predecessor, so a reader detects gaps.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -11,7 +9,7 @@ use crate::Name;
 /// The maximum size of an append in bytes. A broker accepts messages of 1 MiB by default.
 pub const MAX_APPEND: usize = 512 << 10;
 
-/// The number of a claim. A later claim on the same room has a greater number.
+/// The number of a claim: greater for a later claim on the same room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Fence(pub u64);
 
@@ -19,61 +17,49 @@ pub struct Fence(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Sequence(pub u64);
 
-/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// It does not depend on earlier records, so a reader can start here.
+    /// A reader can start here.
     Anchor,
-    /// It depends on the records before it.
     Entry,
-    /// It raises the fence, and has no content.
+    /// Raises the fence, without content.
     Opened,
 }
 
-/// A record to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
-    /// The fence of the claim.
     pub fence: Fence,
-    /// The last record, which must have the same fence. With `None`, an anchor takes the log over, regardless of the
-    /// last record.
+    /// The last record, with the same fence. With `None`, an anchor takes the log over, whatever the last record is.
     pub after: Option<Sequence>,
-    /// Whether a reader can start at this record.
     pub is_anchor: bool,
-    /// The content.
     pub body: Bytes,
 }
 
-/// The outcome of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
-    /// The record is stored at this position, by this attempt or an earlier one.
+    /// By this attempt or an earlier one.
     Stored(Sequence),
-    /// A later claim, with this fence, exists. No further record can be stored under the fence of the append.
+    /// The fence of a later claim: no further record is stored under the older one.
     Fenced(Fence),
-    /// The last record, at this position, is not the expected one.
+    /// The last record, which is not the expected one.
     Misplaced(Sequence),
     /// The next record must be an anchor.
     AnchorDue,
 }
 
-/// The limits of a log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// The name of the stream.
     pub(crate) name: &'static str,
-    /// The number of records after which an anchor is due.
+    /// After this many records or bytes, an anchor is due.
     pub(crate) records: u32,
-    /// The number of bytes after which an anchor is due.
     pub(crate) bytes: u64,
-    /// The number of anchors that are retained with the records that follow them.
+    /// Anchors that are retained, with the records that follow them.
     pub(crate) anchors: usize,
-    /// The lifetime of records in seconds. An anchor is due after half of it.
+    /// Lifetime of records. An anchor is due after half of it.
     pub(crate) age_seconds: u64,
 }
 
-/// The metadata of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) name: Name,
@@ -81,7 +67,7 @@ pub(crate) struct Head {
     pub(crate) kind: Kind,
     /// The previous record.
     pub(crate) after: Sequence,
-    /// The records and bytes since the anchor, and when the anchor was written, in seconds.
+    /// Since the anchor, and when it was written, in seconds.
     pub(crate) records: u32,
     pub(crate) bytes: u64,
     pub(crate) anchored: u64,
@@ -89,7 +75,6 @@ pub(crate) struct Head {
     pub(crate) anchors: Vec<Sequence>,
 }
 
-/// A stored record.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) sequence: Sequence,
@@ -97,17 +82,14 @@ pub(crate) struct Record {
     pub(crate) body: Bytes,
 }
 
-/// Whether a record can be appended.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// The record can be stored with this head if the last record is unchanged. Records before the sequence are no
-    /// longer needed.
+    /// With this head if the last record is unchanged. Records before the sequence are no longer needed.
     Store(Head, Option<Sequence>),
-    /// The record is rejected.
     Refuse(Appended),
 }
 
-/// Checks whether `append` can follow `last`. `now` is in seconds, like [`Head::anchored`].
+/// `now` is in seconds, like [`Head::anchored`].
 pub(crate) fn judge(name: &Name, last: Option<&Record>, append: &Append, bounds: Bounds, now: u64) -> Verdict {
     let kind = if append.is_anchor { Kind::Anchor } else { Kind::Entry };
     let end = last.map_or(Sequence(0), |last| last.sequence);
@@ -157,7 +139,7 @@ pub(crate) fn judge(name: &Name, last: Option<&Record>, append: &Append, bounds:
     )
 }
 
-/// Returns the head of the record that raises the fence, or the greater fence of a later claim.
+/// The head of the record that raises the fence, or the greater fence of a later claim.
 pub(crate) fn open(name: &Name, last: Option<&Record>, fence: Fence) -> Result<Head, Fence> {
     let Some(last) = last else {
         let (after, anchors) = (Sequence(0), vec![]);
@@ -175,31 +157,27 @@ pub(crate) fn open(name: &Name, last: Option<&Record>, fence: Fence) -> Result<H
     Ok(head)
 }
 
-/// How a reader handles a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// The record is shown.
     Shown,
-    /// The record has no content, or precedes the first anchor.
+    /// Without content, or before the first anchor.
     Hidden,
-    /// A record before it is missing: reading restarts at the last anchor.
+    /// Reading restarts at the last anchor.
     Gap,
 }
 
-/// Checks the sequence of records that a reader receives in order.
+/// Checks the order of the records that a reader receives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
-    /// The last record; `None` before the first anchor.
+    /// `None` before the first anchor.
     last: Option<Sequence>,
 }
 
 impl Chain {
-    /// Creates a chain that continues after this record, or starts at an anchor.
     pub(crate) const fn after(last: Option<Sequence>) -> Self {
         Self { last }
     }
 
-    /// Processes the next record.
     pub(crate) fn take(&mut self, record: &Record) -> Taken {
         let is_anchor = record.head.kind == Kind::Anchor;
         match self.last {

@@ -13,13 +13,11 @@ pub const MAX_NAME: usize = 64;
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
 
-/// A text that is not a valid [`Name`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the name {0:?} is not of 1 to {MAX_NAME} letters, digits, '-' and '_'")]
 pub struct NameError(String);
 
 impl Name {
-    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -39,7 +37,7 @@ impl TryFrom<String> for Name {
         if (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(fits) {
             Ok(Self(text))
         } else {
-            // The text may come from an unauthenticated client, so the error quotes only the start of it.
+            // The text may come from an unauthenticated client, so only its start is quoted.
             Err(NameError(text.chars().take(MAX_NAME + 1).collect()))
         }
     }

@@ -38,35 +38,31 @@ use crate::{ErrorKind, MeshError, Name, TAKEN_SECONDS, events, journals};
 
 /// How long reachable servers may take to create the streams.
 const SETTLING: Duration = Duration::from_secs(15);
-/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The address of the broker and its storage limits.
 #[derive(Debug, Clone)]
 pub struct BrokerSettings {
-    /// Addresses of servers of one cluster: `nats://HOST:PORT`, or `nats://USER:PASSWORD@HOST:PORT` with a user and a
-    /// password. `tls://` encrypts. One reachable server is enough.
+    /// Servers of one cluster: `nats://HOST:PORT`, or `nats://USER:PASSWORD@HOST:PORT`; `tls://` encrypts. One
+    /// reachable server is enough.
     pub servers: Vec<String>,
-    /// The prefix of stream names. Arcades with different prefixes can share a broker without sharing data.
+    /// Of stream names. Arcades with different prefixes share a broker without sharing data.
     pub prefix: Name,
-    /// The storage limits.
     pub limits: Limits,
 }
 
-/// Storage limits of the broker, in bytes on each of its disks.
+/// In bytes on each disk of the broker.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// The limit of the directory.
     pub directory_bytes: i64,
-    /// The limit of events. If it is reached, the oldest are dropped.
+    /// At the limit, the oldest are dropped.
     pub events_bytes: i64,
-    /// The limit of journals. If it is reached, appends are rejected.
+    /// At the limit, appends are rejected.
     pub journals_bytes: i64,
-    /// The limit of results. If it is reached, new results are rejected.
+    /// At the limit, new results are rejected.
     pub results_bytes: i64,
-    /// The number of replicas: 1, or 3 with three servers or more. The default depends on the servers.
+    /// Replicas: 1, or 3 with three servers or more. The default depends on the servers.
     pub copies: Option<usize>,
-    /// How long a consumer has exclusive access to a result, in seconds.
+    /// How long a consumer has exclusive access to a result.
     pub taken_seconds: u64,
 }
 
@@ -83,7 +79,7 @@ impl Default for Limits {
     }
 }
 
-/// The shared state over NATS `JetStream`. Clones share the connection.
+/// Clones share the connection.
 #[derive(Clone)]
 pub struct Nats(Arc<Inner>);
 
@@ -97,7 +93,7 @@ struct Inner {
     consumer: PullConsumer,
     dead: Stream,
     dead_letters: AtomicU64,
-    /// The number of values that are damaged or of a later version.
+    /// Values that are damaged or of a later version.
     skipped: AtomicU64,
 }
 
@@ -151,7 +147,7 @@ impl Nats {
         setup::connect(place).await?.version().await
     }
 
-    /// Returns the number of values that were skipped because they are damaged or of a later version.
+    /// Values that were skipped because they are damaged or of a later version.
     pub fn skipped(&self) -> u64 {
         self.0.skipped.load(Ordering::Relaxed)
     }

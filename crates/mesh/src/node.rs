@@ -1,4 +1,4 @@
-//! The state machine of a hub in the mesh: heartbeats, claims, takeovers and handovers.
+//! A hub in the mesh: heartbeats, claims, takeovers and handovers.
 
 mod leases;
 mod life;
@@ -24,19 +24,16 @@ use self::{
 };
 use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Revision, Value, Written};
 
-/// The interval between heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
-/// How long a node owns its rooms after it has sent a heartbeat that was stored.
+/// How long a node owns its rooms after it has sent a stored heartbeat.
 pub const LEASE: Duration = Duration::from_secs(10);
-/// How long after the last received heartbeat other nodes consider a node dead. The ratio to [`LEASE`] is the
-/// tolerated difference in clock speed: 3 to 2.
+/// When other nodes consider a node dead, since its last heartbeat arrived. The ratio to [`LEASE`], 3 to 2, is the
+/// tolerated difference in clock speed.
 pub const EXPIRY: Duration = Duration::from_secs(15);
-/// The timeout of a request.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 /// The maximum number of rooms of a node.
 pub const MAX_ROOMS: usize = 4_096;
 
-/// The operating mode of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Plan {
     Serve,
@@ -44,63 +41,48 @@ enum Plan {
     Leave { announced: bool },
 }
 
-/// The configuration of a node.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The unique name of the node.
     pub name: Name,
-    /// Identifies the data directory. The caller must hold a lock that excludes other processes with the same
-    /// identity.
+    /// Of the data directory. The caller holds a lock that excludes other processes with this identity.
     pub identity: Name,
-    /// The address at which peers reach the node.
     pub address: String,
-    /// The node takes rooms over only while it has fewer rooms than this; at most [`MAX_ROOMS`].
+    /// No takeovers from this number of rooms on; at most [`MAX_ROOMS`].
     pub most_rooms: usize,
-    /// The rules that the node can run; see [`RoomValue::needs`](crate::RoomValue::needs).
     pub runs: Vec<String>,
-    /// How long the node may continue without the directory; the same on all nodes. See [`OUTAGE`].
+    /// How long the node may continue without the directory; equal on all nodes. See [`OUTAGE`].
     pub outage: Duration,
 }
 
-/// The parameters of a room that the hub opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
-    /// The durability of the room.
     pub durability: Durability,
-    /// The row that lobbies show.
     pub row: String,
-    /// The rules that the room requires; see [`RoomValue::needs`](crate::RoomValue::needs).
+    /// See [`RoomValue::needs`](crate::RoomValue::needs).
     pub needs: String,
-    /// Whether an earlier run has left the room in the data directory. Such a room may also be taken over from a dead
-    /// node.
+    /// From an earlier run in this data directory. Such a room may also be taken over from a dead node.
     pub returns: bool,
 }
 
 impl Opening {
-    /// Creates the parameters of a new room that any node can run.
+    /// A new room that any node can run.
     pub const fn new(durability: Durability, row: String) -> Self {
         Self { durability, row, needs: String::new(), returns: false }
     }
 }
 
-/// Identifies a request, to match it with its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// A write request to the [`Directory`](crate::Directory).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteRequest {
-    /// The entry.
     pub key: Key,
-    /// The new value; `None` removes the entry.
+    /// `None` removes the entry.
     pub value: Option<Value>,
-    /// The expected revision; `None` if there is no entry.
     pub expected: Option<Revision>,
 }
 
 impl WriteRequest {
-    /// Sends the request.
-    ///
     /// # Errors
     /// Returns the error of the directory. Its [`Reply`] is [`Reply::Failed`].
     pub async fn perform(&self, directory: &dyn Directory) -> Result<Written, MeshError> {
@@ -108,133 +90,110 @@ impl WriteRequest {
     }
 }
 
-/// The outcome of a directory request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// The reply of the directory.
     Written(Written),
-    /// An error.
     Failed,
 }
 
-/// An input of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// The deadline has passed.
     Elapsed,
-    /// The directory has changed.
     Delta(Delta),
-    /// The directory has replied to a request.
     Reply(Ticket, Reply),
-    /// Another node has replied; `None` if it could not be reached.
+    /// `None` if the other node could not be reached.
     LeaseGranted(Ticket, Option<LeaseGrant>),
-    /// The hub opens a room.
     Open(Name, Opening),
-    /// The hub has the state of a room that it has taken over.
+    /// The hub has the state of a room that was taken over.
     Restored(Name),
-    /// The row that lobbies show for a room has changed.
     Row(Name, String),
-    /// A room has ended.
     Close(Name),
-    /// The node stops accepting rooms. It keeps its rooms until they are handed over.
+    /// Stop accepting rooms, and keep the present ones until they are handed over.
     Drain,
-    /// Hands a room of a draining node over to another node. [`Output::Suspend`] or [`Output::Stays`] follows once the
-    /// directory shows that the node drains.
+    /// Hand a room of a draining node over. [`Output::Suspend`] or [`Output::Stays`] follows once the directory shows
+    /// that the node drains.
     HandOver(Name),
-    /// Cancels the handover of a room. Has no effect if the room is already suspended.
+    /// Cancel the handover. No effect on a suspended room.
     Stay(Name),
-    /// A room to be handed over no longer publishes, and its journal is stored. [`Output::HandedOver`] follows.
+    /// The room no longer publishes, and its journal is stored. [`Output::HandedOver`] follows.
     Suspended(Name),
-    /// The process is about to exit. Its rooms no longer publish.
+    /// The process exits soon. Its rooms no longer publish.
     Leave,
 }
 
-/// How a node came to own a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// The room is new.
     New,
-    /// This process has owned the room without interruption; its memory holds the state.
+    /// This process has owned the room without interruption and has its state.
     Again,
-    /// An earlier process of this node owned the room, and its files hold the state. For [`Durability::Cluster`] the
-    /// journal in the mesh holds it too, and survives failures that the files may not.
+    /// An earlier process of this node owned the room, and its files hold the state. For [`Durability::Cluster`] so
+    /// does the journal in the mesh, which survives failures that the files may not.
     Returned,
-    /// Another node owned the room, and the journal in the mesh holds the state. A room without a journal is to be
-    /// closed: it has published nothing, or its durability permits the loss.
+    /// The journal in the mesh holds the state. Close a room without a journal: it has published nothing, or its
+    /// durability permits the loss.
     TakenOver,
 }
 
-/// Why a room cannot be handed over.
+/// Why a room cannot be handed over: no node accepts rooms, or none that does can run this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stays {
-    /// No other node accepts rooms.
     NoNode,
-    /// No node that accepts rooms can run this one.
     NoRules,
 }
 
-/// An output of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// A request to the directory.
     Write(Ticket, WriteRequest),
-    /// A request to another node that bypasses the directory; see [`Node::grant_lease`].
+    /// Bypasses the directory; see [`Node::grant_lease`].
     RequestLease(Ticket, LeaseRequest),
-    /// The node owns a room under this fence from now on.
+    /// The node owns the room under this fence from now on.
     Own(Name, Fence, How),
-    /// The node has lost the room, which ends here and must not publish anything further.
+    /// The room ends here and must not publish anything further.
     Lost(Name),
-    /// A room cannot be opened: its name is taken, or the node cannot accept it.
     Taken(Name),
-    /// The entry of an ended room is removed; its journal may be removed too.
+    /// The entry is removed; the journal may be removed too.
     Closed(Name),
-    /// The room is to be suspended for its handover.
     Suspend(Name),
-    /// The room cannot be handed over.
     Stays(Name, Stays),
-    /// The room was handed over, and ends here. If no other node takes it, this node takes it back.
+    /// The room ends here. If no other node takes it, this node takes it back.
     HandedOver(Name),
-    /// Another data directory uses the name of this node. The node waits until the name is free.
+    /// Another data directory uses the name; the node waits until it is free.
     NameTaken,
-    /// The node has left the directory.
     Left,
 }
 
 /// A node of the fleet: a state machine without a clock or a socket.
 ///
-/// After each [`input`](Self::input), execute the outputs. Pass [`Input::Elapsed`] when [`deadline`](Self::deadline)
-/// has passed. Check [`may_publish`](Self::may_publish) before a room publishes anything.
+/// After each [`input`](Self::input), execute the outputs. Pass [`Input::Elapsed`] at the [`deadline`](Self::deadline).
+/// Check [`may_publish`](Self::may_publish) before a room publishes anything.
 #[derive(Debug)]
 pub struct Node {
     settings: Settings,
     plan: Plan,
     life: Option<Life>,
-    // When the entry of this node is due, and the next heartbeat if heartbeats are separate from the entry.
+    // When they are due; the latter if heartbeats are separate from the entry.
     next_entry: Time,
     next_heartbeat: Time,
     name_taken: bool,
-    // What the last write of the entry stated.
     last_write: LastWrite,
-    // Whether another node has joined since that write, so that the entry is due immediately.
+    // Another node has joined since that write, so the entry is due immediately.
     entry_is_due: bool,
-    // Whether the lease has expired, so that heartbeats of other nodes may have been missed. Entries of silent nodes
-    // are not removed then.
+    // The lease has expired, so heartbeats may have been missed: entries of silent nodes are not removed.
     missed_heartbeats: bool,
     rooms: BTreeMap<Name, Room>,
     view: View,
     // Rooms that may have to be taken over, and since when.
     orphans: BTreeMap<Name, Time>,
-    // Rooms that this node has handed over, and takes back if no other node owns them.
+    // Handed over; taken back if no other node owns them.
     handed: BTreeSet<Name>,
     pending: BTreeMap<Key, PendingWrite>,
-    // When requests for a key may resume after an error.
+    // Until when requests for a key wait after an error.
     pauses: BTreeMap<Key, Time>,
     leases: Leases,
     tickets: u64,
 }
 
 impl Node {
-    /// Creates a node with an empty view of the directory.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -257,7 +216,6 @@ impl Node {
         }
     }
 
-    /// Processes an input.
     pub fn input(&mut self, now: Time, input: Input, out: &mut Vec<Output>) {
         match input {
             Input::Elapsed => {}
@@ -288,7 +246,7 @@ impl Node {
         self.work(now, out);
     }
 
-    /// Returns the fence if the node owns the room at `now`. Without one, the room must not publish anything.
+    /// The fence if the node owns the room at `now`. Without one, the room must not publish anything.
     pub fn may_publish(&self, room: &Name, now: Time) -> Option<Fence> {
         let room = self.rooms.get(room)?;
         let fence = room.fence()?;
@@ -297,17 +255,15 @@ impl Node {
         owns.then_some(fence)
     }
 
-    /// Whether the node has an entry in the directory and an unexpired lease. Readiness reports this.
+    /// Has an entry and an unexpired lease. Readiness reports this.
     pub fn is_present(&self, now: Time) -> bool {
         self.life.as_ref().is_some_and(|life| now < life.lease())
     }
 
-    /// Returns the rooms that the node owns, with their fences.
     pub fn owned(&self) -> impl Iterator<Item = (&Name, Fence)> {
         self.rooms.iter().filter_map(|(name, room)| Some((name, room.fence()?)))
     }
 
-    /// Returns when [`Input::Elapsed`] is due.
     pub fn deadline(&self) -> Time {
         let key = self.key();
         let own = (!self.pending.contains_key(&key)).then(|| self.not_before(&key, self.next_entry));
@@ -330,7 +286,7 @@ impl Node {
             own.chain(pending).chain(silent).chain(orphans).chain(self.next_lease_request()).min().unwrap_or(far);
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return others };
         self.rooms.iter().fold(others, |first, (name, room)| {
-            // Few of a thousand rooms are due before the other deadlines, so a key is built only for those.
+            // Build a key only for the few of a thousand rooms that are due before the other deadlines.
             let Some(due) = room.due(life).filter(|due| *due < first) else { return first };
             let key = Key::Room(name.clone());
             if self.pending.contains_key(&key) { first } else { first.min(self.not_before(&key, due)) }
@@ -345,7 +301,6 @@ impl Node {
         Key::Heartbeat(self.settings.name.clone())
     }
 
-    // Sends the requests that are due.
     fn work(&mut self, now: Time, out: &mut Vec<Output>) {
         self.time_out_requests(now);
         self.missed_heartbeats |= self.life.as_ref().is_some_and(|life| life.lease() <= now);

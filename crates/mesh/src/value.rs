@@ -17,19 +17,16 @@ use serde::{Serialize, de::DeserializeOwned};
 pub const VERSION: u8 = 1;
 /// The maximum size of the head of a shared value, in bytes.
 pub const MAX_HEAD: usize = 64 << 10;
-/// The number of bytes before the head.
 const FRONT: usize = 4;
 
-/// Why a value cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unread {
-    /// It requires a reader of this version or a later one.
+    /// Requires a reader of this version or a later one.
     Newer(u8),
-    /// It is damaged, or not a value of an arcade.
     Damaged,
 }
 
-/// Encodes a head and a body. Returns `None` if the head is longer than [`MAX_HEAD`].
+/// `None` if the head is longer than [`MAX_HEAD`].
 pub fn write(head: &impl Serialize, body: &[u8]) -> Option<Bytes> {
     let head = serde_json::to_vec(head).ok().filter(|head| head.len() <= MAX_HEAD)?;
     let length = u32::try_from(head.len()).ok()?.to_be_bytes();

@@ -1,5 +1,3 @@
-//! Appends to the log of a room.
-
 use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
@@ -10,25 +8,18 @@ use crate::{Append, Appended, Events, Fence, Journals, MeshError, Name, Piece, R
 /// The maximum number of bytes that wait to be stored.
 pub const MAX_WAITING: usize = 8 << 20;
 
-/// The delay before a retry after an error.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// A request to a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogRequest {
-    /// [`Journals::open`](crate::Journals::open).
     Open(Fence),
-    /// [`Journals::read`](crate::Journals::read).
     Read,
-    /// [`Journals::append`](crate::Journals::append), or [`Events::publish`](crate::Events::publish).
     Append(Append),
 }
 
 impl LogRequest {
-    /// Sends the request to a journal.
-    ///
     /// # Errors
-    /// Returns the error of the journal. The reply is [`LogReply::Failed`].
+    /// Of the journal. The reply is [`LogReply::Failed`].
     pub async fn of_journal(&self, journals: &dyn Journals, name: &Name) -> Result<LogReply, MeshError> {
         Ok(match self {
             Self::Open(fence) => LogReply::Appended(journals.open(name, *fence).await?),
@@ -37,10 +28,10 @@ impl LogRequest {
         })
     }
 
-    /// Sends the request to the event stream of a room, which supports only appends.
+    /// Supports only appends.
     ///
     /// # Errors
-    /// Returns the error of the events. The reply is [`LogReply::Failed`].
+    /// Of the events. The reply is [`LogReply::Failed`].
     pub async fn of_events(&self, events: &dyn Events, room: &Name) -> Result<LogReply, MeshError> {
         Ok(match self {
             Self::Append(append) => LogReply::Appended(events.publish(room, append).await?),
@@ -49,50 +40,44 @@ impl LogRequest {
     }
 }
 
-/// The reply to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogReply {
-    /// The outcome of an append or an open.
     Appended(Appended),
-    /// The pieces of the journal.
     Pieces(Vec<Piece>),
-    /// An error; the request is repeated.
+    /// The request is repeated.
     Failed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// The fence is to be raised, and then the journal is read if `then_read` is set.
     Open {
         then_read: bool,
     },
-    /// The journal is to be read. Appends follow after the record `end`.
+    /// Appends follow after the record `end`.
     Read {
         end: Sequence,
     },
-    /// Pieces are appended after this record. With `None`, the first piece takes the log over.
+    /// After this record. With `None`, the first piece takes the log over.
     Append(Option<Sequence>),
     Fenced(Fence),
 }
 
 /// Appends pieces under a fence, one after another, and tracks which are stored.
 ///
-/// It is a state machine: [`next_request`](Self::next_request) returns the next request to the log, and [`reply`](Self::reply) processes
-/// the reply. One request is pending at a time. A request without a timely reply is repeated, and the log stores it
-/// once.
+/// A state machine: send [`next_request`](Self::next_request), and pass the reply to [`reply`](Self::reply). One
+/// request is pending at a time. Without a timely reply it is repeated, and the log stores it once.
 #[derive(Debug)]
 pub struct Writer {
     fence: Fence,
     step: Step,
     // Where to restart if the log has changed unexpectedly.
     again: Step,
-    // Whether the next piece must be an anchor, as for the first write after the log was opened.
+    // As for the first write after the log was opened.
     wants_anchor: bool,
     waiting: VecDeque<(u64, bool, Bytes)>,
     waiting_bytes: usize,
     written: u64,
     stored: u64,
-    // The last stored anchor.
     anchor: Option<Sequence>,
     pending: Option<(Ticket, Time)>,
     retry: Time,
@@ -117,23 +102,22 @@ impl Writer {
         }
     }
 
-    /// Creates a writer of events.
     pub fn of_events(fence: Fence) -> Self {
         Self::new(fence, Step::Append(None))
     }
 
-    /// Creates a writer for the journal of a match whose state is known.
+    /// The state of the match is known.
     pub fn of_journal(fence: Fence) -> Self {
         Self::new(fence, Step::Open { then_read: false })
     }
 
-    /// Creates a writer for the journal of a match that is taken over. It reads the journal first.
+    /// Reads the journal first.
     pub fn taking_over(fence: Fence) -> Self {
         Self::new(fence, Step::Open { then_read: true })
     }
 
-    /// Adds a piece. Returns its number, from 1. Returns `None` if too many bytes are waiting, or if an anchor is
-    /// required and this piece is not one. A required anchor replaces all waiting pieces.
+    /// Returns the number of the piece, from 1, or `None` if too many bytes wait, or an anchor is required and this is
+    /// none. A required anchor replaces all waiting pieces.
     #[must_use]
     pub fn write(&mut self, is_anchor: bool, body: Bytes) -> Option<u64> {
         if self.wants_anchor {
@@ -154,32 +138,29 @@ impl Writer {
         Some(self.written)
     }
 
-    /// Whether the next piece must be an anchor.
     pub const fn wants_anchor(&self) -> bool {
         self.wants_anchor && matches!(self.step, Step::Append(_))
     }
 
-    /// Returns the number of stored pieces. With cluster durability, effects of later pieces must not be published.
+    /// With cluster durability, effects of later pieces must not be published.
     pub fn stored(&self) -> u64 {
         self.stored
     }
 
-    /// Returns the last stored anchor.
     pub const fn anchor(&self) -> Option<Sequence> {
         self.anchor
     }
 
-    /// Returns the number of pieces and bytes that are not stored yet.
+    /// Pieces and bytes that are not stored yet.
     pub fn lag(&self) -> (u64, usize) {
         (self.written - self.stored, self.waiting_bytes)
     }
 
-    /// Returns the fence of a later claim, after which no piece is stored.
+    /// A later claim, after which no piece is stored.
     pub const fn fenced(&self) -> Option<Fence> {
         if let Step::Fenced(fence) = self.step { Some(fence) } else { None }
     }
 
-    /// Returns the request to send now, if any.
     pub fn next_request(&mut self, now: Time) -> Option<(Ticket, LogRequest)> {
         if self.retry > now || self.pending.is_some_and(|(_, at)| now.since(at) < REQUEST_TIMEOUT) {
             return None;
@@ -199,7 +180,6 @@ impl Writer {
         Some((ticket, request))
     }
 
-    /// Returns when the next request is due.
     pub fn deadline(&self) -> Option<Time> {
         let waits = match self.step {
             Step::Append(_) => !self.waiting.is_empty() && !self.wants_anchor,
@@ -209,9 +189,9 @@ impl Writer {
         waits.then(|| self.pending.map_or(self.retry, |(_, at)| at.plus(REQUEST_TIMEOUT)))
     }
 
-    /// Processes a reply. Returns the journal after it was read.
+    /// Returns the journal after it was read.
     pub fn reply(&mut self, now: Time, ticket: Ticket, reply: LogReply) -> Option<Vec<Piece>> {
-        // A late reply to an earlier attempt. The later attempt receives its own reply.
+        // Late, of an earlier attempt. The later attempt receives its own reply.
         if self.pending.is_none_or(|(pending, _)| pending != ticket) {
             return None;
         }
@@ -235,7 +215,7 @@ impl Writer {
                 }
             }
             (Step::Append(_), LogReply::Appended(Appended::AnchorDue)) => self.wants_anchor = true,
-            // The log has changed: it expired, or an operator has removed it.
+            // It expired, or an operator has removed it.
             (Step::Append(_), LogReply::Appended(Appended::Misplaced(_))) => {
                 self.step = self.again;
                 self.wants_anchor = true;

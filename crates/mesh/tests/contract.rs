@@ -1,5 +1,3 @@
-//! Tests of every implementation.
-
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -12,7 +10,6 @@ use tokio::{task::JoinSet, time::timeout};
 
 use crate::PATIENCE;
 
-/// The traits of one implementation.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) directory: Arc<dyn Directory>,
@@ -28,7 +25,7 @@ impl Shared {
     }
 }
 
-/// Creates one test for each rule. The expression creates an implementation.
+/// One test for each rule. The expression creates an implementation.
 macro_rules! tests {
     ($shared:expr $(, #[$attribute:meta])?) => {
         $crate::contract::rules!($shared, $(#[$attribute])?);
@@ -228,7 +225,6 @@ pub(crate) async fn late_follower_receives_the_last_snapshot_and_later_events(sh
     for (number, is_anchor) in [true, false, false, true, false, false].into_iter().enumerate() {
         let event = append(1, places.last().copied(), is_anchor, number.to_string());
         places.push(place(shared.events.publish(&room, &event).await));
-        // Other rooms have other streams.
         let other = append(1, None, true, "other");
         place(shared.events.publish(&name("other"), &other).await);
     }
@@ -241,9 +237,8 @@ pub(crate) async fn late_follower_receives_the_last_snapshot_and_later_events(sh
     };
     assert_eq!(texts(heard(&shared, None, 3).await), "345");
     assert_eq!(texts(heard(&shared, Some(places[1]), 4).await), "2345");
-    // A follower with a sequence that never existed in this room restarts.
+    // This sequence never existed in this room: the follower restarts.
     assert_eq!(texts(heard(&shared, Some(Sequence(places[5].0 - 1)), 3).await), "345");
-    // The next owner.
     let taken = append(2, None, true, "6");
     place(shared.events.publish(&room, &taken).await);
     assert_eq!(heard(&shared, Some(places[5]), 1).await, [(true, Bytes::from("6"))]);
@@ -319,7 +314,7 @@ pub(crate) async fn uncommitted_result_is_not_lost(shared: Shared) {
     let no = || MeshError::new(mesh::ErrorKind::Away, "commit", "the database", "it is away", "try again");
     let failed = consume_result(&*shared.results, async |_: &Name, _: &Bytes| Err(no())).await;
     assert_eq!(failed, Err(no()));
-    // The clock of the in-process implementation does not advance in this test, so the consumer still holds the result.
+    // The clock of the in-process implementation stands still, so the consumer holds the result.
     assert_eq!(shared.results.submit(&name("m"), &Bytes::from("one")).await, Ok(false));
 }
 

@@ -11,33 +11,30 @@ use mesh::{
 };
 use netcore::Time;
 
-/// A node of the current or the former version.
 #[derive(Debug)]
 pub(crate) struct VersionedNode {
     node: Node,
     former: Option<Former>,
 }
 
-/// Translates between a current node and the directory, so that the node appears to be of the former version: its
-/// entry has no field `apart`, each heartbeat rewrites the entry, and it does not read separate heartbeats.
+/// Makes a node appear to be of the former version: its entry has no field `apart`, each heartbeat rewrites the entry,
+/// and it does not read separate heartbeats.
 #[derive(Debug)]
 struct Former {
     key: Key,
-    // The last value of the entry that was sent, and the last known revision.
+    // Of the entry: the last value that was sent, and the last known revision.
     value: Option<NodeValue>,
     last: Revision,
-    // Pending writes of the entry. With a life, the node regards the write as a separate heartbeat of this life.
+    // With a life, the node regards the write of the entry as a separate heartbeat of this life.
     pending: BTreeMap<Ticket, Option<Revision>>,
 }
 
 impl VersionedNode {
-    /// Creates a node that knows no entries yet.
     pub(crate) fn new(settings: Settings, is_former: bool) -> Self {
         let former = is_former.then(|| Former::new(settings.name.clone()));
         Self { node: Node::new(settings), former }
     }
 
-    /// Processes an input.
     pub(crate) fn input(&mut self, now: Time, input: Input, out: &mut Vec<Output>) {
         let Some(former) = &mut self.former else { return self.node.input(now, input, out) };
         let first = out.len();
@@ -116,7 +113,7 @@ impl Former {
             Written::Conflict(there) => there.map(without_apart),
         };
         let Some(Some(life)) = sent else { return Written::Conflict(there) };
-        // Either an earlier heartbeat of this life was stored and its reply lost, or another node has removed the entry.
+        // An earlier heartbeat of this life was stored and its reply lost, or another node has removed the entry.
         let ended = there.as_ref().and_then(Entry::life) != Some(life);
         let revision = there.map_or(self.last, |entry| entry.revision);
         if !ended {

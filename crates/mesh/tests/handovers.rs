@@ -1,5 +1,3 @@
-//! Tests of handovers, step by step.
-
 use std::{
     collections::VecDeque,
     pin::pin,
@@ -17,7 +15,6 @@ use mesh::{
 };
 use netcore::Time;
 
-/// Returns the result if it is ready.
 fn now<T>(answer: impl Future<Output = T>) -> Option<T> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
@@ -29,16 +26,13 @@ fn name(text: &str) -> Name {
     text.parse().unwrap()
 }
 
-/// A node and its watch.
 struct Machine {
     node: Node,
     watch: Box<dyn Watch>,
     outputs: Vec<Output>,
-    /// Whether it processes inputs.
     runs: bool,
 }
 
-/// Nodes with one directory that answers immediately.
 struct Fleet {
     mesh: Local,
     clock: Arc<AtomicU64>,
@@ -46,7 +40,7 @@ struct Fleet {
 }
 
 impl Fleet {
-    /// Creates one node for each list of rules that it runs.
+    /// One node for each list of rules that it runs.
     fn new(runs: &[&[&str]]) -> Self {
         let clock = Arc::new(AtomicU64::new(1));
         let time = Arc::clone(&clock);
@@ -92,7 +86,6 @@ impl Fleet {
         }
     }
 
-    // Processes changes until none are left.
     fn work(&mut self) {
         let mut is_news = true;
         while std::mem::take(&mut is_news) {
@@ -109,7 +102,6 @@ impl Fleet {
         }
     }
 
-    /// Advances the time.
     fn wait(&mut self, time: Duration) {
         let step = Duration::from_millis(100);
         for _ in 0..time.as_millis() / step.as_millis() {
@@ -118,7 +110,6 @@ impl Fleet {
         }
     }
 
-    /// Opens a room with these needs on the first node.
     fn open(&mut self, needs: &str) -> Name {
         let room = name("nuggets-1");
         let opening = Opening { needs: needs.to_owned(), ..Opening::new(Durability::Cluster, "row".to_owned()) };
@@ -195,7 +186,6 @@ fn rooms_are_suspended_only_after_the_directory_shows_the_drain() {
     assert_eq!(out, []);
     let written = now(ask.perform(&fleet.mesh)).unwrap().unwrap();
     node.input(at, Input::Reply(ticket, Reply::Written(written)), &mut out);
-    // The next one follows immediately.
     let [Output::Write(ticket, ask)] = &out[..] else { panic!("{out:?}") };
     let (ticket, ask) = (*ticket, ask.clone());
     out.clear();
@@ -226,7 +216,7 @@ fn comes_back(is_lost: bool) {
         Entry { revision: Revision(revision), value: Value::Room(room) }
     };
     let mut out = vec![];
-    // The claim of an earlier life, which arrives late.
+    // Of an earlier life; it arrives late.
     let holder = Holder { node: name("ann"), identity: name("disk-of-ann"), life: Revision(0) };
     assert!(life > Revision(0));
     node.input(at, Input::Delta(Delta::Put(Key::Room(room.clone()), entry(40, Some(holder)))), &mut out);
@@ -234,8 +224,7 @@ fn comes_back(is_lost: bool) {
     let (ticket, expected) = (*ticket, ask.expected);
     assert_eq!(expected, Some(Revision(40)));
     out.clear();
-    // Meanwhile another node has taken it over and released it. The reply reports this, or the watch if the reply is
-    // lost.
+    // Another node has taken it over and released it. The reply reports this, or the watch if the reply is lost.
     let (at, input) = if is_lost {
         node.input(at, Input::Delta(Delta::Put(Key::Room(room), entry(61, None))), &mut out);
         assert_eq!(out, [], "one question at a time");

@@ -19,7 +19,6 @@ use netcore::Time;
 
 use crate::contract::{self, Shared, name};
 
-/// A clock that tests advance.
 #[derive(Debug, Clone, Default)]
 struct Hand(Arc<AtomicU64>);
 
@@ -38,7 +37,6 @@ fn shared() -> Shared {
     Shared::of(Hand::default().local())
 }
 
-/// Returns the result, which is ready immediately.
 fn now<T>(answer: impl Future<Output = T>) -> T {
     let mut answer = pin!(answer);
     match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -90,7 +88,7 @@ fn events_expire_after_an_hour_and_a_snapshot_is_due_after_half_of_it() {
     assert_eq!(now(local.publish(&room, &append(Some(second), false))), Ok(Appended::AnchorDue));
     let Ok(Appended::Stored(third)) = now(local.publish(&room, &append(Some(second), true))) else { panic!() };
     hand.wait(EVENTS_AGE_SECONDS / 2);
-    // The first snapshot has expired, so its remaining changes are useless.
+    // The first snapshot has expired, so its changes are useless.
     let mut late = now(local.follow(&room, Some(first))).unwrap();
     assert_eq!(now(late.next()).unwrap().sequence, second, "it has the one before");
     let mut later = now(local.follow(&room, None)).unwrap();

@@ -1,6 +1,4 @@
-//! The contract over NATS, and tests of failing servers.
-//!
-//! `.ci/with-nats` runs these tests with three servers, and sets the path of the server program.
+//! The contract over NATS, and tests of failing servers. `.ci/with-nats` runs them with three servers.
 
 mod servers;
 
@@ -36,19 +34,16 @@ fn limits() -> Limits {
     }
 }
 
-/// Returns a separate place for a test.
 fn place(servers: Vec<String>) -> BrokerSettings {
     static TESTS: AtomicU64 = AtomicU64::new(0);
     let number = TESTS.fetch_add(1, Ordering::Relaxed);
     BrokerSettings { servers, prefix: name(&format!("test-{}-{number}", std::process::id())), limits: limits() }
 }
 
-/// Connects as soon as the servers have found each other.
 async fn connect(place: &BrokerSettings) -> Nats {
     persist(async || Nats::connect(place).await).await
 }
 
-/// Repeats a request until the broker answers.
 async fn persist<T>(mut ask: impl AsyncFnMut() -> Result<T, MeshError>) -> T {
     let begun = Instant::now();
     loop {
@@ -91,7 +86,6 @@ async fn single_server_stores_one_replica() {
     let place = place(servers.addresses());
     let nats = connect(&place).await;
     let revision = stored(nats.write(&code("A"), Some(&text("Ann")), None).await.unwrap());
-    // Another node sees the writes of the first.
     let other = connect(&place).await;
     assert_eq!(other.entry(&code("A")).await, Ok(Some(Entry { revision, value: text("Ann") })));
     assert_eq!(servers.copies(&format!("{}-results", place.prefix)).await, 1);
@@ -141,8 +135,7 @@ async fn streams_with_other_limits_are_rejected() {
     assert!(text.contains("its max_bytes is not 4194305"), "{text}");
 }
 
-/// Consumers that remain until they time out count against the limit of the stream, and a node reads a thousand
-/// journals in half a minute.
+/// They would count against the limit of the stream, and a node reads a thousand journals in half a minute.
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn reading_journals_leaves_no_consumers() {
@@ -189,7 +182,7 @@ async fn values_of_a_later_version_are_skipped_and_counted() {
     assert!(error.to_string().contains("upgrade this node"), "{error}");
 }
 
-/// Appends the given count of numbers to a journal, repeating each until the broker has answered.
+/// Repeats each append until the broker has answered.
 async fn append_numbers(nats: &Nats, journal: &Name, count: u32) {
     let Appended::Stored(mut last) = persist(async || Journals::open(nats, journal, Fence(1)).await).await else {
         panic!()
@@ -223,7 +216,7 @@ async fn writes_survive_the_loss_of_the_leader() {
     assert_eq!(watch.next().await, Ok(Delta::Reset));
     let writes = append_numbers(&nats, &journal, COUNT);
     let claims = async {
-        // Like heartbeats, each write expects the previous one. A write whose reply was lost shows up as a conflict.
+        // Like heartbeats, each write expects the previous one. A lost reply shows up as a conflict.
         let mut last = None;
         for number in 0..COUNT / 2 {
             let value = text(&number.to_string());
@@ -243,7 +236,6 @@ async fn writes_survive_the_loss_of_the_leader() {
         }
     };
     let kill = async {
-        // Wait for the first records.
         progress.subscribe().wait_for(|number| *number >= COUNT / 20).await.unwrap();
         let leader = servers.leader(&format!("{}-journals", place.prefix)).await;
         servers.kill(leader);
@@ -295,7 +287,6 @@ async fn broker_outage_loses_nothing() {
     let message = error.to_string();
     assert!(message.starts_with("cannot write the entry code.A of the directory at 127.0.0.1:"), "{message}");
     assert!(message.ends_with("check that most of the NATS servers are running and reachable"), "{message}");
-    // The same holds for pending calls.
     let error = timeout(PATIENCE, follow.next()).await.unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Away);
     assert_eq!(timeout(PATIENCE, watch.next()).await.unwrap().unwrap_err().kind(), ErrorKind::Away);
@@ -310,7 +301,6 @@ async fn broker_outage_loses_nothing() {
         Appended::Stored(sequence) => sequence,
         other => panic!("{other:?}"),
     };
-    // They resume at their last positions.
     let mut watch = persist(async || nats.watch(Some(before)).await).await;
     let mut follow = persist(async || nats.follow(&room, Some(first)).await).await;
     let changed = timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
@@ -328,7 +318,7 @@ async fn lasting_entry_outlives_the_directory() {
     let revision = stored(nats.write(&lasting, Some(&secret), None).await.unwrap());
     stored(nats.write(&code("A"), Some(&text("Ann")), None).await.unwrap());
     let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
-    // This has the effect of an expiry of all entries.
+    // As if all entries had expired.
     plain.delete_stream(format!("KV_{}-directory", place.prefix)).await.unwrap();
     let nats = connect(&place).await;
     assert_eq!(nats.entry(&code("A")).await, Ok(None));
@@ -392,7 +382,6 @@ async fn full_directory_refuses_no_heartbeat() {
     }
 }
 
-/// A node over NATS, of this version or the previous one.
 struct Running {
     nats: Nats,
     node: VersionedNode,
@@ -421,7 +410,6 @@ impl Running {
         Time::from_nanos(u64::try_from(self.begun.elapsed().as_nanos()).unwrap()).plus(Duration::from_secs(1))
     }
 
-    /// Executes the outputs of the node, and waits briefly.
     async fn step(&mut self) {
         let (mut out, now) = (vec![], self.now());
         self.inputs.drain(..).for_each(|input| self.node.input(now, input, &mut out));
@@ -454,8 +442,7 @@ async fn rolling_upgrade_from_heartbeats_in_the_directory() {
     let mut old = Running::start(&place, "ann", true).await;
     let mut new = Running::start(&place, "bob", false).await;
     let begun = Instant::now();
-    // While the old node is listed, both nodes send heartbeats as writes of their entries, which the old node
-    // understands. The test waits longer than the expiry of a silent node.
+    // Both nodes write their entries while the old one is listed. Waits longer than the expiry of a silent node.
     let mut revisions = std::collections::BTreeSet::new();
     let waits = |begun: Instant, is_reached: bool| {
         begun.elapsed() < mesh::EXPIRY + 2 * mesh::HEARTBEAT || !is_reached && begun.elapsed() < PATIENCE
@@ -468,7 +455,7 @@ async fn rolling_upgrade_from_heartbeats_in_the_directory() {
     assert_eq!(apart(&bob).await, Some(false));
     assert!(revisions.len() > 4 && old.node.is_present(old.now()) && new.node.is_present(new.now()));
     assert_eq!(apart(&ann).await, None);
-    // It may have sent some before it knew of the other node.
+    // Some may have been sent before it knew of the other node.
     let before = entry(&heartbeat).await.map(|entry| entry.revision);
     // The old node leaves, and returns with the new version.
     old.inputs.push(Input::Leave);

@@ -1,8 +1,8 @@
 //! Simulates a fleet of nodes in one thread: lost, delayed and repeated messages, clocks of different speeds, nodes
 //! that are paused, killed or lost, and outages of the broker. A seed determines the entire run.
 //!
-//! The checks, each with its own message: only the owner of a room publishes ([`oracle`]), published state is not lost,
-//! each result counts once, watchers miss no change, and all matches finish after the faults stop.
+//! The checks: only the owner of a room publishes ([`oracle`]), published state is not lost, each result counts once,
+//! watchers miss no change, and all matches finish after the faults stop.
 
 mod broker;
 mod checks;
@@ -15,7 +15,7 @@ mod world;
 
 use self::world::{Options, World};
 
-/// Runs fleets of the seeds 1 to `count`, or of `MESH_SEEDS` seeds from `MESH_SEED` on. A failure reports the seed.
+/// Seeds 1 to `count`, or `MESH_SEEDS` seeds from `MESH_SEED` on.
 fn fleets(count: u64, options: Options) {
     let first = number("MESH_SEED");
     let count = number("MESH_SEEDS").unwrap_or(if first.is_some() { 1 } else { count });
@@ -40,33 +40,29 @@ impl Drop for Named {
     }
 }
 
-/// Each seed is another fleet with other faults. A debug build runs a quarter of them.
 #[test]
 fn no_fleet_breaks_a_promise() {
     fleets(if cfg!(debug_assertions) { 100 } else { 400 }, Options::default());
 }
 
-/// Messages are lost, delayed and repeated, but machines and the broker never fail.
 #[test]
 fn a_lossy_network_breaks_no_promise() {
     fleets(if cfg!(debug_assertions) { 25 } else { 100 }, Options { calm: true, ..Options::default() });
 }
 
-/// Clocks stop while a machine is paused, as those of frozen virtual machines do. Leases are useless then, and only
-/// the fences protect published state.
+/// Clocks stop while a machine is paused, as in frozen virtual machines: leases are useless, and only the fences
+/// protect published state.
 #[test]
 fn frozen_clocks_lose_nothing_that_was_told() {
     fleets(100, Options { frozen: true, ..Options::default() });
 }
 
-/// Some nodes are of the former version: their heartbeats are writes of their entries, and they ignore separate
-/// heartbeats.
+/// Heartbeats of the former version are writes of its entry, and it ignores separate ones.
 #[test]
 fn a_rolling_upgrade_breaks_no_promise() {
     fleets(if cfg!(debug_assertions) { 100 } else { 400 }, Options { mixed: true, ..Options::default() });
 }
 
-/// Two runs of a seed are the same.
 #[test]
 fn a_seed_is_a_fleet() {
     let run = |seed| World::new(seed, Options::default()).run();

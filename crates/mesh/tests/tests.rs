@@ -1,9 +1,5 @@
-//! Tests of the state that hubs share.
-//!
-//! - `contract`: tests of every implementation; `local` and `nats` run them.
-//! - `former`: nodes of the version before separate heartbeats.
-//! - `handovers`: handovers, step by step.
-//! - `simulation`: a fleet of nodes with lossy networks, pauses and crashes, in one thread.
+//! Tests of the shared state: `contract` of every implementation, which `local` and `nats` run; `handovers`, step by
+//! step, with nodes of the `former` version; and the `simulation` of a fleet.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 

@@ -1,5 +1,3 @@
-//! The in-process directory.
-
 use std::{
     collections::{BTreeMap, VecDeque},
     time::Duration,
@@ -13,7 +11,7 @@ use crate::{
     Written,
 };
 
-/// The number of removals retained for resuming watches.
+/// Retained removals for resuming watches.
 const REMEMBERED: usize = 4_096;
 
 #[derive(Debug, Default)]
@@ -27,7 +25,7 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    // Removes expired entries. Watches do not report the expiry, as with a broker.
+    // Watches do not report the expiry, as with a broker.
     fn expire(&mut self, now: Time) {
         let kept = Duration::from_secs(ENTRY_AGE_SECONDS);
         let Self { by_key, by_revision, .. } = self;
@@ -75,7 +73,6 @@ impl Entries {
         Ok(Written::Stored(revision))
     }
 
-    // Returns the first change after a revision.
     fn after(&self, revision: Revision) -> Option<(Revision, Delta)> {
         let next = Revision(revision.0 + 1);
         let mut shown = self.by_revision.range(next..).filter(|(_, (key, _))| !matches!(key, Key::Lasting(_)));

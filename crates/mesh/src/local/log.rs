@@ -1,5 +1,3 @@
-//! The in-process events and journals.
-
 use std::{
     collections::{BTreeMap, VecDeque},
     time::Duration,
@@ -26,7 +24,6 @@ impl Logs {
         Self { bounds, by_name: BTreeMap::new(), last: Sequence(0) }
     }
 
-    // Removes expired records.
     fn age(&mut self, now: Time, name: &Name) {
         let kept = Duration::from_secs(self.bounds.age_seconds);
         let Some(records) = self.by_name.get_mut(name) else { return };
@@ -93,7 +90,7 @@ impl Logs {
         }
     }
 
-    // Returns the first record after a sequence, or the last anchor if `sequence` is `None`.
+    // The last anchor if `sequence` is `None`.
     fn after(&self, name: &Name, sequence: Option<Sequence>) -> Option<&Record> {
         let records = self.by_name.get(name)?;
         let place = match sequence {
@@ -116,7 +113,6 @@ impl Events for Local {
 
     fn follow<'a>(&'a self, room: &'a Name, after: Option<Sequence>) -> Answer<'a, Result<Box<dyn Follow>, MeshError>> {
         let (local, room) = (self.clone(), room.clone());
-        // Start with the last anchor, or wait for the next one.
         let begin = || {
             let events = &self.state().events;
             let anchor = events.after(&room, None).map(|anchor| anchor.sequence.0 - 1);

@@ -1,5 +1,3 @@
-//! The in-process queue of results.
-
 use std::{
     collections::{BTreeMap, VecDeque},
     time::Duration,
@@ -18,7 +16,7 @@ use crate::{
 pub(super) struct Queue {
     waiting: VecDeque<Waiting>,
     remembered: BTreeMap<Name, Time>,
-    // The entries of `remembered`, oldest first.
+    // Oldest first.
     order: VecDeque<(Time, Name)>,
     dead: u64,
 }
@@ -27,7 +25,7 @@ pub(super) struct Queue {
 struct Waiting {
     id: Name,
     body: Bytes,
-    /// The end of the lease of the consumer.
+    /// When the lease of the consumer ends.
     taken: Time,
     count: u64,
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Answer, Delta, Directory, Entry, ErrorKind, Key, MeshError, Nats, Revision, Value, Watch, Written, value};
 
-/// The maximum number of attempts of a write that competes with other writers.
+/// Attempts of a write that competes with other writers.
 const ATTEMPTS: usize = 8;
 
 impl Nats {
@@ -30,7 +30,6 @@ impl Nats {
         Entry { revision: Revision(revision), value }
     }
 
-    // Decodes the entry in a message, unless the message is a removal.
     fn present(&self, message: &StreamMessage) -> Option<Entry> {
         (!is_removal(Some(&message.headers))).then(|| self.decode(message.sequence, &message.payload))
     }
@@ -62,7 +61,6 @@ impl Nats {
             if expected.is_some() || entry.is_some() {
                 return Ok(Written::Conflict(entry));
             }
-            // The key existed and was removed.
             last = there.map_or(0, |there| there.sequence);
         }
         Err(stream.away(&what, "other nodes keep changing it"))
@@ -93,7 +91,7 @@ impl Directory for Nats {
             let what = "watch the directory";
             let stream = &self.0.directory;
             let state = stream.info(what).await?.state;
-            // The history before the first message is lost. A recreated bucket does not have the earlier history.
+            // The history before the first message is lost, also that of a bucket before it was recreated.
             let since = since.filter(|since| (state.first_sequence..=state.last_sequence + 1).contains(&(since.0 + 1)));
             let after = since.map(|since| since.0);
             let messages = Reader::begin(stream, what.to_owned(), stream.subject(">"), after).await?;
@@ -121,8 +119,8 @@ impl Watch for Watching {
                 return Ok(Delta::Reset);
             }
             loop {
-                // Heartbeats are few and must not queue behind the rows of thousands of rooms. Dropping the other
-                // future loses no message.
+                // Heartbeats must not queue behind the rows of thousands of rooms. Dropping the other future loses no
+                // message.
                 let next = select(Box::pin(self.heartbeats.next()), Box::pin(self.messages.next())).await;
                 let (next, bucket) = match next {
                     Either::Left((next, _)) => (next, &self.nats.0.heartbeats),

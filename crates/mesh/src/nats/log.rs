@@ -1,4 +1,4 @@
-//! Events and journals. Each log is a subject of a stream.
+//! Events and journals: each log is a subject of a stream.
 
 use std::{
     collections::HashMap,
@@ -20,14 +20,13 @@ use crate::{
     value,
 };
 
-/// The maximum number of attempts of an append that competes with other writers.
+/// Attempts of an append that competes with other writers.
 const ATTEMPTS: usize = 8;
 
-/// One stream of logs.
 pub(super) struct Logs {
     stream: Stream,
     bounds: Bounds,
-    // The last records of logs that this node appends to, without their bodies.
+    // Of the logs that this node appends to, without bodies.
     last: Mutex<HashMap<Name, Record>>,
 }
 
@@ -46,7 +45,7 @@ impl Logs {
 
     fn remember(&self, record: Record) {
         let mut known = self.known();
-        // The records of closed rooms accumulate. A record that is missing here is read again.
+        // Records of closed rooms accumulate. A missing record is read again.
         if known.len() >= 2 * MAX_ROOMS {
             known.clear();
         }
@@ -63,7 +62,7 @@ impl Logs {
         Err(MeshError::new(ErrorKind::Setup, what, self.stream.place(), why, advice))
     }
 
-    // Stores a record after `last`. Returns `None` if `last` is no longer the last record.
+    // Returns `None` if `last` is no longer the last record.
     async fn store(
         &self,
         what: &str,
@@ -93,7 +92,7 @@ impl Logs {
             let why = format!("it has {} bytes, but at most {MAX_APPEND} are allowed", append.body.len());
             return Err(MeshError::new(ErrorKind::Full, what, self.stream.place(), why, "append it in parts"));
         }
-        // Remove the record, so that it is read again after an error.
+        // An error leaves it removed, so that it is read again.
         let mut known = self.known().remove(name).filter(|last| append.after == Some(last.sequence));
         for _ in 0..ATTEMPTS {
             let last = match known.take() {
@@ -114,7 +113,7 @@ impl Logs {
         Err(self.stream.away(&what, "other nodes keep appending to it"))
     }
 
-    // Raises the fence. With `removes`, earlier records become unreadable.
+    // With `removes`, earlier records become unreadable.
     async fn open(&self, name: &Name, fence: Fence, removes: bool) -> Result<Appended, MeshError> {
         let what = format!("open {}.{name}", self.bounds.name);
         for _ in 0..ATTEMPTS {
@@ -134,7 +133,7 @@ impl Logs {
         Err(self.stream.away(&what, "other nodes keep opening it"))
     }
 
-    // Returns the position of the last anchor, or of the last record if no anchor is retained.
+    // The last anchor, or the last record if no anchor is retained.
     async fn anchor(&self, what: &str, name: &Name) -> Result<Option<Sequence>, MeshError> {
         Ok(self.last(what, name).await?.map(|last| match last.head.kind {
             Kind::Anchor => last.sequence,
@@ -146,7 +145,6 @@ impl Logs {
         Reader::begin(&self.stream, what.to_owned(), self.stream.subject(name), after.map(|after| after.0)).await
     }
 
-    // Reads the records beginning with the last anchor.
     async fn read_anchored(&self, what: &str, name: &Name) -> Result<Reader, MeshError> {
         let anchor = self.anchor(what, name).await?;
         self.read(what, name, anchor.map(|anchor| Sequence(anchor.0.saturating_sub(1)))).await
@@ -154,10 +152,9 @@ impl Logs {
 }
 
 impl Nats {
-    // Decodes the record in a message; `None` if it is unreadable.
     fn record(&self, (sequence, message): &(u64, Message)) -> Option<Record> {
         let record = value::read(&message.payload);
-        // A missing record appears as a gap.
+        // An unreadable record appears as a gap.
         let record = record.inspect_err(|_| self.skip()).ok();
         record.map(|(head, body)| Record { sequence: Sequence(*sequence), head, body })
     }
@@ -256,13 +253,13 @@ impl Journals for Nats {
 
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
         Box::pin(async move {
-            // Raise the fence first, so that no node appends under a smaller one in between.
+            // First, so that no node appends under a smaller fence in between.
             let Appended::Stored(last) = self.0.journals.open(journal, fence, true).await? else { return Ok(false) };
             let logs = &self.0.journals;
             let what = format!("remove journals.{journal}");
             logs.known().remove(journal);
-            // The marker remains, so that an earlier owner cannot recreate the log. Records that a later claim has
-            // added remain too.
+            // The marker remains, so that an earlier owner cannot recreate the log, and so do the records of a later
+            // claim.
             logs.stream.purge(&what, logs.stream.subject(journal), Some(last.0)).await?;
             Ok(true)
         })

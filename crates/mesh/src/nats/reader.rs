@@ -1,5 +1,3 @@
-//! Reads the stored messages of a subject.
-
 use std::time::Duration;
 
 use async_nats::jetstream::{
@@ -12,29 +10,26 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use super::stream::{PATIENCE, Stream};
 use crate::MeshError;
 
-/// The number of messages per request.
 const BATCH: usize = 256;
-/// The pause before the next attempt if the server that was contacted does not know the consumer yet, because another
-/// server has it.
+/// The pause before a retry if the server does not know the consumer yet, because another server has it.
 const SOON: Duration = Duration::from_millis(5);
 
 /// The messages of a subject, in order and without gaps, across reconnects.
 ///
-/// The underlying consumer reconnects forever without reporting it, so an outage looks like a subject without new
-/// messages. If no message arrives for [`PATIENCE`], the reader queries the stream for the last message of the subject.
+/// The underlying consumer reconnects forever without reporting it, so an outage looks like a silent subject. If no
+/// message arrives for [`PATIENCE`], the reader queries the stream for the last message of the subject.
 pub(super) struct Reader {
     stream: Stream,
     what: String,
     subject: String,
     messages: Ordered,
-    // The sequence of the last received message, and of the last one of the subject at the previous query.
+    // The last received message, and the last one of the subject at the previous query.
     seen: u64,
     due: u64,
     next_query: Instant,
 }
 
 impl Reader {
-    /// Reads all messages of a subject, or those after the message with this sequence.
     pub(super) async fn begin(
         stream: &Stream,
         what: String,
@@ -46,7 +41,7 @@ impl Reader {
         Ok(Self { stream, what, subject, messages, seen: after.unwrap_or(0), due: 0, next_query })
     }
 
-    /// Returns the next message and its sequence. Dropping the future loses no message.
+    /// Dropping the future loses no message.
     ///
     /// # Errors
     ///
@@ -72,8 +67,8 @@ impl Reader {
     }
 }
 
-/// Reads a subject up to a message, and removes its consumer. A consumer that remains until it times out counts
-/// against the limit of the stream, and a node may take over a thousand rooms in half a minute.
+/// Reads a subject up to a message, and removes its consumer: until it times out, it would count against the limit of
+/// the stream, and a node may take over a thousand rooms in half a minute.
 ///
 /// # Errors
 ///

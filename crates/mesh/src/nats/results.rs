@@ -1,5 +1,3 @@
-//! Results in a work queue, and dead letters in a separate stream.
-
 use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
@@ -9,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::stream::Put;
 use crate::{Answer, Delivery, ErrorKind, MAX_APPEND, MAX_DELIVERIES, MeshError, Name, Nats, Receipt, Results, value};
 
-/// How long a request waits for a result. The server that answers may lag behind the one that stored it.
+/// How long a request waits: the server that answers may lag behind the one that stored the result.
 const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Serialize, Deserialize)]
@@ -48,8 +46,7 @@ impl Nats {
                 }
                 Err(_) => self.skip(),
             }
-            // A later version wrote the message, or it is damaged. Skip its first deliveries, so that nodes of that
-            // version can take it.
+            // Damaged, or of a later version: skip the first deliveries, so that nodes of that version can take it.
             if count >= MAX_DELIVERIES {
                 let id = stream.key(&message.subject).and_then(|id| id.parse().ok());
                 let unnamed = || format!("unnamed-{sequence}").try_into().map_err(|error| stream.away(what, error));
@@ -62,8 +59,7 @@ impl Nats {
     async fn give_up_result(&self, delivery: &Delivery) -> Result<(), MeshError> {
         let what = format!("move the result of {} to the dead letters", delivery.id);
         let dead = &self.0.dead;
-        // If the reply is lost, the next delivery stores the message again, and the stream detects the duplicate by
-        // its id.
+        // After a lost reply, the next delivery stores it again, and the stream detects the duplicate by its id.
         let id = Some(delivery.id.as_str());
         dead.put(&what, dead.subject(&delivery.id), Some(delivery.message.clone()), (None, id)).await?;
         self.0.results.request(&what, delivery.receipt.0.clone(), Bytes::from_static(b"+TERM")).await?;

@@ -1,5 +1,3 @@
-//! Connects, and creates the streams with their limits.
-
 use std::{collections::BTreeSet, error::Error, time::Duration};
 
 use async_nats::{
@@ -23,24 +21,18 @@ use crate::{
 
 /// The oldest server version that the client supports.
 const OLDEST: (u32, u32) = (2, 10);
-/// The longest pause between two attempts to reach a server.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
-/// The maximum number of requests that wait for a connection.
 const MAX_REQUESTS: usize = 1_024;
-/// The maximum number of account queries.
 const LOOKS: usize = 3;
-/// The number of replicas with which one of three servers may fail.
+/// Replicas with which one of three servers may fail.
 const COPIES: usize = 3;
 
-/// The lifetime of bucket entries.
 const ENTRY_AGE: Duration = Duration::from_secs(ENTRY_AGE_SECONDS);
-/// The limit in bytes of a bucket with at most one entry per node.
+/// For a bucket with at most one entry per node.
 const SMALL_BYTES: i64 = 1 << 20;
-/// The lifetime of dead letters, and the limit of their total size in bytes.
 const DEAD_LETTERS_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const DEAD_LETTERS_BYTES: i64 = 16 << 20;
 
-/// A connection whose streams may not exist yet.
 pub(super) struct Broker {
     context: Context,
     prefix: String,
@@ -52,7 +44,6 @@ fn setup_error(what: &str, place: &str, why: impl std::fmt::Display, advice: &st
     MeshError::new(ErrorKind::Setup, what, place, why, advice)
 }
 
-/// Connects to one of the servers.
 pub(super) async fn connect(place: &BrokerSettings) -> Result<Broker, MeshError> {
     let what = "connect to NATS";
     let mut servers = vec![];
@@ -92,7 +83,6 @@ fn context(client: Client) -> Context {
     context
 }
 
-// Checks that this crate supports the server.
 fn check_server(info: &ServerInfo, place: &str) -> Result<(), MeshError> {
     let what = "use the NATS server";
     let mut numbers = info.version.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
@@ -107,7 +97,6 @@ fn check_server(info: &ServerInfo, place: &str) -> Result<(), MeshError> {
     Ok(())
 }
 
-// Formats an error with its causes.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -123,11 +112,11 @@ fn chain(error: &dyn Error) -> String {
 }
 
 impl Broker {
-    /// Returns the version of the server after `JetStream` has answered.
+    /// Answers only after `JetStream` does.
     pub(super) async fn version(&self) -> Result<String, MeshError> {
         let mut account = self.context.query_account().await;
         for _ in 1..LOOKS {
-            // After they start, servers have no leader for some seconds and do not answer until they have elected one.
+            // After a start, servers do not answer until they have elected a leader, for some seconds.
             if account.is_err() {
                 account = self.context.query_account().await;
             }
@@ -152,17 +141,14 @@ impl Broker {
         Stream::new(self.context.clone(), stream, subjects, self.place.clone())
     }
 
-    /// The bucket of the directory.
     pub(super) async fn directory(&self, limits: &Limits) -> Result<Stream, MeshError> {
         self.bucket("directory", "Nodes, rooms, codes and seats of an arcade", ENTRY_AGE, limits.directory_bytes).await
     }
 
-    /// The bucket of heartbeats.
     pub(super) async fn heartbeats(&self) -> Result<Stream, MeshError> {
         self.bucket("heartbeats", "Heartbeats of the nodes of an arcade", ENTRY_AGE, SMALL_BYTES).await
     }
 
-    /// The bucket of lasting entries.
     pub(super) async fn common(&self) -> Result<Stream, MeshError> {
         self.bucket("common", "Secrets that all nodes of an arcade share", Duration::ZERO, SMALL_BYTES).await
     }
@@ -182,7 +168,7 @@ impl Broker {
         };
         if self.context.get_stream(&name).await.is_err() {
             let created = self.context.create_key_value(wanted).await;
-            // Another node may have created it at the same time; its limits are checked below.
+            // Another node may have created it concurrently; its limits are checked below.
             if let Err(error) = created
                 && self.context.get_stream(&name).await.is_err()
             {
@@ -201,7 +187,6 @@ impl Broker {
         Ok(self.stream(stream, format!("$KV.{bucket}")))
     }
 
-    /// The stream of events, or that of journals.
     pub(super) async fn logs(&self, bounds: Bounds, max_bytes: i64) -> Result<Logs, MeshError> {
         let is_old_dropped = bounds.name == "events";
         let config = Config {
@@ -209,7 +194,7 @@ impl Broker {
             discard: if is_old_dropped { DiscardPolicy::Old } else { DiscardPolicy::New },
             max_age: Duration::from_secs(bounds.age_seconds),
             max_bytes,
-            // One consumer for each room and following node. Servers apply their own limit to streams that set none.
+            // One consumer for each room and following node. Servers limit streams that set none.
             max_consumers: -1,
             ..self.config(bounds.name)
         };
@@ -217,7 +202,6 @@ impl Broker {
         Ok(Logs::new(self.stream(stream, format!("{}.{}", self.prefix, bounds.name)), bounds))
     }
 
-    /// The queue of results and its consumer.
     pub(super) async fn results(&self, limits: &Limits) -> Result<(Stream, PullConsumer), MeshError> {
         let config = Config {
             retention: RetentionPolicy::WorkQueue,
@@ -241,7 +225,6 @@ impl Broker {
         Ok((self.stream(stream, format!("{}.results", self.prefix)), consumer))
     }
 
-    /// The stream of results that no node could store.
     pub(super) async fn dead_letters(&self) -> Result<Stream, MeshError> {
         let config = Config {
             retention: RetentionPolicy::Limits,
@@ -255,7 +238,6 @@ impl Broker {
         Ok(self.stream(self.ensure(config).await?, format!("{}.dead", self.prefix)))
     }
 
-    // Creates a stream, or checks the limits of the existing one.
     async fn ensure(&self, wanted: Config) -> Result<jetstream::stream::Stream, MeshError> {
         let name = wanted.name.clone();
         if self.context.get_stream(&name).await.is_err()
@@ -306,7 +288,7 @@ impl Broker {
 
     fn cannot_create(&self, name: &str, error: &dyn Error) -> MeshError {
         let why = chain(error);
-        // Servers of a cluster need a moment to discover each other after they start.
+        // After a start, servers of a cluster need a moment to discover each other.
         let is_passing =
             ["timed out", "10008", "10005", "no suitable peers"].iter().any(|passing| why.contains(passing));
         let what = format!("create {name} with {} copies", self.copies);

@@ -1,5 +1,3 @@
-//! A stream whose messages name their predecessor.
-
 use std::{fmt, time::Duration};
 
 use async_nats::{
@@ -20,21 +18,18 @@ use futures_util::TryStreamExt as _;
 
 use crate::{ErrorKind, MeshError};
 
-/// The header that marks the removal of an entry of a bucket.
+/// Marks the removal of an entry of a bucket.
 const OPERATION: &str = "KV-Operation";
 
-/// The timeout of requests.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
-/// How long the servers retain an inactive consumer.
+/// How long servers retain an inactive consumer.
 const LEFT: Duration = Duration::from_secs(10);
 
-/// The outcome of storing a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Put {
     Stored(u64),
-    /// The stream remembers a message with this id, which may be removed already.
+    /// The stream remembers this id; the message may be removed already.
     Known,
-    /// The last message of the subject is not the expected one.
     WrongLast,
 }
 
@@ -64,7 +59,6 @@ impl Stream {
         format!("{}.{key}", self.subjects)
     }
 
-    /// Returns the key of a subject.
     pub(super) fn key<'a>(&self, subject: &'a str) -> Option<&'a str> {
         subject.strip_prefix(&self.subjects)?.strip_prefix('.')
     }
@@ -73,7 +67,7 @@ impl Stream {
         away(what, &self.place, why)
     }
 
-    /// Stores a message. `None` as value marks a removal.
+    /// `None` as value marks a removal.
     pub(super) async fn put(
         &self,
         what: &str,
@@ -115,7 +109,6 @@ impl Stream {
         }
     }
 
-    /// Returns the last message of a subject, according to the leader of the stream.
     pub(super) async fn last(&self, what: &str, subject: &str) -> Result<Option<StreamMessage>, MeshError> {
         match self.inner.get_last_raw_message_by_subject(subject).await {
             Ok(message) => Ok(Some(message)),
@@ -128,7 +121,6 @@ impl Stream {
         self.inner.get_info().await.map_err(|error| self.away(what, error))
     }
 
-    /// Reads the messages of a subject after the one with this sequence.
     pub(super) async fn read(&self, what: &str, subject: String, after: Option<u64>) -> Result<Ordered, MeshError> {
         let deliver_policy = match after {
             Some(after) => DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
@@ -145,7 +137,6 @@ impl Stream {
         consumer.messages().await.map_err(|error| self.away(what, error))
     }
 
-    /// Creates a consumer of a subject, starting with its first message.
     pub(super) async fn consumer(&self, what: &str, subject: String) -> Result<PullConsumer, MeshError> {
         let config = pull::Config {
             filter_subject: subject,
@@ -158,12 +149,12 @@ impl Stream {
         self.inner.create_consumer(config).await.map_err(|error| self.away(what, error))
     }
 
-    /// Removes a consumer. If that fails, the servers remove it after its inactivity timeout.
+    /// If that fails, its inactivity timeout removes it.
     pub(super) async fn remove_consumer(&self, consumer: &PullConsumer) {
         let _ = self.inner.delete_consumer(&consumer.cached_info().name).await;
     }
 
-    /// Removes the messages of a subject before this one, or all of them.
+    /// The messages of a subject before this one, or all of them.
     pub(super) async fn purge(&self, what: &str, subject: String, before: Option<u64>) -> Result<(), MeshError> {
         let purge = self.inner.purge().filter(subject);
         let purged = match before {
@@ -173,7 +164,6 @@ impl Stream {
         purged.map(drop).map_err(|error| self.away(what, error))
     }
 
-    /// Returns all subjects with their message counts.
     pub(super) async fn subjects(&self, what: &str) -> Result<Vec<(String, usize)>, MeshError> {
         let subjects =
             self.inner.info_with_subjects(self.subject("*")).await.map_err(|error| self.away(what, error))?;
@@ -186,12 +176,10 @@ impl Stream {
     }
 }
 
-/// Whether a message marks a removal.
 pub(super) fn is_removal(headers: Option<&HeaderMap>) -> bool {
     headers.and_then(|headers| headers.get(OPERATION)).is_some_and(|operation| operation.as_str() != "PUT")
 }
 
-/// Creates the error for an unreachable broker.
 pub(super) fn away(what: &str, place: &str, why: impl fmt::Display) -> MeshError {
     MeshError::new(
         ErrorKind::Away,

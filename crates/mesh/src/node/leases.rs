@@ -1,14 +1,13 @@
 //! How a node continues without the directory: all other nodes promise not to take its rooms.
 //!
 //! A node whose lease runs out cannot know whether the directory is unreachable for all nodes or only for itself. It
-//! sends a request to every node that could take its rooms. If the recipient cannot reach the directory itself, it
-//! promises not to remove the entry of the sender for a while. Otherwise the promise covers only the time that it would
-//! have waited in any case. While all promises hold, no node takes the rooms, and the sender may publish.
+//! sends a request to every node that could take its rooms. A recipient that cannot reach the directory either promises
+//! not to remove the entry of the sender for a while. Otherwise the promise covers only the time that it would have
+//! waited in any case. While all promises hold, no node takes the rooms, and the sender may publish.
 //!
-//! The nodes must agree on the recipients. The entry of a node states the revision up to which it has
+//! The nodes must agree on the recipients: the entry of a node states the revision up to which it has
 //! [seen](crate::NodeValue::seen) other nodes join. A node that joined later receives no request. It therefore removes
-//! no entry until it has introduced itself, also with a request, or until the maximum time without the directory has
-//! passed.
+//! no entry until it has introduced itself with a request, or until the maximum time without the directory has passed.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -19,35 +18,31 @@ use crate::{
     EXPIRY, Entry, HEARTBEAT, Holder, LEASE, Name, Node, NodeValue, Output, REQUEST_TIMEOUT, Revision, Ticket, Value,
 };
 
-/// How long a node may continue without the directory after its lease has expired, if all other nodes have promised not
-/// to take its rooms.
+/// How long a node may continue after its lease has expired, if all other nodes promise not to take its rooms.
 pub const OUTAGE: Duration = Duration::from_secs(30 * 60);
-/// The duration of a promise by a node that cannot reach the directory either.
+/// The duration of a promise by a node without the directory.
 const GRANT: Duration = Duration::from_secs(6);
 /// The interval between requests for promises.
 const REQUEST_AGAIN: Duration = Duration::from_secs(1);
 /// The interval between requests to a node that may not know this one.
 const INTRODUCE_AGAIN: Duration = Duration::from_secs(5);
 
-/// A request, from one life of a node to one life of another, not to take the rooms of the sender.
+/// Asks one life of another node not to take the rooms of the sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseRequest {
-    /// The recipient.
     pub to: Holder,
     /// The sender and its life; `None` before it has joined.
     pub from: (Name, Option<Revision>),
 }
 
-/// The reply to a [`LeaseRequest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseGrant {
-    /// The duration, from the arrival of the request. From now on, the recipient knows the sender.
+    /// Counts from the arrival of the request. The recipient knows the sender from now on.
     For(Duration),
     /// This life of the recipient is over.
     Gone,
 }
 
-/// A pending request.
 #[derive(Debug)]
 struct PendingRequest {
     ticket: Ticket,
@@ -55,50 +50,45 @@ struct PendingRequest {
     request: LeaseRequest,
 }
 
-/// Pending requests, and the promises received and given.
 #[derive(Debug, Default)]
 pub(super) struct Leases {
     pending: BTreeMap<Name, PendingRequest>,
-    // When the next requests for promises are due.
     next: Time,
-    // The promises of other nodes in their lives, and when they end by the clock of this node.
+    // Promises of other nodes in their lives, until when by the clock of this node.
     made: BTreeMap<Name, (Revision, Time)>,
-    // The promises that this node has given, and when they end.
+    // Promises of this node, and when they end.
     given: BTreeMap<Name, Time>,
-    // Entries that this node has tried to remove. The write may still be in transit.
+    // Removals whose writes may still be in transit.
     expiring: BTreeMap<Name, Revision>,
-    // The same for lives whose heartbeats are to end: the life, and the last heartbeat that the write expects.
+    // Likewise for heartbeats: the life, and the last heartbeat that the write expects.
     ending_heartbeats: BTreeMap<Name, (Revision, Option<Revision>)>,
-    // Lives of other nodes that know this node, or are over.
+    // Lives that know this node, or are over.
     met: BTreeMap<Name, Revision>,
-    // When to send the next request to nodes that may not know this one.
+    // When to contact nodes that may not know this one.
     introduces: BTreeMap<Name, Time>,
 }
 
 impl Leases {
-    /// Forgets which nodes know this one: its life is over, and no node knows the next one.
+    /// The life is over, and no node knows the next one.
     pub(super) fn forget_met(&mut self) {
         self.met.clear();
     }
 
-    /// Records that this revision of a node's entry is to be removed.
     pub(super) fn note_expiring(&mut self, name: Name, revision: Revision) {
         self.expiring.insert(name, revision);
     }
 
-    /// Records that the heartbeats of a life are to end after `last`.
     pub(super) fn note_ending_heartbeats(&mut self, name: Name, life: Revision, last: Option<Revision>) {
         self.ending_heartbeats.insert(name, (life, last));
     }
 
-    /// Returns the life of a node whose heartbeats were to end.
     pub(super) fn ending_life(&self, name: &Name) -> Option<Revision> {
         self.ending_heartbeats.get(name).map(|(life, _)| *life)
     }
 }
 
 impl Node {
-    /// Returns the time until which the rooms of the node may publish.
+    /// Until when the rooms of the node may publish.
     pub fn publishes_until(&self) -> Option<Time> {
         let life = self.life.as_ref()?;
         let promised = |(name, life): (&Name, Revision)| match self.leases.made.get(name) {
@@ -110,12 +100,11 @@ impl Node {
         Some(life.lease().max(all))
     }
 
-    // Whether a heartbeat is missing that should have been stored by now.
+    // A heartbeat is missing that should have been stored by now.
     fn doubts(&self, now: Time) -> bool {
         self.life.as_ref().is_none_or(|life| now.plus(LEASE) >= life.lease().plus(HEARTBEAT + REQUEST_AGAIN))
     }
 
-    /// Answers a request of another node.
     pub fn grant_lease(&mut self, now: Time, request: &LeaseRequest) -> LeaseGrant {
         let own = self.life.as_ref().map(|life| life.since);
         if !self.holds(&request.to) || own.is_some_and(|own| own > request.to.life) {
@@ -139,28 +128,28 @@ impl Node {
         LeaseGrant::For(until.since(now))
     }
 
-    // Whether the heartbeats of this life of another node have ended, or a write that ends them may still be stored.
+    // Ended, or a write that ends them may still be stored.
     fn ends_heartbeats(&self, name: &Name, life: Revision) -> bool {
         let last = self.view.last_heartbeat(name);
         let expiring = self.leases.ending_heartbeats.get(name);
         self.view.has_ended(name, life) || expiring.is_some_and(|expiring| *expiring == (life, last))
     }
 
-    /// Returns when the entry of another node, or of another data directory with the name of this one, may be removed
-    /// if no heartbeat arrives.
+    /// When the entry of another node, or of another data directory with the name of this one, may be removed if no
+    /// heartbeat arrives.
     pub(super) fn expiry(&self, name: &Name, entry: &Entry, last_heard: Time) -> Time {
         let knows = self.is_known_to(name, entry);
         let due = last_heard.plus(if knows { EXPIRY } else { EXPIRY + self.settings.outage * 3 / 2 });
         self.leases.given.get(name).map_or(due, |given| due.max(*given))
     }
 
-    // Whether the node of this entry requests promises from this node, if it still runs.
+    // The node requests promises from this one, if it still runs.
     fn is_known_to(&self, name: &Name, entry: &Entry) -> bool {
         let has_seen = self.life.as_ref().is_some_and(|life| entry.seen().is_none_or(|seen| life.since <= seen));
         has_seen || entry.life().is_some_and(|life| self.leases.met.get(name) == Some(&life))
     }
 
-    // Returns the nodes to contact and when: for promises, or as an introduction before their entries are removed.
+    // Whom to contact and when: for promises, or as an introduction before an entry is removed.
     fn lease_requests(&self) -> impl Iterator<Item = (Time, Name, Revision)> {
         let begins = self.life.as_ref().map(|life| {
             let sent = life.lease().since(Time::ZERO.plus(LEASE));
@@ -176,14 +165,13 @@ impl Node {
         others.chain(unknown_nodes)
     }
 
-    /// Returns when the next request is due, or a pending one times out.
+    /// When the next request is due, or a pending one times out.
     pub(super) fn next_lease_request(&self) -> Option<Time> {
         let free =
             self.lease_requests().filter(|(_, name, _)| !self.leases.pending.contains_key(name)).map(|(at, ..)| at);
         free.chain(self.leases.pending.values().map(|pending| pending.at.plus(REQUEST_TIMEOUT))).min()
     }
 
-    /// Sends the requests that are due.
     pub(super) fn request_leases(&mut self, now: Time, out: &mut Vec<Output>) {
         self.leases.pending.retain(|_, pending| now.since(pending.at) < REQUEST_TIMEOUT);
         self.leases.given.retain(|_, until| *until > now);
@@ -195,7 +183,7 @@ impl Node {
         }
         self.leases.next = now.plus(REQUEST_AGAIN);
         for (_, name, life) in due {
-            // A node that has been absent for long, or is of a later version, cannot be contacted.
+            // A node that has long been absent, or is of a later version, cannot be contacted.
             let Some(Value::Node(NodeValue { identity, .. })) = self.view.node(&name).map(|entry| &entry.value) else {
                 continue;
             };
@@ -214,7 +202,6 @@ impl Node {
         }
     }
 
-    /// Processes the reply of another node; `None` if it could not be reached.
     pub(super) fn lease_granted(&mut self, now: Time, ticket: Ticket, grant: Option<LeaseGrant>) {
         let name =
             self.leases.pending.iter().find(|(_, pending)| pending.ticket == ticket).map(|(name, _)| name.clone());
@@ -225,7 +212,7 @@ impl Node {
         let own = self.life.as_ref().map(|life| life.since);
         let (until, knows) = match grant {
             None => return,
-            // The clock of the other node may be slower.
+            // A tolerance of 3 to 2: the clock of the other node may be slower.
             Some(LeaseGrant::For(time)) => (at.plus(time * 2 / 3), own.is_some() && request.from.1 == own),
             Some(LeaseGrant::Gone) => (Time::from_nanos(u64::MAX), true),
         };
@@ -234,7 +221,7 @@ impl Node {
         }
         let before = self.leases.made.get(&name).filter(|(by, _)| *by == life).map_or(Time::ZERO, |(_, until)| *until);
         let lease = self.life.as_ref().map_or(Time::ZERO, Life::lease);
-        // A node that is gone may have taken the rooms before, unless a promise or the lease prevented it.
+        // It may have taken the rooms before it went, unless a promise or the lease prevented it.
         if grant != Some(LeaseGrant::Gone) || now < before.max(lease) {
             self.leases.made.insert(name, (life, until.max(before)));
         }

@@ -1,13 +1,13 @@
-//! The entry of the node: joining, heartbeats and leaving. Also the removal of the entries of dead nodes.
+//! The entry of the node: joining, heartbeats, leaving, and the removal of dead nodes' entries.
 //!
 //! A life starts when an entry is written, and ends when it is removed. The field [`apart`](crate::NodeValue::apart)
-//! of the entry determines how a node proves that it is alive:
+//! determines how a node proves that it is alive:
 //!
-//! - Not apart: each heartbeat rewrites the entry. Nodes of earlier versions understand only this, so a node uses it
-//!   while it knows of such a node.
-//! - Apart: heartbeats have separate entries, so large rows of rooms cannot keep them from being stored. Before the
-//!   entry of a silent node is removed, another node ends its heartbeats with a write that expects the last one.
-//!   Either this write fails, or all later heartbeats of this life do.
+//! - Not apart: each heartbeat rewrites the entry. Earlier versions understand only this, so a node uses it while it
+//!   knows of such a node.
+//! - Apart: heartbeats have separate entries. Before the entry of a silent node is removed, another node ends its
+//!   heartbeats with a write that expects the last one. Either this write fails, or all later heartbeats of this life
+//!   do.
 //!
 //! Every change between the two rewrites the entry, so a removal that expects the earlier entry fails. A joining node
 //! that does not understand separate heartbeats removes no entry until that entry states that its node has
@@ -25,37 +25,30 @@ use crate::{
 
 /// The interval between checks of a name that another node uses.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// How often an entry with separate heartbeats is rewritten, so that it does not expire.
+/// An entry with separate heartbeats is rewritten this often, so that it does not expire.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
-/// The state of the node's own entry.
 #[derive(Debug)]
 pub(super) struct Life {
-    /// The revision that started this life.
     pub(super) since: Revision,
-    /// The last revision of the entry.
     last: Revision,
-    /// The end of the lease from writes of the entry.
     entry_lease: Time,
-    /// Whether the entry states that heartbeats are separate. False as soon as a write that states otherwise may have
-    /// been stored.
+    /// False as soon as a write that states otherwise may have been stored.
     pub(super) apart: bool,
-    /// The last separate heartbeat that was stored, and the end of the lease from heartbeats.
+    /// The last stored separate heartbeat, and the lease from heartbeats.
     heartbeat: Option<Revision>,
     heartbeat_lease: Time,
-    /// Whether the entry states that the node drains.
     pub(super) drains: bool,
 }
 
 impl Life {
-    /// Returns the end of the lease.
     pub(super) fn lease(&self) -> Time {
         if self.apart { self.entry_lease.max(self.heartbeat_lease) } else { self.entry_lease }
     }
 
-    // Whether this life is over because `there` replaces its last heartbeat. A recreated directory starts with smaller
-    // revisions, so they do not show which of two lives is later. But before the first heartbeat, and while the lease
-    // from the entry is valid, only an earlier life can have left a heartbeat.
+    // Whether `there`, instead of the last heartbeat, proves this life over. Revisions do not show which of two lives
+    // is later, as a recreated directory restarts them. But before the first heartbeat, and while the lease from the
+    // entry is valid, only an earlier life can have left a heartbeat.
     fn is_over_by(&self, there: &Value, now: Time) -> bool {
         match there {
             Value::Heartbeat(heartbeat) if heartbeat.life == self.since => heartbeat.ended,
@@ -64,7 +57,7 @@ impl Life {
     }
 }
 
-/// What a write of the entry states, and how far the watch had progressed when it was sent.
+/// What the entry states, and how far the watch had progressed when it was sent.
 #[derive(Debug, Default)]
 pub(super) struct LastWrite {
     drains: bool,
@@ -74,7 +67,6 @@ pub(super) struct LastWrite {
 }
 
 impl Node {
-    /// Processes a change of the directory.
     pub(super) fn apply_delta(&mut self, now: Time, delta: &Delta, out: &mut Vec<Output>) {
         self.view.apply(now, delta);
         match delta {
@@ -84,7 +76,7 @@ impl Node {
                 if *name == self.settings.name && self.life.as_ref().is_some_and(is_other) {
                     self.end_life(now);
                 }
-                // Also if the watch shows the entry of this node, which states less than is known now.
+                // Also if the watch shows the own entry, which states less than is known now.
                 self.entry_is_due |= self.view.has_newcomers(&self.settings.name, self.last_write.seen);
                 self.confirm(now);
                 self.look_for_orphans(now);
@@ -110,19 +102,17 @@ impl Node {
         }
     }
 
-    // Whether another node has ended the heartbeats of this life.
     fn is_ended_by(&self, entry: &Entry) -> bool {
         let Value::Heartbeat(heartbeat) = &entry.value else { return false };
         self.life.as_ref().is_some_and(|own| heartbeat.ends(own.since))
     }
 
-    // Whether all other nodes in the view understand heartbeats that are separate from the entry.
     fn wants_apart(&self) -> bool {
         self.view.others(&self.settings.name).all(|(name, life)| self.view.understands_heartbeats(name, life))
     }
 
-    /// Records that another node exists in this life and may take rooms. If it does not understand separate
-    /// heartbeats, only writes of the entry extend the lease from now on.
+    /// Another node exists in this life and may take rooms. If it does not understand separate heartbeats, only writes
+    /// of the entry extend the lease from now on.
     pub(super) fn note_asker(&mut self, now: Time, name: &Name, life: Revision) {
         if !self.view.understands_heartbeats(name, life)
             && let Some(own) = self.life.as_mut().filter(|own| own.apart)
@@ -133,18 +123,16 @@ impl Node {
         }
     }
 
-    // Ends this life: other nodes have declared the node dead. It may claim its rooms again in another life.
+    // Other nodes have declared the node dead. It may claim its rooms again in another life.
     fn end_life(&mut self, now: Time) {
         self.life = None;
         self.leases.forget_met();
         self.next_entry = now;
-        // A reply to a heartbeat of that life is irrelevant.
         self.pending.remove(&self.key());
         self.pending.remove(&self.heartbeat_key());
         self.look_for_orphans(now);
     }
 
-    /// Writes the entry of the node if it is due.
     pub(super) fn live(&mut self, now: Time, out: &mut Vec<Output>) {
         let key = self.key();
         let apart = self.wants_apart();
@@ -188,8 +176,7 @@ impl Node {
         let (runs, (seen, reached)) = (self.settings.runs.clone(), self.view.known());
         (self.last_write, self.entry_is_due) = (LastWrite { drains: draining, apart, seen, reached }, false);
         if let Some(life) = self.life.as_mut().filter(|life| life.apart && !apart) {
-            // If the write is stored, other nodes count from it, and it is later than any heartbeat. No further
-            // heartbeat is sent.
+            // If the write is stored, other nodes count from it. No further heartbeat is sent.
             (life.entry_lease, life.apart) = (life.lease(), false);
         }
         let (seen, apart) = (Some(seen), Some(apart));
@@ -197,7 +184,6 @@ impl Node {
         self.write(now, Purpose::Entry, key, (Some(value), expected), out);
     }
 
-    /// Sends a separate heartbeat if it is due.
     pub(super) fn send_heartbeat(&mut self, now: Time, out: &mut Vec<Output>) {
         let key = self.heartbeat_key();
         let Some(life) = self.life.as_ref().filter(|life| life.apart) else { return };
@@ -209,12 +195,11 @@ impl Node {
         self.write(now, Purpose::Heartbeat, key, (Some(value), expected), out);
     }
 
-    /// Processes the reply to a separate heartbeat that was sent at `at` in the life `of`.
     pub(super) fn heartbeat_answered(&mut self, now: Time, (at, of): (Time, Option<Revision>), written: Written) {
         let Some(life) = self.life.as_mut().filter(|life| Some(life.since) == of) else { return };
         match written {
             Written::Stored(revision) => {
-                // The lease counts from before the send; other nodes receive the heartbeat later.
+                // Counts from before the send; other nodes receive the heartbeat later.
                 (life.heartbeat, life.heartbeat_lease) = (Some(revision), at.plus(LEASE));
                 self.next_heartbeat = at.plus(HEARTBEAT);
                 if self.life.as_ref().is_some_and(|life| life.lease() > now) {
@@ -223,8 +208,7 @@ impl Node {
             }
             Written::Conflict(there) => {
                 let is_over = there.as_ref().is_some_and(|there| life.is_over_by(&there.value, now));
-                // If the life continues, an earlier attempt was stored and its reply lost, or an earlier life has left
-                // this heartbeat.
+                // An earlier attempt was stored and its reply lost, or an earlier life has left this heartbeat.
                 life.heartbeat = there.map(|there| there.revision);
                 self.next_heartbeat = now;
                 if is_over {
@@ -234,7 +218,6 @@ impl Node {
         }
     }
 
-    /// Processes the reply to a write of the entry that was sent at `at`.
     pub(super) fn entry_written(&mut self, now: Time, at: Time, written: Written) {
         self.take_entry_reply(now, at, written);
         // The write was in transit when draining started.
@@ -245,7 +228,7 @@ impl Node {
         self.confirm(now);
     }
 
-    // Nodes that have joined remove the entry of this node only after it states that it knows them.
+    // Joined nodes remove this entry only after it states that it knows them.
     fn confirm(&mut self, now: Time) {
         self.view.confirm(now);
         if self.entry_is_due && self.life.is_some() && !self.pending.contains_key(&self.key()) {
@@ -253,8 +236,7 @@ impl Node {
         }
     }
 
-    // Returns when an entry that was written at `at` is due again. Nodes that have joined may still have to be
-    // confirmed.
+    // Due earlier if joined nodes still have to be confirmed.
     fn entry_due(&self, at: Time) -> Time {
         let is_known = !self.view.has_newcomers(&self.settings.name, self.last_write.seen);
         at.plus(if self.last_write.apart && is_known { TOUCH } else { HEARTBEAT })
@@ -264,7 +246,7 @@ impl Node {
         let due = self.entry_due(at);
         match (written, &mut self.life) {
             (Written::Stored(revision), Some(life)) => {
-                // The lease counts from before the send; other nodes receive the write later.
+                // Counts from before the send; other nodes receive the write later.
                 (life.entry_lease, life.apart) = (at.plus(LEASE), self.last_write.apart);
                 life.last = revision;
                 life.drains = self.last_write.drains;
@@ -321,8 +303,7 @@ impl Node {
         self.next_entry = Time::from_nanos(u64::MAX);
     }
 
-    /// Removes the entries of nodes that have been silent for too long, after their separate heartbeats are ended. The
-    /// removal fails if the node has written again.
+    /// Heartbeats end first. The removal fails if the node has written again.
     pub(super) fn expire_nodes(&mut self, now: Time, out: &mut Vec<Output>) {
         let silent: Vec<_> = self.expiries().filter(|(_, _, at)| *at <= now).map(|(key, of, _)| (key, of)).collect();
         for (key, revision) in silent {
@@ -341,7 +322,6 @@ impl Node {
         }
     }
 
-    /// Processes the reply to a write that ends the heartbeats of another node.
     pub(super) fn heartbeats_ended(&mut self, node: &Name, written: &Written) {
         match (written, self.leases.ending_life(node)) {
             (Written::Stored(revision), Some(life)) => {
@@ -353,8 +333,7 @@ impl Node {
         }
     }
 
-    /// Returns the entries of nodes to remove, with their revisions and when the removal is due if no heartbeat
-    /// arrives.
+    /// The entries to remove, with revisions, and when that is due if no heartbeat arrives.
     pub(super) fn expiries(&self) -> impl Iterator<Item = (Key, Revision, Time)> {
         let silent = self.view.nodes().filter(|(name, ..)| self.may_expire(name));
         silent.map(|(name, entry, last_heard)| {
@@ -362,20 +341,17 @@ impl Node {
         })
     }
 
-    /// Whether an entry may be removed: that of another node, or of another data directory that uses the name of this
-    /// one.
+    /// Entries of other nodes, or of another data directory that uses the name of this one.
     pub(super) fn may_expire(&self, node: &Name) -> bool {
         if *node == self.settings.name { self.life.is_none() } else { !self.missed_heartbeats }
     }
 
-    // Restarts the expiry of nodes whose heartbeats this node may have missed.
     fn restart_expiry(&mut self, now: Time) {
         if std::mem::take(&mut self.missed_heartbeats) {
             self.view.reset_heartbeats(now);
         }
     }
 
-    /// Processes the reply to the removal of a node's entry.
     pub(super) fn node_expired(&mut self, node: &Name, written: &Written) {
         match written {
             Written::Stored(revision) => {

@@ -7,22 +7,19 @@ use netcore::Time;
 use super::{Plan, requests::Purpose};
 use crate::{EXPIRY, Entry, How, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
 
-/// How much longer each candidate for a room waits than the one ranked before it.
+/// Each candidate for a room waits this much longer than the one ranked before it.
 const TAKE_STEP: Duration = Duration::from_secs(2);
 
-/// How a node classifies the entry of a room that it does not own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Orphan {
-    /// The node may take it over.
     Takeable(How),
     /// The state of its owner is unknown.
     Unclear,
-    /// A claim of this life that the node does not know, from a write that arrived late.
+    /// A claim of this life that the node does not know: its write arrived late.
     StaleClaim,
 }
 
 impl Node {
-    // Classifies a room that the node does not own.
     pub(super) fn classify(&self, entry: &Entry) -> Option<Orphan> {
         let Value::Room(room) = &entry.value else { return None };
         if !self.runs(room) {
@@ -30,7 +27,7 @@ impl Node {
         }
         let Some(holder) = &room.holder else { return Some(Orphan::Takeable(How::TakenOver)) };
         if self.holds(holder) {
-            // Before it has joined, the node does not know which lives were its own.
+            // Before it has joined, the node does not know its own lives.
             let life = self.life.as_ref()?;
             let how = if room.unread { How::TakenOver } else { How::Returned };
             return Some(if holder.life == life.since { Orphan::StaleClaim } else { Orphan::Takeable(how) });
@@ -41,12 +38,10 @@ impl Node {
         (!self.view.seems_alive(holder)).then_some(Orphan::Unclear)
     }
 
-    // Whether this node can run the rules of a room.
     fn runs(&self, room: &RoomValue) -> bool {
         room.needs.is_empty() || self.settings.runs.contains(&room.needs)
     }
 
-    /// Checks all rooms for lost owners.
     pub(super) fn look_for_orphans(&mut self, now: Time) {
         let names: Vec<Name> = self.view.rooms().cloned().collect();
         for name in &names {
@@ -54,7 +49,6 @@ impl Node {
         }
     }
 
-    /// Checks whether a room has lost its owner.
     pub(super) fn look_at(&mut self, now: Time, name: &Name) {
         let entry = self.view.room(name).filter(|_| !self.rooms.contains_key(name));
         if entry.is_some_and(|entry| self.classify(entry).is_some()) {
@@ -64,7 +58,7 @@ impl Node {
         }
     }
 
-    /// Returns when this node acts on a room without an owner.
+    /// When this node acts on a room without an owner.
     #[expect(clippy::match_same_arms, reason = "an arm between them has a condition")]
     pub(super) fn orphan_due(&self, name: &Name, since: Time) -> Option<Time> {
         self.life.as_ref()?;
@@ -89,8 +83,8 @@ impl Node {
         }
     }
 
-    // Returns how many nodes may take a room over before this one. Nodes with the same view compute the same order.
-    // The former owner is first, and a draining node follows all others.
+    // The number of nodes that may take a room over earlier. Nodes with the same view compute the same order: the
+    // former owner is first, draining nodes are last.
     fn rank(&self, room: &Name, entry: &Entry) -> u32 {
         let (former, needs) = match &entry.value {
             Value::Room(room) => (room.holder.as_ref().map(|holder| &holder.node), &*room.needs),
@@ -104,7 +98,6 @@ impl Node {
         u32::try_from(self.view.takers(needs).filter(is_before).count()).unwrap_or(u32::MAX)
     }
 
-    /// Takes over the rooms that are due.
     pub(super) fn take_over(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.life.is_none() {
             return;
@@ -120,7 +113,7 @@ impl Node {
                     self.write(now, Purpose::StaleClaim, key, (None, Some(entry.revision)), out);
                 }
                 (Some(Orphan::Unclear), Value::Room(RoomValue { holder: Some(holder), .. })) => {
-                    // If no node has this name, the write is stored; otherwise the conflict returns its entry.
+                    // Stored if no node has this name; otherwise the conflict returns its entry.
                     let node = Key::Node(holder.node.clone());
                     if self.is_free(now, &node) {
                         self.write(now, Purpose::Expire, node, (None, None), out);
@@ -139,7 +132,7 @@ impl Node {
     }
 }
 
-/// The weight of a node for a room (rendezvous hashing by FNV-1a): adding or removing a node moves only its own rooms.
+/// Rendezvous hashing by FNV-1a: adding or removing a node moves only its own rooms.
 fn weight(room: &Name, node: &Name) -> u64 {
     let bytes = room.as_str().bytes().chain([0]).chain(node.as_str().bytes());
     let hash =

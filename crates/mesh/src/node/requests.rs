@@ -1,4 +1,4 @@
-//! Pending requests of a node: at most one for each key.
+//! At most one pending request for each key.
 
 use std::time::Duration;
 
@@ -6,49 +6,37 @@ use netcore::Time;
 
 use crate::{Key, Node, Output, REQUEST_TIMEOUT, Reply, Revision, Ticket, Value, WriteRequest, Written};
 
-/// The pause of a key after an error.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Writes the entry of this node.
     Entry,
-    /// Stores a heartbeat of this node separately from its entry.
     Heartbeat,
-    /// Removes the entry of this node.
     Leave,
-    /// Ends the heartbeats of a dead node, or removes its entry.
     Expire,
-    /// Claims a room.
     Claim,
-    /// Updates the row that lobbies show for a room.
     Row,
-    /// Releases a room for its handover.
     Release,
-    /// Removes the entry of an ended room.
     Close,
-    /// Removes an unknown claim of this life.
+    /// An unknown claim of this life.
     StaleClaim,
 }
 
-/// A pending request.
 #[derive(Debug)]
 pub(super) struct PendingWrite {
     ticket: Ticket,
     pub(super) at: Time,
     purpose: Purpose,
-    // The life of the node at the time of the request.
+    // At the time of the request.
     life: Option<Revision>,
 }
 
 impl Node {
-    /// Whether a request for this key may be sent.
     pub(super) fn is_free(&self, now: Time, key: &Key) -> bool {
         !self.pending.contains_key(key) && self.pauses.get(key).is_none_or(|until| *until <= now)
     }
 
-    /// Returns `at` or the end of the pause of the key, whichever is later.
+    /// The later of `at` and the end of the key's pause.
     pub(super) fn not_before(&self, key: &Key, at: Time) -> Time {
         self.pauses.get(key).map_or(at, |until| at.max(*until))
     }
@@ -68,7 +56,6 @@ impl Node {
         out.push(Output::Write(ticket, WriteRequest { key, value, expected }));
     }
 
-    /// Fails the requests that have timed out.
     pub(super) fn time_out_requests(&mut self, now: Time) {
         self.pauses.retain(|_, until| *until > now);
         let late = self.pending.iter().filter(|(_, pending)| now.since(pending.at) >= REQUEST_TIMEOUT);

@@ -1,5 +1,3 @@
-//! The rooms of a node, including those that it takes over.
-
 use std::time::Duration;
 
 use netcore::Time;
@@ -10,38 +8,32 @@ use crate::{
     Revision, RoomValue, Stays, Value, Written,
 };
 
-/// The minimum interval between writes of a changed row.
+/// The interval between writes of a changed row.
 const ROW_PAUSE: Duration = Duration::from_millis(500);
-/// How often an unchanged entry is rewritten, so that it does not expire.
+/// An unchanged entry is rewritten this often, so that it does not expire.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
 
-/// The intended state of a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Aim {
     Keep,
-    /// Another node is to own it.
     HandOver(HandoverStep),
     Close,
 }
 
-/// The progress of a handover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HandoverStep {
-    /// The room still runs.
     Wanted,
-    /// The hub is suspending the room. The room may publish until it is suspended.
+    /// The room may publish until it is suspended.
     Suspending,
     Suspended,
 }
 
-/// A stored claim.
 #[derive(Debug, Clone, Copy)]
 struct Claim {
     fence: Fence,
     life: Revision,
 }
 
-/// A room that the node owns or wants to own.
 #[derive(Debug)]
 pub(super) struct Room {
     pub(super) durability: Durability,
@@ -50,13 +42,13 @@ pub(super) struct Room {
     written: Time,
     needs: String,
     how: How,
-    // Whether the hub opens the room from an earlier run, so that the node may also take it over.
+    // From an earlier run, so the node may also take it over.
     returns: bool,
-    // Whether the room was taken over and the hub may not have its state yet.
+    // Taken over, and the hub may not have its state yet.
     unread: bool,
     aim: Aim,
     claim: Option<Claim>,
-    // The revision of its entry; `None` if there is no entry.
+    // `None` if there is no entry.
     revision: Option<Revision>,
 }
 
@@ -86,7 +78,7 @@ impl Room {
         self.claim.is_some_and(|claim| claim.life == life)
     }
 
-    /// Returns when the entry is to be written in this life of its node.
+    /// When the entry is to be written in this life of its node.
     pub(super) fn due(&self, life: Revision) -> Option<Time> {
         if !self.claimed_in(life) || self.revision.is_none() {
             return Some(Time::ZERO);
@@ -110,7 +102,7 @@ impl Node {
         }
     }
 
-    /// Adds a room without an owner, to claim it.
+    /// A room without an owner, to claim it.
     pub(super) fn adopt(&mut self, name: Name, value: &RoomValue, how: How) {
         let (durability, row, needs) = (value.durability, value.row.clone(), value.needs.clone());
         self.rooms.insert(name, Room::new(Opening { durability, row, needs, returns: false }, how));
@@ -127,7 +119,7 @@ impl Node {
 
     pub(super) fn show(&mut self, name: &Name, row: String) {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
-            // A room that was opened with an empty row is not listed yet, so its first row is written without delay.
+            // A room with an empty row is not listed yet, so its first row is written without delay.
             if room.row.is_empty() {
                 room.written = Time::ZERO;
             }
@@ -135,7 +127,7 @@ impl Node {
         }
     }
 
-    /// Schedules the row again after a failed write.
+    /// After a failed write.
     pub(super) fn reschedule_row(&mut self, name: &Name) {
         if let Some(room) = self.rooms.get_mut(name) {
             room.row_changed = true;
@@ -168,7 +160,7 @@ impl Node {
         }
     }
 
-    /// Suspends the rooms to be handed over, once the entry shows other nodes that this node does not take them again.
+    /// Only once the entry shows other nodes that this node does not take the rooms again.
     pub(super) fn suspend(&mut self, out: &mut Vec<Output>) {
         if !self.life.as_ref().is_some_and(|life| life.drains) {
             return;
@@ -199,18 +191,15 @@ impl Node {
         }
     }
 
-    // Whether this data directory has made the claim.
     pub(super) fn holds(&self, holder: &Holder) -> bool {
         holder.node == self.settings.name && holder.identity == self.settings.identity
     }
 
-    // Returns the life of this data directory that has made the claim.
     fn own_life(&self, entry: &Entry) -> Option<Revision> {
         let Value::Room(RoomValue { holder: Some(holder), .. }) = &entry.value else { return None };
         self.holds(holder).then_some(holder.life)
     }
 
-    /// Processes an entry of a room from the watch.
     pub(super) fn room_changed(&mut self, name: &Name, entry: &Entry, out: &mut Vec<Output>) {
         let is_mine = self.own_life(entry).is_some();
         let Some(room) = self.rooms.get_mut(name) else { return };
@@ -224,7 +213,6 @@ impl Node {
         }
     }
 
-    /// Processes the removal of a room's entry.
     pub(super) fn room_removed(&mut self, name: &Name, removed: Revision, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         if room.revision.is_none_or(|known| known >= removed) {
@@ -233,15 +221,14 @@ impl Node {
         room.revision = None;
         match (room.aim, room.durability, &mut room.claim) {
             (Aim::Close, ..) => self.forget(name, out),
-            // The entry expired, or an operator has removed it. No other node has owned the room.
+            // The entry expired, or an operator removed it; no other node has owned the room.
             (_, Durability::Node, Some(claim)) => claim.life = Revision(0),
-            // Another node may have taken it over and finished it.
+            // Another node may have finished it.
             (_, Durability::Cluster, Some(_)) => self.lose(name, out),
             (.., None) => {}
         }
     }
 
-    /// Writes the room entries that are due.
     pub(super) fn tend_rooms(&mut self, now: Time, out: &mut Vec<Output>) {
         let Some(life) = self.life.as_ref().map(|life| life.since) else { return };
         let due = |room: &Room| room.due(life).is_some_and(|due| due <= now);
@@ -259,13 +246,13 @@ impl Node {
             if room.claim.is_none()
                 && let Some((Some(Orphan::Takeable(how)), _)) = orphan
             {
-                // An opened room is a new one, unless it returns from an earlier run.
+                // New, unless it returns from an earlier run.
                 if room.how == How::New && !room.returns {
                     self.lose(&name, out);
                     self.look_at(now, &name);
                     continue;
                 }
-                // Another node may have owned the room since an earlier attempt, so the local state may be outdated.
+                // Another node may have owned it since an earlier attempt: the local state may be outdated.
                 (room.how, room.unread) = (how, how == How::TakenOver);
             }
             let (durability, row, needs) = (room.durability, room.row.clone(), room.needs.clone());
@@ -284,7 +271,7 @@ impl Node {
                     Some((Some(Orphan::Takeable(_) | Orphan::StaleClaim), revision)) => {
                         (Purpose::Claim, (value(holder, None), Some(revision)))
                     }
-                    // The room may become free, but the caller that opens a room does not wait for that.
+                    // It may become free, but the caller that opens a room does not wait for that.
                     Some(_) => {
                         self.lose(&name, out);
                         self.look_at(now, &name);
@@ -305,7 +292,6 @@ impl Node {
         }
     }
 
-    /// Processes the reply to a claim.
     pub(super) fn claimed(
         &mut self,
         now: Time,
@@ -325,7 +311,7 @@ impl Node {
                 let Some(room) = self.rooms.get_mut(name) else { return };
                 room.revision = entry.as_ref().map(|entry| entry.revision);
                 let goes_on = match (room.claim, room.how) {
-                    // If the entry is gone, another node may have owned the room in between.
+                    // Without an entry, another node may have owned the room in between.
                     (Some(_), _) => is_own && (entry.is_some() || room.durability == Durability::Node),
                     (None, How::New) => is_free,
                     (None, _) => is_free && entry.is_some(),
@@ -345,13 +331,12 @@ impl Node {
         if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
             out.push(Output::Own(name.clone(), fence, how));
         }
-        // The hub may have to suspend the room again, under the new fence.
+        // Under the new fence.
         if room.aim == Aim::HandOver(HandoverStep::Suspending) {
             out.push(Output::Suspend(name.clone()));
         }
     }
 
-    /// Processes the reply to a new row.
     pub(super) fn shown(&mut self, now: Time, name: &Name, written: Written, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         let fence = room.claim.map(|claim| claim.fence);
@@ -372,8 +357,7 @@ impl Node {
         }
     }
 
-    /// Accepts an entry that an earlier attempt of a claim of this life has left, if it arrived after another attempt
-    /// was stored. Returns whether the entry is such a claim.
+    /// Accepts an entry that a late attempt of a claim of this life has left. Returns whether it is one.
     fn take_late_claim(&mut self, name: &Name, entry: &Entry, out: &mut Vec<Output>) -> bool {
         let life = self.life.as_ref().map(|life| life.since);
         let is_own = life.is_some() && self.own_life(entry) == life;
@@ -390,7 +374,6 @@ impl Node {
         true
     }
 
-    /// Processes the reply to a removal or a release.
     pub(super) fn ended(&mut self, now: Time, name: &Name, written: &Written, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         let fence = room.claim.map(|claim| claim.fence);

@@ -1,32 +1,28 @@
-//! A node's view of the directory.
-
 use std::collections::BTreeMap;
 
 use netcore::Time;
 
 use crate::{Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, Name, NodeValue, REQUEST_TIMEOUT, Revision, Value};
 
-/// A node's view of the directory. It may lag behind, but facts about past lives stay true.
+/// May lag behind the directory, but facts about past lives stay true.
 #[derive(Debug, Default)]
 pub(super) struct View {
-    /// The last change that was received.
     seen: Revision,
-    /// The last change since the watch restarted.
+    /// Since the watch restarted.
     reached: Revision,
     /// All nodes that joined up to this revision are known.
     known: Revision,
-    /// The value of `reached` when the entry of this node was last written, the time of that write, and its revision.
+    /// At the last write of the own entry: `reached`, the time, and its revision.
     written: Option<(Revision, Time, Revision)>,
-    /// The lives of nodes that are not in `nodes` and may still take rooms: those from before a reset, and those that
-    /// have introduced themselves before the watch has shown them.
+    /// Lives of nodes that are not in `nodes` and may still take rooms: from before a reset, or introduced before the
+    /// watch has shown them.
     absent: BTreeMap<Name, Revision>,
     rooms: BTreeMap<Name, Entry>,
     nodes: BTreeMap<Name, (Entry, Time)>,
-    /// The last separate heartbeats.
     heartbeats: BTreeMap<Name, (Revision, HeartbeatValue)>,
-    /// For each node, the revision before which its lives are over.
+    /// Lives before this revision are over.
     over: BTreeMap<Name, Revision>,
-    /// Nodes whose entries are removed, and the time from which other nodes may take their rooms.
+    /// Removed nodes, and when others may take their rooms.
     gone: BTreeMap<Name, Time>,
 }
 
@@ -43,7 +39,6 @@ impl View {
         Some(&self.nodes.get(name)?.0)
     }
 
-    /// Returns the nodes that accept rooms with these needs.
     pub(super) fn takers(&self, needs: &str) -> impl Iterator<Item = &Name> {
         let takes = move |entry: &Entry| {
             let Value::Node(node) = &entry.value else { return false };
@@ -52,17 +47,15 @@ impl View {
         self.nodes.iter().filter(move |(_, (entry, _))| takes(entry)).map(|(name, _)| name)
     }
 
-    /// Returns the nodes with their entries and the time of their last heartbeat.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&Name, &Entry, Time)> {
         self.nodes.iter().map(|(name, (entry, last_heard))| (name, entry, *last_heard))
     }
 
-    /// Returns the time of the last heartbeat of a node.
     pub(super) fn last_heard(&self, name: &Name) -> Time {
         self.nodes.get(name).map_or(Time::ZERO, |(_, last_heard)| *last_heard)
     }
 
-    /// Returns all other nodes that may know of this one, in their latest lives.
+    /// Other nodes that may know of this one, in their latest lives.
     pub(super) fn others(&self, own: &Name) -> impl Iterator<Item = (&Name, Revision)> {
         let here = self.nodes.iter().map(|(name, (entry, _))| {
             let life = entry.life().unwrap_or(entry.revision);
@@ -72,7 +65,6 @@ impl View {
         here.chain(absent.map(|(name, life)| (name, *life))).filter(move |(name, _)| *name != own)
     }
 
-    /// Records the life of a node that has introduced itself.
     pub(super) fn meet(&mut self, name: &Name, life: Revision) {
         if life > self.known {
             let known = self.absent.entry(name.clone()).or_default();
@@ -80,19 +72,18 @@ impl View {
         }
     }
 
-    /// Returns the revision up to which all joined nodes are known, and the last change since the watch restarted.
+    /// `known` and `reached`.
     pub(super) const fn known(&self) -> (Revision, Revision) {
         (self.known, self.reached)
     }
 
-    /// Records a write of this node's entry, and the change that was reached when it was sent.
+    /// `reached` is of the time of the send.
     pub(super) const fn note_written(&mut self, reached: Revision, at: Time, revision: Revision) {
         self.written = Some((reached, at, revision));
     }
 
-    /// Extends the known nodes. Once the watch shows this node's entry soon after it was written, it has shown every
-    /// node that had joined before. A node that writes again meanwhile appears later, but no node writes twice in that
-    /// time.
+    /// Once the watch shows the own entry soon after it was written, it has shown every node that had joined before. A
+    /// node that writes again meanwhile appears later, but no node writes twice in that time.
     pub(super) fn confirm(&mut self, now: Time) {
         if let Some((reached, at, revision)) = self.written
             && self.reached >= revision
@@ -105,23 +96,20 @@ impl View {
         }
     }
 
-    /// Whether another node has joined after this revision.
     pub(super) fn has_newcomers(&self, own: &Name, since: Revision) -> bool {
         self.others(own).any(|(_, life)| life > since)
     }
 
-    /// Whether the life that made a claim is certainly over.
+    /// Certainly, not just apparently.
     pub(super) fn is_over(&self, holder: &Holder) -> bool {
         self.over.get(&holder.node).is_some_and(|before| holder.life < *before)
     }
 
-    /// Whether the life that made a claim appears to continue.
     pub(super) fn seems_alive(&self, holder: &Holder) -> bool {
         // An entry that cannot be decoded is of a later version and may belong to any life.
         self.node(&holder.node).is_some_and(|entry| entry.life().is_none_or(|life| life == holder.life))
     }
 
-    /// Records that lives of a node before this one are over. Returns whether that is new.
     pub(super) fn note_over(&mut self, node: &Name, before: Revision) -> bool {
         let known = self.over.entry(node.clone()).or_default();
         let is_new = *known < before;
@@ -129,7 +117,6 @@ impl View {
         is_new
     }
 
-    /// Drops the entry of a removed node.
     pub(super) fn forget_node(&mut self, node: &Name, removed: Revision) {
         if self.node(node).is_some_and(|entry| entry.revision < removed)
             && let Some((_, last_heard)) = self.nodes.remove(node)
@@ -138,25 +125,22 @@ impl View {
         }
     }
 
-    /// Resets the time of the last heartbeat of all nodes to `now`.
     pub(super) fn reset_heartbeats(&mut self, now: Time) {
         self.nodes.values_mut().for_each(|(_, last_heard)| *last_heard = now);
     }
 
-    /// Returns the time from which other nodes may take the rooms of a removed node.
+    /// When other nodes may take the rooms of a removed node.
     pub(super) fn waits_for(&self, node: &Name) -> Option<Time> {
         self.gone.get(node).copied()
     }
 
-    /// Whether another node, in this life, understands separate heartbeats.
     pub(super) fn understands_heartbeats(&self, name: &Name, life: Revision) -> bool {
         self.node(name).is_some_and(|entry| {
             entry.life() == Some(life) && matches!(entry.value, Value::Node(NodeValue { apart: Some(_), .. }))
         })
     }
 
-    /// Returns the life of a node whose heartbeats must end before its entry may be removed, and the last of them;
-    /// `None` if no heartbeats need to end.
+    /// The life whose heartbeats must end before the entry may be removed, and the last of them.
     pub(super) fn heartbeats_to_end(&self, name: &Name) -> Option<(Revision, Option<Revision>)> {
         let entry = self.node(name)?;
         let is_apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }));
@@ -164,27 +148,22 @@ impl View {
         Some((life, self.last_heartbeat(name)))
     }
 
-    /// Whether the heartbeats of this life have ended, so that no further one is stored.
     pub(super) fn has_ended(&self, name: &Name, life: Revision) -> bool {
         self.heartbeats.get(name).is_some_and(|(_, heartbeat)| heartbeat.ends(life))
     }
 
-    /// Returns the last known heartbeat of a node.
     pub(super) fn last_heartbeat(&self, name: &Name) -> Option<Revision> {
         self.heartbeats.get(name).map(|(revision, _)| *revision)
     }
 
-    /// Records that the heartbeats of a life were ended.
     pub(super) fn end_heartbeats(&mut self, name: &Name, revision: Revision, ended: HeartbeatValue) {
         self.heartbeats.insert(name.clone(), (revision, ended));
     }
 
-    /// Records that a node has no heartbeat.
     pub(super) fn forget_heartbeats(&mut self, name: &Name) {
         self.heartbeats.remove(name);
     }
 
-    // Applies a heartbeat.
     fn take_heartbeat(&mut self, now: Time, name: &Name, entry: &Entry) {
         let Value::Heartbeat(heartbeat) = &entry.value else { return };
         if let Some((node, last_heard)) = self.nodes.get_mut(name)
@@ -196,10 +175,10 @@ impl View {
         self.heartbeats.insert(name.clone(), (entry.revision, heartbeat.clone()));
     }
 
-    /// Applies an entry from a conflict, unless the watch has already shown a later state.
+    /// From a conflict, unless the watch has already shown a later state.
     pub(super) fn learn(&mut self, now: Time, key: &Key, entry: &Entry) {
         if let Key::Heartbeat(name) = key {
-            // Repeated heartbeats, and those from before the broker lost its data, are harmless here.
+            // Heartbeats that are repeated, or from before the broker lost its data, are harmless.
             self.take_heartbeat(now, name, entry);
         } else if entry.revision > self.seen {
             self.put(now, key, entry.clone());
@@ -222,7 +201,6 @@ impl View {
         }
     }
 
-    /// Applies a change.
     pub(super) fn apply(&mut self, now: Time, delta: &Delta) {
         match delta {
             Delta::Reset => {

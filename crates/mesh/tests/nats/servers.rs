@@ -21,11 +21,10 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Starts one server, or several that form a cluster.
     pub(super) fn start(count: usize, has_jetstream: bool) -> Self {
         let begun = Instant::now();
         loop {
-            // Reserve all ports at the same time, so that they differ.
+            // All at the same time, so that they differ.
             let free: Vec<_> = (0..2 * count).map(|_| TcpListener::bind(("127.0.0.1", 0)).unwrap()).collect();
             let mut ports: Vec<u16> = free.iter().map(|listener| listener.local_addr().unwrap().port()).collect();
             drop(free);
@@ -36,7 +35,7 @@ impl Servers {
             if (0..count).all(|number| servers.answers(number)) {
                 return servers;
             }
-            // Another program has taken one of the ports in the meantime.
+            // Another program has taken one of the ports.
             assert!(begun.elapsed() < PATIENCE, "the servers do not start");
         }
     }
@@ -56,7 +55,7 @@ impl Servers {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    // Waits until a server accepts connections. Returns `false` if it has exited instead.
+    // `false` if it has exited instead.
     fn answers(&mut self, number: usize) -> bool {
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.ports[number])).is_err() {
@@ -73,7 +72,6 @@ impl Servers {
         self.ports.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect()
     }
 
-    /// Kills a server, like `kill -9`.
     pub(super) fn kill(&mut self, number: usize) {
         if let Some(mut server) = self.running[number].take() {
             server.kill().unwrap();
@@ -81,7 +79,6 @@ impl Servers {
         }
     }
 
-    /// Restarts a killed server with the data on its disk.
     pub(super) fn restart(&mut self, number: usize) {
         self.running[number] = Some(self.spawn(number));
         assert!(self.answers(number), "server {number} does not start again");
@@ -93,12 +90,10 @@ impl Servers {
         stream.get_info().await.unwrap()
     }
 
-    /// Returns the number of replicas of a stream.
     pub(super) async fn copies(&self, stream: &str) -> usize {
         self.info(stream).await.config.num_replicas
     }
 
-    /// Returns the number of the server that leads a stream.
     pub(super) async fn leader(&self, stream: &str) -> usize {
         let leader = self.info(stream).await.cluster.unwrap().leader.unwrap();
         leader.trim_start_matches("server-").parse().unwrap()

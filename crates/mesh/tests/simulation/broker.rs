@@ -1,5 +1,3 @@
-//! The broker: executes requests, and sends replies and changes.
-
 use bytes::Bytes;
 use mesh::{Delta, Directory, Input, Journals, Key, LogReply, Reply, Results, Written};
 use netcore::Time;
@@ -8,7 +6,7 @@ use rand::RngExt;
 use super::world::{Answer, Call, Event, SECOND, Watched, World, now};
 
 impl World {
-    // During an outage, a request fails or receives no reply.
+    // In an outage, a request fails or receives no reply.
     pub(super) fn fail(&mut self, to: usize, process: u64, call: &Call) {
         let answer = match call {
             Call::Directory(ticket, _) => Answer::Directory(*ticket, Reply::Failed),
@@ -72,7 +70,6 @@ impl World {
         }
     }
 
-    // Sends changes to watchers.
     pub(super) fn show_changes(&mut self) {
         self.watches.retain(|_, watched| {
             self.machines[watched.to].process.as_ref().is_some_and(|process| process.number == watched.process)
@@ -99,7 +96,7 @@ impl World {
         }
     }
 
-    // Cuts the connection of a watcher, which notices it immediately, later, or when it is paused.
+    // The watcher notices it immediately, later, or when it is paused.
     pub(super) fn break_watch(&mut self, number: u64) {
         let Some(Watched { to, process, .. }) = self.watches.remove(&number) else { return };
         if let Some(process) = self.machines[to].process.as_mut().filter(|now| now.number == process) {
@@ -140,7 +137,7 @@ impl World {
                     let writer = if is_journal { &mut running.journal } else { &mut running.events };
                     if let Some(pieces) = writer.reply(local, ticket, reply) {
                         if pieces.is_empty() {
-                            // Without a journal, no state was published, unless the durability permits it.
+                            // No state was published, unless the durability permits it.
                             process.rooms.remove(&room);
                             self.oracle.without_journal(&room, durability);
                             self.input(to, Input::Close(room));

@@ -1,5 +1,3 @@
-//! Checks of the final state.
-
 use mesh::{Delta, Directory, Durability, Key, Name};
 
 use super::{
@@ -9,9 +7,9 @@ use super::{
 };
 
 impl World {
-    // Whether no node can have the room: it was on a lost machine, which its durability permits.
+    // It was on a lost machine, which its durability permits.
     pub(super) fn is_gone(&self, room: &Name) -> bool {
-        // No state of it was stored, so the node that has taken it over has closed it.
+        // No state was stored, so the node that took it over has closed it.
         self.rooms[room] == Durability::Node && self.entry(room).is_none() && self.oracle.is_not_stored(room)
             || !self.oracle.told.contains_key(room) && self.entry(room).is_none()
     }
@@ -48,7 +46,6 @@ impl World {
         }
     }
 
-    // Checks at the end that all watchers know the same entries.
     pub(super) fn check_watches(&mut self) {
         let mut all = now(self.mesh.watch(None)).unwrap().unwrap();
         let mut truth = Mirror::new();

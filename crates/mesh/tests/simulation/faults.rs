@@ -14,12 +14,11 @@ impl World {
         self.machines[machine].cut.is_some_and(|(until, _)| until > self.now)
     }
 
-    // Whether other machines cannot reach it either.
+    // Other machines cannot reach it either.
     fn is_alone(&self, machine: usize) -> bool {
         self.machines[machine].cut.is_some_and(|(until, is_alone)| is_alone && until > self.now)
     }
 
-    /// Sends a request for a promise from one machine to another.
     pub(super) fn request_lease(&mut self, (from, process): (usize, u64), ticket: Ticket, request: LeaseRequest) {
         let Some(to) = self.machines.iter().position(|machine| machine.name == request.to.node) else { return };
         let Machine { paused, is_lost, clock, .. } = &self.machines[to];
@@ -96,7 +95,7 @@ impl World {
         }
     }
 
-    // Stops the faults: everything that can return does.
+    // Everything that can return does.
     pub(super) fn heal(&mut self) {
         self.away = self.now;
         for machine in 0..self.machines.len() {

@@ -1,5 +1,3 @@
-//! The behaviour of hubs, players and watchers.
-
 use mesh::{Directory, Durability, Events, Input, Key, Opening};
 use netcore::Time;
 use rand::RngExt;
@@ -12,7 +10,7 @@ use super::{
 };
 
 impl World {
-    // Runs the hub after each event: it sends requests, and publishes.
+    // After each event.
     pub(super) fn look_after(&mut self, to: usize) {
         let calls = self.machines[to].log_requests(self.now);
         self.calls(to, calls);
@@ -67,7 +65,7 @@ impl World {
         }
     }
 
-    // Players of all rooms act, at every node that believes it owns the room.
+    // At every node that believes it owns the room.
     pub(super) fn play(&mut self) {
         self.later(PLAY / 2..PLAY, Event::Play);
         self.open_rooms();
@@ -76,7 +74,7 @@ impl World {
                 continue;
             }
             let Machine { process: Some(process), disk, .. } = &mut self.machines[machine] else {
-                // It has left, to restart as a newer version.
+                // It restarts as a newer version.
                 if self.rng.random_range(0..20) == 0 {
                     self.put(self.now, Event::Start(machine));
                 }
@@ -112,7 +110,7 @@ impl World {
                 }
             }
             for room in hands {
-                // Sometimes a handover takes too long, and the room stays.
+                // A handover that takes too long.
                 let stays = self.rng.random_range(0..8) == 0;
                 if stays
                     && let Some(process) = &mut self.machines[machine].process
@@ -143,7 +141,6 @@ impl World {
         self.input(machine, Input::Open(room, Opening::new(durability, String::new())));
     }
 
-    // Follows rooms. Some followers reconnect.
     pub(super) fn follow(&mut self) {
         for room in self.rooms.keys().cloned().collect::<Vec<_>>() {
             let (mut follow, mut last, mut seen) = self

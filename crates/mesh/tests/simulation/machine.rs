@@ -1,5 +1,3 @@
-//! A machine with a clock, a disk and a process.
-
 use std::collections::BTreeMap;
 
 use mesh::{Durability, Fence, How, Input, Name, Output, Revision, Settings, Ticket};
@@ -12,13 +10,13 @@ use super::{
 };
 use crate::former::VersionedNode;
 
-/// A clock whose origin and speed differ from real time.
+/// Its origin and speed differ from real time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
     pub(super) offset: u64,
-    /// In thousandths of real time.
+    /// Thousandths of real time.
     pub(super) rate: u64,
-    /// How much real time it has missed.
+    /// Real time that it has missed.
     pub(super) frozen: u64,
 }
 
@@ -28,7 +26,7 @@ impl Clock {
         Time::from_nanos(self.offset + passed / 1_000 * self.rate)
     }
 
-    /// Returns the real time at which the clock shows `local`.
+    /// The real time at which the clock shows `local`.
     pub(super) fn real(self, local: Time) -> Time {
         let passed = local.as_nanos().saturating_sub(self.offset).div_ceil(self.rate).saturating_mul(1_000);
         Time::from_nanos(passed.saturating_add(self.frozen))
@@ -41,18 +39,16 @@ pub(super) struct Machine {
     pub(super) identity: Name,
     pub(super) clock: Clock,
     pub(super) paused: Option<Time>,
-    /// Until when it cannot reach the broker, and whether other machines cannot reach it either.
+    /// Until when the broker is unreachable, and whether other machines are too.
     pub(super) cut: Option<(Time, bool)>,
-    /// Rooms in the files of the machine.
     pub(super) disk: BTreeMap<Name, Vec<u32>>,
     pub(super) process: Option<Process>,
-    /// Whether it never returns.
+    /// Permanently.
     pub(super) is_lost: bool,
-    /// Whether its program is of the version without separate heartbeats.
+    /// Without separate heartbeats.
     pub(super) is_former: bool,
 }
 
-/// A hub.
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) number: u64,
@@ -88,7 +84,6 @@ impl Machine {
         self.process = Some(Process::new(number, self));
     }
 
-    /// Passes an input to the node. Returns the requests to the broker.
     pub(super) fn input(&mut self, now: Time, input: Input, durable: &BTreeMap<Name, Durability>) -> Vec<Call> {
         let local = self.clock.at(now);
         let (mut out, mut calls) = (vec![], vec![]);
@@ -144,7 +139,6 @@ impl Machine {
         process.rooms.insert(room.clone(), Running::new(fence, durability, state));
     }
 
-    /// Processes the journal of a room.
     pub(super) fn read(&mut self, room: &Name, pieces: &[mesh::Piece]) {
         let Some(running) = self.process.as_mut().and_then(|process| process.rooms.get_mut(room)) else { return };
         let state = room::replay(pieces);
@@ -154,7 +148,6 @@ impl Machine {
         running.state = Some(state);
     }
 
-    /// Returns the requests of rooms to their journals and event streams.
     pub(super) fn log_requests(&mut self, now: Time) -> Vec<Call> {
         let local = self.clock.at(now);
         let Some(process) = &mut self.process else { return vec![] };

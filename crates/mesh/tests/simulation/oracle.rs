@@ -6,7 +6,6 @@ use mesh::{Durability, Entry, Fence, Name, Revision, Value};
 
 use super::room::MATCH;
 
-/// The node that publishes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Teller<'a> {
     pub(super) node: &'a Name,
@@ -14,15 +13,13 @@ pub(super) struct Teller<'a> {
     pub(super) fence: Fence,
 }
 
-/// The published state of all rooms, and the contents of the database.
 #[derive(Debug, Default)]
 pub(super) struct Oracle {
-    /// The state that the last owner has published.
+    /// By the last owner.
     pub(super) told: BTreeMap<Name, Vec<u32>>,
-    // For rooms that may lose unstored state: the state that each owner has published.
+    // By each owner, for rooms that may lose unstored state.
     told_by: BTreeMap<(Name, Fence), Vec<u32>>,
-    // By room, the state that its owner knows to be stored in the journal, and the fence of that owner. If there are
-    // several owners, the one with the greatest fence counts.
+    // What the owner with the greatest fence knows to be stored in the journal.
     stored: BTreeMap<Name, (Fence, Vec<u32>)>,
     // Claims up to this one belong to rooms that are over.
     closed: BTreeMap<Name, Fence>,
@@ -30,7 +27,7 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    /// A node publishes the state `now` of a room while the directory contains `entry`.
+    /// The directory contains `entry` meanwhile.
     pub(super) fn tell(
         &mut self,
         room: &Name,
@@ -45,7 +42,7 @@ impl Oracle {
         });
         let owns = match durability {
             Durability::Cluster => frozen || entry.and_then(Entry::fence) == Some(fence),
-            // Its claim may be renewed meanwhile.
+            // The claim may be renewed meanwhile.
             Durability::Node => {
                 let is_its_own = |holder: &mesh::Holder| holder.node == *node && holder.identity == *identity;
                 frozen || entry.is_none() || holder.is_some_and(is_its_own)
@@ -67,7 +64,7 @@ impl Oracle {
         }
     }
 
-    // State that was published under the same claim, or stored under an earlier one, must not be lost.
+    // Published under the same claim, or stored under an earlier one.
     fn tell_behind(&mut self, room: &Name, fence: Fence, now: &[u32]) {
         let told = self.told_by.entry((room.clone(), fence)).or_default();
         assert!(now.starts_with(told), "what was told of {room} is lost: it was told {told:?}, and then {now:?}");
@@ -81,7 +78,6 @@ impl Oracle {
         self.told.insert(room.clone(), now.to_vec());
     }
 
-    /// An owner learns that this state of a room is stored.
     pub(super) fn stored(&mut self, room: &Name, fence: Fence, state: &[u32]) {
         if self.closed.get(room).is_some_and(|closed| fence <= *closed) {
             return;
@@ -92,19 +88,17 @@ impl Oracle {
         }
     }
 
-    /// A room is over for its owner. A former owner that does not know it may continue with its own state.
+    /// A former owner that does not know it may continue with its own state.
     pub(super) fn removed(&mut self, room: &Name, last: Revision) {
         self.stored.remove(room);
         self.closed.insert(room.clone(), Fence(last.0));
     }
 
-    /// Whether no state of a room was stored.
     pub(super) fn is_not_stored(&self, room: &Name) -> bool {
         !self.stored.contains_key(room)
     }
 
-    /// A node that takes a room over finds no journal. No published state may be lost, unless the room is over or its
-    /// durability permits it.
+    /// No published state may be lost, unless the room is over or its durability permits it.
     pub(super) fn without_journal(&self, room: &Name, durability: Durability) {
         let told = self.told.get(room).map_or(0, Vec::len);
         if durability == Durability::Node {
@@ -115,7 +109,6 @@ impl Oracle {
         assert!(told == 0 || told == MATCH, "what was told of {room} is lost: there is no journal of {told} inputs");
     }
 
-    /// A follower of a room has received this state.
     pub(super) fn followed(&self, room: &Name, seen: &[u32]) {
         let told = self.told.get(room).map_or(&[][..], |told| told);
         let by_others = self.told_by.iter().filter(|((of, _), _)| of == room).any(|(_, told)| told.starts_with(seen));
@@ -125,21 +118,18 @@ impl Oracle {
         );
     }
 
-    /// The database commits a result, once for each match, as `store` does.
+    /// Once for each match, as `store` does.
     pub(super) fn commit(&mut self, id: &Name) {
         self.committed.insert(id.clone(), 1);
     }
 
-    /// Whether the result of a match that was published as over is committed.
     pub(super) fn has_result(&self, id: &Name) -> bool {
         self.committed.get(id) == Some(&1)
     }
 }
 
-/// The entries that a watcher of the directory has received.
 pub(super) type Mirror = BTreeMap<String, Revision>;
 
-/// Checks that a watcher has missed no change.
 pub(super) fn watched(node: &Name, mirror: &Mirror, truth: &Mirror) {
     for (key, revision) in mirror {
         assert!(truth.contains_key(key), "a watcher misses a change: {node} still sees {key} of {revision:?}");

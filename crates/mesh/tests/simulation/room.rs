@@ -1,13 +1,12 @@
-//! A room as a hub runs it: the inputs determine the state, and the state determines the published events.
+//! The inputs determine the state, and the state determines the published events.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 use mesh::{Durability, Fence, Piece, Writer};
 
-/// The number of inputs of a match.
+/// Inputs of a match, and of a segment.
 pub(super) const MATCH: usize = 40;
-/// The number of inputs of a segment.
 const SEGMENT: usize = 10;
 
 #[derive(Debug)]
@@ -17,7 +16,7 @@ pub(super) struct Running {
     /// `None` while the journal is being read.
     pub(super) state: Option<Vec<u32>>,
     pub(super) journal: Writer,
-    // The numbers of pieces, and how many inputs each of them and all earlier ones contain.
+    // The numbers of pieces, and the inputs up to each.
     pieces: VecDeque<(u64, usize)>,
     stored: usize,
     pub(super) told: usize,
@@ -35,7 +34,6 @@ pub(super) fn inputs(bytes: &[u8]) -> impl Iterator<Item = u32> {
     bytes.chunks_exact(4).map(|four| u32::from_be_bytes(four.try_into().unwrap()))
 }
 
-/// Returns the state after the pieces of a journal.
 pub(super) fn replay(pieces: &[Piece]) -> Vec<u32> {
     let mut state = vec![];
     for piece in pieces {
@@ -69,7 +67,7 @@ impl Running {
         self.state.as_ref().is_some_and(|state| state.len() >= MATCH)
     }
 
-    /// Applies the input of a player. Returns whether it is accepted.
+    /// Returns whether it is accepted.
     pub(super) fn play(&mut self, input: u32) -> bool {
         if self.is_over() || self.suspending {
             return false;
@@ -88,7 +86,6 @@ impl Running {
         true
     }
 
-    /// Writes the entire state.
     pub(super) fn begin_segment(&mut self) {
         if let Some(state) = &self.state
             && let Some(number) = self.journal.write(true, bytes(state))
@@ -97,18 +94,16 @@ impl Running {
         }
     }
 
-    /// Suspends the room, whose journal is then written completely.
     pub(super) fn suspend(&mut self) {
         self.suspending = true;
     }
 
-    /// Whether the entire state is in the mesh.
     pub(super) fn is_stored(&self) -> bool {
         let journal = &self.journal;
         self.state.is_some() && journal.stored() > 0 && !journal.wants_anchor() && journal.lag().0 == 0
     }
 
-    /// Returns how much of the state is in the mesh, as known to this owner.
+    /// As known to this owner.
     pub(super) fn stored(&mut self) -> usize {
         while let Some((number, length)) = self.pieces.front().copied()
             && number <= self.journal.stored()
@@ -119,7 +114,7 @@ impl Running {
         self.stored
     }
 
-    /// Returns how much of the state may be published under its durability.
+    /// Under the durability of the room.
     pub(super) fn tellable(&mut self) -> usize {
         let stored = self.stored();
         match (self.durability, &self.state) {
@@ -129,7 +124,6 @@ impl Running {
         }
     }
 
-    /// Publishes to watchers.
     pub(super) fn publish(&mut self) {
         let Some(state) = &self.state else { return };
         if self.events.wants_anchor() && self.told > 0 {

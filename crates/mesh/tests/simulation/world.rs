@@ -1,5 +1,3 @@
-//! The machines, the broker and the network between them.
-
 use std::{
     collections::BTreeMap,
     future::Future,
@@ -29,33 +27,29 @@ use super::{
 };
 
 pub(super) const SECOND: u64 = 1_000_000_000;
-/// The duration of the faults.
 pub(super) const FAULTS: u64 = 120 * SECOND;
-/// The maximum time until the fleet has recovered, even if every node known to a lost node is gone.
+/// Until the fleet has recovered, even if every node known to a lost node is gone.
 pub(super) const PATIENCE: u64 = 400 * SECOND;
-/// How long a node continues without the broker.
+/// Without the broker.
 pub(super) const OUTAGE: Duration = Duration::from_secs(60);
-/// The number of rooms.
 pub(super) const ROOMS: usize = 8;
 /// The longest interval between actions of players, and between checks of hubs.
 pub(super) const PLAY: u64 = SECOND / 2;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Options {
-    /// Whether clocks stop while a machine is paused.
+    /// Clocks stop while a machine is paused.
     pub(super) frozen: bool,
-    /// Whether messages are lost, delayed and repeated, but machines and the broker never fail.
+    /// Messages are lost, delayed and repeated, but machines and the broker never fail.
     pub(super) calm: bool,
-    /// Whether some machines have the former version of the program, and switch versions when they restart: a rolling
-    /// upgrade with some reverted steps.
+    /// A rolling upgrade with some reverted steps: machines switch versions when they restart.
     pub(super) mixed: bool,
 }
 
-/// A request to the broker.
 #[derive(Debug, Clone)]
 pub(super) enum Call {
     Directory(Ticket, WriteRequest),
-    /// A request to another machine.
+    /// To another machine.
     RequestLease(Ticket, LeaseRequest),
     Log {
         is_journal: bool,
@@ -69,7 +63,6 @@ pub(super) enum Call {
     Watch(Option<Revision>),
 }
 
-/// The reply to a request.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
     Directory(Ticket, Reply),
@@ -94,11 +87,10 @@ pub(super) struct Watched {
     pub(super) to: usize,
     pub(super) process: u64,
     pub(super) watch: Box<dyn Watch>,
-    // When the last change arrives; changes are not reordered.
+    // Changes are not reordered.
     pub(super) arrives: Time,
 }
 
-/// A follower of a room, its last event, and the received state.
 pub(super) type Follower = (Box<dyn Follow>, Option<mesh::Sequence>, Vec<u32>);
 
 pub(super) struct World {
@@ -116,12 +108,11 @@ pub(super) struct World {
     pub(super) away: Time,
     pub(super) rooms: BTreeMap<Name, Durability>,
     pub(super) inputs: u32,
-    /// The time of the last change of the directory, except for heartbeats.
+    /// Of the directory, except for heartbeats.
     pub(super) changed: u64,
     pub(super) oracle: Oracle,
 }
 
-/// Returns the result if it is ready.
 pub(super) fn now<T>(answer: impl Future<Output = T>) -> Option<T> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
@@ -177,7 +168,7 @@ impl World {
         world
     }
 
-    /// Runs the world to its end. Returns a hash of the trace.
+    /// Returns a hash of the trace.
     pub(super) fn run(mut self) -> u64 {
         let mut trace = DefaultHasher::new();
         let (mut healed, mut done) = (false, None);
@@ -229,7 +220,6 @@ impl World {
         self.is_faulty() && self.rng.random_range(0..100) < percent
     }
 
-    // Returns the range of delays of a message.
     pub(super) fn delay(&mut self) -> Range<u64> {
         if self.chance(4) { SECOND..20 * SECOND } else { SECOND / 1_000..SECOND / 5 }
     }
@@ -331,7 +321,7 @@ impl World {
         }
     }
 
-    // Runs the consumer of results, which sometimes fails before the commit or dies after it.
+    // It sometimes fails before the commit or dies after it.
     pub(super) fn consume(&mut self) {
         self.later(SECOND..3 * SECOND, Event::Consume);
         if self.away > self.now {
