@@ -1,9 +1,7 @@
-//! Measures the speed of replays, and the time to resume a thousand matches.
+//! Measures replays, and the time to resume a thousand matches: `cargo bench -p journal-core --bench replay`.
 //!
-//! The nuggets match has eight players on the built-in map who press two keys a second each; the robots match has four
-//! players and ten turns a second. As a lower bound for resuming, the same files are read without checking anything.
-//!
-//! `cargo bench -p journal-core --bench replay` prints the figures.
+//! Nuggets has eight players on the built-in map who press two keys a second each; robots has four players and ten
+//! turns a second. The lower bound for resuming reads the same files without checks.
 
 #![allow(clippy::print_stdout, reason = "the program prints the figures")]
 
@@ -23,9 +21,8 @@ use rand_pcg::Pcg64;
 use testkit::{by_hand::Match, disk::SimulatedDisk};
 
 const MAP: &[u8] = include_bytes!("../../../maps/main.txt");
-/// The number of journals that are resumed.
 const STARTS: usize = 1_000;
-/// Arrivals of each of them.
+/// Arrivals of each resumed journal.
 const SHORT: usize = 1_000;
 /// Arrivals of the replayed matches, unless they end earlier.
 const LONG: usize = 100_000;
@@ -49,7 +46,6 @@ fn main() {
     start::<robots::Server>("robots", directory.path(), &play_robots(SHORT));
 }
 
-// The duration of the match, and of its replay.
 fn replay<E: Recorded>(game: &'static str, bytes: &[u8]) -> (&'static str, u64, Duration, Duration) {
     let begun = Instant::now();
     let mut reader = Reader::new(Cursor::new(bytes), bytes.len() as u64).expect("a journal");
@@ -84,13 +80,12 @@ fn start<E: Recorded>(game: &str, directory: &Path, bytes: &[u8]) {
     assert!(rooms.iter().all(|(_, _, end)| end.finish(Duration::from_secs(60))), "closed");
 }
 
-/// A match in memory.
 fn begin<E: Recorded>(engine: E) -> (Match<E>, SimulatedDisk) {
     let disk = SimulatedDisk::new();
     (Match::begin(Arc::new(disk.clone()), Path::new("/games"), engine, journal_core::MAX_SIZE), disk)
 }
 
-/// The journal of a suspended server.
+/// Of a suspended server.
 fn finish<E: Recorded>(game: &mut Match<E>, disk: &SimulatedDisk) -> Vec<u8> {
     game.end.close();
     game.settle();
@@ -144,7 +139,7 @@ fn play_robots(arrivals: usize) -> Vec<u8> {
     let (mut game, disk) = begin(robots::Server::new(config).expect("a game"));
     let players = [(); 4].map(|()| game.connect(Link::Stream));
     let mut dice = Pcg64::seed_from_u64(1);
-    // With each turn, a deadline arrives too.
+    // Each turn has a deadline too.
     for round in 1..=arrivals / (players.len() + 1) {
         for &peer in &players {
             let message: &[u8] = if game.room.room().engine().game().is_none() {

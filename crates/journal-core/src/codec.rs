@@ -1,10 +1,9 @@
-//! Encodes values as bytes with bincode 2.0.1, standard configuration. No other module depends on bincode.
+//! Encodes values with bincode 2.0.1, standard configuration. No other module depends on bincode.
 //!
-//! bincode is no longer developed. Version 3.0.0 is a package that fails to compile on purpose, and RUSTSEC-2025-0141
-//! lists every version as unmaintained; `deny.toml` ignores that advisory by name and date. We pin 2.0.1 because the
-//! format is small, documented and finished: integers take 1 to 9 bytes, lengths precede their items, and the number of
-//! a variant precedes its fields. The test `wincode_writes_the_same_bytes` shows that another crate is compatible, so
-//! replacing bincode means changing only the functions below.
+//! bincode is no longer developed: version 3.0.0 does not compile on purpose, and RUSTSEC-2025-0141 lists every version
+//! as unmaintained; `deny.toml` ignores that advisory by name and date. We pin 2.0.1 because the format is small,
+//! documented and finished: integers take 1 to 9 bytes, lengths precede their items, and the number of a variant
+//! precedes its fields. `wincode_writes_the_same_bytes` shows that another crate is compatible.
 
 use ::serde::{Serialize, de::DeserializeOwned};
 use bincode::{
@@ -15,13 +14,12 @@ use bincode::{
 };
 use netcore::Fingerprint;
 
-/// Limit on the memory that one value may claim while it is decoded, in case a length in a damaged file is wrong.
+/// Memory that a value may claim while it is decoded, in case a length in a damaged file is wrong.
 const MAX_VALUE: usize = 64 << 20;
 
 const CONFIG: Configuration<bincode::config::LittleEndian, bincode::config::Varint, Limit<MAX_VALUE>> =
     standard().with_limit::<MAX_VALUE>();
 
-/// Appends to a vector up to a maximal length.
 struct Bounded<'a> {
     out: &'a mut Vec<u8>,
     max: usize,
@@ -37,11 +35,10 @@ impl Writer for Bounded<'_> {
     }
 }
 
-/// Hashes the bytes that are written to it.
 #[derive(Default)]
 struct Hashing {
     hash: Fingerprint,
-    // Bytes that are not hashed yet: the hash takes eight bytes at a time, regardless of how the encoding is split.
+    // Not hashed yet: the hash takes eight bytes at a time, however the encoding is split.
     pending: Vec<u8>,
     length: usize,
 }
@@ -69,7 +66,7 @@ impl Writer for Hashing {
     }
 }
 
-/// A hash of the encoding of `value`, and the length of the encoding in bytes.
+/// The hash of the encoding, and its length.
 pub(crate) fn hash(value: &impl Serialize) -> (u64, usize) {
     let mut hashing = Hashing::default();
     let encoded = serde::encode_into_writer(value, &mut hashing, CONFIG).is_ok();
@@ -87,7 +84,7 @@ pub(crate) fn hash_encoded(bytes: &[u8]) -> u64 {
     hash.value()
 }
 
-/// Appends `value` to `out`. Returns `false` and leaves `out` unchanged if it would become longer than `max` bytes.
+/// Returns `false` and leaves `out` unchanged if it would become longer than `max` bytes.
 pub(crate) fn encode_within(value: &impl Serialize, out: &mut Vec<u8>, max: usize) -> bool {
     let before = out.len();
     let encoded = serde::encode_into_writer(value, Bounded { out, max }, CONFIG).is_ok();
@@ -97,18 +94,17 @@ pub(crate) fn encode_within(value: &impl Serialize, out: &mut Vec<u8>, max: usiz
     encoded
 }
 
-/// Appends `value`, which must be small, to `out`.
 pub(crate) fn encode(value: &impl Serialize, out: &mut Vec<u8>) {
     let encoded = encode_within(value, out, usize::MAX);
     debug_assert!(encoded, "plain data can always be encoded");
 }
 
-/// Decodes a value from the front of `bytes`. Returns it with its length, or `None` if it is not valid.
+/// From the front of `bytes`, with its length; `None` if it is not valid.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<(T, usize)> {
     serde::decode_from_slice(bytes, CONFIG).ok()
 }
 
-/// Decodes a value that must use all of `bytes`.
+/// The value must use all of `bytes`.
 pub(crate) fn decode_all<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     match serde::decode_from_slice(bytes, CONFIG) {
         Ok((value, length)) if length == bytes.len() => Ok(value),
@@ -132,8 +128,8 @@ mod tests {
     use super::*;
     use crate::{Head, Mark, Note, Peer, Snapshot};
 
-    // A struct is encoded as its fields in order, like a tuple, and a variant as its number and its fields. `mirror` is
-    // the same value as tuples, because the code that wincode derives for structs contains `unsafe`.
+    // A struct is encoded as its fields in order, a variant as its number and its fields. `mirror` is the value as
+    // tuples, because wincode's derived code for structs contains `unsafe`.
     fn same<C: Config + Copy, T, M>(config: C, value: &T, mirror: &M)
     where
         T: Serialize + DeserializeOwned + PartialEq + Debug,
@@ -232,7 +228,7 @@ mod tests {
             assert_ne!(hash(&parts).0, hash_encoded(&bytes), "byte {at}");
             bytes[at] ^= 1;
         }
-        // With its length it takes one block.
+        // One block with its length.
         let text = "x".repeat(Hashing::BLOCK - 3);
         let mut bytes = vec![];
         encode(&text, &mut bytes);

@@ -1,7 +1,7 @@
-//! Copies of journals, which are written while their matches continue, so that another machine can take them over.
+//! Copies of journals for takeovers by another machine, written while their matches continue.
 //!
-//! A copy begins with a state of its match, and records follow it. Positions are those of the journal. A journal
-//! contains snapshots that a copy does not have, so the positions of a copy may have gaps.
+//! A copy is a state of its match and the records after it. Positions are those of the journal; its snapshots are
+//! omitted, so positions may have gaps.
 
 use std::{
     fmt::Debug,
@@ -19,71 +19,62 @@ use crate::{
     record, segment,
 };
 
-/// Receives the copy of a journal. Its methods must not block.
+/// Its methods must not block.
 pub trait Copying: Debug + Send + Sync {
-    /// Restarts the copy with this state of the match, which is that of an earlier moment. Records from `position` on
-    /// follow the state, and records that were added already are not added again. `head` describes the match.
+    /// Restarts the copy with an earlier state of the match. Records from `position` on follow the state; those that
+    /// were added already are not added again. `head` describes the match.
     fn begin(&self, journal: u64, position: u64, head: Vec<u8>);
 
-    /// Adds the records at `position`.
     fn add(&self, position: u64, records: &[u8]);
 
-    /// Continues the copy at `position`. Earlier records that were not added are not needed.
+    /// Earlier records that were not added are not needed.
     fn skip(&self, position: u64);
 
-    /// Whether the copy can be continued only with a new state. The state is taken at the next arrival.
+    /// The copy can be continued only with a new state, which is taken at the next arrival.
     fn wants_state(&self) -> bool;
 
-    /// Called when the host is about to wait.
     fn flush(&self);
 
-    /// The position up to which the copy is safe, if outputs wait for the copy.
+    /// The safe position, if outputs wait for the copy.
     fn reached(&self) -> Option<u64>;
 
-    /// The reason why the copy will reach no further position although outputs wait for it; `None` if it may. In the
-    /// first case these outputs are never sent.
+    /// Why the copy will reach no further position, so that waiting outputs are never sent.
     fn lost(&self) -> Option<String>;
 
-    /// Wakes the task when [`reached`](Self::reached) has changed.
     fn wake(&self, context: &Context<'_>);
 
-    /// Whether the backlog is so large that the room must not be given any more inputs.
+    /// The backlog is so large that the room must not receive any more inputs.
     fn is_full(&self) -> bool;
 
-    /// Ends the copy, because the journal was given up while its match continues.
+    /// The journal was given up while its match continues.
     fn cut(&self);
 }
 
 /// Why a copy cannot become a journal.
 #[derive(Debug, Error)]
 pub enum CopyError {
-    /// The system could not write it.
     #[error("it cannot be written")]
     Io(#[from] io::Error),
-    /// Its beginning is not valid.
     #[error("its beginning is damaged: {0}")]
     Head(String),
-    /// Its records are not valid.
     #[error("its records are damaged")]
     Records,
 }
 
-/// The reassembled records of a copy.
 #[derive(Debug)]
 pub struct Copied {
     head: Vec<u8>,
-    // The position of the next record to add.
+    // Of the next record.
     position: u64,
     bytes: Vec<u8>,
 }
 
 impl Copied {
-    /// A copy that begins with these arguments of [`Copying::begin`].
     pub const fn new(position: u64, head: Vec<u8>) -> Self {
         Self { head, position, bytes: vec![] }
     }
 
-    /// Adds the arguments of [`Copying::add`], in the same order. Records that the beginning includes are skipped.
+    /// Takes the arguments of [`Copying::add`] in the same order. Records that the beginning includes are skipped.
     ///
     /// # Errors
     /// When these are not records.
@@ -102,7 +93,7 @@ impl Copied {
         Ok(())
     }
 
-    /// Writes the copy as a new journal in a directory, with a name that begins with `front`. Returns its name.
+    /// Writes the copy as a new journal, with a name that begins with `front`. Returns its name.
     ///
     /// # Errors
     /// When the copy is damaged, or cannot be written.
@@ -125,5 +116,4 @@ impl Copied {
     }
 }
 
-/// The copy of a journal, if there is one.
 pub(crate) type MaybeCopying = Option<Arc<dyn Copying>>;

@@ -1,5 +1,3 @@
-//! Writes a part of a journal as a new journal.
-
 use netcore::Input;
 
 use crate::{
@@ -9,7 +7,7 @@ use crate::{
     record::{self, MAX_BODY, NOTE},
 };
 
-/// A journal in memory, made of records of another one: a part of a match, for a bug report.
+/// A part of a match as a journal in memory, for a bug report.
 #[derive(Debug)]
 pub struct Excerpt {
     bytes: Vec<u8>,
@@ -20,8 +18,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Creates an excerpt without records. If it does not start at the beginning of the match, the head contains the
-    /// initial state.
+    /// If it does not start at the beginning of the match, the head contains the initial state.
     pub fn new(head: &Head) -> Self {
         let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
         let mut excerpt = Self {
@@ -40,7 +37,7 @@ impl Excerpt {
         excerpt
     }
 
-    /// Adds a record. Snapshots are skipped, because they contain offsets.
+    /// Snapshots are skipped, because they contain offsets.
     pub fn push(&mut self, entry: &Entry) {
         let (kind, slot, time) = match entry {
             Entry::Arrival(arrival) => {
@@ -48,7 +45,6 @@ impl Excerpt {
             }
             Entry::Note(Note::Snapshot(_)) => return,
             Entry::Note(Note::Mark(mark)) => {
-                // A mark contains the time.
                 self.micros = self.micros.max(mark.time.as_nanos() / 1_000);
                 (NOTE, Some(0), self.micros)
             }
@@ -73,7 +69,7 @@ impl Excerpt {
         self.put();
     }
 
-    /// The bytes of the closed journal.
+    /// The journal is closed.
     pub fn into_bytes(mut self) -> Vec<u8> {
         let end = self.bytes.len() as u64;
         let status = Status { sequence: 1, state: State::Closed, synced: end, end };

@@ -1,5 +1,3 @@
-//! Creates journals.
-
 use std::{
     collections::VecDeque,
     io,
@@ -18,34 +16,31 @@ use crate::{
     sink::{Current, Sink, Start},
 };
 
-/// Default limit on the size of a journal in bytes.
+/// Default limit on the bytes of a journal.
 pub const MAX_SIZE: u64 = 1 << 30;
 
-/// How journals are written.
 #[derive(Debug, Clone)]
 pub struct Writing {
-    /// The disk for the journals.
     pub disk: Arc<dyn Disk>,
-    /// The threads that write them.
     pub scribe: Scribe,
-    /// The durability that outputs wait for.
+    /// What outputs wait for.
     pub sync: SyncPolicy,
-    /// The maximum size of a journal in bytes. The oldest segments of a longer journal are removed.
+    /// Bytes of a journal, whose oldest segments are removed above this.
     pub max: u64,
-    /// The destination of copies of journals, which must be those of one room; `None` if they are not copied.
+    /// Where copies of journals go, all of one room.
     pub copy: Option<Arc<dyn Copying>>,
 }
 
-/// A journalled room, the hold for its host, and the handle that closes the journal at the end.
+/// A room, the hold for its host, and the handle that closes the journal at the end.
 pub type Parts<E> = (Journalled<E>, JournalHold, JournalEnd);
 
 impl Writing {
-    /// Starts the threads that write journals on the disk of this machine.
+    /// On the disk of this machine.
     pub fn start(sync: SyncPolicy, max: u64) -> io::Result<Self> {
         Ok(Self { disk: Arc::new(SystemDisk), scribe: Scribe::start()?, sync, max, copy: None })
     }
 
-    /// Creates the journal of a new room in a directory, which is created if needed. Returns its name.
+    /// Creates the directory if needed. Returns the name of the journal.
     pub fn create<E: Recorded>(
         &self,
         directory: &Path,
@@ -55,7 +50,7 @@ impl Writing {
         self.create_as(directory, E::GAME, room, head)
     }
 
-    /// Like `create`, with a name that begins with `front`, which contains no dot.
+    /// Like `create`; the name begins with `front`, which contains no dot.
     pub fn create_as<E: Recorded>(
         &self,
         directory: &Path,

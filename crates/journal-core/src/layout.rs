@@ -27,14 +27,12 @@
 
 use crc32fast::{Hasher, hash};
 
-/// The first bytes of every journal. The first byte is not text, and the last reveals a transfer that converts line
-/// endings.
+/// The first byte is not text, and the last reveals a transfer that converts line endings.
 pub(crate) const MAGIC: [u8; 8] = *b"\x8AARCADE\n";
-/// The version of this layout and of the record format. Version 1 has no places, and records malformed messages as
-/// messages. Up to version 2, an arrival has a byte of the digest of the state after it.
+/// Of this layout and of the record format. Version 1 has no places, and records malformed messages as messages. Up to
+/// version 2, an arrival has a byte of the digest of the state after it.
 pub(crate) const VERSION: u16 = 3;
 const OLDEST: u16 = 1;
-/// The offset of the first record.
 pub(crate) const RECORDS: u64 = 1_536;
 const RECORDS_AT: usize = 1_536;
 const PLACE_FROM: usize = 64;
@@ -45,14 +43,13 @@ const MARKED_SLOT: usize = SLOT + 4;
 /// The mark of a slot is a checksum of its fields and of these bytes.
 const DIRECT: &[u8] = b"direct";
 
-/// Whether a journal is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is being written, or its server was killed.
+    /// Being written, or left by a killed server.
     Open,
-    /// It was closed in an orderly way and is complete.
+    /// Complete.
     Closed,
-    /// It was given up while the match continued, because the disk was full or failed.
+    /// Given up while the match continued, because the disk was full or failed.
     Cut,
     /// The next segment continues it.
     Continued,
@@ -62,12 +59,11 @@ impl State {
     const ALL: [Self; 4] = [Self::Open, Self::Closed, Self::Cut, Self::Continued];
 }
 
-/// The place of a segment in its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SegmentPosition {
-    /// Counted from 1.
+    /// From 1.
     pub(crate) number: u32,
-    /// The position of the first record after the head; `None` in the first segment, whose positions are its offsets.
+    /// Of the first record after the head; `None` in the first segment, whose positions are its offsets.
     pub(crate) position: Option<u64>,
 }
 
@@ -101,7 +97,6 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// The offset of its slot.
     pub(crate) const fn offset(&self) -> u64 {
         SLOTS[(self.sequence % 2) as usize] as u64
     }
@@ -114,7 +109,7 @@ impl Status {
         slot[17..25].copy_from_slice(&self.end.to_le_bytes());
         let sum = hash(&slot[..25]);
         slot[25..SLOT].copy_from_slice(&sum.to_le_bytes());
-        // Excludes the checksum of the slot, because with it all slots would have the same mark.
+        // Without the checksum of the slot, with which all marks would be equal.
         let mut mark = Hasher::new();
         mark.update(&slot[..25]);
         mark.update(DIRECT);
@@ -131,14 +126,12 @@ impl Status {
     }
 }
 
-/// Why the front of a file is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrontError {
     NotAJournal,
     Version(u16),
 }
 
-/// The front of a file, up to the first record.
 pub(crate) fn front(place: SegmentPosition, status: Status) -> Vec<u8> {
     let mut front = vec![0; RECORDS_AT];
     front[..8].copy_from_slice(&MAGIC);
@@ -149,8 +142,7 @@ pub(crate) fn front(place: SegmentPosition, status: Status) -> Vec<u8> {
     front
 }
 
-/// Parses the front of a file: its version, place and status. If both slots are damaged, the segment counts as open,
-/// and no part of it is known to be on disk.
+/// If both slots are damaged, the segment counts as open, and no part of it is known to be on disk.
 pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status), FrontError> {
     let magic = front.get(..8).is_some_and(|bytes| bytes == MAGIC);
     let version = front.get(8..10).and_then(|bytes| bytes.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
@@ -170,7 +162,7 @@ pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status)
     Ok((version, place, slots.max_by_key(|status| status.sequence).unwrap_or(unknown)))
 }
 
-/// Whether the server that wrote this status of a segment kept all records in the file.
+/// The server that wrote this status kept all records in the file.
 pub(crate) fn is_direct(front: &[u8], status: Status) -> bool {
     let at = SLOTS[(status.sequence % 2) as usize];
     front.get(at..at + MARKED_SLOT) == Some(&status.to_bytes())
@@ -202,7 +194,7 @@ mod tests {
         let status = Status { sequence: 4, state: State::Open, synced: 1_536, end: 0 };
         let mut bytes = front(SegmentPosition::FIRST, status);
         assert!(is_direct(&bytes, status));
-        // A server of an earlier version writes only the slot.
+        // As a server of an earlier version, which writes only the slot.
         let later = Status { sequence: 6, synced: 2_000, ..status };
         bytes[512..512 + SLOT].copy_from_slice(&later.to_bytes()[..SLOT]);
         assert_eq!(parse_front(&bytes), Ok((VERSION, SegmentPosition::FIRST, later)));

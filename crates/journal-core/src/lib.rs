@@ -1,20 +1,17 @@
-//! Records matches on disk.
+//! Records matches on disk. `docs/journal.md` describes the format and the guarantees.
 //!
-//! A room is a deterministic state machine, so its setup and its arrivals in order determine a match. A [`Journalled`]
-//! room writes these into a file before the resulting outputs are sent. From that file a match can be replayed
-//! ([`Replay`]), or resumed after its server was killed ([`Resumable`]).
+//! The setup and the arrivals of a room determine its match. A [`Journalled`] room writes these into a file before the
+//! resulting outputs are sent. From that file a match can be replayed ([`Replay`]), or resumed after its server was
+//! killed ([`Resumable`]).
 //!
-//! - [`Writing`] creates journals and holds their options. A [`Scribe`] writes any number of them with two threads.
-//! - [`JournalHold`] makes a host hold outputs back until they may be sent, as the [`SyncPolicy`] requires.
-//! - [`Reader`] reads a journal record by record ([`Entry`]), independent of the game.
-//! - [`Cursor`] is a replay that follows a journal, and [`Checkpoints`] move it to any position.
-//! - [`Excerpt`] writes a part of a match into a new journal.
-//! - [`open`] opens a [`Journal`] for reading, and [`list`] finds those in a directory.
-//! - [`prune`] removes journals that exceed limits on their age, number and size.
-//! - [`Copying`] receives a copy of a journal as it grows, and [`Copied`] turns the copy into a journal.
-//! - [`Disk`] stores the bytes: files of this machine, or a simulated disk with faults.
-//!
-//! `docs/journal.md` describes the format and the guarantees.
+//! - Writing: [`Writing`] creates journals, a [`Scribe`] writes any number of them with two threads, and a
+//!   [`JournalHold`] holds the outputs of a host back until they may be sent, as the [`SyncPolicy`] requires.
+//! - Reading: [`open`] opens a [`Journal`], and a [`Reader`] returns its records, independent of the game.
+//! - Seeking: a [`Cursor`] follows a journal with a replay, and [`Checkpoints`] move it to any position.
+//! - Copies: [`Copying`] receives a copy of a journal as it grows, and [`Copied`] turns the copy into a journal.
+//! - A [`Disk`] stores the bytes: this machine, or a simulated disk with faults.
+
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
 mod codec;
 mod copying;
@@ -60,15 +57,13 @@ pub use spool::SpoolName;
 pub use sync_policy::{SYNC_INTERVAL, SyncPolicy};
 pub use system_disk::SystemDisk;
 
-/// The journals in a directory, in the order of their names. A journal has the name of its first segment, even if only
-/// later ones are left.
+/// In the order of their names. A journal has the name of its first segment, even if only later ones are left.
 pub fn list(directory: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
     segment::list(&SystemDisk, directory)
 }
 
-/// The files of the journal with this name, the newest first. While a server writes it, only the newest file grows.
-/// Copying the files in this order therefore copies everything that the journal contained when the copy of the newest
-/// file began.
+/// The files of a journal, the newest first. While a server writes it, only the newest file grows, so copies in this
+/// order contain everything that the journal contained when the copy of the newest file began.
 pub fn files(journal: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
     segment::files_of(&SystemDisk, journal).map(|mut files| {
         files.reverse();
@@ -76,7 +71,7 @@ pub fn files(journal: &std::path::Path) -> std::io::Result<Vec<std::path::PathBu
     })
 }
 
-/// Whether there is a journal with this name, or a remainder of it.
+/// Also if only a remainder of it is left.
 pub fn exists(path: &std::path::Path) -> bool {
     path.is_file() || segment::exists(&SystemDisk, path)
 }

@@ -1,13 +1,9 @@
-//! The peers of a room and their slots in the journal.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use netcore::{Gone, Input, PeerId};
 
 use crate::record::Peer;
 
-/// The peers of a room.
-///
 /// A new peer gets the smallest free slot. That depends only on the present peers, so a replay assigns the same slots,
 /// from the beginning or from any snapshot.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +16,6 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// The peers of a snapshot.
     pub(crate) fn restore(next_peer: PeerId, peers: &[(u32, Peer)]) -> Self {
         let mut restored = Self { next_peer: next_peer.0, ..Self::default() };
         for (slot, peer) in peers {
@@ -29,7 +24,6 @@ impl Peers {
         restored
     }
 
-    /// Adds a peer with this slot.
     pub(crate) fn connect(&mut self, slot: u32, peer: Peer) {
         self.next_peer = self.next_peer.max(peer.peer.0.saturating_add(1));
         self.close(peer.peer);
@@ -51,7 +45,7 @@ impl Peers {
         Some(peer)
     }
 
-    /// Applies the effects of an input; new peers get the next free slot. Returns the peers that were closed.
+    /// Returns the peers that were closed.
     pub(crate) fn follow<M>(&mut self, input: &Input<'_, M>, closed: impl Iterator<Item = PeerId>) -> Vec<Peer> {
         match input {
             // A peer that only shut down its sending half stays until the room closes it.
@@ -67,7 +61,7 @@ impl Peers {
         closed.filter_map(|peer| self.close(peer)).collect()
     }
 
-    /// The slot for the record of an input; `None` if it concerns an unknown peer.
+    /// `None` if it concerns an unknown peer.
     pub(crate) fn slot_of<M>(&self, input: &Input<'_, M>) -> Option<u32> {
         match input {
             Input::Connected { .. } => Some(self.free_slot()),

@@ -1,5 +1,3 @@
-//! Reads a journal.
-
 use std::{
     collections::{BTreeMap, VecDeque},
     io::{self, Read},
@@ -20,68 +18,58 @@ use crate::{
     segment::{self, Positions},
 };
 
-/// The last version of the layout whose arrivals have a byte of the digest.
+/// Up to this version of the layout, arrivals have a byte of the digest.
 const CHECKED: u16 = 2;
 
-/// Why a journal cannot be read, or not to its end.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The system could not read it.
     #[error("it cannot be read")]
     Io(#[from] io::Error),
-    /// The file is not a journal.
     #[error("it is not a journal; servers write journals with --journal")]
     NotAJournal,
-    /// Its first record is incomplete, so the match is unknown. No input had arrived yet.
+    /// The match is unknown. No input had arrived yet.
     #[error("it ends before the match begins, so it contains nothing")]
     Empty,
-    /// It has a later layout.
     #[error("it has layout {0}, but this program reads layout {version}", version = layout::VERSION)]
     Version(u16),
-    /// A record in the middle is damaged.
     #[error(
         "the record at offset {offset} is damaged: {what}; the file was changed after it was written, so use an intact copy"
     )]
     Damaged {
-        /// Its offset.
+        /// In the segment.
         offset: u64,
-        /// The kind of damage.
         what: &'static str,
     },
 }
 
-/// A record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// An arrival.
     Arrival(Arrival),
-    /// A record between arrivals.
     Note(Note),
 }
 
 /// Reads the records of a journal in order.
 ///
 /// An incomplete last record is not an error: the server was killed while it was written, and no output followed from
-/// it. [`torn`](Reader::torn) is the number of lost bytes. In the part that is known to be on disk, an incomplete
-/// record is [`ReadError::Damaged`].
+/// it. [`torn`](Reader::torn) counts the lost bytes. In the part that is known to be on disk, it is
+/// [`ReadError::Damaged`].
 ///
 /// A clone continues from the same position if a clone of its source does.
 #[derive(Debug, Clone)]
 pub struct Reader<R> {
     source: R,
-    // The segments after this one.
     following: VecDeque<Following<R>>,
     // Of the layout of this segment.
     version: u16,
     status: Status,
-    // Shared by clones, because it may contain a map or a state.
+    // Shared by clones: it may contain a map or a state.
     head: Arc<Head>,
-    // The head of the segment that was just entered.
+    // Of the segment that was just entered.
     entered: Option<Arc<Head>>,
     segment: u32,
     positions: Positions,
     offset: u64,
-    // The known end of the records.
+    // Where the records end, as far as known.
     end: u64,
     pub(crate) sum: u32,
     micros: u64,
@@ -90,7 +78,7 @@ pub struct Reader<R> {
     torn: u64,
 }
 
-/// A position between two records, at which reading can continue after the journal has grown: see
+/// Between two records. Reading continues here after the journal has grown:
 /// [`Journal::reader_at`](crate::Journal::reader_at).
 #[derive(Debug, Clone)]
 pub struct Bookmark {
@@ -101,16 +89,15 @@ pub struct Bookmark {
     slots: BTreeMap<u32, PeerId>,
 }
 
-/// A segment that has not been read yet.
+/// Not read yet.
 #[derive(Debug, Clone)]
 struct Following<R> {
     source: R,
     length: u64,
-    // The position of its first record.
+    // Of its first record.
     position: u64,
 }
 
-/// A record in the file.
 enum Raw {
     Whole,
     End,
@@ -118,7 +105,7 @@ enum Raw {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the front of a journal of `length` bytes.
+    /// `length` is in bytes.
     pub fn new(mut source: R, length: u64) -> Result<Self, ReadError> {
         let mut front = vec![];
         source.by_ref().take(RECORDS).read_to_end(&mut front)?;
@@ -156,8 +143,8 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    /// Reads the segments of a journal: the first that is left, of `length` bytes, and those after it, each with its length
-    /// and the position of its first record.
+    /// The first segment that is left, of `length` bytes, and those after it, each with its length and the position of
+    /// its first record.
     pub(crate) fn chain(
         first: R,
         length: u64,
@@ -170,14 +157,14 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    // Records that the next segment also contains are read there.
+    // Records that the next segment repeats are read there.
     fn limit(&mut self) {
         if let Some(next) = self.following.front() {
             self.end = self.end.min(self.positions.offset(next.position));
         }
     }
 
-    // Continues with the next segment. Returns `false` if there is none.
+    // `false` if there is none.
     fn enter_next(&mut self) -> Result<bool, ReadError> {
         let Some(Following { source, length, position }) = self.following.pop_front() else {
             if self.status.state == State::Continued {
@@ -203,7 +190,7 @@ impl<R: Read> Reader<R> {
         Ok(true)
     }
 
-    /// Moves to the end without decoding the records.
+    /// Without decoding.
     pub(crate) fn skip_to_end(&mut self) -> Result<(), ReadError> {
         loop {
             match self.raw()? {
@@ -214,64 +201,56 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// The state of the present segment. All segments before the last one are continued.
     pub const fn state(&self) -> State {
         self.status.state
     }
 
-    /// The version of the layout of the present segment.
     pub(crate) const fn version(&self) -> u16 {
         self.version
     }
 
-    /// The number of the present segment, from 1.
+    /// From 1.
     pub const fn segment(&self) -> u32 {
         self.segment
     }
 
-    /// The head of the segment that the last call of [`next`](Self::next) entered, if it entered one. Its state is the
-    /// one before the returned record.
+    /// The head of the segment that the last call of [`next`](Self::next) entered. Its state is the one before the
+    /// returned record.
     pub fn entered(&mut self) -> Option<Arc<Head>> {
         self.entered.take()
     }
 
-    /// The position of the next record: its offset, if the journal were one file.
+    /// Of the next record: its offset, if the journal were one file.
     pub const fn position(&self) -> u64 {
         self.positions.position(self.offset)
     }
 
-    /// The present position.
     pub fn bookmark(&self) -> Bookmark {
         let Self { segment, sum, micros, .. } = *self;
         Bookmark { segment, position: self.position(), sum, micros, slots: self.slots.clone() }
     }
 
-    /// The description of the match.
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// The offset of the next record in its segment.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// At the end: the number of bytes after the last complete record.
+    /// At the end: bytes after the last complete record.
     pub const fn torn(&self) -> u64 {
         self.torn
     }
 
-    /// The time of the last record.
     pub fn time(&self) -> Time {
         Time::from_nanos(self.micros.saturating_mul(1_000))
     }
 
-    /// Whether this slot belongs to this peer.
     pub(crate) fn is_slot_of(&self, slot: u32, peer: PeerId) -> bool {
         self.slots.get(&slot) == Some(&peer)
     }
 
-    /// The next record; `None` at the end.
     #[allow(clippy::should_implement_trait, reason = "an iterator of results would hide that nothing follows an error")]
     pub fn next(&mut self) -> Result<Option<Entry>, ReadError> {
         let mut offset = self.offset;
@@ -331,13 +310,11 @@ impl<R: Read> Reader<R> {
         Ok(Some(Entry::Arrival(Arrival { time: self.time(), input, check })))
     }
 
-    // Continues from the state of a snapshot.
     fn continue_from(&mut self, snapshot: &Snapshot) {
         self.micros = snapshot.mark.time.as_nanos() / 1_000;
         self.slots = snapshot.peers.iter().map(|(slot, peer)| (*slot, peer.peer)).collect();
     }
 
-    // Reads the next record, and its body into `body`.
     fn raw(&mut self) -> Result<Raw, ReadError> {
         let rest = self.end.saturating_sub(self.offset);
         if rest == 0 {
@@ -345,7 +322,7 @@ impl<R: Read> Reader<R> {
         }
         let mut front = [0; 13];
         let mut length = 0;
-        // The first byte is the length or the number of bytes that follow.
+        // The length, or the number of bytes that follow.
         let lengths = loop {
             let known = record::lengths(&front[..length]);
             if let Some(lengths) = known {
@@ -377,7 +354,7 @@ impl<R: Read> Reader<R> {
         Ok(Raw::Whole)
     }
 
-    // An incomplete or invalid record is damage or a torn end, depending on its offset.
+    // Damage or a torn end, depending on the offset.
     fn invalid(&mut self, what: &'static str) -> Result<Raw, ReadError> {
         if self.offset < self.status.synced.max(self.status.end) {
             return Err(ReadError::Damaged { offset: self.offset, what });
@@ -396,9 +373,8 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Reading from a snapshot.
 impl<R: Read + io::Seek> Reader<R> {
-    /// Moves to the first record that `snapshot` does not include. It must belong to this journal, and not to a segment
+    /// To the first record that `snapshot` does not include. It must belong to this journal, and not to a segment
     /// before the present one.
     pub fn go_to(&mut self, snapshot: &Snapshot) -> Result<(), ReadError> {
         while self.following.front().is_some_and(|next| next.position <= snapshot.offset) {
@@ -412,7 +388,7 @@ impl<R: Read + io::Seek> Reader<R> {
         Ok(())
     }
 
-    /// Moves to a bookmark that is not before the present position.
+    /// The bookmark is not before the present position.
     pub(crate) fn continue_at(&mut self, bookmark: &Bookmark) -> Result<(), ReadError> {
         if self.segment == bookmark.segment {
             self.offset = self.positions.offset(bookmark.position);
@@ -421,7 +397,7 @@ impl<R: Read + io::Seek> Reader<R> {
             self.slots.clone_from(&bookmark.slots);
             return Ok(());
         }
-        // The journal was continued in this segment, whose first records repeat those at the end of the previous one. Checksums differ.
+        // The first records of the new segment repeat the end of the previous one, with other checksums.
         while self.position() < bookmark.position {
             if self.next()?.is_none() {
                 return Err(ReadError::Damaged { offset: self.offset, what: "it ends before the bookmark" });

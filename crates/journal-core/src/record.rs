@@ -11,11 +11,8 @@
 //! | 9-  | microseconds since the previous record |
 //!
 //! The rest depends on the kind. Up to version 2 of the layout, one byte of the digest of the state after an arrival
-//! precedes it. Integers take 1 to 9 bytes (see `codec.rs`). The record of a nuggets key, or of a robots action, takes at
-//! most 15 bytes.
-//!
-//! Peer numbers are never reused and grow without bound. Slots stay short because they are reused after a peer is gone;
-//! `CONNECTED` assigns a slot to a peer.
+//! precedes it. Integers take 1 to 9 bytes (see `codec.rs`), the record of a nuggets key or a robots action at most 15.
+//! Slots are short because they are reused after a peer is gone, unlike peer numbers.
 
 use std::collections::BTreeMap;
 
@@ -26,13 +23,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec;
 
-/// Limit on the size of a body in bytes; only snapshots come near it.
+/// Bytes of a body; only snapshots come near it.
 pub(crate) const MAX_BODY: usize = 32 << 20;
-/// Limit on the size of a fact in bytes.
+/// Bytes of a fact.
 pub const MAX_FACT: usize = 4 << 10;
-/// Limit on the number of facts that hold at the same time.
+/// Facts that hold at the same time.
 pub const MAX_FACTS: usize = 8_192;
-/// The time of a snapshot record that contains a [`Fact`] instead of a state.
+/// Of a snapshot record that contains a [`Fact`] instead of a state.
 const TIME_OF_FACTS: Time = Time::from_nanos(u64::MAX);
 
 pub(crate) const MESSAGE: u64 = 0;
@@ -47,80 +44,68 @@ pub(crate) const MALFORMED: u64 = 7;
 
 /// The slot follows the head.
 const FAR_SLOT: u64 = 63;
-/// With a longer gap between two records the head would take more than 5 bytes, so a [`Mark`] is inserted.
+/// After a longer gap the head would take more than 5 bytes, so a [`Mark`] is inserted.
 pub(crate) const LONGEST_GAP: u64 = 1 << 23;
 
-/// An input of the room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
-    /// The time of the input.
     pub time: Time,
-    /// The input. Journals of earlier versions have malformed messages as messages.
+    /// Journals of earlier versions have malformed messages as messages.
     pub input: Input<'static, Bytes>,
-    /// In a journal of an earlier version, the lowest byte of the digest of the state after the input.
+    /// In earlier versions: the lowest byte of the digest of the state after the input.
     pub check: Option<u8>,
 }
 
-/// A peer of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peer {
-    /// Its number.
     pub peer: PeerId,
-    /// Its role.
     pub role: Role,
-    /// How it is connected.
     pub link: Link,
-    /// Its address as `1.2.3.4:5` or `[::1]:5`.
+    /// As `1.2.3.4:5` or `[::1]:5`.
     pub address: String,
 }
 
-/// Records between arrivals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
-    /// A checkpoint.
     Mark(Mark),
-    /// The state of the room at an earlier time.
+    /// At an earlier time.
     Snapshot(Snapshot),
-    /// The server was restarted and resumed the match here.
+    /// After a restart.
     Resumed {
-        /// When, in seconds since the Unix epoch.
+        /// Seconds since the Unix epoch.
         at: u64,
     },
-    /// The server was stopped here, and can be resumed.
+    /// Stopped by its server; it can be resumed.
     Suspended {
-        /// When, in seconds since the Unix epoch.
         at: u64,
     },
-    /// The room ended.
     Over(Outcome),
     /// The last arrival made the server panic.
     Broken,
-    /// A fact about the match. Its encoding is in `put_note`.
+    /// Encoded by `put_note`.
     #[serde(skip)]
     Fact(Fact),
 }
 
-/// A fact about the match that does not follow from its arrivals, such as the occupant of a seat. The host of the room
-/// writes and reads facts; this crate only stores them.
+/// Does not follow from the arrivals, such as the occupant of a seat. The host writes and reads facts; this crate only
+/// stores them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// The subject of the fact. A later fact with the same key replaces it.
     pub key: String,
-    /// The value; empty if the fact no longer holds.
+    /// Empty if the fact no longer holds.
     pub value: String,
 }
 
-/// The facts that hold at one moment, by their keys.
+/// By key.
 pub type Facts = BTreeMap<String, String>;
 
 impl Fact {
-    /// Whether it can be written: it is short enough, and has no zero byte, which separates facts in a [`Head`](crate::Head).
+    /// Short enough, and without the zero byte that separates facts in a [`Head`](crate::Head).
     pub(crate) fn is_valid(&self) -> bool {
         let Self { key, value } = self;
         key.len() + value.len() <= MAX_FACT && !key.contains('\0') && !value.contains('\0')
     }
 
-    /// Applies the fact to the current facts.
     pub fn apply_to(self, facts: &mut Facts) {
         if self.value.is_empty() {
             facts.remove(&self.key);
@@ -130,43 +115,34 @@ impl Fact {
     }
 }
 
-/// A checkpoint: the progress of a room, for a replay to compare.
+/// The progress of a room, for a replay to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The room's time.
     pub time: Time,
-    /// The number of arrivals so far.
     pub arrivals: u64,
-    /// The digest of the room's state; see [`digest`](crate::digest).
     pub digest: u64,
 }
 
-/// The state of a room after an arrival. Other arrivals may have been recorded before the snapshot, because it is
-/// encoded while the match continues.
+/// Other arrivals may have been recorded before the snapshot, because it is encoded while the match continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// The progress when it was taken.
     pub mark: Mark,
-    /// The offset of the first record that it does not include.
+    /// Of the first record that it does not include.
     pub offset: u64,
-    /// The checksum of the record before that.
+    /// Of the record before that.
     pub sum: u32,
-    /// The number of the next peer.
     pub next_peer: PeerId,
-    /// The peers and their slots.
     pub peers: Vec<(u32, Peer)>,
     pub(crate) state: Vec<u8>,
 }
 
 impl Snapshot {
-    /// The length of the encoded state, in bytes.
     pub const fn size(&self) -> usize {
         self.state.len()
     }
 }
 
 impl Peer {
-    /// The peer that connected.
     pub(crate) fn of<M>(input: &Input<'_, M>) -> Option<Self> {
         match input {
             Input::Connected { peer, role, link, address } => {
@@ -177,10 +153,10 @@ impl Peer {
     }
 }
 
-/// Appends a note, unless `body` would become longer than `max` bytes. Returns whether it was appended.
+/// Returns `false` if `body` would become longer than `max` bytes.
 ///
 /// A fact is written as a snapshot of a moment that never comes. Versions without facts skip such a snapshot: they
-/// resume only from snapshots before a moment of the match. So they can still read the journal and continue it.
+/// resume only from snapshots before a moment of the match. So they can still read and continue the journal.
 pub(crate) fn put_note(note: &Note, body: &mut Vec<u8>, max: usize) -> bool {
     let Note::Fact(Fact { key, value }) = note else { return codec::encode_within(note, body, max) };
     let mut state = vec![];
@@ -190,7 +166,6 @@ pub(crate) fn put_note(note: &Note, body: &mut Vec<u8>, max: usize) -> bool {
     codec::encode_within(&Note::Snapshot(Snapshot { mark, offset, sum, next_peer, peers, state }), body, max)
 }
 
-/// Decodes a note that [`put_note`] has encoded.
 pub(crate) fn take_note(body: &[u8]) -> Option<Note> {
     match codec::decode_all(body).ok()? {
         Note::Snapshot(Snapshot { mark, state, .. }) if mark.time == TIME_OF_FACTS => {
@@ -201,7 +176,6 @@ pub(crate) fn take_note(body: &[u8]) -> Option<Note> {
     }
 }
 
-/// The kind of the record of an input.
 pub(crate) const fn kind_of<M>(input: &Input<'_, M>) -> u64 {
     match input {
         Input::Connected { .. } => CONNECTED,
@@ -214,7 +188,6 @@ pub(crate) const fn kind_of<M>(input: &Input<'_, M>) -> u64 {
     }
 }
 
-/// Appends the part of a body after the head.
 pub(crate) fn put_input(input: &Input<'_, impl AsRef<[u8]>>, body: &mut Vec<u8>) {
     match input {
         Input::Message { message, .. } => body.extend_from_slice(message.as_ref()),
@@ -242,7 +215,6 @@ impl RecordHead {
         }
     }
 
-    /// Decodes a head from the front of `body`.
     pub(crate) fn take(body: &mut &[u8]) -> Option<Self> {
         let head: u64 = take(body)?;
         let slot = match head >> 3 & FAR_SLOT {
@@ -253,14 +225,13 @@ impl RecordHead {
     }
 }
 
-/// Decodes a value from the front of `body`.
 pub(crate) fn take<T: serde::de::DeserializeOwned>(body: &mut &[u8]) -> Option<T> {
     let (value, length) = codec::decode(body)?;
     *body = body.get(length..)?;
     Some(value)
 }
 
-/// Appends a record with this body to `out`. `sum` is the running checksum, which is updated.
+/// Updates the running checksum `sum`.
 pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     let start = out.len();
     codec::encode(&(body.len() as u64), out);
@@ -272,7 +243,7 @@ pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// Appends records with recomputed checksums.
+/// With recomputed checksums.
 pub(crate) fn copy(records: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     let mut rest = records;
     while let Some((front, body)) = lengths(rest) {
@@ -281,15 +252,15 @@ pub(crate) fn copy(records: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     }
 }
 
-/// The length of everything before the body, and the length of the body; `None` if `front` is not the start of a valid
-/// record. Nine bytes are always enough.
+/// The length of everything before the body, and of the body; `None` if `front` is not the start of a valid record.
+/// Nine bytes are always enough.
 pub(crate) fn lengths(front: &[u8]) -> Option<(usize, usize)> {
     let (length, prefix) = codec::decode::<u64>(front)?;
     let length = usize::try_from(length).ok().filter(|length| (1..=MAX_BODY).contains(length))?;
     Some((prefix + 4, length))
 }
 
-/// Whether `records` is a sequence of complete records that follows a record with this checksum.
+/// Complete records that follow a record with the checksum `sum`.
 pub(crate) fn are_whole(records: &[u8], mut sum: u32) -> bool {
     let mut rest = records;
     while let Some((front, body)) = lengths(rest) {
@@ -302,7 +273,7 @@ pub(crate) fn are_whole(records: &[u8], mut sum: u32) -> bool {
     rest.is_empty()
 }
 
-/// Verifies a record, where `front` is everything before its body. Updates `sum` if the record is valid.
+/// `front` is everything before the body. Updates `sum` if the record is valid.
 pub(crate) fn check(front: &[u8], body: &[u8], sum: &mut u32) -> bool {
     let Some((length, stored)) = front.split_last_chunk::<4>() else { return false };
     let mut hasher = Hasher::new_with_initial(*sum);
@@ -316,7 +287,7 @@ pub(crate) fn check(front: &[u8], body: &[u8], sum: &mut u32) -> bool {
     whole
 }
 
-/// Encodes the body of a note. Returns `false` if it is too long.
+/// Returns `false` if it is too long.
 pub(crate) fn encode_note(body: &mut Vec<u8>, note: &Note) -> bool {
     body.clear();
     RecordHead { kind: NOTE, slot: 0, micros: 0 }.put(body);
@@ -334,7 +305,8 @@ mod tests {
         assert!(put_note(&note, &mut body, MAX_BODY));
         assert_eq!(take_note(&body), Some(note));
         let Ok(Note::Snapshot(snapshot)) = codec::decode_all(&body) else { panic!("{body:?}") };
-        // They use one from at least a second before the end, which its record does not precede.
+        // Versions without facts use a snapshot from at least a second before the end, which its record does not
+        // precede.
         assert!(snapshot.mark.time.plus(std::time::Duration::from_secs(1)) > Time::from_nanos(u64::MAX - 1));
         assert_eq!((snapshot.offset, snapshot.peers.len()), (0, 0));
         assert!(body.len() < 40, "{} bytes", body.len());

@@ -1,28 +1,22 @@
-//! Replays matches.
-
 use netcore::{Hosted, Input, Leave, Outbox, PeerId, Progress, Recorded, Room, StateError, Time};
 use thiserror::Error;
 
 use crate::{Arrival, Head, HeadError, Mark, Peer, Snapshot, codec, peers::Peers, room::RoomProgress};
 
-/// The memory of a state: a constant, and a multiple of the length of its encoding, because a state also contains
-/// computed data such as cached sights.
+/// A constant, and a multiple of the encoded length, because a state also contains computed data such as cached sights.
 const BASE: usize = 256 << 10;
 const WEIGHT: usize = 4;
 
-/// A replay that differs from the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the replay diverges from the match between arrivals {same} and {arrival}: {what}")]
 pub struct Divergence {
     /// The last arrival after which a mark had the same state; 0 at the beginning.
     pub same: u64,
-    /// The arrival at which the difference was noticed, counted from 1.
+    /// Where the difference was noticed, from 1.
     pub arrival: u64,
-    /// The difference.
     pub what: &'static str,
 }
 
-/// A room that processes the arrivals of a journal.
 #[derive(Debug, Clone)]
 pub struct Replay<E: Recorded> {
     room: Hosted<E>,
@@ -31,12 +25,11 @@ pub struct Replay<E: Recorded> {
     time: Time,
     // Digests of earlier rules were computed in other ways.
     compares: bool,
-    // The arrivals before the last mark with the same state.
+    // Arrivals before the last mark with the same state.
     same: u64,
 }
 
 impl<E: Recorded> Replay<E> {
-    /// Starts at the beginning of the match.
     pub fn start(head: &Head) -> Result<Self, HeadError> {
         if let Some(base) = &head.base {
             return Self::restore(head, base);
@@ -46,7 +39,7 @@ impl<E: Recorded> Replay<E> {
         Ok(Self { room, peers, arrivals: 0, time: Time::ZERO, compares, same: 0 })
     }
 
-    /// Starts at a snapshot. A state with the recorded digest is not validated.
+    /// A state with the recorded digest is not validated.
     ///
     /// # Errors
     /// [`HeadError`] when it is of another game or version, or the state has another digest.
@@ -62,32 +55,27 @@ impl<E: Recorded> Replay<E> {
         Ok(Self { room, peers, arrivals, time, compares, same: arrivals })
     }
 
-    /// The room.
     pub const fn room(&self) -> &Hosted<E> {
         &self.room
     }
 
-    /// The number of arrivals so far.
     pub const fn arrivals(&self) -> u64 {
         self.arrivals
     }
 
-    /// The time of the last arrival.
     pub const fn time(&self) -> Time {
         self.time
     }
 
-    /// The connected peers.
     pub fn peers(&self) -> impl Iterator<Item = &Peer> {
         self.peers.iter().map(|(_, peer)| peer)
     }
 
-    /// A connected peer.
     pub fn peer(&self, peer: PeerId) -> Option<&Peer> {
         self.peers.get(peer)
     }
 
-    /// Processes the next arrival and appends the outputs to `out`. Returns the peers that were closed.
+    /// Returns the peers that were closed.
     ///
     /// # Errors
     /// [`Divergence`] when the result differs from the match. The replay must not be continued then.
@@ -103,12 +91,11 @@ impl<E: Recorded> Replay<E> {
         Ok(self.peers.follow(&arrival.input, out.closed_since(start)))
     }
 
-    /// Whether [`check`](Self::check) compares states: digests of earlier rules were computed in other ways.
+    /// Whether [`check`](Self::check) compares states.
     pub const fn compares(&self) -> bool {
         self.compares
     }
 
-    /// Compares the room with a mark of the match.
     pub fn check(&mut self, mark: &Mark) -> Result<(), Divergence> {
         if mark.arrivals != self.arrivals {
             return Err(self.diverges("the number of arrivals differs"));
@@ -120,12 +107,12 @@ impl<E: Recorded> Replay<E> {
         Ok(())
     }
 
-    /// A divergence that is noticed at the current arrival.
+    /// At the current arrival.
     pub const fn diverges(&self, what: &'static str) -> Divergence {
         Divergence { same: self.same, arrival: self.arrivals, what }
     }
 
-    /// The present state, from which a replay can start later.
+    /// A replay can start from it later.
     pub fn snapshot(&self) -> Snapshot {
         let state = encode_state(&self.room);
         let mark = Mark { time: self.time, arrivals: self.arrivals, digest: codec::hash_encoded(&state) };
@@ -133,12 +120,11 @@ impl<E: Recorded> Replay<E> {
         Snapshot { mark, offset: 0, sum: 0, next_peer: self.peers.next(), peers, state }
     }
 
-    /// Approximate memory of a copy, in bytes.
+    /// Approximate bytes of a copy.
     pub fn weight(&self) -> usize {
         BASE + WEIGHT * encode_state(&self.room).len()
     }
 
-    /// The connected peers and their slots.
     pub(crate) fn slots(&self) -> impl Iterator<Item = (u32, PeerId)> {
         self.peers.iter().map(|(slot, peer)| (*slot, peer.peer))
     }
@@ -152,21 +138,20 @@ impl<E: Recorded> Replay<E> {
         (self.room, RoomProgress { peers: self.peers, micros, arrivals: self.arrivals })
     }
 
-    /// Processes an input that is not part of the match, such as a watcher of the replay.
+    /// An input that is not part of the match, such as a watcher of the replay.
     pub fn add(&mut self, input: Input<'_, &[u8]>, out: &mut Outbox) {
         debug_assert!(!matches!(input, Input::Stop(Leave::Over)), "a replay ends by itself");
         self.room.input(self.time, input, out);
     }
 }
 
-/// The state of a room, encoded as in a snapshot.
 pub fn encode_state<E: Recorded>(room: &Hosted<E>) -> Vec<u8> {
     let mut state = vec![];
     codec::encode(&room.state(), &mut state);
     state
 }
 
-/// The digest of the state of a room: a hash of its encoding.
+/// A hash of the encoded state.
 pub fn digest<E: Recorded>(room: &Hosted<E>) -> u64 {
     codec::hash(&room.state()).0
 }

@@ -1,5 +1,3 @@
-//! Resumes a match whose server was killed.
-
 use std::{
     collections::VecDeque,
     io,
@@ -23,83 +21,63 @@ use crate::{
     sink::{Current, Start},
 };
 
-/// Peers closed this long before the end receive their last messages again, which may not have been sent.
+/// Before the end: peers closed in this time receive their last messages again, which may not have been sent.
 const FAREWELLS: Duration = Duration::from_secs(1);
-/// The address of a peer whose recorded address cannot be parsed.
+/// Replaces an address that cannot be parsed.
 const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
-/// Limit on the number of farewells.
 const MAX_FAREWELLS: usize = 256;
 
-/// Why a match cannot be resumed.
 #[derive(Debug, Error)]
 pub enum ResumeError {
-    /// The system could not read or write it.
     #[error("it cannot be opened")]
     Io(#[from] io::Error),
-    /// Another server is writing it.
     #[error("another server is writing it; stop that one first")]
     InUse,
-    /// It is not readable.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// It is of another game or version.
     #[error(transparent)]
     Head(#[from] HeadError),
-    /// It is incomplete.
     #[error(
         "it was cut during the match, so the rest of the match is unknown; `journal replay` shows what it contains"
     )]
     Cut,
-    /// The match has ended.
     #[error("the match is over ({0}); there is nothing to resume")]
     Over(&'static str),
-    /// It ends with an arrival that made the server panic.
     #[error("its last arrival makes the server panic; `journal verify` shows it")]
     Broken,
-    /// Its replay diverges.
     #[error(transparent)]
     Diverges(#[from] Divergence),
-    /// The directory has no journal of this game.
     #[error("it contains no journal of {0}; a server of {0} writes one with --journal")]
     None(&'static str),
 }
 
-/// The last messages to a peer that was closed just before the end.
+/// To a peer that was closed just before the end.
 #[derive(Debug, Clone)]
 pub struct LastFrames {
-    /// The peer.
     pub peer: Peer,
-    /// The messages, in order.
     pub frames: Vec<Bytes>,
 }
 
 /// A match at the time when its server was killed.
 #[derive(Debug)]
 pub struct Resumable<E: Recorded> {
-    /// The description of the match.
     pub head: Head,
-    /// The time of the last arrival.
     pub time: Time,
-    /// The number of the next peer.
     pub next_peer: PeerId,
-    /// The connected peers.
     pub peers: Vec<Peer>,
     /// Peers that receive their last messages again.
     pub farewells: Vec<LastFrames>,
-    /// The facts that hold.
     pub facts: Facts,
-    /// Lost bytes after the last complete record.
+    /// After the last complete record.
     pub torn: u64,
-    /// The name of its journal.
     pub journal: PathBuf,
     segments: Segments,
-    // The offset of the end of the records in the last segment, and its checksum.
+    // Of the records in the last segment.
     end: u64,
     sum: u32,
     replay: Replay<E>,
 }
 
-/// The files of a journal that is locked.
 #[derive(Debug)]
 struct Segments {
     last: Segment,
@@ -107,7 +85,7 @@ struct Segments {
 }
 
 impl<E: Recorded> Resumable<E> {
-    /// Locks and reads the journal at `path`, or the newest one of the game if that is a directory.
+    /// Locks the journal at `path`, or the newest one of the game if that is a directory.
     pub fn open(disk: &dyn Disk, path: &Path) -> Result<Self, ResumeError> {
         let journal = find::<E>(disk, path)?;
         let claimed = segment::claim(disk, &journal)?.ok_or(ResumeError::InUse)?;
@@ -117,13 +95,13 @@ impl<E: Recorded> Resumable<E> {
         if broken {
             return Err(ResumeError::Broken);
         }
-        // Checks the last segment, since the replay may begin in an earlier one.
+        // The last segment: the replay may begin in an earlier one.
         if opened.last()?.state() == State::Cut {
             return Err(ResumeError::Cut);
         }
         let head = reader.head().clone();
         if !head.has_rules_of::<E>() {
-            // The error states whether the game or the rules differ.
+            // States whether the game or the rules differ.
             head.setup::<E>()?;
             return Err(head.other_rules::<E>().into());
         }
@@ -154,7 +132,7 @@ impl<E: Recorded> Resumable<E> {
         if !replay.slots().all(|(slot, peer)| reader.is_slot_of(slot, peer)) {
             return Err(ReadError::Damaged { offset: reader.offset(), what: "a peer has another slot" }.into());
         }
-        // If the last messages may not have been sent, the match is not over for the peers that wait for them.
+        // If last messages may not have been sent, the match is not over for their peers.
         if let Some(outcome) = over.or(replay.room().outcome())
             && (reader.state() == State::Closed || farewells.list.is_empty())
         {
@@ -180,13 +158,13 @@ impl<E: Recorded> Resumable<E> {
         })
     }
 
-    /// Resumes the match and continues its journal, after the last complete record. The caller must report next whether
-    /// each of the [`peers`](Self::peers) is still connected.
+    /// Continues the journal after the last complete record. The caller must report next whether each of the
+    /// [`peers`](Self::peers) is still connected.
     pub fn resume(self, writing: &Writing) -> io::Result<Parts<E>> {
         let Segments { last, older } = self.segments;
         let Segment { path, file, place, status, length, positions, .. } = last;
         if place.number > 1 {
-            // The server may have been killed before the name of the segment was on disk.
+            // The server may have been killed before the name was on disk.
             writing.disk.sync_directory(path.parent().unwrap_or(Path::new("")))?;
         }
         // Data that was not known to be on disk may never be written back by the system.
@@ -195,7 +173,7 @@ impl<E: Recorded> Resumable<E> {
             file.truncate(self.end)?;
         }
         let is_synced = status.synced >= self.end;
-        // In both slots, so that no slot can later reveal the previous end of the journal. The next sync includes them.
+        // In both slots, so that none can later reveal the previous end of the journal. The next sync includes them.
         let mut status = status;
         for _ in 0..2 {
             status = Status { sequence: status.sequence + 1, state: State::Open, end: 0, ..status };
@@ -215,17 +193,15 @@ impl<E: Recorded> Resumable<E> {
         Ok(parts)
     }
 
-    /// The peers, as a host expects them. A peer whose address cannot be parsed is treated as disconnected.
+    /// A peer whose address cannot be parsed is treated as disconnected.
     pub fn returning(&self) -> Vec<(PeerId, Link, SocketAddr)> {
         self.peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect()
     }
 
-    /// The farewells, as a host expects them.
     pub fn last_words(&self) -> Vec<(SocketAddr, Vec<Bytes>)> {
         self.farewells.iter().map(|farewell| (address(&farewell.peer), farewell.frames.clone())).collect()
     }
 
-    /// The room.
     pub const fn room(&self) -> &netcore::Hosted<E> {
         self.replay.room()
     }
@@ -235,18 +211,16 @@ fn address(peer: &Peer) -> SocketAddr {
     peer.address.parse().unwrap_or(NOWHERE)
 }
 
-/// The start of a replay, and the contents of the notes after it.
 struct Survey {
-    // A segment that begins early enough, and the newest snapshot from there on that is early enough.
+    // Begins early enough, with the newest snapshot that does.
     reader: Reader<Source>,
     newest: Option<Snapshot>,
     facts: Facts,
     over: Option<Outcome>,
-    // Whether the last arrival made the server panic.
     broken: bool,
 }
 
-// Selects a start that is early enough for the replay to include all farewells.
+// Early enough for the replay to include all farewells.
 fn survey(journal: &Journal) -> Result<Survey, ReadError> {
     let mut from = journal.segments().saturating_sub(1);
     loop {
@@ -275,7 +249,7 @@ fn survey(journal: &Journal) -> Result<Survey, ReadError> {
     }
 }
 
-/// The last messages to peers that were closed in the last second.
+/// Of peers that were closed in the last second.
 #[derive(Debug, Default)]
 struct Farewells {
     list: VecDeque<(Time, LastFrames)>,
@@ -313,14 +287,14 @@ impl Farewells {
     }
 }
 
-// The name of the journal at `path`, or of the newest journal of the game if `path` is a directory.
+// At `path`, or the newest of the game if `path` is a directory.
 fn find<E: Recorded>(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ResumeError> {
     if !disk.is_directory(path) {
         return Ok(segment::journal_of(disk, path)?);
     }
     let mut own = segment::list(disk, path)?;
     own.retain(|path| is_of(path, E::GAME));
-    // Sorts by the time of the last write; the name contains the time of creation.
+    // By the last write; the name contains the time of creation.
     own.sort_by_cached_key(|journal| {
         let segments = segment::segments(disk, journal, false).ok()?;
         segments.last()?.file.about().ok().map(|about| about.modified)
@@ -328,7 +302,7 @@ fn find<E: Recorded>(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ResumeErro
     own.pop().ok_or(ResumeError::None(E::GAME))
 }
 
-/// Whether a journal belongs to this game, according to its name. Journals of other games need not be read.
+/// According to its name: journals of other games need not be read.
 pub(crate) fn is_of(path: &Path, game: &str) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.and_then(|name| name.strip_prefix(game)).is_some_and(|rest| rest.starts_with('-'))

@@ -1,5 +1,3 @@
-//! Limits on the journals that a directory retains.
-
 use std::{
     cmp::Reverse,
     collections::BTreeMap,
@@ -16,86 +14,74 @@ use crate::{
     spool,
 };
 
-/// Limits on the journals of a directory. A limit without a value does not apply.
+/// A limit without a value does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Retention {
-    /// The time since the last write.
+    /// Since the last write.
     pub age: Option<Duration>,
-    /// The number of journals.
     pub count: Option<usize>,
-    /// The total size in bytes.
+    /// In bytes.
     pub size: Option<u64>,
 }
 
-/// The value of a journal to the program that removes old ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worth {
     /// The limits do not apply to it.
     Apart,
     /// It counts towards the limits, but is not removed.
     Needed,
-    /// It may be removed. Journals with smaller numbers are removed first, and among equal ones those with the oldest
-    /// last write.
+    /// Removable. Smaller numbers are removed first, and among equal ones those with the oldest last write.
     Spare(u32),
 }
 
-/// A journal in a directory.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Its name: that of its first segment.
+    /// That of its first segment.
     pub path: PathBuf,
-    /// The size of its segments in bytes.
     pub size: u64,
-    /// The time of the last write.
+    /// Of the last write.
     pub modified: SystemTime,
-    /// The position after its last byte; `None` if its last segment is not readable.
+    /// After its last byte; `None` if its last segment is not readable.
     pub end: Option<u64>,
-    // Its segments, and unfinished segments, oldest first.
+    // Oldest first.
     segments: Vec<PathBuf>,
     unfinished: Vec<PathBuf>,
     last: u32,
 }
 
-/// Journals that exceed the limits.
 #[derive(Debug, Default)]
 pub struct Surplus {
-    /// The journals to remove, in this order.
     pub journals: Vec<Found>,
-    /// The names of journals that are not removed, because servers are writing them.
+    /// Journals that servers are writing.
     pub in_use: Vec<PathBuf>,
 }
 
-/// The result of removing journals that exceed the limits.
 #[derive(Debug, Default)]
 pub struct Pruned {
-    /// The removed journals.
     pub removed: Vec<Found>,
-    /// The names of journals that were not removed, because servers are writing them.
+    /// Journals that servers are writing.
     pub in_use: Vec<PathBuf>,
-    /// The names of journals that could not be removed, and the errors.
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
 impl Found {
-    /// The time since the last write.
+    /// Since the last write.
     pub fn age(&self, now: SystemTime) -> Duration {
         now.duration_since(self.modified).unwrap_or_default()
     }
 
-    /// Whether it belongs to this game, according to its name.
     pub fn is_of(&self, game: &str) -> bool {
         resume::is_of(&self.path, game)
     }
 
-    // Removes its files, oldest first, so that an interruption leaves a journal. Returns `false` if a server is writing
-    // it.
+    // Oldest first, so that an interruption leaves a journal. `false` if a server is writing it.
     fn remove(&self, disk: &dyn Disk) -> io::Result<bool> {
         let Some(last) = self.segments.last() else { return Ok(true) };
         let file = disk.open(last, true)?;
         if !file.try_lock()? {
             return Ok(false);
         }
-        // A server may have continued it in another file before it was locked.
+        // A server may have continued it before it was locked.
         let next = segment::path_of(&self.path, self.last.saturating_add(1));
         if disk.open(&next, false).is_ok() {
             return Ok(false);
@@ -113,7 +99,7 @@ impl Found {
     }
 }
 
-/// The journals in a directory, in the order of their names. Reads little more than the directory.
+/// In the order of their names. Reads little more than the directory.
 pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
     let mut files = BTreeMap::<PathBuf, BTreeMap<u32, (PathBuf, About)>>::new();
     let mut unfinished = BTreeMap::<PathBuf, Vec<PathBuf>>::new();
@@ -126,7 +112,7 @@ pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
         }
         let Some((name, number)) = segment::split_name(&path) else { continue };
         let file = match disk.open(&path, false) {
-            // The file was just removed.
+            // Just removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             file => file?,
         };
@@ -156,8 +142,8 @@ pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Finds the journals of a directory that exceed the limits. `worth` is called for each journal that no server is
-/// writing, starting with the most recently written one. Files that are not journals are ignored.
+/// `worth` is called for each journal that no server is writing, the most recently written one first. Files that are
+/// not journals are ignored.
 pub fn surplus(
     disk: &dyn Disk,
     directory: &Path,
@@ -171,7 +157,7 @@ pub fn surplus(
     let (mut spare, mut count, mut size) = (vec![], 0, 0_u64);
     for journal in found.into_iter().filter(|journal| journal.end.is_some()) {
         let last = journal.segments.last().map(|path| disk.open(path, false).and_then(|file| file.is_locked()));
-        // If the query fails, the lock is tried when the journal is removed.
+        // If the query fails, the removal tries the lock.
         if matches!(last, Some(Ok(true))) {
             surplus.in_use.push(journal.path);
             continue;
@@ -205,8 +191,8 @@ pub fn surplus(
     Ok(surplus)
 }
 
-/// Removes the journals of a directory that exceed the limits, as [`surplus`] finds them: all of their files, and the
-/// data that their servers have left in memory. A journal that cannot be removed does not affect the other ones.
+/// Removes what [`surplus`] finds: all files, and what their servers left in memory. A journal that cannot be removed
+/// does not affect the others.
 pub fn prune(
     disk: &dyn Disk,
     directory: &Path,

@@ -1,5 +1,3 @@
-//! A room that records its arrivals.
-
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::Arc,
@@ -22,35 +20,34 @@ use crate::{
     sync::{AtomicBool, AtomicU64, Ordering},
 };
 
-/// Arrivals between two marks, and bytes of the state per arrival: a large state is marked less often, because a mark
-/// encodes all of it.
+/// Arrivals between two marks, and bytes of the state per arrival: a mark encodes the whole state, so a large one is
+/// marked less often.
 const MARK_EVERY: u64 = 256;
 const MARK_SHARE: usize = 1 << 10;
 /// A snapshot is taken when the journal has grown by this many bytes, and by this multiple of the last snapshot.
 const SNAPSHOT_AFTER: u64 = 128 << 10;
 const SNAPSHOT_SHARE: u64 = 4;
-/// Limit on the size of a snapshot; for a larger state a replay is cheaper.
+/// For a larger state a replay is cheaper.
 const MAX_SNAPSHOT: usize = 16 << 20;
-/// Bytes of a record before its body: its checksum, and its length if that is at most 250.
+/// Before the body: the checksum, and the length if that is at most 250.
 const FRONT: usize = 5;
 
-/// A room that records its inputs before the resulting outputs are sent.
+/// Records its inputs before the resulting outputs are sent.
 ///
-/// It is created by [`Writing`](crate::Writing), together with the [`Hold`] for its host. Times are rounded up to whole
-/// microseconds, as the journal stores them, so that a replay uses the same times.
+/// [`Writing`](crate::Writing) creates it with the [`Hold`] for its host. Times are rounded up to whole microseconds,
+/// as the journal stores them, so that a replay uses the same times.
 pub struct Journalled<E: Recorded> {
     room: Hosted<E>,
     sink: Arc<Sink>,
     scribe: Scribe,
     peers: Peers,
-    // The time of the latest record.
+    // Of the latest record.
     micros: u64,
     arrivals: u64,
-    // The number of arrivals at which a mark is due.
+    // Counts arrivals.
     next_mark: u64,
     last_snapshot: u64,
     snapshot_size: Arc<AtomicU64>,
-    // Whether a snapshot is being encoded.
     encoding: Arc<AtomicBool>,
     body: Vec<u8>,
 }
@@ -61,7 +58,6 @@ impl<E: Recorded> std::fmt::Debug for Journalled<E> {
     }
 }
 
-/// The progress of a room when its journal was opened.
 #[derive(Debug, Default)]
 pub(crate) struct RoomProgress {
     pub(crate) peers: Peers,
@@ -96,7 +92,7 @@ impl<E: Recorded> Journalled<E> {
         journalled
     }
 
-    // The present state, which is not encoded and not hashed yet.
+    // Neither encoded nor hashed yet.
     fn present(&self) -> (Snapshot, HostedState<E::State, DecoderOf<E>>) {
         let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: 0 };
         let (offset, sum) = self.sink.position();
@@ -104,24 +100,20 @@ impl<E: Recorded> Journalled<E> {
         (Snapshot { mark, offset, sum, next_peer: self.peers.next(), peers, state: vec![] }, self.room.state())
     }
 
-    /// The room itself.
     pub const fn room(&self) -> &Hosted<E> {
         &self.room
     }
 
-    /// A connected peer, as recorded in the journal.
     pub fn peer(&self, peer: PeerId) -> Option<&Peer> {
         self.peers.get(peer)
     }
 
-    /// Records that the server was resumed here.
     pub(crate) fn note_resumed(&self) {
         note(&self.sink, &mut vec![], &Note::Resumed { at: self.scribe.unix_seconds() });
         self.scribe.queue(&self.sink);
     }
 
-    // Records a mark with the time before an arrival if there was no record for a long time. A mark after the arrival
-    // would contain another state.
+    // After a long gap, a mark with the time before the arrival; one after the arrival would contain another state.
     fn bridge(&mut self, micros: u64) {
         if micros.saturating_sub(self.micros) >= LONGEST_GAP {
             self.micros = micros;
@@ -136,7 +128,7 @@ impl<E: Recorded> Journalled<E> {
         note(&self.sink, &mut self.body, &Note::Mark(mark));
     }
 
-    // Records an arrival. Returns the bytes of the record.
+    // Returns the bytes of the record.
     fn record(&mut self, micros: u64, input: &Input<'_, &[u8]>) -> u32 {
         // A host reports no inputs of unknown peers.
         let Some(slot) = self.peers.slot_of(input) else { return 0 };
@@ -150,7 +142,6 @@ impl<E: Recorded> Journalled<E> {
         u32::try_from(self.body.len() + FRONT).unwrap_or(u32::MAX)
     }
 
-    // Records marks and snapshots that are due after an arrival.
     fn annotate(&mut self) {
         if let Some(outcome) = self.room.outcome() {
             self.mark();
@@ -170,7 +161,7 @@ impl<E: Recorded> Journalled<E> {
         }
     }
 
-    // Copies only the state. Encoding it may take long, and so may creating a new segment, which begins with it.
+    // Copies only the state: encoding it may take long, and so may creating the segment that begins with it.
     fn snapshot(&mut self) {
         let (mut snapshot, state) = self.present();
         // After the offset was taken: a fact that another thread records behind it may be in both.
@@ -199,7 +190,6 @@ impl<E: Recorded> Journalled<E> {
         }));
     }
 
-    // Records an input that made the room panic.
     fn record_panic(&mut self, micros: u64, input: &Input<'_, &[u8]>) {
         self.record(micros, input);
         note(&self.sink, &mut self.body, &Note::Broken);
@@ -245,7 +235,7 @@ impl<E: Recorded> Room for Journalled<E> {
                 note(&self.sink, &mut self.body, &Note::Suspended { at: self.scribe.unix_seconds() });
                 return progress;
             }
-            // Omits the bytes, which may be many.
+            // Without the bytes, which may be many.
             (Input::Message { peer, .. }, Progress::Malformed(why)) => {
                 self.record(micros, &Input::Malformed { peer: *peer, why: why.clone() })
             }
@@ -274,7 +264,7 @@ impl<E: Recorded> Room for Journalled<E> {
     }
 }
 
-/// Holds the outputs of an arrival back until it is recorded. Clones wait for the same journal, one at a time.
+/// Holds outputs back until their arrival is recorded. Clones wait for the same journal, one at a time.
 #[derive(Debug, Clone)]
 pub struct JournalHold {
     pub(crate) sink: Arc<Sink>,
@@ -314,37 +304,33 @@ impl Hold for JournalHold {
     }
 }
 
-/// Closes a journal when its server ends.
 #[derive(Debug)]
 pub struct JournalEnd {
     pub(crate) sink: Arc<Sink>,
     pub(crate) scribe: Scribe,
 }
 
-/// The health of a journal.
 #[derive(Debug, Clone)]
 pub struct JournalWatch {
     sink: Arc<Sink>,
 }
 
 impl JournalWatch {
-    /// Whether the journal is complete so far.
     pub fn is_open(&self) -> bool {
         self.sink.is_open()
     }
 
-    /// Whether outputs have waited for a long time, because the disk or the copy does not respond.
+    /// Outputs have waited for long, because the disk or the copy does not respond.
     pub fn is_stalled(&self) -> bool {
         self.sink.is_stalled()
     }
 
-    /// The number of bytes recorded so far, including those that wait for the disk and those in removed segments.
+    /// Includes bytes that wait for the disk, and removed segments.
     pub fn length(&self) -> u64 {
         self.sink.end_position()
     }
 }
 
-/// The facts of a journal that is being written.
 #[derive(Debug, Clone)]
 pub struct JournalFacts {
     sink: Arc<Sink>,
@@ -352,38 +338,32 @@ pub struct JournalFacts {
 }
 
 impl JournalFacts {
-    /// Records a fact; an empty value removes it. Later outputs of the room wait until the fact is stored, as after an
-    /// arrival. Returns `false` if it is longer than [`MAX_FACT`](crate::MAX_FACT), or one of more than
-    /// [`MAX_FACTS`](crate::MAX_FACTS).
+    /// An empty value removes the fact. Later outputs of the room wait until it is stored. `false` if it is longer than
+    /// [`MAX_FACT`](crate::MAX_FACT), or one of more than [`MAX_FACTS`](crate::MAX_FACTS).
     pub fn set(&self, key: &str, value: &str) -> bool {
         let is_set = self.sink.set_fact(Fact { key: key.to_owned(), value: value.to_owned() });
         self.scribe.queue(&self.sink);
         is_set
     }
 
-    /// The current facts.
     pub fn all(&self) -> Facts {
         self.sink.facts()
     }
 }
 
 impl JournalEnd {
-    /// The facts of the journal.
     pub fn facts(&self) -> JournalFacts {
         JournalFacts { sink: Arc::clone(&self.sink), scribe: self.scribe.clone() }
     }
 
-    /// A read-only handle.
     pub fn watch(&self) -> JournalWatch {
         JournalWatch { sink: Arc::clone(&self.sink) }
     }
 
-    /// Whether the journal is complete so far.
     pub fn is_open(&self) -> bool {
         self.sink.is_open()
     }
 
-    /// Writes the rest and closes the journal.
     pub fn close(&self) {
         self.sink.close();
         self.scribe.queue(&self.sink);
@@ -392,7 +372,7 @@ impl JournalEnd {
         }
     }
 
-    /// Waits until the journal is closed or given up, for at most `patience`. Returns whether it is.
+    /// Waits until the journal is closed or given up. Returns whether it is.
     pub fn finish(&self, patience: Duration) -> bool {
         self.sink.finish(patience)
     }
@@ -402,14 +382,13 @@ pub(crate) const fn time(micros: u64) -> Time {
     Time::from_nanos(micros.saturating_mul(1_000))
 }
 
-// Adds a note.
 fn note(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
     if record::encode_note(body, note) {
         sink.push(body);
     }
 }
 
-// Adds a note that is not copied.
+// Not copied.
 fn note_own(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
     if record::encode_note(body, note) {
         sink.push_own(body);

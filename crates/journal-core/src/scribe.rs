@@ -1,5 +1,3 @@
-//! The threads that write journals.
-
 use std::{
     collections::VecDeque,
     fmt, io, mem,
@@ -16,50 +14,43 @@ use crate::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError, thread},
 };
 
-/// How long records that no output waits for stay in memory before they are written, so that many are written in one
-/// batch.
+/// How long records without waiting outputs stay in memory, to be written in batches.
 const DELAY: Duration = Duration::from_millis(100);
-/// The delay for each journal that waits to be written, if that is longer: a process writes at most a thousand journals
-/// per second, regardless of their number.
+/// The delay for each waiting journal, if that is longer: a process writes at most a thousand journals per second.
 const DELAY_EACH: Duration = Duration::from_millis(1);
-/// The interval of syncs for each journal that waits for one, if that is longer than [`SYNC_INTERVAL`]: a sync costs
-/// the same even for little data, so a process makes at most a hundred per second.
+/// The interval for each journal that waits for a sync, if longer than [`SYNC_INTERVAL`]: a sync costs the same even
+/// for little data, so a process makes at most a hundred per second.
 const SYNC_INTERVAL_EACH: Duration = Duration::from_millis(10);
-/// Work that is due this soon is done immediately, so that a thread wakes once for many journals.
+/// Work that is due this soon is done immediately: a thread wakes once for many journals.
 const SLACK: Duration = Duration::from_millis(20);
 
-/// A direct write that takes longer is slow: the page cache takes less, even when the thread is preempted now and then.
+/// A slower direct write did not end in the page cache, even if the thread was preempted.
 const SLOW: Duration = Duration::from_micros(200);
 /// Consecutive slow writes after which the writing thread takes over, and a duration after which it does immediately.
 const MAX_SLOW: u32 = 3;
 const VERY_SLOW: Duration = Duration::from_millis(20);
 /// How long the writing thread then does all writes.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The duration after which a direct write is logged and reported as stalled, and the interval of checks.
+/// When a direct write is logged and reported as stalled, and the interval of checks.
 const STALLED: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(5);
 
-/// The pause between two attempts to mark a journal as cut.
 const RETRY: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Performs a step of a thread; with `true` everything is due.
+/// With `true` everything is due.
 type Take = for<'a> fn(&'a Shared, MutexGuard<'a, Queues>, bool) -> (Step, MutexGuard<'a, Queues>);
 
-/// Whether a thread sleeps.
 type Sleeps = fn(&mut Queues) -> &mut bool;
 
-/// The time source of a [`Scribe`], also for dates in journals.
 pub trait Clock: Send + Sync {
-    /// The time since an arbitrary moment. It does not go back.
+    /// Since an arbitrary moment, monotonic.
     fn elapsed(&self) -> Duration;
 
-    /// The current time, in seconds since the Unix epoch.
     fn unix_seconds(&self) -> u64;
 }
 
-/// The clocks of this machine.
 struct SystemClock(Instant);
 
 impl Clock for SystemClock {
@@ -74,11 +65,11 @@ impl Clock for SystemClock {
 
 /// Writes journals in the background.
 ///
-/// One thread writes records; another syncs files and encodes snapshots, so that slow syncs do not delay writes.
-/// Records that outputs wait for are written by the thread of the room, because a write into the page cache costs less
-/// than waking two threads. At most one room of a process writes directly at a time, and no room does while writes are
-/// slow, so an unresponsive disk blocks one thread only. [`Scribe::by_hand`] starts no threads and never writes
-/// directly: a simulation performs the steps of the threads.
+/// One thread writes records; another syncs files and encodes snapshots, so that slow syncs do not delay writes. The
+/// thread of a room writes records with waiting outputs itself, because a write into the page cache costs less than
+/// waking two threads. At most one room of a process does so at a time, and none while writes are slow, so an
+/// unresponsive disk blocks one thread only. [`Scribe::by_hand`] starts no threads and never writes directly: a
+/// simulation performs the steps of the threads.
 #[derive(Clone)]
 pub struct Scribe {
     shared: Arc<Shared>,
@@ -104,12 +95,11 @@ struct Shared {
     direct: Option<Mutex<Direct>>,
 }
 
-/// Direct writes by the threads of rooms.
 #[derive(Default)]
 struct Direct {
     // The journal that is being written, since when, and whether it was reported as stalled.
     running: Option<(Duration, Arc<Sink>, bool)>,
-    // Consecutive slow writes.
+    // Consecutive.
     slow: u32,
     paused_until: Duration,
 }
@@ -117,31 +107,30 @@ struct Direct {
 #[derive(Default)]
 struct Queues {
     dirty: VecDeque<Arc<Sink>>,
-    // Journals with records that no output waits for. They are written in this order, each when it is due.
+    // Without waiting outputs; each is written when it is due.
     delayed: VecDeque<(Duration, Arc<Sink>)>,
     jobs: VecDeque<Job>,
-    // They are synced in this order, each when it is due.
+    // In this order, each when it is due.
     syncs: VecDeque<(Duration, Arc<Sink>)>,
-    // Journals that are not marked as cut yet. Each is written when it is due.
+    // Not marked as cut yet.
     retries: VecDeque<(Duration, Arc<Sink>)>,
-    // No further work will be queued: the threads finish the remaining work immediately and end.
+    // No work follows: the threads finish the rest immediately and end.
     ended: bool,
-    // Whether the threads sleep, so that each is woken once for everything that is queued meanwhile.
+    // Each sleeping thread is woken once for everything that is queued meanwhile.
     writer_sleeps: bool,
     keeper_sleeps: bool,
-    // The tasks that perform the steps of the two threads, if they wait for new work.
+    // Tasks that perform the steps and wait for new work.
     writer: Option<Waker>,
     keeper: Option<Waker>,
 }
 
-/// The result of a step of one of the two threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// It has done some work, and there may be more.
+    /// There may be more.
     Done,
-    /// It waits until this time of its [`Clock`], or for new work.
+    /// By its [`Clock`], or until there is new work.
     Until(Duration),
-    /// It waits for new work.
+    /// Until there is new work.
     Idle,
 }
 
@@ -152,12 +141,10 @@ impl fmt::Debug for Scribe {
 }
 
 impl Scribe {
-    /// Starts the threads, which run until the last clone is dropped.
     pub fn start() -> io::Result<Self> {
         Self::start_with_clock(SystemClock(Instant::now()))
     }
 
-    /// Starts the threads with another clock.
     pub fn start_with_clock(clock: impl Clock + 'static) -> io::Result<Self> {
         let scribe = Self::with(clock, true);
         let (writer, keeper) = (Arc::clone(&scribe.shared), Arc::clone(&scribe.shared));
@@ -168,12 +155,12 @@ impl Scribe {
         Ok(scribe)
     }
 
-    /// A scribe without threads.
+    /// Without threads.
     pub fn by_hand() -> Self {
         Self::with_clock(SystemClock(Instant::now()))
     }
 
-    /// A scribe without threads that takes the time from `clock`.
+    /// Without threads.
     pub fn with_clock(clock: impl Clock + 'static) -> Self {
         Self::with(clock, false)
     }
@@ -185,34 +172,30 @@ impl Scribe {
         Self { _ending: Arc::new(Ending(Arc::clone(&shared))), shared }
     }
 
-    /// Without threads: performs a step of the thread that writes. If it has no work, `waker` is used as soon as there
-    /// is new work.
+    /// A step of the writing thread, without threads. `waker` is used once there is work again.
     pub fn write_step(&self, waker: &Waker) -> Step {
         let (step, mut queues) = self.shared.write_step(self.shared.queues(), false);
         queues.writer = (step != Step::Done).then(|| waker.clone());
         step
     }
 
-    /// Without threads: performs a step of the thread that syncs. If it has no work, `waker` is used as soon as there
-    /// is new work.
+    /// A step of the syncing thread, without threads. `waker` is used once there is work again.
     pub fn keep_step(&self, waker: &Waker) -> Step {
         let (step, mut queues) = self.shared.keep_step(self.shared.queues(), false);
         queues.keeper = (step != Step::Done).then(|| waker.clone());
         step
     }
 
-    /// Without threads: writes the records of one journal, even if it is not due yet. Returns whether there were any.
+    /// Without threads: writes one journal, due or not. Returns whether there was one.
     pub fn write(&self) -> bool {
         self.shared.write_step(self.shared.queues(), true).0 == Step::Done
     }
 
-    /// Without threads: performs one task of the second thread, even if it is not due yet: encodes a snapshot or syncs
-    /// a journal. Returns whether there was one.
+    /// Without threads: encodes a snapshot or syncs a journal, due or not. Returns whether there was one.
     pub fn keep(&self) -> bool {
         self.shared.keep_step(self.shared.queues(), true).0 == Step::Done
     }
 
-    /// The current time, in seconds since the Unix epoch.
     pub(crate) fn unix_seconds(&self) -> u64 {
         self.shared.clock.unix_seconds()
     }
@@ -224,7 +207,7 @@ impl Scribe {
     /// Writes the records that outputs wait for, or leaves that to the writing thread.
     pub(crate) fn flush(&self, sink: &Arc<Sink>) {
         self.shared.write_directly(sink);
-        // Also queues records that were added meanwhile: the writing thread skips a journal that is being written.
+        // Records may have been added meanwhile: the writing thread skips a journal that is being written.
         self.shared.queue(sink);
     }
 
@@ -297,7 +280,7 @@ impl Shared {
         }
     }
 
-    // Reports a direct write that takes long, because its room cannot report it.
+    // A direct write that takes long; its room cannot report it.
     fn report_stall(&self, now: Duration) {
         let Some(direct) = &self.direct else { return };
         let mut direct = direct.lock().unwrap_or_else(PoisonError::into_inner);
@@ -336,7 +319,7 @@ impl Shared {
         }
     }
 
-    // Does one piece of work with the queues unlocked, if any work is due. With `all`, everything is due.
+    // One piece of work, with the queues unlocked. With `all`, everything is due.
     fn write_step<'a>(&'a self, mut queues: MutexGuard<'a, Queues>, all: bool) -> (Step, MutexGuard<'a, Queues>) {
         let now = self.clock.elapsed();
         let is_due = |due: Duration| all || due <= now + SLACK;
@@ -382,7 +365,7 @@ impl Shared {
         }
     }
 
-    // Performs the steps of a thread until the last handle is dropped and no work is left.
+    // Until the last handle is dropped and no work is left.
     fn run(&self, take: Take, new: &Condvar, sleeps: Sleeps) {
         let mut queues = self.queues();
         loop {
@@ -420,7 +403,7 @@ impl Shared {
     }
 }
 
-// The delay of an entry behind `waiting` earlier ones.
+// Of an entry behind `waiting` earlier ones.
 fn pace(least: Duration, each: Duration, waiting: usize) -> Duration {
     least.max(each.saturating_mul(waiting.try_into().unwrap_or(u32::MAX)))
 }

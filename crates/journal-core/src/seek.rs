@@ -1,5 +1,3 @@
-//! Replays that can be moved to any position of their journal.
-
 use std::collections::{BTreeMap, VecDeque};
 
 use netcore::{Outbox, Recorded, Time};
@@ -9,16 +7,12 @@ use crate::{
     Arrival, Divergence, Entry, Fact, Facts, HeadError, Journal, Note, ReadError, Reader, Replay, Snapshot, Source,
 };
 
-/// Why a replay cannot be moved to a position.
 #[derive(Debug, Error)]
 pub enum SeekError {
-    /// The journal cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The journal is of another game or version, or has an invalid state.
     #[error(transparent)]
     Head(#[from] HeadError),
-    /// The replay differs from the match.
     #[error(transparent)]
     Diverges(#[from] Divergence),
 }
@@ -32,29 +26,25 @@ pub struct Cursor<E: Recorded> {
 }
 
 impl<E: Recorded> Cursor<E> {
-    /// A cursor before the next record of `reader`, which must be the position of `replay`. [`read`](Self::read) must
-    /// be called next.
+    /// `reader` must be at the position of `replay`. Call [`read`](Self::read) next.
     pub const fn new(reader: Reader<Source>, replay: Replay<E>) -> Self {
         Self { reader, replay, next: None }
     }
 
-    /// The records.
     pub const fn reader(&self) -> &Reader<Source> {
         &self.reader
     }
 
-    /// The replay.
     pub const fn replay(&self) -> &Replay<E> {
         &self.replay
     }
 
-    /// The next arrival; `None` at the end.
+    /// `None` at the end.
     pub const fn next(&self) -> Option<&Arrival> {
         self.next.as_ref()
     }
 
-    /// Applies the next arrival, and appends its outputs to `out`. Returns the arrival; `None` at the end.
-    /// [`read`](Self::read) must be called next.
+    /// Returns the arrival; `None` at the end. Call [`read`](Self::read) next.
     ///
     /// # Errors
     /// [`Divergence`] if the result differs from the match. The cursor is then at its end.
@@ -64,7 +54,7 @@ impl<E: Recorded> Cursor<E> {
         Ok(Some(arrival))
     }
 
-    /// Reads the next arrival. Notes before it are compared with the replay and passed to `note`.
+    /// Notes before the next arrival are compared with the replay and passed to `note`.
     ///
     /// # Errors
     /// [`SeekError`] if the journal is damaged, or the replay differs from the match. The cursor is then at its end.
@@ -85,14 +75,12 @@ impl<E: Recorded> Cursor<E> {
     }
 }
 
-/// Limits on the number of [`Checkpoints`] and on their memory.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckpointLimits {
-    /// Arrivals between two checkpoints of a short match. Doubled whenever a limit is exceeded.
+    /// Arrivals between two checkpoints; doubled whenever a limit is exceeded.
     pub spacing: u64,
-    /// The maximum number of checkpoints.
     pub count: usize,
-    /// The maximum memory of the checkpoints in bytes. The first checkpoint is always kept.
+    /// Of memory. The first checkpoint is always kept.
     pub bytes: usize,
 }
 
@@ -107,12 +95,11 @@ pub struct Checkpoints<T> {
 }
 
 impl<T> Checkpoints<T> {
-    /// Checkpoints of a replay that starts after `first` arrivals.
+    /// Of a replay that starts after `first` arrivals.
     pub const fn new(first: u64, limits: CheckpointLimits) -> Self {
         Self { limits, first, kept: BTreeMap::new(), bytes: 0 }
     }
 
-    /// Whether a checkpoint is due after this number of arrivals.
     pub fn is_due(&self, arrivals: u64) -> bool {
         self.is_regular(arrivals) && !self.kept.contains_key(&arrivals)
     }
@@ -121,7 +108,7 @@ impl<T> Checkpoints<T> {
         (arrivals - self.first).is_multiple_of(self.limits.spacing)
     }
 
-    /// Adds a checkpoint of about `bytes` bytes, and removes others if a limit is exceeded.
+    /// Of about `bytes` bytes. Removes others if a limit is exceeded.
     pub fn add(&mut self, arrivals: u64, bytes: usize, checkpoint: T) {
         self.kept.insert(arrivals, (bytes, checkpoint));
         self.bytes += bytes;
@@ -133,35 +120,31 @@ impl<T> Checkpoints<T> {
         }
     }
 
-    /// The last checkpoint for which `is_before` returns true. It must return true for all earlier checkpoints, too.
+    /// If `is_before` returns true for a checkpoint, it must for all earlier ones.
     pub fn last(&self, mut is_before: impl FnMut(&T) -> bool) -> Option<&T> {
         self.kept.values().rev().map(|(_, checkpoint)| checkpoint).find(|checkpoint| is_before(checkpoint))
     }
 
-    /// The first checkpoint.
     pub fn first(&self) -> Option<&T> {
         self.kept.values().next().map(|(_, checkpoint)| checkpoint)
     }
 
-    /// The number of checkpoints.
     pub fn len(&self) -> usize {
         self.kept.len()
     }
 
-    /// Whether there are no checkpoints.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// Their memory in bytes.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
 impl Journal {
-    /// A replay at the last state before `time` for which `is_wanted` returns true, with the records and the facts
-    /// there. If there is no such state, the replay is at the first remaining state.
+    /// At the last state before `time` for which `is_wanted` returns true, with the records and the facts there;
+    /// otherwise at the first remaining state.
     pub fn replay_before<E: Recorded>(
         &self,
         time: Time,
@@ -191,11 +174,11 @@ impl Journal {
     }
 }
 
-// The last snapshot of a segment before `time`, and the facts at that state. Damage is reported when the records are replayed.
+// Before `time`, with its facts. Damage is reported when the records are replayed.
 fn last_state(mut reader: Reader<Source>, time: Time) -> Option<(Snapshot, Facts)> {
     let mut last: Option<Snapshot> = None;
     let mut facts = reader.head().facts();
-    // Facts after the last snapshot. A snapshot is recorded later than the moment of its state.
+    // Since the last snapshot, which is recorded later than the moment of its state.
     let mut recent: VecDeque<(u64, Fact)> = VecDeque::new();
     let mut position = reader.position();
     while let Ok(Some(entry)) = reader.next() {

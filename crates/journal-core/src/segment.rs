@@ -18,28 +18,24 @@ use crate::{
     record,
 };
 
-/// The file name extension of journals.
 pub const EXTENSION: &str = "journal";
-/// The extension of a segment that is not complete.
+/// Of a segment that is not complete.
 const UNFINISHED: &str = "new";
-/// Limit on the journals of one game created in the same second.
+/// Journals of one game created in the same second.
 const IN_ONE_SECOND: u32 = 1_000;
 
-/// A file of a journal whose front has been read.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) path: PathBuf,
     pub(crate) file: SharedFile,
     pub(crate) place: SegmentPosition,
     pub(crate) status: Status,
-    /// Whether all records are in the file: an earlier version may have left some in a spool.
+    /// An earlier version may have left some records in a spool.
     pub(crate) is_direct: bool,
-    /// The length of the file in bytes.
     pub(crate) length: u64,
     pub(crate) positions: Positions,
 }
 
-/// Converts between offsets in a segment and positions in its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Positions {
     // Of the first record that has a position.
@@ -48,27 +44,23 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// Those of the first segment.
     pub(crate) const FIRST: Self = Self { offset: RECORDS, position: RECORDS };
 
-    /// Those of a segment with this place, whose first record after the head is at `offset`.
+    /// The first record after the head is at `offset`.
     pub(crate) fn new(place: SegmentPosition, offset: u64) -> Self {
         place.position.map_or(Self::FIRST, |position| Self { offset, position })
     }
 
-    /// The position at an offset after the head.
     pub(crate) const fn position(&self, offset: u64) -> u64 {
         self.position + offset.saturating_sub(self.offset)
     }
 
-    /// The offset of a position in this segment.
     pub(crate) const fn offset(&self, position: u64) -> u64 {
         self.offset + position.saturating_sub(self.position)
     }
 }
 
 impl Segment {
-    /// Reads the front of a file.
     pub(crate) fn read(path: PathBuf, file: SharedFile) -> Result<Self, ReadError> {
         let length = file.about()?.length;
         let mut front = vec![0; usize::try_from(length.min(RECORDS)).unwrap_or_default()];
@@ -89,7 +81,6 @@ impl Segment {
     }
 }
 
-/// Parses the front of a file.
 pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status), ReadError> {
     layout::parse_front(front).map_err(|error| match error {
         // A journal whose front was not written completely.
@@ -104,12 +95,11 @@ pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status)
     })
 }
 
-/// The path of a segment of the journal with this name.
 pub(crate) fn path_of(journal: &Path, number: u32) -> PathBuf {
     if number == 1 { journal.to_owned() } else { journal.with_extension(format!("{number}.{EXTENSION}")) }
 }
 
-/// The path at which a segment is written until it is complete.
+/// Where a segment is written until it is complete.
 pub(crate) fn unfinished(segment: &Path) -> PathBuf {
     let mut name = segment.as_os_str().to_owned();
     name.push(".");
@@ -117,12 +107,12 @@ pub(crate) fn unfinished(segment: &Path) -> PathBuf {
     name.into()
 }
 
-/// The final name of the segment in an unfinished file; `None` for any other file.
+/// `None` if the file is not an unfinished segment.
 pub(crate) fn finished(path: &Path) -> Option<PathBuf> {
     (path.extension() == Some(OsStr::new(UNFINISHED))).then(|| path.with_extension(""))
 }
 
-/// The name of the journal that has a segment with this name, and the number of the segment.
+/// The name of the journal, and the number of the segment.
 pub(crate) fn split_name(path: &Path) -> Option<(PathBuf, u32)> {
     if path.extension() != Some(OsStr::new(EXTENSION)) {
         return None;
@@ -137,7 +127,7 @@ pub(crate) fn split_name(path: &Path) -> Option<(PathBuf, u32)> {
     Some((path.with_file_name(name), number))
 }
 
-/// The name of the journal that a file belongs to: `match.journal` for `match.3.journal`, if that is its third segment.
+/// `match.journal` for `match.3.journal`, if that is its third segment.
 ///
 /// # Errors
 /// When the file exists and cannot be read.
@@ -152,7 +142,7 @@ pub(crate) fn journal_of(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ReadEr
     Ok(if place.number == number { journal } else { path.to_owned() })
 }
 
-/// The existing segments of the journal with this name, oldest first, without gaps up to the last one.
+/// Oldest first, without gaps up to the last one.
 pub(crate) fn segments(disk: &dyn Disk, journal: &Path, write: bool) -> Result<Vec<Segment>, ReadError> {
     let mut found: Vec<Segment> = vec![];
     for path in files_of(disk, journal)?.into_iter().rev() {
@@ -163,13 +153,13 @@ pub(crate) fn segments(disk: &dyn Disk, journal: &Path, write: bool) -> Result<V
         }
         let opened = match disk.open(&path, write && found.is_empty()) {
             Ok(file) => Segment::read(path, file),
-            // The segment was too old and has been removed.
+            // Too old, and removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound && !found.is_empty() => break,
             Err(error) => return Err(error.into()),
         };
         match opened {
             Ok(segment) if segment.place.number == number || number == 1 => found.push(segment),
-            // A file of another journal that happens to have such a name.
+            // Of another journal that happens to have such a name.
             Ok(_) if found.is_empty() => {}
             Ok(_) => break,
             // The match can be continued without it.
@@ -184,7 +174,6 @@ pub(crate) fn segments(disk: &dyn Disk, journal: &Path, write: bool) -> Result<V
     Ok(found)
 }
 
-/// Whether there is a file with the name of a segment of this journal.
 pub(crate) fn exists(disk: &dyn Disk, journal: &Path) -> bool {
     if disk.is_file(journal) {
         return true;
@@ -194,7 +183,7 @@ pub(crate) fn exists(disk: &dyn Disk, journal: &Path) -> bool {
     files.iter().filter_map(|path| split_name(path)).any(|(of, _)| of == journal)
 }
 
-/// The files that are named like segments of a journal, in the order of their numbers.
+/// Named like segments, in the order of their numbers.
 pub(crate) fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBuf>> {
     // Avoids listing the directory, which may contain thousands of other files.
     if disk.is_file(journal) {
@@ -217,8 +206,7 @@ pub(crate) fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBu
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// The journals in a directory, in the order of their names. A journal has the name of its first segment, even if only
-/// later ones are left.
+/// In the order of their names. A journal has the name of its first segment, even if only later ones are left.
 pub(crate) fn list(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![];
     for path in disk.list(directory)? {
@@ -233,11 +221,10 @@ pub(crate) fn list(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<PathBuf>
     Ok(found)
 }
 
-/// Creates the file of a journal that starts at `begun`, and the directory if needed. The file is locked while it is
-/// open. Both survive a power cut.
+/// Creates the directory if needed. The file is locked while it is open. Both survive a power cut.
 pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64) -> io::Result<(PathBuf, SharedFile)> {
     create_directories(disk, directory)?;
-    // Seconds of UTC, in an order that sorts: 2026-11-22T06-37-51Z.
+    // UTC, in an order that sorts: 2026-11-22T06-37-51Z.
     let moment = UNIX_EPOCH + Duration::from_secs(begun);
     let moment = humantime::format_rfc3339_seconds(moment).to_string().replace(':', "-");
     let taken: Vec<PathBuf> =
@@ -267,15 +254,14 @@ pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64)
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many journals were created in this second"))
 }
 
-/// Locks a journal in order to continue it. Returns its segments; the last one stays locked while it is open. Returns
-/// `None` if a server is writing the journal.
+/// Locks a journal to continue it; the last segment stays locked while it is open. `None` if a server is writing it.
 pub(crate) fn claim(disk: &dyn Disk, journal: &Path) -> Result<Option<Vec<Segment>>, ReadError> {
     for attempt in 0.. {
         let found = segments(disk, journal, true)?;
         if let Some(last) = found.last()
             && last.file.try_lock()?
         {
-            // A server may have continued it in another file before it was locked.
+            // A server may have continued it before it was locked.
             let now = segments(disk, journal, true)?;
             if now.last().is_some_and(|now| now.path == last.path) {
                 return Ok(Some(found));

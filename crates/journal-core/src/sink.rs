@@ -1,5 +1,3 @@
-//! A journal that is being written: its pending records and its progress.
-
 mod copied;
 mod ending;
 mod rotating;
@@ -24,28 +22,26 @@ use crate::{
     sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, PoisonError, TryLockError},
 };
 
-/// Pending bytes above which the room waits for the disk.
+/// Above this many pending bytes, the room waits for the disk.
 pub(crate) const MAX_PENDING: usize = 64 << 20;
-/// A mark above all positions.
+/// Above all positions.
 const EVERYTHING: u64 = u64::MAX;
-/// The length in bytes at which a segment is continued in another file, unless [`SEGMENTS`] requires a smaller one.
+/// Bytes after which a segment is continued in another file, unless [`SEGMENTS`] requires fewer.
 const MAX_SEGMENT: u64 = 16 << 20;
-/// The minimum number of segments that share the maximum size of a journal.
+/// How many segments share the maximum size of a journal, at least.
 const SEGMENTS: u64 = 4;
 
-/// The point at which a journal starts or continues.
 #[derive(Debug)]
 pub(crate) struct Start {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) journal: PathBuf,
     pub(crate) head: Head,
-    /// The segment to write.
     pub(crate) segment: Current,
-    /// The segments before it and their lengths, oldest first.
+    /// With their lengths, oldest first.
     pub(crate) older: VecDeque<(PathBuf, u64)>,
-    /// The position of the next record.
+    /// Of the next record.
     pub(crate) position: u64,
-    /// The checksum of the previous record.
+    /// Of the previous record.
     pub(crate) sum: u32,
 }
 
@@ -58,32 +54,29 @@ pub(crate) struct Current {
     pub(crate) status: Status,
 }
 
-/// A journal that is written by a [`Scribe`](crate::Scribe). Its marks are positions.
+/// A journal that is being written by a [`Scribe`](crate::Scribe). Its marks are positions.
 pub(crate) struct Sink {
     disk: Arc<dyn Disk>,
     journal: PathBuf,
-    // For log messages.
     pub(crate) name: String,
     head: Head,
-    // The current facts. Locked while a fact is recorded, so that facts are in order.
+    // Locked while a fact is recorded, so that facts are in order.
     facts: Mutex<Facts>,
     sync: SyncPolicy,
     max: u64,
     inner: Mutex<Inner>,
-    // The segments before this one. Locked while records are written and while the journal is continued in another
+    // The segments before this one. Locked while records are written, and while the journal is continued in another
     // file.
     writing: Mutex<VecDeque<(PathBuf, u64)>>,
-    // Locked while a status is written, to keep statuses in order. It is separate from `inner`, because the disk may be
-    // slow and adding records must not wait for it.
+    // Locked while a status is written, to keep statuses in order. Separate from `inner`: adding records must not wait
+    // for a slow disk.
     slots: Mutex<()>,
     // Receives records while `inner` is locked.
     copy: MaybeCopying,
-    // Notified when the state changes.
     changed: Condvar,
     reached: AtomicU64,
-    // Whether more than `MAX_PENDING` bytes are pending.
+    // More than `MAX_PENDING` bytes are pending.
     full: AtomicBool,
-    // Whether outputs have waited for a long time.
     stalled: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
@@ -93,39 +86,36 @@ struct Inner {
     pending: Vec<u8>,
     // Swapped with `pending`, to avoid an allocation for each write.
     spare: Vec<u8>,
-    // The positions after all added records, after the records in the file, and after the records on disk.
+    // Positions after all added records, after those in the file, and after those on disk.
     end: u64,
     written: u64,
     synced: u64,
-    // The position that outputs wait for.
+    // What outputs wait for.
     awaited: u64,
     sum: u32,
     segment: Current,
     phase: Phase,
-    // The number of failed attempts to mark the journal as cut.
+    // To mark the journal as cut.
     attempts: u32,
-    // Whether it is queued for the writing thread: immediately, or after a delay.
+    // For the writing thread: immediately, or after a delay.
     queued: bool,
     delayed: bool,
-    // Whether it is queued for the syncing thread.
+    // For the syncing thread.
     due: bool,
 }
 
-/// The phase of a journal. Only an open journal accepts records.
 #[derive(Debug)]
 enum Phase {
     Open,
-    /// It is being closed.
     Closing,
-    /// It could not be written, and is not marked as cut yet.
+    /// Not writable, and not marked as cut yet.
     Failed(Failure),
-    /// It could not be written and could not be marked as cut. The room must not send any more outputs.
+    /// Neither writable nor marked as cut: the room must not send any more outputs.
     Lost(String),
-    /// It is closed or cut.
+    /// Closed or cut.
     Ended,
 }
 
-/// Why a journal has to be given up.
 #[derive(Debug)]
 struct Failure {
     // As in "cannot be ...".
@@ -133,23 +123,22 @@ struct Failure {
     error: io::Error,
 }
 
-/// When the writing thread writes a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Urgency {
-    /// Immediately, because outputs wait for it.
+    /// Outputs wait for it.
     Now,
-    /// After a delay, together with the records that follow.
+    /// Together with the records that follow.
     Later,
 }
 
-/// The next action of the writing thread for a journal that it has written.
+/// What the writing thread does next for a journal that it has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It waits until the journal is queued again.
+    /// Wait until the journal is queued again.
     Wait,
-    /// It schedules a sync.
+    /// Schedule a sync.
     Sync,
-    /// It retries later.
+    /// Retry later.
     Retry,
 }
 
@@ -160,7 +149,7 @@ impl fmt::Debug for Sink {
 }
 
 impl Sink {
-    /// Continues a journal. At most `max` bytes of it are kept.
+    /// At most `max` bytes are kept.
     pub(crate) fn new((sync, max): (SyncPolicy, u64), start: Start, copy: MaybeCopying) -> Self {
         let Start { disk, journal, head, segment, older, position, sum } = start;
         let inner = Inner {
@@ -198,22 +187,21 @@ impl Sink {
         }
     }
 
-    /// Whether it accepts records.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.inner().phase, Phase::Open)
     }
 
-    /// Adds a record, which is written after [`Sink::queue`] is called.
+    /// The record is written after [`Sink::queue`] is called.
     pub(crate) fn push(&self, body: &[u8]) {
         self.put(body, true);
     }
 
-    /// Adds a record that applies to this file only.
+    /// The record applies to this file only.
     pub(crate) fn push_own(&self, body: &[u8]) {
         self.put(body, false);
     }
 
-    /// Adds a fact. Returns `false` if it is too long, or one of too many.
+    /// `false` if the fact is too long, or one of too many.
     pub(crate) fn set_fact(&self, fact: Fact) -> bool {
         let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let held = facts.get(&fact.key);
@@ -252,39 +240,36 @@ impl Sink {
         }
     }
 
-    /// The position after all added records.
     pub(crate) fn end_position(&self) -> u64 {
         self.inner().end
     }
 
-    /// Whether a snapshot should begin a new segment: this one is large enough.
+    /// A snapshot should begin a new segment.
     pub(crate) fn is_segment_full(&self) -> bool {
         let inner = self.inner();
         inner.segment.positions.offset(inner.end) >= self.max_segment()
     }
 
-    /// The length at which a segment is continued in another file.
+    /// Bytes after which a segment is continued in another file.
     pub(crate) const fn max_segment(&self) -> u64 {
         let part = self.max / SEGMENTS;
         if part < MAX_SEGMENT { part } else { MAX_SEGMENT }
     }
 
-    /// The position after all added records, which outputs wait for from now on. If the journal has failed, it is the
-    /// position after its cut: once a client receives outputs that the journal does not cover, the journal must not be
-    /// found open.
+    /// After all added records, for which outputs wait from now on. In a failed journal, after its cut: once a client
+    /// receives outputs that the journal does not cover, the journal must not be found open.
     pub(crate) fn held_position(&self) -> u64 {
         let mut inner = self.inner();
         inner.awaited = inner.end;
         inner.end + u64::from(!matches!(inner.phase, Phase::Open | Phase::Closing))
     }
 
-    /// The position of the next record, and the checksum of the previous one.
     pub(crate) fn position(&self) -> (u64, u32) {
         let inner = self.inner();
         (inner.end, inner.sum)
     }
 
-    /// The position up to which all records are safe according to the policy.
+    /// All records up to here are safe according to the policy.
     pub(crate) fn reached(&self) -> u64 {
         self.reached.load(Ordering::Acquire)
     }
@@ -303,12 +288,11 @@ impl Sink {
         if self.reached() > above || self.lost().is_some() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Whether the backlog for the disk is so large that no records should be added.
+    /// The backlog is so large that no records should be added.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Acquire)
     }
 
-    /// Whether outputs have waited for a long time.
     pub(crate) fn is_stalled(&self) -> bool {
         self.stalled.load(Ordering::Acquire)
     }
@@ -317,7 +301,7 @@ impl Sink {
         self.stalled.store(is_stalled, Ordering::Release);
     }
 
-    /// The reason why outputs must no longer be sent; `None` if they may.
+    /// Why outputs must no longer be sent.
     pub(crate) fn lost(&self) -> Option<String> {
         match &self.inner().phase {
             Phase::Lost(why) => Some(why.clone()),
@@ -325,8 +309,7 @@ impl Sink {
         }
     }
 
-    /// Marks the journal as queued for writing and returns the urgency. Returns `None` if it is queued already with
-    /// that urgency, or has no work.
+    /// Marks the journal as queued. `None` if it is queued already with that urgency, or has no work.
     pub(crate) fn queue(&self) -> Option<Urgency> {
         let mut inner = self.inner();
         if inner.queued || !inner.has_work() {
@@ -339,12 +322,10 @@ impl Sink {
         (!std::mem::replace(&mut inner.delayed, true)).then_some(Urgency::Later)
     }
 
-    /// Records that its delay in the queue is over.
     pub(crate) fn end_delay(&self) {
         self.inner().delayed = false;
     }
 
-    /// Stops accepting records. The next [`Sink::write`] closes it.
     pub(crate) fn close(&self) {
         let mut inner = self.inner();
         if matches!(inner.phase, Phase::Open) {
@@ -352,7 +333,7 @@ impl Sink {
         }
     }
 
-    /// Waits until it is closed, cut or lost, for at most `patience`. Returns whether it is.
+    /// Waits until it is closed, cut or lost. Returns whether it is.
     pub(crate) fn finish(&self, patience: Duration) -> bool {
         let waited = self.changed.wait_timeout_while(self.inner(), patience, |inner| !inner.has_ended());
         let (inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -375,7 +356,7 @@ impl Sink {
         self.wait_for(&self.slots)
     }
 
-    // Locks a mutex that the other thread may hold while the disk works.
+    // The other thread may hold the mutex while the disk works.
     fn wait_for<'a, T>(&self, mutex: &'a Mutex<T>) -> MutexGuard<'a, T> {
         loop {
             match mutex.try_lock() {
@@ -403,7 +384,7 @@ impl Inner {
         }
     }
 
-    // Whether outputs wait for pending records, or the journal should end.
+    // Outputs wait for pending records, or the journal should end.
     const fn is_urgent(&self) -> bool {
         !matches!(self.phase, Phase::Open) || self.awaited > self.end - self.pending.len() as u64
     }

@@ -1,4 +1,4 @@
-//! Journals that are opened for reading, without changing or locking them.
+//! Opens journals for reading, without changing or locking them.
 
 use std::{
     io::{self, Read, Seek, SeekFrom},
@@ -19,18 +19,18 @@ use crate::{
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 16;
-/// The number of attempts to open a journal that its server continues in another file meanwhile.
+/// Attempts to open a journal that its server continues in another file meanwhile.
 const ATTEMPTS: u32 = 8;
 
-/// A segment of a journal, with the records that only its spool contains. A clone starts at the same position and moves
+/// A segment with the records that only its spool contains. A clone starts at the same position and moves
 /// independently.
 #[derive(Debug)]
 pub struct Source {
     file: SharedFile,
-    // The number of valid bytes in the file, and the records after them.
+    // The valid bytes in the file, and the records after them.
     length: u64,
     tail: Arc<[u8]>,
-    // The offset after the buffer.
+    // After the buffer.
     at: u64,
     buffer: Vec<u8>,
     taken: usize,
@@ -41,7 +41,6 @@ impl Source {
         Self { file, length, tail, at: 0, buffer: vec![], taken: 0 }
     }
 
-    /// Its length in bytes.
     pub fn length(&self) -> u64 {
         self.length + self.tail.len() as u64
     }
@@ -98,20 +97,19 @@ impl Seek for Source {
     }
 }
 
-/// A journal that is opened for reading, with its contents at that time.
+/// With its contents when it was opened.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     segments: Vec<(Source, Segment)>,
 }
 
-/// Opens the journal with this name for reading. The name may be that of any of its segments.
+/// The name may be that of any segment.
 pub fn open(path: &Path) -> Result<Journal, ReadError> {
     Journal::open_on(&SystemDisk, path)
 }
 
 impl Journal {
-    /// Like [`open`], on another disk.
     pub fn open_on(disk: &dyn Disk, path: &Path) -> Result<Self, ReadError> {
         let journal = segment::journal_of(disk, path)?;
         for _ in 0..ATTEMPTS {
@@ -126,7 +124,7 @@ impl Journal {
         Err(io::Error::new(io::ErrorKind::ResourceBusy, "its server keeps starting new files").into())
     }
 
-    /// The segments of a journal that is locked.
+    /// The journal is locked.
     pub(crate) fn claimed(path: PathBuf, segments: Vec<Segment>) -> Result<Self, ReadError> {
         // A match of a version with spools has other rules, so it is not resumed.
         Self::new(path, segments, &[])
@@ -147,42 +145,37 @@ impl Journal {
         Ok(Self { path, segments: all })
     }
 
-    /// Its name: that of its first segment.
+    /// That of its first segment.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its length in bytes.
     pub fn length(&self) -> u64 {
         self.segments.iter().map(|(source, _)| source.length()).sum()
     }
 
-    /// Whether a server is writing it now.
     pub fn is_in_use(&self) -> bool {
         self.segments.last().is_some_and(|(_, segment)| segment.file.is_locked().unwrap_or(false))
     }
 
-    /// Its records, from the first remaining one.
+    /// From the first remaining one.
     pub fn reader(&self) -> Result<Reader<Source>, ReadError> {
         self.reader_from(0)
     }
 
-    /// The records of its last segment.
     pub fn last(&self) -> Result<Reader<Source>, ReadError> {
         self.reader_from(self.segments.len().saturating_sub(1))
     }
 
-    /// The position after its last byte.
     pub fn end(&self) -> u64 {
         self.segments.last().map_or(0, |(source, segment)| segment.positions.position(source.length()))
     }
 
-    /// The number of remaining segments.
     pub fn segments(&self) -> usize {
         self.segments.len()
     }
 
-    /// The index of the last segment that begins before `time`, or of the first remaining one.
+    /// The last segment that begins before `time`, or the first remaining one.
     pub fn segment_before(&self, time: Time) -> Result<usize, ReadError> {
         for index in (1..self.segments.len()).rev() {
             let reader = self.reader_from(index)?;
@@ -193,8 +186,8 @@ impl Journal {
         Ok(0)
     }
 
-    /// The records from the segment with this index on; 0 is the first remaining one. The head contains the state at
-    /// the start of the segment, unless that is the beginning of the match.
+    /// Index 0 is the first remaining segment. The head contains the state at the start of the segment, unless that is
+    /// the beginning of the match.
     pub fn reader_from(&self, index: usize) -> Result<Reader<Source>, ReadError> {
         let mut sources = self.segments.iter().skip(index);
         let (first, _) = sources.next().ok_or(ReadError::NotAJournal)?;
@@ -202,7 +195,7 @@ impl Journal {
         Reader::chain(first.clone(), first.length(), following)
     }
 
-    /// The records after a bookmark in this journal; `None` if the segment with the next record has been removed.
+    /// `None` if the segment with the next record has been removed.
     pub fn reader_at(&self, bookmark: &Bookmark) -> Result<Option<Reader<Source>>, ReadError> {
         for index in (0..self.segments.len()).rev() {
             let mut reader = self.reader_from(index)?;
@@ -213,7 +206,6 @@ impl Journal {
         Ok(None)
     }
 
-    /// The description of the match.
     pub fn head(&self) -> Result<Head, ReadError> {
         Ok(self.last()?.head().clone())
     }
@@ -223,9 +215,8 @@ impl Journal {
     }
 }
 
-/// The spools of the last two segments of an open journal of an earlier version, each with whether it belongs to the
-/// last segment. A server that was killed while it continued a journal in another file has left the spool of the
-/// previous segment.
+/// Of the last two segments of an open journal of an earlier version, each with whether it is of the last one. A server
+/// that was killed while it continued a journal has left the spool of the previous segment.
 fn spooled(segments: &[Segment]) -> Vec<(Spooled, bool)> {
     let is_over = |last: &Segment| last.is_direct || last.status.state != State::Open;
     if segments.last().is_none_or(is_over) {
@@ -239,7 +230,7 @@ fn spooled(segments: &[Segment]) -> Vec<(Spooled, bool)> {
     found
 }
 
-// Adds the records that only spools contain to the last segment.
+// Adds the records that only spools contain.
 fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, ReadError> {
     let whole = Source::new(Arc::clone(&segment.file), segment.length, Arc::default());
     let file_end = segment.positions.position(segment.length);

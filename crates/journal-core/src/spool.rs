@@ -1,12 +1,11 @@
 //! Reads the records that earlier versions kept in memory until they were in the journal.
 //!
-//! Earlier versions wrote each record into a *spool* first: two files in `/dev/shm`, filled in turn, whose names
-//! contain the device and the number of the journal's file. After a crash they may contain records that the file does
-//! not. This module finds these records for readers. Spools are no longer written: if the status of a file has the mark
-//! ([`layout`](crate::layout)), its spool is ignored.
+//! They wrote each record into a *spool* first: two files in `/dev/shm`, filled in turn, whose names contain the device
+//! and the number of the journal's file. After a crash they may contain records that the file does not. Spools are no
+//! longer written: if the status of a file has the mark ([`layout`](crate::layout)), its spool is ignored.
 //!
-//! Every user of the machine can create files in `/dev/shm`, and the names can be guessed. A file is a spool only if the
-//! owner of the journal owns it and no other user can write it. Anything else is ignored.
+//! Every user of the machine can create files in `/dev/shm`, and the names can be guessed. A file is a spool only if
+//! the owner of the journal owns it and no other user can write it.
 
 use std::{
     io,
@@ -23,24 +22,20 @@ use crate::{
 
 const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "arcade-journal-";
-/// Size of the header. It contains, in 8 bytes each, the id of the journal, the position in it of the first record, the
-/// checksum before that, and the length of the path of the journal; then the path.
+/// The header contains, in 8 bytes each, the id of the journal, the position in it of the first record, the checksum
+/// before that, and the length of the path of the journal; then the path.
 const HEADER: u64 = 4_096;
-/// The part of the header that is read.
+/// The bytes of the header that are read.
 const FIELDS: usize = 24;
-/// The longest file that earlier versions wrote. After a write of the journal, they switched to the other file if this
-/// one had more than 64 KiB of records. Until the next write was done, they added the records for that write and for
-/// the one after it. At most [`MAX_PENDING`] bytes and a last record waited for a write.
+/// The longest file of earlier versions. After a write of the journal, they switched to the other file above 64 KiB of
+/// records. Until the next write was done, they added the records for that write and for the one after it. At most
+/// [`MAX_PENDING`] bytes and a last record waited for a write.
 const MAX_LENGTH: u64 = HEADER + (64 << 10) + 2 * (MAX_PENDING + MAX_BODY) as u64;
 
-/// The name of the spool of a file, and the owner of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpoolName {
-    /// The device that contains the file.
     pub device: u64,
-    /// The number of the file on the device.
     pub inode: u64,
-    /// The user who owns the file.
     pub owner: u32,
 }
 
@@ -51,25 +46,24 @@ impl SpoolName {
     }
 }
 
-/// The records of a file of a spool.
 #[derive(Debug)]
 pub(crate) struct Spooled {
     pub(crate) id: u64,
-    /// The position of the first record.
+    /// Of the first record.
     pub(crate) base: u64,
-    // The checksum before it.
+    // Before the first record.
     sum: u32,
     records: Vec<u8>,
 }
 
 impl Spooled {
-    /// The position after the last record that the file may contain.
+    /// After the last record that the file may contain.
     pub(crate) const fn end(&self) -> u64 {
         self.base.saturating_add(self.records.len() as u64)
     }
 
-    /// The bodies of the records from `position` on, and the checksum before them; `None` if no record begins at
-    /// `position`. An incomplete record ends the iterator.
+    /// From `position` on, with the checksum before; `None` if no record begins there. An incomplete record ends the
+    /// iterator.
     pub(crate) fn bodies_from(&self, position: u64) -> Option<(u32, impl Iterator<Item = &[u8]>)> {
         let (mut at, mut sum, mut rest) = (self.base, self.sum, &self.records[..]);
         while at < position {
@@ -82,7 +76,7 @@ impl Spooled {
     }
 }
 
-// The next record of a spool: its body, and its total length.
+// The body of the next record, and its total length.
 fn next<'a>(rest: &mut &'a [u8], sum: &mut u32) -> Option<(&'a [u8], u64)> {
     let (front, body) = record::lengths(rest)?;
     let all = rest.get(..front + body)?;
@@ -146,7 +140,7 @@ fn open(_: &Path, _: u32) -> io::Result<SharedFile> {
     Err(io::ErrorKind::NotFound.into())
 }
 
-// A server may empty the file and fill it again meanwhile, so the header is read before and after the records.
+// A server may refill the file meanwhile, so the header is read before and after the records.
 fn read_half(file: &dyn DiskFile) -> io::Result<Option<Spooled>> {
     for _ in 0..8 {
         let Some(before) = fields(file)? else { return Ok(None) };

@@ -1,5 +1,3 @@
-//! The files of this machine.
-
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io,
@@ -11,11 +9,10 @@ use std::{
 
 use crate::disk::{About, Disk, DiskFile, SharedFile};
 
-/// How often a lock is tried again, and the pause before that.
+/// For a lock.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The disk of this machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemDisk;
 
@@ -135,7 +132,7 @@ impl DiskFile for File {
     }
 
     fn is_locked(&self) -> io::Result<bool> {
-        // A shared lock, so that concurrent queries do not conflict.
+        // Shared, so that concurrent queries do not conflict.
         match self.try_lock_shared() {
             Ok(()) => self.unlock().map(|()| false),
             Err(TryLockError::WouldBlock) => Ok(true),

@@ -28,11 +28,10 @@ use testkit::disk::{Fault, SimulatedDisk};
 
 use self::adder::Adder;
 
-/// Inputs of each run, and runs.
 const INPUTS: u8 = 12;
 const RUNS: usize = 500;
 
-// The number of arrivals that a journal covers, including those that are no longer kept; `None` if it is marked as cut.
+// Covered by the journal, including those that are no longer kept; `None` if it is marked as cut.
 fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Option<u64> {
     let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
     let before = reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
@@ -41,7 +40,7 @@ fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Option<u64> {
     (reader.state() != State::Cut).then_some(before + after)
 }
 
-/// A clock on which each wait ends immediately.
+/// Each wait ends immediately.
 #[derive(Debug, Default)]
 struct Hurry(AtomicU64);
 
@@ -131,7 +130,7 @@ fn wait_for_all(
 fn outputs_leave_when_their_inputs_are_safe_however_the_threads_interleave() {
     for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
         shuttle::check_random(move || play(INPUTS, sync, 1 << 20, None), RUNS);
-        // There is no later input that makes up for a lost wake-up.
+        // No later input makes up for a lost wake-up.
         shuttle::check_random(move || play(1, sync, 1 << 20, None), 10 * RUNS);
     }
 }

@@ -1,5 +1,3 @@
-//! The copy of a journal.
-
 use std::{
     sync::Arc,
     task::{Context, Poll},
@@ -13,7 +11,6 @@ impl Sink {
         self.copy.as_ref()
     }
 
-    /// Begins the copy with this state and these facts.
     pub(crate) fn begin_copy(&self, base: Snapshot, facts: &Facts) {
         let Some(copy) = &self.copy else { return };
         let (mut head, position) = (vec![], base.offset);
@@ -21,7 +18,7 @@ impl Sink {
         copy.begin(self.head.id, position, head);
     }
 
-    /// The position up to which all records are safe, also in the copy if outputs wait for it.
+    /// Safe here, and in the copy if outputs wait for it.
     pub(crate) fn reached_with_copy(&self) -> u64 {
         let copied = self.copy().and_then(|copy| copy.reached());
         self.reached().min(copied.unwrap_or(u64::MAX))

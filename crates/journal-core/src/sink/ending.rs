@@ -10,11 +10,10 @@ use crate::{
     layout::{State, Status},
 };
 
-/// The maximum number of attempts, a second apart, to mark a journal as cut.
+/// To mark a journal as cut, a second apart.
 const ATTEMPTS: u32 = 10;
 
 impl Sink {
-    // Closes the journal.
     pub(super) fn end(&self) {
         let _order = self.order();
         let (file, status) = self.ended(State::Closed);
@@ -28,8 +27,8 @@ impl Sink {
         self.become_state(status);
     }
 
-    // Marks the journal as incomplete. Outputs that the journal does not cover are not sent before the mark is on disk:
-    // a match that is resumed from the journal would start before the state that players know.
+    // Outputs that the journal does not cover are not sent before the mark is on disk: a match that is resumed from the
+    // journal would start before the state that players know.
     pub(super) fn cut(&self) -> Next {
         let _order = self.order();
         let (file, status) = self.ended(State::Cut);
@@ -81,7 +80,6 @@ impl Sink {
         Next::Wait
     }
 
-    // The file, and its status at the end.
     fn ended(&self, state: State) -> (SharedFile, Status) {
         let inner = self.inner();
         let segment = &inner.segment;

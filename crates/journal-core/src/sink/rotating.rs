@@ -1,5 +1,3 @@
-//! Continues a journal in a new segment.
-
 use std::{
     collections::VecDeque,
     io,
@@ -17,15 +15,15 @@ use crate::{
     segment::{self, Positions},
 };
 
-/// A segment that is on disk, and the checksum of its last record.
+/// On disk, with the checksum of its last record.
 struct Begun {
     segment: Current,
     sum: u32,
 }
 
 impl Sink {
-    /// Continues the journal in a segment that begins with `base`, an earlier state of this one, and the facts at that
-    /// time. Segments beyond the maximum size are removed. If the new segment cannot be written, the present one grows.
+    /// The segment begins with `base`, an earlier state, and the facts of that time. Segments beyond the maximum size
+    /// are removed. If the new segment cannot be written, the present one grows.
     pub(crate) fn rotate(&self, base: Snapshot, facts: &Facts) {
         let mut older = self.wait_for(&self.writing);
         if self.inner().written < base.offset {
@@ -54,7 +52,7 @@ impl Sink {
         self.remove_oldest(&mut older);
     }
 
-    // Writes a segment with everything that was written since `base`. It appears under its name when it is on disk.
+    // With everything since `base`. The segment appears under its name when it is on disk.
     fn begin_segment(&self, old: &Current, (base, facts): (Snapshot, &Facts), written: u64) -> Result<Begun, Refusal> {
         let place = SegmentPosition { number: old.number + 1, position: Some(base.offset) };
         let path = segment::path_of(&self.journal, place.number);
@@ -76,7 +74,7 @@ impl Sink {
             }
         };
         if let Err(error) = self.disk.sync_directory(path.parent().unwrap_or(Path::new(""))) {
-            // Either of the two segments may be found after a power cut. The old one is going to be cut.
+            // Either segment may be found after a power cut. The old one is going to be cut.
             let cut = Status { sequence: status.sequence + 1, state: State::Cut, end: status.synced, ..status };
             let _ = file.write_at(cut.offset(), &cut.to_bytes()).and_then(|()| file.sync());
             let _ = self.disk.remove(&path);
@@ -111,8 +109,8 @@ impl Sink {
         let positions = Positions::new(place, bytes.len() as u64);
         record::copy(&tail, &mut sum, &mut bytes);
         file.write_at(0, &bytes)?;
-        // The part that the new segment omits must be in the old one. After a failed sync, the system considers the data as
-        // written, although it may never reach the disk.
+        // The part that the new segment omits must be in the old one. After a failed sync, the system considers the
+        // data as written, although it may never reach the disk.
         old.file.sync().map_err(Refusal::Fatal)?;
         file.sync()?;
         let status = Status { sequence: 1, synced: bytes.len() as u64, ..status };
@@ -151,7 +149,6 @@ impl Sink {
     }
 }
 
-/// Why a segment was not started.
 enum Refusal {
     /// The present one can be continued.
     Harmless(io::Error),

@@ -1,5 +1,3 @@
-//! The steps of the threads that write and sync a journal.
-
 use std::{mem, sync::Arc};
 
 use super::{Failure, Inner, Next, Phase, Sink};
@@ -10,20 +8,19 @@ use crate::{
     sync::{MutexGuard, Ordering, TryLockError},
 };
 
-/// The maximum number of bytes that the thread of a room writes directly.
+/// Bytes that the thread of a room writes directly.
 const MAX_DIRECT: usize = 64 << 10;
-/// The largest buffer that is reused for the next write, in bytes.
+/// Bytes of a buffer that is reused for the next write.
 const MAX_SPARE: usize = 256 << 10;
 
 impl Sink {
-    /// Writes everything pending, or closes or cuts the journal.
     pub(crate) fn write(&self) -> Next {
-        // Cleared before the lock is tried, so that the holder of the lock queues the journal again afterwards.
+        // Before the lock is tried, so that its holder queues the journal again afterwards.
         self.inner().queued = false;
         let _writing = match self.writing.try_lock() {
             Ok(writing) => writing,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // The journal is being continued in another file, or written by its room.
+            // It is being continued in another file, or written by its room.
             Err(TryLockError::WouldBlock) => return Next::Wait,
         };
         let inner = self.inner();
@@ -52,7 +49,7 @@ impl Sink {
         }
     }
 
-    /// Whether outputs wait, the pending records are few enough, and writing them does not include a sync.
+    /// Outputs wait, the pending records are few enough, and the write does not include a sync.
     pub(crate) fn may_write_directly(&self) -> bool {
         let inner = self.inner();
         self.sync == SyncPolicy::Interval
@@ -61,7 +58,7 @@ impl Sink {
             && inner.pending.len() <= MAX_DIRECT
     }
 
-    /// Writes everything pending, in the thread of the room. Returns `None` if the writing thread has to continue.
+    /// In the thread of the room. `None` if the writing thread has to continue.
     pub(crate) fn write_now(&self) -> Option<Next> {
         let _writing = match self.writing.try_lock() {
             Ok(writing) => writing,
@@ -79,7 +76,7 @@ impl Sink {
         if due { Next::Sync } else { Next::Wait }
     }
 
-    /// Writes everything pending. Must be called with `writing` locked.
+    /// Must be called with `writing` locked.
     pub(super) fn write_pending(&self) {
         let mut guard = self.inner();
         let inner = &mut *guard;
@@ -118,8 +115,8 @@ impl Sink {
         self.reach(end);
     }
 
-    /// Syncs everything written so far and records its position in the file. Returns whether the sync failed, so that
-    /// [`Sink::write`] must cut the journal.
+    /// Records the synced position in the file. Returns whether the sync failed, so that [`Sink::write`] must cut the
+    /// journal.
     #[must_use]
     pub(crate) fn sync(&self) -> bool {
         let mut inner = self.inner();

@@ -1,5 +1,3 @@
-//! A minimal engine.
-
 use netcore::{
     Admission, DecodeError, Engine, Framing, Input, Outbox, Outcome, Phase, Protocol, Recorded, StateError, Status,
     Time,
@@ -7,7 +5,7 @@ use netcore::{
 use serde::{Deserialize, Serialize};
 
 /// Sums up the bytes that it receives, one per message, and sends the sum to all peers. `!` is malformed, `q` closes
-/// its sender, `x` panics, and each second is counted.
+/// its sender, `x` panics, `-` has no effect, and each second is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Adder {
     pub(crate) sum: u64,
@@ -55,7 +53,6 @@ impl Engine for Adder {
                 out.send(peer, "bye".into());
                 out.close(peer);
             }
-            // A message without an effect.
             Input::Message { message: b'-', .. } => return,
             Input::Message { message, .. } => self.sum += u64::from(message),
             Input::Elapsed => self.seconds += 1,

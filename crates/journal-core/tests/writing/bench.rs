@@ -18,7 +18,6 @@ use crate::adder::Adder;
 pub(crate) const ANN: PeerId = PeerId(0);
 pub(crate) const MAX: u64 = 1 << 20;
 
-/// A journalled room without threads.
 pub(crate) struct Bench {
     pub(crate) disk: SimulatedDisk,
     pub(crate) journal: PathBuf,
@@ -49,12 +48,10 @@ pub(crate) fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Vec<Arrival> {
 }
 
 impl Bench {
-    /// A room on a new disk.
     pub(crate) fn new(sync: SyncPolicy) -> Self {
         Self::on(SimulatedDisk::new(), sync, MAX)
     }
 
-    /// A room on a disk.
     pub(crate) fn on(disk: SimulatedDisk, sync: SyncPolicy, max: u64) -> Self {
         let writing = writing(&disk, sync, max);
         let (journal, parts) = writing.create(Path::new("/games"), Hosted::new(Adder::new(7)), head()).unwrap();
@@ -65,7 +62,6 @@ impl Bench {
         Self { disk, journal, scribe, room, hold, end, now: Time::ZERO, out: Outbox::new() }
     }
 
-    /// Resumes the match after its server was killed.
     pub(crate) fn resume(
         disk: &SimulatedDisk,
         journal: &Path,
@@ -78,14 +74,13 @@ impl Bench {
         Ok(Self { now, ..Self::of(disk.clone(), journal.to_owned(), writing.scribe, parts) })
     }
 
-    /// Connects Ann and writes the journal.
+    /// Ann has connected.
     pub(crate) fn joined(mut self) -> Self {
         self.connect();
         self.settle();
         self
     }
 
-    /// Connects Ann over a stream.
     pub(crate) fn connect(&mut self) {
         self.connect_as(ANN, Link::Stream);
     }
@@ -111,19 +106,19 @@ impl Bench {
         self.room.input(self.now, input, &mut self.out);
     }
 
-    /// Does all pending writes and syncs.
+    /// All pending writes and syncs.
     pub(crate) fn settle(&mut self) {
         self.hold.flush();
         while self.scribe.write() || self.scribe.keep() {}
     }
 
-    /// Whether all outputs so far may be sent.
+    /// All outputs so far.
     pub(crate) fn may_send(&self) -> bool {
         let mark = self.hold.position();
         self.hold.reached() >= mark
     }
 
-    /// The content of the first file of the journal.
+    /// Of the first file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.disk.written(&self.journal)
     }

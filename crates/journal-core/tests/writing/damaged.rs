@@ -1,10 +1,8 @@
-//! Journals that cannot be read to their end, and journals of other games.
-
 use super::*;
 
 #[test]
 fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
-    // Written, but not yet known to be on disk.
+    // Not yet known to be on disk.
     let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
     bench.send(b"abc");
@@ -30,7 +28,7 @@ fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
     }
 }
 
-/// The offsets of the records and of the end.
+/// Of the records, and the end.
 fn places(bytes: &[u8]) -> Vec<usize> {
     let mut reader = reader(bytes);
     let mut places = vec![usize::try_from(reader.offset()).unwrap()];

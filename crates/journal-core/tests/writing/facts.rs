@@ -1,5 +1,3 @@
-//! Facts about a match, which its host reads from the remainder of the journal.
-
 use std::{
     path::Path,
     sync::{Arc, Mutex},
@@ -26,7 +24,7 @@ fn facts(of: &[(&str, &str)]) -> Facts {
     of.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
-/// A room whose journal is described as that of the room `adder-1`.
+/// As of the room `adder-1`.
 fn described(writing: &Writing, disk: &SimulatedDisk) -> Bench {
     let head = head().with_facts(&facts(&[("room", "adder-1")]));
     let (journal, parts): (_, Parts<Adder>) =
@@ -34,7 +32,6 @@ fn described(writing: &Writing, disk: &SimulatedDisk) -> Bench {
     Bench::of(disk.clone(), journal, writing.scribe.clone(), parts).joined()
 }
 
-/// The facts at the end of a journal.
 fn left(disk: &SimulatedDisk, journal: &Path) -> Facts {
     let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
     let mut facts = reader.head().facts();
@@ -96,7 +93,6 @@ fn facts_outlive_the_segments_in_which_they_were_recorded_and_the_process() {
     assert_eq!(left(&disk, &first), rest);
 }
 
-/// A copy of a journal in memory.
 #[derive(Debug, Default)]
 struct Memory {
     begun: Mutex<Option<(u64, Vec<u8>)>>,
@@ -146,7 +142,6 @@ fn a_copy_and_an_excerpt_have_the_facts_that_hold_where_they_begin() {
     bench.settle();
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
     let disk = bench.disk.clone();
-    // The copy begins when the match is resumed.
     let resumable = Resumable::<Adder>::open(&disk, &bench.journal).unwrap();
     let copied = Writing { copy: Some(copy.clone()), ..writing(&disk, SyncPolicy::Interval, SMALL) };
     let (_, mut hold, end) = resumable.resume(&copied).unwrap();

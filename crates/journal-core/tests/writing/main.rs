@@ -1,4 +1,3 @@
-//! Writing, reading and resuming journals.
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod adder;
@@ -29,9 +28,8 @@ use self::{
     bench::{ANN, Bench, MAX},
 };
 
-/// The offset of the first record.
 const RECORDS: usize = 1_536;
-/// The name of a journal with bytes that a test has made.
+/// Has bytes that a test has made.
 const JOURNAL: &str = "/games/made.journal";
 
 fn reader(bytes: &[u8]) -> Reader<Cursor<Vec<u8>>> {
@@ -56,7 +54,7 @@ fn resume(bytes: &[u8]) -> Result<Resumable<Adder>, ResumeError> {
     Resumable::open(&on_disk(bytes), Path::new(JOURNAL))
 }
 
-/// A match that is written completely: Ann has connected and sent `abc`, and a second has passed.
+/// Ann has connected and sent `abc`, and a second has passed.
 fn played() -> Bench {
     let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
@@ -96,7 +94,6 @@ fn bytes_that_are_no_input_are_not_recorded() {
 #[test]
 fn a_mark_has_the_digest_of_the_state_and_comes_after_256_arrivals() {
     let mut bench = Bench::new(SyncPolicy::Interval).joined();
-    // A message without effect is recorded too.
     bench.send(&[b'-'; 254]);
     bench.settle();
     let marks =
@@ -151,7 +148,7 @@ fn peers_closed_in_the_last_second_receive_their_last_messages_again() {
     assert_eq!(farewell.peer.address, "10.0.0.1:5");
     assert_eq!(farewell.frames, ["bye", "7"]);
     assert!(resumable.peers.is_empty());
-    // A second later these messages are no longer needed.
+    // A second later, the messages are no longer needed.
     bench.now = bench.now.plus(std::time::Duration::from_secs(2));
     bench.input(Input::Elapsed);
     bench.settle();
@@ -176,7 +173,7 @@ fn the_size_of_each_record_is_reported() {
 #[test]
 fn the_record_of_a_message_adds_ten_bytes_and_a_large_slot() {
     let mut bench = Bench::new(SyncPolicy::Interval);
-    // The first peers take the slots that fit into the head of a record.
+    // The slots that fit into the head of a record.
     for peer in 0..=70 {
         bench.connect_as(PeerId(peer), Link::Stream);
     }
@@ -186,8 +183,8 @@ fn the_record_of_a_message_adds_ten_bytes_and_a_large_slot() {
         bench.now = bench.now.plus(std::time::Duration::from_secs(8));
         bench.receive(PeerId(peer), &mut BytesMut::from(&b"a"[..]));
         bench.settle();
-        // The length, the checksum, the head, the slot and the message. So the record of a nuggets key, a message of five
-        // bytes, has 15 bytes, and that of a robots action, of two bytes, also with a slot of three bytes.
+        // The length, the checksum, the head, the slot and the message. So the record of a nuggets key, a message of
+        // five bytes, has 15 bytes, and that of a robots action, of two bytes, also with a slot of three bytes.
         assert_eq!(bench.bytes().len() - before, 1 + 4 + 5 + slot + 1);
     }
 }
@@ -199,7 +196,7 @@ fn peers_keep_their_slots_when_a_match_is_resumed_from_a_snapshot() {
     connect(&mut bench, 0);
     connect(&mut bench, 1);
     connect(&mut bench, 2);
-    // The first slot is free, and so is the last one.
+    // The first slot and the last one are free.
     let why = Gone::Broken;
     bench.input(Input::Disconnected { peer: PeerId(2), why });
     bench.input(Input::Disconnected { peer: PeerId(0), why });
@@ -221,7 +218,6 @@ fn peers_keep_their_slots_when_a_match_is_resumed_from_a_snapshot() {
     bench.settle();
     let mut disk = bench.disk.clone();
     let journal = bench.journal.clone();
-    // Killed repeatedly; each time all peers are disconnected.
     for seed in 0..3 {
         disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(seed));
         let resumable = Resumable::<Adder>::open(&disk, &journal).unwrap();

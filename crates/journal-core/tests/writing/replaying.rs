@@ -1,5 +1,3 @@
-//! Replays, from the beginning and from a state.
-
 use netcore::Recorded as _;
 
 use super::*;

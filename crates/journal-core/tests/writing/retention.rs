@@ -1,5 +1,3 @@
-//! Removal of old journals.
-
 use std::{
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
@@ -23,7 +21,7 @@ fn spare(_: &Found) -> Worth {
     Worth::Spare(0)
 }
 
-/// Closed journals that were last written a day after one another, and the time a day after the last of them.
+/// Closed, written a day after one another, and the time a day after the last.
 fn journals(disk: &SimulatedDisk, count: u32) -> (Vec<PathBuf>, SystemTime) {
     let begin = |day: u32| {
         disk.set_time(day * DAY);
@@ -109,12 +107,11 @@ fn a_journal_goes_with_all_of_its_files_and_one_in_use_stays() {
     let opened = Journal::open_on(&bench.disk, &name).unwrap();
     assert_eq!((found.len(), &found[0].path), (1, &name));
     assert_eq!((found[0].size, found[0].end), (opened.length(), Some(opened.end())));
-    // A server is writing it.
     let other = bench.disk.other_process();
     let pruned = prune(&other, Path::new(GAMES), &nothing, SystemTime::UNIX_EPOCH, spare).unwrap();
     assert_eq!((pruned.in_use, pruned.removed.len()), (vec![name.clone()], 0));
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
-    // An unfinished segment that a killed server has left, and files that do not belong to this journal.
+    // Left by a killed server, and files that do not belong to this journal.
     let disk = bench.disk;
     disk.put(format!("{}.new", name.with_extension("9.journal").display()), vec![1, 2]);
     disk.put("/games/notes.txt", vec![1]);

@@ -1,5 +1,3 @@
-//! Journals in several files.
-
 use std::path::{Path, PathBuf};
 
 use journal_core::{Disk as _, Entry, Journal, Note, Replay, State, SyncPolicy};
@@ -17,7 +15,6 @@ fn segments(disk: &SimulatedDisk) -> Vec<PathBuf> {
     disk.files().into_iter().filter(|path| path.starts_with("/games")).collect()
 }
 
-/// The number of the newest segment.
 fn newest(bench: &Bench) -> usize {
     (1..10_000).take_while(|number| *number == 1 || bench.disk.has_had(path_of(bench, *number))).last().unwrap()
 }
@@ -26,7 +23,7 @@ fn path_of(bench: &Bench, number: usize) -> PathBuf {
     bench.journal.with_extension(format!("{number}.journal"))
 }
 
-/// Plays until the journal has had this many segments.
+/// Until the journal has had this many segments.
 fn play(bench: &mut Bench, files: usize) {
     for _ in 0..10_000 {
         for _ in 0..100 {
@@ -44,7 +41,6 @@ fn begin(sync: SyncPolicy) -> Bench {
     Bench::on(SimulatedDisk::new(), sync, MAX).joined()
 }
 
-/// Replays the retained records, and returns the sum and the state of the journal.
 fn replay(disk: &SimulatedDisk, journal: &Path) -> (u64, State) {
     let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
     let mut replay = Replay::<Adder>::start(reader.head()).unwrap();
@@ -166,7 +162,7 @@ fn a_damaged_record_does_not_become_a_valid_one_of_the_next_segment() {
         }
         bench.hold.flush();
         while bench.scribe.write() {}
-        // The last byte is corrupted before the journal is continued.
+        // Before the journal is continued.
         let at = bench.bytes().len() as u64 - 1;
         let mut byte = [0];
         assert_eq!(file.read_at(at, &mut byte).unwrap(), 1);

@@ -1,5 +1,5 @@
-//! Spools of earlier versions, and files of other users in their place. The files in `tests/data` were written by
-//! servers of an earlier version that were killed.
+//! Spools, and files of other users in their place. Servers of an earlier version that were killed have written the
+//! files in `tests/data`.
 
 use std::{
     fs, io,
@@ -24,10 +24,9 @@ fn data(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
 }
 
-/// A journal on the disk of this machine, with a place for its spool.
+/// On the disk of this machine, with a place for its spool.
 struct Beside {
     journal: PathBuf,
-    // The file that had a spool.
     of: PathBuf,
     halves: [PathBuf; 2],
     directory: TempDir,
@@ -42,7 +41,7 @@ impl Drop for Beside {
 }
 
 impl Beside {
-    /// The files of a journal; the first had a spool. `None` if spools are not possible on this machine.
+    /// The first file had a spool. `None` if spools are not possible on this machine.
     fn new(files: &[(&str, Vec<u8>)]) -> Option<Self> {
         if !Path::new(MEMORY).is_dir() {
             eprintln!("skipped: there is no {MEMORY}");
@@ -76,7 +75,6 @@ impl Beside {
         entries.filter(|entry| matches!(entry, Entry::Arrival(_))).count()
     }
 
-    /// Replays the match. Returns the sum.
     fn replay(&self) -> u64 {
         let mut reader = Journal::open_on(&SystemDisk, &self.journal).unwrap().reader().unwrap();
         let mut replay = Replay::<Adder>::start(reader.head()).unwrap();
@@ -89,7 +87,7 @@ impl Beside {
     }
 }
 
-/// The sum after Ann has sent `abc`.
+/// After Ann has sent `abc`.
 const ABC: u64 = 7 + 97 + 98 + 99;
 
 #[test]
@@ -110,7 +108,7 @@ fn both_files_of_a_spool_are_read_up_to_a_record_that_is_incomplete() {
     let Some(beside) = Beside::playing() else { return };
     let spool = data("beside.spool");
     let (header, records) = spool.split_at(HEADER);
-    // Each record has a length of one byte, a checksum, and a body.
+    // A length of one byte, a checksum, and a body.
     let lengths = |at: usize| 5 + usize::from(records[at]);
     let second = lengths(0);
     let third = second + lengths(second);
@@ -152,7 +150,7 @@ fn copy_of_a_journal_does_not_get_the_records_of_its_spool() {
 fn spool_of_another_branch_of_the_match_is_not_used() {
     let Some(beside) = Beside::playing() else { return };
     let mut spool = data("beside.spool");
-    // The checksum before its first record.
+    // Before the first record.
     spool[16] ^= 1;
     beside.put(0, &spool);
     assert_eq!(beside.arrivals(), 1);
@@ -173,7 +171,7 @@ fn journal_of_this_version_has_no_spool() {
     drop(parts);
     let created = fs::read(&path).unwrap();
     let old = data("beside.journal");
-    // The same records in a file whose status has a mark, and in one without: the spool is used only without the mark.
+    // The spool is used only for a status without a mark.
     for (marked, expected) in [(true, 1), (false, 4)] {
         let mut bytes = old.clone();
         let fronts = if marked { &created } else { &old };
@@ -197,7 +195,7 @@ fn spool_goes_with_its_journal() {
 
 type Obstacle = fn(&Path) -> io::Result<()>;
 
-/// Objects that other users can put in the place of a spool, and files that its owner never creates.
+/// What other users can put in the place of a spool, and files that its owner never creates.
 const OBSTACLES: [(&str, Obstacle); 8] = [
     ("a directory", |path| fs::create_dir(path)),
     ("a pipe", |path| {

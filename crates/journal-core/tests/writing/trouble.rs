@@ -1,5 +1,3 @@
-//! Disks that are full, fail, or do not respond.
-
 use std::{
     path::Path,
     sync::{
@@ -65,7 +63,6 @@ fn no_output_is_sent_before_the_mark_of_a_cut_is_on_disk() {
         assert!(bench.scribe.write());
         bench.send(b"b");
         assert!(!bench.may_send() && bench.hold.lost().is_none(), "{sync:?}: the journal is neither whole nor cut");
-        // Then the server is killed.
         let mut disk = bench.disk.clone();
         disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
         let found = arrivals(&disk, &bench.journal).len();
@@ -87,7 +84,6 @@ fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
     let why = bench.hold.lost().unwrap();
     assert!(why.contains("neither written to") && why.contains("--resume"), "{why}");
     assert!(!bench.may_send() && bench.end.finish(Duration::ZERO));
-    // The disk works again when the server is restarted.
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
     let resumed = Bench::resume(&bench.disk, &bench.journal, SyncPolicy::Interval, MAX).unwrap();
     assert_eq!(resumed.sum(), 7, "no answer to either message left");
@@ -121,7 +117,7 @@ fn a_room_is_given_no_more_than_what_may_wait_for_the_disk() {
     // The disk does not respond, so all records stay in memory.
     let mut bytes = 0_u64;
     while !bench.hold.is_full() {
-        // The longest records are those of connecting peers.
+        // The records of connecting peers are the longest.
         let peer = PeerId(1);
         bench.input(Input::Connected { peer, role: Role::Watcher, link: Link::Stream, address: long.as_str().into() });
         bench.input(Input::Disconnected { peer, why: Gone::Left });
@@ -136,7 +132,6 @@ fn a_room_is_given_no_more_than_what_may_wait_for_the_disk() {
     assert!(journal_core::Journal::open_on(&bench.disk, &bench.journal).unwrap().head().is_ok());
 }
 
-/// A clock that is set to a number of seconds.
 #[derive(Clone, Default)]
 struct Seconds(Arc<AtomicU64>);
 
