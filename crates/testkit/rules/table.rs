@@ -1,6 +1,5 @@
-//! A room and its clients, identified by name, with a simulated network between them.
-//!
-//! The tests of the rules include this file by its path, as `transcript.rs`, and add the methods of their game.
+//! A room and its clients, identified by name, with a simulated network between them. The tests of the rules include
+//! this file by its path, as `transcript.rs`.
 
 #![allow(dead_code, reason = "each game uses a part")]
 
@@ -14,25 +13,22 @@ use netcore::{
 
 use crate::transcript;
 
-/// The connection of a client.
 #[derive(Debug, Clone)]
 pub(crate) struct Wire {
     peer: PeerId,
     pub(crate) link: Link,
     pub(crate) role: Role,
-    // Bytes that the room has not processed yet.
+    // Not processed by the room yet.
     unread: BytesMut,
-    /// Frames from the room that are not read yet.
+    /// Not read yet.
     pub(crate) frames: Vec<Bytes>,
     closed: bool,
 }
 
-/// A room, its clock, and its current and former clients.
 #[derive(Debug, Clone)]
 pub(crate) struct Table<E: Recorded> {
     pub(crate) hosted: Hosted<E>,
     pub(crate) now: Time,
-    /// All events so far.
     pub(crate) events: Vec<GameEvent>,
     pub(crate) wires: BTreeMap<String, Wire>,
     next_peer: u64,
@@ -57,7 +53,7 @@ impl<E: Recorded> Table<E> {
         self.input(Input::Connected { peer, role, link, address: address.as_str().into() });
     }
 
-    /// Delivers bytes as one segment. Bytes of a closed connection are dropped, as in a shell.
+    /// As one segment. Bytes of a closed connection are dropped, as in a shell.
     pub(crate) fn send(&mut self, who: &str, bytes: &[u8]) {
         let Some(wire) = self.wires.get_mut(who).filter(|wire| !wire.closed) else { return };
         let (peer, mut unread) = (wire.peer, mem::take(&mut wire.unread));
@@ -86,7 +82,7 @@ impl<E: Recorded> Table<E> {
         self.input(Input::Stop(Leave::Over));
     }
 
-    /// Advances the clock and wakes the room at its deadlines.
+    /// Wakes the room at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) {
         let end = self.now.plus(time);
         while let Some(deadline) = self.hosted.deadline().filter(|&deadline| deadline <= end) {
@@ -124,7 +120,7 @@ impl<E: Recorded> Table<E> {
         self.wires.values_mut().find(|wire| wire.peer == peer).expect("outputs are for connected clients")
     }
 
-    /// Replaces the room by one restored from its state. No client notices that.
+    /// No client notices that.
     pub(crate) fn restore(&mut self) {
         let setup = serde_json::to_string(&self.server().setup()).expect("a setup can be written");
         let state = self.state();
@@ -141,7 +137,7 @@ impl<E: Recorded> Table<E> {
         serde_json::to_string(&self.hosted.state()).expect("a state can be written")
     }
 
-    /// Kills the server and resumes it from its state. All connections are lost, and receive no further bytes.
+    /// Resumes the server from its state. All connections are lost, and receive no further bytes.
     pub(crate) fn kill(&mut self) {
         self.restore();
         let frames = |table: &Self| table.wires.values().map(|wire| wire.frames.len()).sum::<usize>();
@@ -154,7 +150,6 @@ impl<E: Recorded> Table<E> {
         self.restore();
     }
 
-    /// The clients whose connections are open.
     pub(crate) fn open(&self) -> Vec<String> {
         self.wires.iter().filter(|(_, wire)| !wire.closed).map(|(who, _)| who.clone()).collect()
     }
@@ -167,7 +162,7 @@ impl<E: Recorded> Table<E> {
         self.wires[who].closed
     }
 
-    /// The frames that this client received since the last call.
+    /// Since the last call.
     pub(crate) fn frames(&mut self, who: &str) -> Vec<Bytes> {
         mem::take(&mut self.wires.get_mut(who).expect("it is connected").frames)
     }
@@ -175,9 +170,9 @@ impl<E: Recorded> Table<E> {
     /// Plays a transcript and compares. After each input, the room is replaced by one restored from its state.
     ///
     /// `wait 50 ms` advances the clock, `Ann left` closes her sending half, `Ann broke` breaks her connection, `Ann was
-    /// interrupted` loses it with the server, `Ann refresh` requests her state, `stop` stops the server, `kill` kills it
-    /// and resumes it without connections. `act` handles the inputs of the game. `shown` formats what a client has
-    /// received. `Ann closed` means that she is disconnected.
+    /// interrupted` loses it with the server, `Ann refresh` requests her state, `stop` stops the server, `kill` kills
+    /// it and resumes it without connections. `act` handles the inputs of the game, and `shown` formats what a client
+    /// has received. `Ann closed` means that she is disconnected.
     #[track_caller]
     pub(crate) fn play(
         &mut self,

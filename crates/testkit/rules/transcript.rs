@@ -1,11 +1,9 @@
-//! Transcripts: texts with the inputs of a room and, below each of them, the lines of its outputs.
-//!
-//! The tests of the rules include this file by its path. A dependency on testkit would compile the crates above the
-//! rules, which takes longer than these tests.
+//! Transcripts: texts with the inputs of a room and, below each of them, the lines of its outputs. The tests of the
+//! rules include this file by its path: a dependency on testkit would compile the crates above the rules.
 
 use std::fmt::Write;
 
-/// Declares tests that play a transcript at a table. The table has a method `check`.
+/// The table has a method `check`.
 #[allow(unused_macros, reason = "some crates only call `check`")]
 macro_rules! transcripts {
     ($($(#[$meta:meta])* $name:ident: $($table:expr => $transcript:expr),+;)*) => {$(
@@ -17,8 +15,7 @@ macro_rules! transcripts {
     )*};
 }
 
-/// Plays a transcript and compares. `play` receives each line. For an input it returns the lines of the outputs.
-/// Lines that begin with `#` are comments.
+/// `play` receives each line, and returns the lines of the outputs of an input. Lines that begin with `#` are comments.
 #[track_caller]
 pub(crate) fn check(transcript: &str, mut play: impl FnMut(&str) -> Option<Vec<String>>) {
     let lines = transcript.lines().map(str::trim);

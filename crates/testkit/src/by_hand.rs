@@ -11,16 +11,13 @@ use bytes::BytesMut;
 use journal_core::{Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, Writing};
 use netcore::{Gone, Hold as _, Hosted, Input, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time};
 
-/// A match in progress. Its journal is written when it [settles](Match::settle).
+/// Its journal is written when it [settles](Match::settle).
 #[derive(Debug)]
 pub struct Match<E: Recorded> {
-    /// The room.
     pub room: Journalled<E>,
-    /// The handle that closes the journal.
     pub end: JournalEnd,
-    /// The path of the journal.
     pub path: PathBuf,
-    /// The time of the next input.
+    /// Of the next input.
     pub now: Time,
     hold: JournalHold,
     scribe: Scribe,
@@ -28,7 +25,7 @@ pub struct Match<E: Recorded> {
 }
 
 impl<E: Recorded> Match<E> {
-    /// Starts a match. Its journal is in this directory and keeps at most `max` bytes.
+    /// The journal keeps at most `max` bytes.
     pub fn begin(disk: Arc<dyn Disk>, directory: &Path, engine: E, max: u64) -> Self {
         let listen = SocketAddr::from(([10, 0, 0, 1], 2_000));
         let head = Head::new(&engine, "0.1.0", vec![listen], 1_795_329_471);
@@ -39,14 +36,12 @@ impl<E: Recorded> Match<E> {
         Self { room, end, path, now: Time::ZERO, hold, scribe, peers: 0 }
     }
 
-    /// Passes an input to the room.
     pub fn input(&mut self, input: Input<'_, &[u8]>) -> Vec<Output> {
         let mut out = Outbox::new();
         self.room.input(self.now, input, &mut out);
         out.drain().collect()
     }
 
-    /// Connects a player.
     pub fn connect(&mut self, link: Link) -> PeerId {
         let peer = PeerId(self.peers);
         self.peers += 1;
@@ -55,19 +50,17 @@ impl<E: Recorded> Match<E> {
         peer
     }
 
-    /// Sends a message from a peer.
     pub fn send(&mut self, peer: PeerId, bytes: &[u8]) -> Vec<Output> {
         let mut out = Outbox::new();
         self.room.receive(self.now, peer, &mut BytesMut::from(bytes), &mut out);
         out.drain().collect()
     }
 
-    /// Breaks the connection of a peer.
     pub fn disconnect(&mut self, peer: PeerId) {
         self.input(Input::Disconnected { peer, why: Gone::Broken });
     }
 
-    /// Lets time pass, and processes all deadlines of the room on the way.
+    /// Processes all deadlines of the room on the way.
     pub fn advance(&mut self, time: Duration) -> Vec<Output> {
         let until = self.now.plus(time);
         let mut outputs = vec![];
@@ -79,7 +72,6 @@ impl<E: Recorded> Match<E> {
         outputs
     }
 
-    /// Writes the journal.
     pub fn settle(&mut self) {
         self.hold.flush();
         while self.scribe.write() || self.scribe.keep() {}

@@ -1,6 +1,4 @@
 //! A simulated disk that tears, loses, reorders and misdirects unsynced writes, fills up, fails and lies.
-//!
-//! It has files, directories and locks.
 
 mod calls;
 mod content;
@@ -28,16 +26,15 @@ use crate::draw::draw;
 
 pub use self::faults::{Fault, Latency};
 
-/// How a server crashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
-    /// The process is killed. The system keeps running, so everything written is kept.
+    /// The system keeps running, so everything written is kept.
     Kill,
-    /// The state loses power. Each sector written since the last sync may or may not be kept, and so may each new name.
+    /// Each sector written since the last sync may or may not be kept, and so may each new name.
     PowerCut,
 }
 
-/// A disk. Clones share it and belong to the same process.
+/// Clones share the disk and belong to the same process.
 #[derive(Debug, Clone, Default)]
 pub struct SimulatedDisk {
     state: Arc<Mutex<State>>,
@@ -45,12 +42,11 @@ pub struct SimulatedDisk {
 }
 
 impl SimulatedDisk {
-    /// An empty disk.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same disk for another process.
+    /// The same disk.
     #[must_use]
     pub fn other_process(&self) -> Self {
         let mut state = self.lock();
@@ -58,7 +54,7 @@ impl SimulatedDisk {
         Self { state: Arc::clone(&self.state), process: state.next_process }
     }
 
-    /// Creates or replaces a file that is on disk, with its directories.
+    /// On disk, with its directories.
     pub fn put(&self, path: impl AsRef<Path>, bytes: Vec<u8>) {
         let mut state = self.lock();
         let inode = state.new_inode();
@@ -71,12 +67,12 @@ impl SimulatedDisk {
         state.names.insert(path.as_ref().to_owned(), inode);
     }
 
-    /// The content of a file as a reader sees it.
+    /// As a reader sees it.
     pub fn written(&self, path: impl AsRef<Path>) -> Vec<u8> {
         self.look(path.as_ref(), |content| content.written.clone())
     }
 
-    /// The content of a file that survives a power cut for certain.
+    /// What survives a power cut for certain.
     pub fn synced(&self, path: impl AsRef<Path>) -> Vec<u8> {
         self.look(path.as_ref(), |content| content.synced.clone())
     }
@@ -86,7 +82,7 @@ impl SimulatedDisk {
         state.names.get(path).and_then(|inode| state.files.get(inode)).map(look).unwrap_or_default()
     }
 
-    /// Another disk with the content that certainly survives a power cut.
+    /// The content that certainly survives a power cut.
     #[must_use]
     pub fn certain(&self) -> Self {
         let state = self.lock();
@@ -104,7 +100,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(copy)), process: 0 }
     }
 
-    /// Another disk that has some of the removed files too, if no other file has the name.
+    /// With some of the removed files too, if no other file has the name.
     #[must_use]
     pub fn with_removed(&self, is_wanted: impl Fn(&Path) -> bool) -> Self {
         let state = self.lock();
@@ -116,29 +112,25 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(State { files, names, ..State::default() })), process: 0 }
     }
 
-    /// The names of all files.
     pub fn files(&self) -> Vec<PathBuf> {
         self.snapshot().into_keys().collect()
     }
 
-    /// Whether there is or was a file with this name.
+    /// Now or earlier.
     pub fn has_had(&self, path: impl AsRef<Path>) -> bool {
         let state = self.lock();
         state.names.contains_key(path.as_ref()) || state.removed.contains_key(path.as_ref())
     }
 
-    /// The number of syncs so far.
     pub fn syncs(&self) -> u64 {
         self.lock().syncs
     }
 
-    /// Sets or removes the fault.
     pub fn set_fault(&self, fault: Option<Fault>) {
         let mut state = self.lock();
         (state.fault, state.struck) = (fault, false);
     }
 
-    // Waits while writes are stalled.
     fn stall(&self) {
         loop {
             let mut state = self.lock();
@@ -151,27 +143,26 @@ impl SimulatedDisk {
         }
     }
 
-    /// Whether the fault that was set last has happened.
+    /// The fault that was set last has happened.
     pub fn has_struck(&self) -> bool {
         self.lock().struck
     }
 
-    /// Sets whether syncs report success without doing anything.
+    /// Whether syncs report success without doing anything.
     pub fn set_lies(&self, lies: bool) {
         self.lock().lies = lies;
     }
 
-    /// Marks a file that cannot be removed.
+    /// The file cannot be removed.
     pub fn set_stubborn(&self, path: &Path) {
         self.lock().stubborn = Some(path.to_owned());
     }
 
-    /// Sets the time of writes from now on.
     pub fn set_time(&self, now: Duration) {
         self.lock().now = now;
     }
 
-    /// Flips a random bit of a file, below `limit`.
+    /// Flips a random bit below `limit`.
     pub fn rot(&self, path: impl AsRef<Path>, limit: usize, rng: &mut impl Rng) {
         let mut state = self.lock();
         let Some(&inode) = state.names.get(path.as_ref()) else { return };
@@ -182,64 +173,62 @@ impl SimulatedDisk {
         }
     }
 
-    /// Whether this process was killed or died in an operation. None of its later writes reach the disk.
+    /// This process was killed or died in an operation. None of its later writes reach the disk.
     pub fn is_dead(&self) -> bool {
         self.lock().dead.contains(&self.process)
     }
 
-    /// Kills this process and closes its files.
+    /// Also closes its files.
     pub fn kill(&self) {
         let mut state = self.lock();
         state.dead.insert(self.process);
         state.locks.retain(|_, (_, process)| *process != self.process);
     }
 
-    /// Sets the latency of later calls. Cancels a hang that has not started.
+    /// Cancels a hang that has not started.
     pub fn set_latency(&self, latency: Latency, seed: u64) {
         let mut state = self.lock();
         state.latency = Some((latency, Pcg64::seed_from_u64(seed)));
         state.hang = None;
     }
 
-    /// Makes the next call that takes time take this long.
+    /// The duration of the next call that takes time.
     pub fn hang(&self, duration: Duration) {
         self.lock().hang = Some(duration);
     }
 
-    /// The number of calls that have hung.
     pub fn hangs(&self) -> u64 {
         self.lock().hangs
     }
 
-    /// Copies a file to another name atomically.
+    /// Atomically.
     pub fn copy(&self, from: &Path, to: impl AsRef<Path>) {
         self.put(to, self.written(from));
     }
 
-    /// Whether a fault is set.
     pub fn has_fault(&self) -> bool {
         self.lock().fault.is_some()
     }
 
-    /// Whether a call hangs, or a hang is pending.
+    /// A call hangs, or a hang is pending.
     pub fn is_hanging(&self) -> bool {
         let state = self.lock();
         state.hang.is_some() || state.hung > 0
     }
 
-    /// Removes the names of all files that `is_kept` does not name.
+    /// Removes the names for which `is_kept` returns false.
     pub fn forget_others(&self, is_kept: impl Fn(&Path) -> bool) {
         self.lock().names.retain(|path, inode| *inode == DIRECTORY || is_kept(path));
     }
 
-    /// The state that every process sees: the names of all files and their content.
+    /// What every process sees.
     pub fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let state = self.lock();
         let content = |inode| state.files.get(inode).map(|content| content.written.clone());
         state.names.iter().filter_map(|(path, inode)| Some((path.clone(), content(inode)?))).collect()
     }
 
-    // The time that a call takes before and after its effect, and whether it hangs.
+    // The time before and after the effect of a call, and whether it hangs.
     fn takes(&self) -> (Duration, Duration, bool) {
         let state = &mut *self.lock();
         let Some((latency, rng)) = &mut state.latency else { return Default::default() };
@@ -259,8 +248,7 @@ impl SimulatedDisk {
         (before, all.saturating_sub(before), hang.is_some() || slow)
     }
 
-    /// Applies the effects of a crash of all processes. It removes the fault of the disk and closes all files: `self`
-    /// then belongs to a new process.
+    /// Crashes all processes, removes the fault of the disk and closes all files: `self` then belongs to a new process.
     pub fn crash(&mut self, how: Crash, rng: &mut impl Rng) {
         let mut state = self.lock();
         state.dead.clear();
@@ -279,7 +267,7 @@ impl SimulatedDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Returns an error if the process is dead.
+    // Fails if the process is dead.
     fn living(&self) -> io::Result<MutexGuard<'_, State>> {
         let mut state = self.lock();
         if state.dead.contains(&self.process) || self.process < state.alive {

@@ -1,11 +1,8 @@
-//! Malformed datagrams.
-
-/// A datagram that is not a nuggets message.
+/// Not a nuggets message.
 #[derive(Debug, Clone, Copy)]
 pub struct Malformed {
-    /// The defect, in the form of a file name.
+    /// The defect, as a file name.
     pub name: &'static str,
-    /// Its bytes.
     pub bytes: &'static [u8],
 }
 
@@ -13,16 +10,15 @@ const fn malformed(name: &'static str, bytes: &'static [u8]) -> Malformed {
     Malformed { name, bytes }
 }
 
-/// The longest datagram that IPv4 carries, and not a message.
+/// The longest datagram that IPv4 carries.
 static LONGEST: [u8; nuggets::protocol::MAX_DATAGRAM] = [b'K'; nuggets::protocol::MAX_DATAGRAM];
-/// The longest KEY message.
 static LONGEST_KEY: [u8; nuggets::protocol::MAX_DATAGRAM] = {
     let mut bytes = [b'h'; nuggets::protocol::MAX_DATAGRAM];
     (bytes[0], bytes[1], bytes[2], bytes[3]) = (b'K', b'E', b'Y', b' ');
     bytes
 };
 
-/// Datagrams that a nuggets server must survive without moving anyone.
+/// A nuggets server must survive these without moving anyone.
 pub const MALFORMED: &[Malformed] = &[
     malformed("empty", b""),
     malformed("one-nul", b"\0"),

@@ -1,11 +1,8 @@
 //! A simulated machine: a clock and tasks, in one thread and in virtual time.
 //!
-//! A [`Machine`] polls a task only when its waker has fired. Time passes in two ways: the owner advances it to the
-//! next event, and each read of the [`SimulatedClock`] costs a little, like work on a real machine. A working task
-//! therefore sees time pass; a task that loops without reading the clock does not.
-//!
-//! A task that sleeps although it could continue has lost a wake-up. [`Machine::check_sleepers`] detects this: polled
-//! without a reason, the task makes progress.
+//! A [`Machine`] polls a task only when its waker has fired. Its owner advances the time to the next event, and each
+//! read of the [`SimulatedClock`] costs a little, so a working task sees time pass. A task that sleeps although it
+//! could continue has lost a wake-up: [`Machine::check_sleepers`] polls it without a reason, and it makes progress.
 
 mod clock;
 mod pace;
@@ -34,14 +31,13 @@ pub use self::{
     pace::Pace,
 };
 
-/// Maximum number of consecutive polls without another event; more mean that a task wakes itself forever.
+/// Consecutive polls without another event; more mean that a task wakes itself forever.
 const MAX_POLLS: u32 = 1 << 16;
 
-/// A task of a [`Machine`]. No two have the same number.
+/// Unique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(u64);
 
-/// A task's waker.
 #[derive(Debug, Default)]
 struct Flag(AtomicBool);
 
@@ -56,7 +52,7 @@ struct Task {
     future: Pin<Box<dyn Future<Output = ()>>>,
     flag: Arc<Flag>,
     waker: Waker,
-    // The time of the last poll.
+    // At the last poll.
     polled: Time,
 }
 
@@ -66,12 +62,11 @@ impl Task {
     }
 }
 
-/// A clock, and the tasks that use it.
 pub struct Machine {
     clock: SimulatedClock,
     tasks: BTreeMap<TaskId, Task>,
     next_id: u64,
-    // Polls since the owner advanced the time.
+    // Since the owner advanced the time.
     polls: u32,
     process: Process,
 }
@@ -84,7 +79,7 @@ impl fmt::Debug for Machine {
 }
 
 impl Machine {
-    /// Creates a machine without tasks, at time zero. The seed decides the duration of work.
+    /// At time zero. The seed decides the duration of work.
     pub fn new(seed: u64) -> Self {
         Self {
             clock: SimulatedClock(State::shared(seed)),
@@ -95,17 +90,17 @@ impl Machine {
         }
     }
 
-    /// Its clock. Clones show the same time.
+    /// Clones show the same time.
     pub fn clock(&self) -> SimulatedClock {
         self.clock.clone()
     }
 
-    /// The time of the simulation, which setting the clock does not change. Reading it costs no time.
+    /// Of the simulation, which setting the clock does not change. Reading it costs no time.
     pub fn now(&self) -> Time {
         self.clock.world_now()
     }
 
-    /// Adds a task, which is polled once at the next [`Machine::run`].
+    /// The task is polled once at the next [`Machine::run`].
     pub fn spawn(&mut self, name: &'static str, future: impl Future<Output = ()> + 'static) -> TaskId {
         let flag = Arc::new(Flag(AtomicBool::new(true)));
         let waker = Arc::clone(&flag).into();
@@ -115,41 +110,39 @@ impl Machine {
         id
     }
 
-    /// Adds a thread that alternates with the tasks, so that it may block in calls that take virtual time. If one of
-    /// the threads is killed, all must be.
+    /// The thread alternates with the tasks, so it may block in calls that take virtual time. If one of the threads is
+    /// killed, all must be.
     pub(crate) fn spawn_thread(&mut self, name: &'static str, body: impl FnOnce(&Turns) + Send + 'static) -> TaskId {
         let thread = ThreadTask::start(self.clock(), self.process.clone(), body);
         self.spawn(name, thread)
     }
 
-    /// Whether a task has not ended.
     pub fn is_running(&self, id: TaskId) -> bool {
         self.tasks.contains_key(&id)
     }
 
-    /// Ends a task at its current await point.
+    /// At its current await point.
     pub fn kill(&mut self, id: TaskId) {
         self.tasks.remove(&id);
     }
 
-    /// Whether a task should be polled now.
     pub fn is_woken(&self) -> bool {
         self.tasks.values().any(Task::is_woken)
     }
 
-    /// When the next task should be polled, if known: now if one is woken, or when a timer expires.
+    /// If known: now if a task is woken, or when a timer expires.
     pub fn next_due(&self) -> Option<Time> {
         if self.is_woken() { Some(self.now()) } else { self.clock.next_expiry() }
     }
 
-    /// Advances the time, which never decreases.
+    /// The time never decreases.
     pub fn advance(&mut self, to: Time) {
         if self.clock.advance(to) {
             self.polls = 0;
         }
     }
 
-    /// Fires the timers that are due, and polls each woken task once. Returns whether there was one.
+    /// Polls each woken task once. Returns whether there was one.
     pub fn run(&mut self) -> bool {
         self.clock.fire();
         let woken: Vec<TaskId> = self.tasks.iter().filter(|(_, task)| task.is_woken()).map(|(&id, _)| id).collect();
@@ -162,8 +155,7 @@ impl Machine {
         !woken.is_empty()
     }
 
-    /// Polls each sleeping task although it was not woken. Panics if one makes progress, which means that it slept
-    /// despite pending work.
+    /// Polls each sleeping task. Panics if one makes progress: it slept despite pending work.
     pub fn check_sleepers(&mut self) {
         // An expired timer would fire at the next run.
         if self.clock.next_expiry().is_some_and(|due| due <= self.now()) {

@@ -7,22 +7,21 @@ use std::{
     time::Duration,
 };
 
-/// A server under measurement, killed when dropped.
+/// Killed when dropped.
 #[derive(Debug)]
 pub struct Measured {
     child: Child,
-    /// The port that it announced.
+    /// Announced by the server.
     pub port: u16,
 }
 
 impl Measured {
-    /// Starts `command` and parses its port from the last word of its first output line. Its standard input is a
-    /// pipe.
+    /// The port is the last word of the first line of output. Standard input is a pipe.
     pub fn start(command: &mut Command) -> Self {
         Self::announced(command.stderr(Stdio::null()))
     }
 
-    /// Like [`Measured::start`], and returns its standard error, which must be read continuously.
+    /// Also returns standard error, which must be read continuously.
     pub fn start_with_stderr(command: &mut Command) -> (Self, BufReader<ChildStderr>) {
         let mut started = Self::announced(command.stderr(Stdio::piped()));
         let told = started.child.stderr.take().expect("piped");
@@ -37,12 +36,12 @@ impl Measured {
         Self { child, port }
     }
 
-    /// Its standard input; `None` after the first call.
+    /// `None` after the first call.
     pub fn stdin(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
 
-    /// CPU time of all its threads so far, including time in the kernel.
+    /// Of all threads, including time in the kernel.
     pub fn cpu(&self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("Linux");
         let nanos = threads.map(|thread| {
@@ -53,7 +52,6 @@ impl Measured {
         Duration::from_nanos(nanos.sum())
     }
 
-    /// Peak memory usage so far, in megabytes.
     pub fn peak_memory_mb(&self) -> f64 {
         let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("Linux");
         let line = text.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");

@@ -1,13 +1,11 @@
 //! A simulated network.
 //!
-//! A [`Net`] holds one room with a journal, any number of clients and the bytes between them, all in one thread. Its
-//! time is virtual: it jumps from one event to the next and passes a little while the server works, so a minute of play
-//! takes only as long as the work in it. Randomness comes from a seed: the same seed and the same calls give the same
-//! run.
+//! A [`Net`] holds one room with a journal, any number of clients and the bytes between them, all in one thread and in
+//! virtual time, which jumps from one event to the next and passes a little while the server works. The same seed and
+//! the same calls give the same run.
 //!
-//! The server is the real [`serve`] with the real [`Host`] and the real transports, [`Ports`] and [`Streams`], over
-//! simulated sockets. Only the operating system is simulated: it is a [`Machine`] with one task, which is polled when a
-//! simulated socket or timer has woken it.
+//! The server is the real [`serve`] with the real [`Host`] and the real transports, [`Ports`] and [`Streams`]. Only the
+//! operating system is simulated: a [`Machine`] with one task, which a simulated socket or timer wakes.
 
 mod arrival;
 mod clients;
@@ -51,48 +49,43 @@ use self::{
     socket::SimulatedSocket, world::Shared,
 };
 
-/// Bytes per second that the server reads from one stream.
+/// Of one stream, by the server.
 pub const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };
-/// The server is checked for lost wake-ups once in this many steps on average.
+/// Checks for lost wake-ups, one in this many steps on average.
 const CHECKS: u32 = 16;
 /// How long the server may leave a datagram, and the bytes of a stream, unread while it sleeps.
 const UNREAD: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
-/// Limit on steps at the same time; more mean an endless loop.
+/// Steps at the same time; more mean an endless loop.
 const MAX_STEPS: usize = 1 << 16;
 
-/// A client and its side of the connection.
 #[derive(Debug)]
 struct Endpoint<C> {
     client: C,
-    // Its stream; `None` if it uses datagrams.
+    // `None` if it uses datagrams.
     stream: Option<usize>,
-    // Its side of the connection is closed.
     closed: bool,
-    // When it was connected.
     since: Time,
 }
 
-/// A simulated network with a room for an engine `E` and clients `C`.
 #[derive(Debug)]
 pub struct Net<E: Recorded, C> {
     machine: Machine,
-    // The task of the server, which ends after the final flush, and the signal that stops it.
+    // It ends after the final flush.
     server: TaskId,
     stop: Option<oneshot::Sender<Leave>>,
     shared: Shared,
     room: SharedRoom<E>,
     clients: BTreeMap<SocketAddr, Endpoint<C>>,
-    // The time until which the server's clock shows less than it has shown before.
+    // Until then, the server's clock shows less than it has shown before.
     pub(crate) behind: Time,
-    // Decides when the server is checked for lost wake-ups.
+    // For lost wake-ups.
     checks: Pcg64,
     // The time of the last step, and the steps at that time.
     steps: (Time, usize),
 }
 
 impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
-    /// A network around a room with a new journal, at time zero. `conditions` apply to datagrams; streams are
-    /// [calm](StreamConditions::CALM).
+    /// At time zero. `conditions` apply to datagrams; streams are [calm](StreamConditions::CALM).
     pub fn new(seed: u64, conditions: Conditions, room: Journalled<E>, hold: JournalHold) -> Self {
         let mut machine = Machine::new(seed);
         let shared = Shared::new(seed, machine.clock(), conditions);
@@ -111,48 +104,42 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         }
     }
 
-    /// The current time.
     pub fn now(&self) -> Time {
         self.machine.now()
     }
 
-    /// The engine, locked while the reference exists.
+    /// Locked while the reference exists.
     pub fn engine(&self) -> EngineRef<'_, E> {
         self.room.engine()
     }
 
-    /// Why the room ended, if it has.
     pub fn outcome(&self) -> Option<Outcome> {
         self.engine().outcome()
     }
 
-    /// Statistics of the network so far.
     pub fn traffic(&self) -> Traffic {
         self.shared.lock().chance.traffic
     }
 
-    /// Whether the server has not ended; it may only wait for its journal.
+    /// The server has not ended, but may only wait for its journal.
     pub fn is_up(&self) -> bool {
         self.machine.is_running(self.server)
     }
 
-    /// Sets the conditions for datagrams sent from now on.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.shared.lock().chance.conditions = conditions;
     }
 
-    /// Sets the conditions for streams from now on.
     pub fn set_stream_conditions(&mut self, conditions: StreamConditions) {
         self.shared.lock().chance.stream_conditions = conditions;
     }
 
-    /// Sets the speed of the server from now on.
     pub fn set_pace(&mut self, pace: Pace) {
         self.machine.clock().set_pace(pace);
     }
 
-    /// Advances to the next event and processes everything due then, unless that is after `until`. Returns `false` if
-    /// no event is left by then; the time is then at least `until`.
+    /// Processes everything due at the next event, unless that is after `until`. Returns `false` if no event is left by
+    /// then; the time is then at least `until`.
     pub fn step(&mut self, until: Time) -> bool {
         self.collect();
         if self.checks.random_range(0..CHECKS) == 0 {
@@ -180,30 +167,29 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         true
     }
 
-    /// The time of the next event, if known.
+    /// If known.
     pub(crate) fn next_due(&mut self) -> Option<Time> {
         self.collect();
         self.next_moment()
     }
 
-    /// Advances the time without an event.
+    /// Without an event.
     pub(crate) fn advance(&mut self, to: Time) {
         self.machine.advance(to);
     }
 
-    /// The clients that are peers of the server.
+    /// Peers of the server.
     pub(crate) fn connected(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
         let peers: BTreeSet<SocketAddr> = self.shared.lock().places.keys().copied().collect();
         let open = self.clients.iter().filter(move |(at, endpoint)| !endpoint.closed && peers.contains(at));
         open.map(|(&at, endpoint)| (at, &endpoint.client))
     }
 
-    /// When the client at this address was connected.
     pub(crate) fn since(&self, address: SocketAddr) -> Time {
         self.clients.get(&address).map_or(Time::ZERO, |endpoint| endpoint.since)
     }
 
-    // Checks that the server does not sleep despite pending work.
+    // The server must not sleep despite pending work.
     fn check_server(&mut self) {
         self.machine.check_sleepers();
         if !self.is_up() || self.machine.is_woken() || self.outcome().is_some() {
@@ -235,7 +221,6 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
     }
 }
 
-// A host with all transports.
 fn build_host<E: Recorded + Hostable>(shared: &Shared, room: SharedRoom<E>) -> Host {
     let limits = Limits { connections: usize::MAX };
     let streams = |role| {
@@ -249,7 +234,7 @@ fn build_host<E: Recorded + Hostable>(shared: &Shared, room: SharedRoom<E>) -> H
         .with_transport(RecordingTransport::new(streams(Role::Watcher), 2, shared.clone()))
 }
 
-// Starts a server. Returns its task and the signal that stops it.
+// Returns the task, and the signal that stops it.
 fn spawn(machine: &mut Machine, host: Host) -> (TaskId, oneshot::Sender<Leave>) {
     let (clock, (stop, stopped)) = (machine.clock(), oneshot::channel());
     let server = machine.spawn("server", async move {

@@ -1,5 +1,3 @@
-//! A test client over a UDP socket.
-
 use std::{
     io::{self, ErrorKind},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
@@ -8,49 +6,48 @@ use std::{
 
 use crate::PATIENCE;
 
-/// How long to wait for an answer before the request is repeated, because datagrams may be lost.
+/// Before a request is repeated, because datagrams may be lost.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A UDP socket connected to one server.
+/// A test client over UDP.
 #[derive(Debug)]
 pub struct Peer {
     socket: UdpSocket,
     server: SocketAddr,
 }
 
-/// The messages that a server sends to a joining player.
+/// Sent to a joining player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
-    /// The letter in `OK`.
     pub letter: char,
     /// Rows and columns in `GRID`.
     pub size: (usize, usize),
-    /// The three numbers in `GOLD`.
+    /// As in `GOLD`.
     pub gold: [u32; 3],
-    /// The rows in `DISPLAY`, each with its newline.
+    /// Each row with its newline.
     pub display: String,
 }
 
 impl Peer {
-    /// A peer on this machine, at a free port.
+    /// At a free local port.
     pub fn new(server: SocketAddr) -> Self {
         let ip = if server.is_ipv4() { IpAddr::from(Ipv4Addr::LOCALHOST) } else { Ipv6Addr::LOCALHOST.into() };
         Self::at(ip, server)
     }
 
-    /// A peer that sends from `ip`, which must be a local address.
+    /// `ip` must be a local address.
     pub fn at(ip: IpAddr, server: SocketAddr) -> Self {
         let socket = UdpSocket::bind((ip, 0)).unwrap_or_else(|error| panic!("cannot bind {ip}: {error}"));
         socket.connect(server).unwrap_or_else(|error| panic!("cannot connect to {server}: {error}"));
         Self { socket, server }
     }
 
-    /// The client's own address, as seen by the server.
+    /// As seen by the server.
     pub fn address(&self) -> SocketAddr {
         self.socket.local_addr().expect("a bound socket has an address")
     }
 
-    /// Sends a datagram. A closed port at the destination is not an error.
+    /// A closed port at the destination is not an error.
     pub fn send(&self, datagram: impl AsRef<[u8]>) {
         let datagram = datagram.as_ref();
         loop {
@@ -61,20 +58,18 @@ impl Peer {
                     let _ = self.socket.send(datagram);
                     return;
                 }
-                // The send buffer is full at the moment.
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 Err(error) => panic!("cannot send {} bytes to {}: {error}", datagram.len(), self.server),
             }
         }
     }
 
-    /// The next datagram.
     pub fn receive(&self) -> Vec<u8> {
         self.receive_by(Instant::now() + PATIENCE)
             .unwrap_or_else(|| panic!("nothing came from {} within {PATIENCE:?}", self.server))
     }
 
-    /// The next datagram, if one arrives before `until`.
+    /// Before `until`.
     pub fn receive_by(&self, until: Instant) -> Option<Vec<u8>> {
         let mut buffer = vec![0; 1 << 16];
         loop {
@@ -97,12 +92,12 @@ impl Peer {
         }
     }
 
-    /// All datagrams that have already arrived, oldest first.
+    /// Already arrived, oldest first.
     pub fn pending(&self) -> Vec<Vec<u8>> {
         self.taken(usize::MAX)
     }
 
-    // At most this many of the datagrams that have already arrived.
+    // Already arrived, at most this many.
     fn taken(&self, most: usize) -> Vec<Vec<u8>> {
         self.socket.set_nonblocking(true).expect("a socket can be looked at");
         let mut all = vec![];
@@ -118,7 +113,7 @@ impl Peer {
         all
     }
 
-    /// The next datagram that begins with `front`, as text; earlier ones are discarded.
+    /// Discards datagrams that do not begin with `front`.
     pub fn expect(&self, front: &str) -> String {
         let until = Instant::now() + PATIENCE;
         let mut before = vec![];
@@ -132,9 +127,8 @@ impl Peer {
         panic!("no datagram that begins with {front:?} came from {}, but {before:?}", self.server);
     }
 
-    /// Repeats `question` until an answer that starts with `front` arrives, and returns it as text.
-    ///
-    /// For idempotent requests to a server that may be too busy to receive them.
+    /// Repeats `question` until an answer that starts with `front` arrives: for idempotent requests to a server that
+    /// may be too busy to receive them.
     pub fn ask(&self, question: impl AsRef<[u8]>, front: &str) -> String {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
@@ -150,7 +144,7 @@ impl Peer {
         panic!("{} gave no answer that begins with {front:?} within {PATIENCE:?}", self.server);
     }
 
-    /// Joins a nuggets game and checks that the welcome is complete and in order.
+    /// Checks that the welcome is complete and in order.
     pub fn play(&self, name: &str) -> Welcome {
         self.send(format!("PLAY {name}"));
         let letter = text(&self.receive());
@@ -161,7 +155,7 @@ impl Peer {
         Welcome { letter, size, gold, display }
     }
 
-    /// Becomes the spectator of a nuggets game. Returns size, gold and display.
+    /// Returns size, gold and display.
     pub fn spectate(&self) -> ((usize, usize), [u32; 3], String) {
         self.send("SPECTATE");
         self.view()
@@ -176,7 +170,7 @@ impl Peer {
     }
 }
 
-/// The numbers of a `GRID` or `GOLD` message.
+/// Of a `GRID` or `GOLD` message.
 pub fn numbers<const N: usize>(message: &str, kind: &str) -> [u32; N] {
     let words = message.strip_prefix(kind).and_then(|rest| rest.strip_prefix(' '));
     let numbers: Option<Vec<u32>> = words.and_then(|words| words.split(' ').map(|word| word.parse().ok()).collect());

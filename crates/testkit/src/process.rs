@@ -1,5 +1,3 @@
-//! Real programs. Every wait has a deadline.
-
 use std::{
     fmt,
     io::{Read, Write},
@@ -12,24 +10,20 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::{eventually, watched::Watched};
 
-/// Whether SIGHUP ends programs started here. It does not under `nohup`.
+/// SIGHUP does not end programs under `nohup`.
 pub fn hang_up_counts() -> bool {
     sigkit::hang_up().is_some()
 }
 
-/// The output and exit status of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// The exit status; `None` if a signal ended it.
+    /// `None` if a signal ended it.
     pub code: Option<i32>,
-    /// All of its standard output.
     pub stdout: String,
-    /// All of its standard error.
     pub stderr: String,
 }
 
 impl Finished {
-    /// Checks the exit status.
     #[expect(clippy::return_self_not_must_use, reason = "most tests only want it checked")]
     #[track_caller]
     pub fn ended(self, code: i32) -> Self {
@@ -38,7 +32,7 @@ impl Finished {
     }
 }
 
-/// A running program, killed when dropped.
+/// Killed when dropped.
 pub struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -50,7 +44,7 @@ pub struct Process {
 struct State {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
-    // Threads that have finished: two readers, and the one that waits for the process.
+    // Two readers, and the one that waits for the process.
     ended: u8,
     exited: bool,
 }
@@ -62,23 +56,22 @@ impl State {
 }
 
 impl Process {
-    /// Starts a program with an empty standard input. Its output is read continuously, so that it never blocks.
+    /// Standard input is empty. Output is read continuously, so that the program never blocks.
     pub fn start(command: &mut Command) -> Self {
         Self::spawn(command.stdin(Stdio::null()))
     }
 
-    /// Starts a program with a pipe as its standard input.
+    /// Standard input is a pipe.
     pub fn start_with_stdin(command: &mut Command) -> Self {
         Self::spawn(command.stdin(Stdio::piped()))
     }
 
-    /// Runs a program until it ends.
     pub fn run(command: &mut Command) -> Finished {
         Self::start(command).wait()
     }
 
     fn spawn(command: &mut Command) -> Self {
-        // The settings of the developer's terminal must not influence the test.
+        // The developer's terminal must not influence the test.
         command.env_remove("RUST_LOG").env_remove("NO_COLOR").stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
         let shared = Watched::new(State::default());
@@ -102,19 +95,18 @@ impl Process {
         Self { stdin: child.stdin.take(), child, shared, threads }
     }
 
-    /// Waits until `find` returns something for the standard output so far; `what` names it in the panic message.
+    /// Waits until `find` returns something for the output so far; `what` names it in the panic message.
     pub fn wait_stdout<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
         let found = self.find(|state| find(&state.text(|state| &state.stdout)));
         found.unwrap_or_else(|seen| panic!("no {what} on standard output; {seen}"))
     }
 
-    /// Waits until `find` returns something for the standard error so far; `what` names it in the panic message.
     pub fn wait_stderr<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
         let found = self.find(|state| find(&state.text(|state| &state.stderr)));
         found.unwrap_or_else(|seen| panic!("no {what} on standard error; {seen}"))
     }
 
-    // Waits until `find` returns something. The error describes the last state.
+    // The error describes the last state.
     fn find<T>(&self, mut find: impl FnMut(&State) -> Option<T>) -> Result<T, String> {
         let ended = |state: &State| state.ended == 3;
         let found = self.shared.find(|state| find(state).map(Some).or_else(|| ended(state).then_some(None)));
@@ -126,7 +118,7 @@ impl Process {
         })
     }
 
-    /// The port that a server announces: the first number in the first line of its standard output.
+    /// The first number in the first line of standard output.
     pub fn port(&self) -> u16 {
         self.wait_stdout("a line with a port", |stdout| {
             let (line, _) = stdout.split_once('\n')?;
@@ -135,55 +127,50 @@ impl Process {
         })
     }
 
-    /// Its standard output so far.
     pub fn stdout(&self) -> String {
         self.shared.lock().text(|state| &state.stdout)
     }
 
-    /// Its standard error so far.
     pub fn stderr(&self) -> String {
         self.shared.lock().text(|state| &state.stderr)
     }
 
-    /// Whether it still runs.
     pub fn is_running(&self) -> bool {
         !self.shared.lock().exited
     }
 
-    /// Writes to its standard input.
     pub fn write(&mut self, bytes: impl AsRef<[u8]>) {
         let stdin = self.stdin.as_mut().expect("the program was started with a standard input");
         stdin.write_all(bytes.as_ref()).and_then(|()| stdin.flush()).expect("the program reads its standard input");
     }
 
-    /// Closes its standard input.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Sends SIGTERM, as `kill` does.
+    /// SIGTERM, as `kill` does.
     pub fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Sends SIGTERM, which must end it with status 0.
+    /// SIGTERM, which must end it with status 0.
     #[track_caller]
     pub fn stop(self) -> Finished {
         self.terminate();
         self.wait().ended(0)
     }
 
-    /// Sends SIGINT, as Ctrl-C does.
+    /// SIGINT, as Ctrl-C does.
     pub fn interrupt(&self) {
         self.signal(Signal::INT);
     }
 
-    /// Sends SIGHUP, as closing the terminal window does.
+    /// SIGHUP, as closing the terminal window does.
     pub fn hang_up(&self) {
         self.signal(Signal::HUP);
     }
 
-    /// Sends SIGSTOP and waits until the process is stopped.
+    /// Waits until the process is stopped.
     #[cfg(target_os = "linux")]
     pub fn suspend(&self) {
         self.signal(Signal::STOP);
@@ -192,21 +179,19 @@ impl Process {
         eventually(&format!("{stat} never shows that the process is stopped"), stands);
     }
 
-    /// Sends SIGCONT.
     #[cfg(target_os = "linux")]
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// Sends SIGKILL.
     pub fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Waits until no signal is pending for it. Two pending signals of a kind would be merged into one.
+    /// Two pending signals of a kind would be merged into one.
     pub fn wait_until_signals_are_taken(&self) {
         let status = format!("/proc/{}/status", self.child.id());
-        // If there is no such file, it does not wait.
+        // Without such a file, it does not wait.
         let pending = || std::fs::read_to_string(&status).is_ok_and(|status| has_pending(&status));
         eventually("the program takes no signal", || !self.is_running() || !pending());
     }
@@ -216,13 +201,13 @@ impl Process {
         kill_process(Pid::from_child(&self.child), signal).expect("a process that is not collected takes signals");
     }
 
-    /// Closes its standard input and waits for it to end.
+    /// Closes standard input.
     pub fn wait(mut self) -> Finished {
         self.stdin = None;
         self.wait_for_end()
     }
 
-    /// Waits for it to end while its standard input stays open.
+    /// Standard input stays open.
     pub fn wait_for_end(mut self) -> Finished {
         let waited = self.find(|state| {
             (state.ended == 3).then(|| (state.text(|state| &state.stdout), state.text(|state| &state.stderr)))
@@ -233,7 +218,7 @@ impl Process {
     }
 }
 
-// Whether signals are pending, according to the status file of Linux, which shows sets as hexadecimal numbers.
+// From the status file of Linux, which shows sets as hexadecimal numbers.
 fn has_pending(status: &str) -> bool {
     let sets = status.lines().filter_map(|line| line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:")));
     sets.into_iter().any(|set| set.trim().bytes().any(|digit| digit != b'0'))

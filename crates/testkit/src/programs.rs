@@ -1,4 +1,4 @@
-//! Builds programs of the workspace for tests that start them, and finds their executables.
+//! Builds programs of the workspace for tests that start them.
 
 use std::{
     env,
@@ -8,15 +8,14 @@ use std::{
     sync::LazyLock,
 };
 
-/// A cargo command in the workspace that does not change the lock file.
+/// Does not change the lock file.
 #[must_use]
 pub fn cargo(subcommand: &str) -> Command {
-    // Cargo sets the variable when it runs a test; a test started by hand uses the cargo that built it.
+    // Unset if a test is started by hand: it uses the cargo that built it.
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from(env!("CARGO")));
     let mut command = Command::new(cargo);
     command.args([subcommand, "--locked"]).current_dir(workspace());
-    // Cargo's variables about the package of this test. Build scripts of dependencies depend on them, and would run
-    // again.
+    // About the package of this test. Build scripts of dependencies depend on them, and would run again.
     let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_package)) {
         command.env_remove(name);
@@ -24,8 +23,7 @@ pub fn cargo(subcommand: &str) -> Command {
     command
 }
 
-/// The interpreter of Python 3 itself, if this machine has one. On some machines `python3` is a script that searches
-/// for it at each start.
+/// The interpreter itself: on some machines `python3` is a script that searches for it at each start.
 #[must_use]
 pub fn python() -> Option<PathBuf> {
     static PYTHON: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
@@ -36,21 +34,20 @@ pub fn python() -> Option<PathBuf> {
     PYTHON.clone()
 }
 
-/// The options of Python for a test program that uses only the standard library. It starts in half the time without
-/// the search for packages, and writes no cache files.
+/// For test programs that use only the standard library: half the start time without the search for packages, and no
+/// cache files.
 pub const PLAIN: &str = "-BS";
 
-/// The root of the workspace.
 #[must_use]
 pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Builds these programs with the profile and the target directory of the running test, and returns the directory of
-/// their executables. If they are up to date, Cargo returns without work. Its lock serializes tests that build.
+/// With the profile and the target directory of the running test. Returns the directory of the executables. Cargo's
+/// lock serializes tests that build.
 #[must_use]
 pub fn build(names: &[&str]) -> PathBuf {
-    // The test is FOLDER/[TARGET/]PROFILE/deps/NAME, and FOLDER contains cargo's file about the compiler.
+    // FOLDER/[TARGET/]PROFILE/deps/NAME, where FOLDER contains cargo's file about the compiler.
     let own = env::current_exe().expect("a running program has a path");
     let programs =
         own.ancestors().find(|path| path.ends_with("deps")).and_then(Path::parent).expect("a test of cargo's");
@@ -60,8 +57,8 @@ pub fn build(names: &[&str]) -> PathBuf {
         None | Some("debug") => "dev",
         Some(name) => name,
     };
-    // The features are those of the whole workspace, and a test target adds those of dev-dependencies too. Everything
-    // compiled for tests is thereby reused. The target here is empty without `--cfg shuttle`.
+    // With the features of the whole workspace, and those of dev-dependencies, which a test target adds: everything
+    // compiled for tests is reused. The target here is empty without `--cfg shuttle`.
     let mut command = cargo("build");
     command.args(["--workspace", "--test", "threads", "--profile", profile, "--target-dir"]).arg(folder);
     for name in names {

@@ -1,7 +1,5 @@
-//! Properties that hold for any input.
-//!
-//! Each function takes arbitrary bytes and panics if a property does not hold. The fuzz targets of the same names call
-//! them with generated input, and a test calls them with the corpus of each target.
+//! Properties that hold for any input: each function takes arbitrary bytes and panics if one does not hold. The fuzz
+//! targets of the same names call them with generated input, and a test calls them with each corpus.
 
 pub mod blackjack;
 pub mod journal;
@@ -20,7 +18,7 @@ use nuggets::{
     visibility::{Field, Sighter, Vision},
 };
 
-/// Client messages on datagrams: encoding reverses decoding, and errors are printable.
+/// Encoding reverses decoding, and errors are printable.
 pub fn client_message(datagram: &[u8]) {
     let parsed = ClientMessage::parse(datagram);
     assert_eq!(Nuggets::decode(&mut (), datagram, Framing::Whole), parsed);
@@ -45,7 +43,7 @@ pub fn client_message(datagram: &[u8]) {
     }
 }
 
-/// Server messages on datagrams: decoding reverses encoding, and the texts of the client are printable.
+/// Decoding reverses encoding, and the texts of the client are printable.
 pub fn server_message(datagram: &[u8]) {
     match ServerMessage::parse(datagram) {
         Ok(message) => {
@@ -63,7 +61,7 @@ pub fn server_message(datagram: &[u8]) {
             }
             let _ = client.receive(Time::ZERO, datagram);
             assert_client(&client);
-            // Whatever state the client is in, valid messages restore it.
+            // In any state of the client.
             for message in [&b"GRID 2 3"[..], b"GOLD 0 7 100", b"DISPLAY\n..@\n  #\n"] {
                 let _ = client.receive(Time::ZERO, message);
             }
@@ -98,10 +96,10 @@ fn assert_printable(text: &[u8]) {
     assert_eq!(shown.as_bytes(), text, "displayed text must be plain ASCII");
 }
 
-/// Number of spots per map at which sight is checked, to keep the fuzzer fast.
+/// Per map, to keep the fuzzer fast.
 const SPOTS: usize = 24;
 
-/// Map files: parsing reverses printing, sights follow the rule, and the report agrees with the parser.
+/// Parsing reverses printing, sights follow the rule, and the report agrees with the parser.
 pub fn map(text: &[u8]) {
     let report = check_map(text);
     for line in report.to_string().lines() {
@@ -131,7 +129,7 @@ pub fn map(text: &[u8]) {
     sights(&grid);
 }
 
-// Checks the sight rule for a few spots spread over the map.
+// For a few spots spread over the map.
 fn sights(grid: &Grid) {
     let mut sighter = Sighter::default();
     let spots = grid.room_spots();

@@ -1,19 +1,15 @@
-//! Randomized tests that can be repeated.
-
 use std::{env, ops::RangeInclusive, thread};
 
-/// Environment variable: the only seed that [`for_each_seed`] runs.
+/// Runs only this seed.
 pub const ONE: &str = "TESTKIT_SEED";
-/// Environment variable: the number of seeds that [`for_each_seed`] runs.
+/// Runs this many seeds.
 pub const MANY: &str = "TESTKIT_SEEDS";
 
-/// Debug builds run one of this many seeds.
+/// Debug builds run one of this many.
 const SHARE: u64 = if cfg!(debug_assertions) { 4 } else { 1 };
 
-/// Runs `test` with the seeds 1 to `count`, or with a quarter of them in a debug build: always the same, so that the
-/// test is not flaky. The environment variables select other seeds.
-///
-/// When a seed fails, the command to repeat it is printed to standard error.
+/// Runs the seeds 1 to `count`, or a quarter of them in a debug build. The environment variables select other seeds. A
+/// failure prints the command that repeats it.
 pub fn for_each_seed(count: u64, mut test: impl FnMut(u64)) {
     for seed in chosen(number(ONE), number(MANY), count) {
         let _named = Named(seed);
@@ -21,7 +17,6 @@ pub fn for_each_seed(count: u64, mut test: impl FnMut(u64)) {
     }
 }
 
-/// The number in an environment variable, if it is set.
 pub fn number(variable: &str) -> Option<u64> {
     let text = env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is {text:?}, expected a number")))

@@ -1,4 +1,4 @@
-//! A minimal hub that only reports the location of one room.
+//! A hub that only reports the location of one room.
 
 use std::{
     io::{Read as _, Write as _},
@@ -13,12 +13,10 @@ use std::{
 
 use crate::PATIENCE;
 
-/// The name of the room.
 pub const ROOM: &str = "room-1";
-/// The longest head of a request that is read.
+/// Of a request, in bytes.
 const MAX_HEAD: usize = 8 << 10;
 
-/// Answers all requests with the response that a test has set.
 #[derive(Debug)]
 pub struct Signpost {
     address: SocketAddr,
@@ -35,7 +33,7 @@ impl Default for Signpost {
 }
 
 impl Signpost {
-    /// Creates a hub that answers with status 503.
+    /// Answers with status 503.
     pub fn new() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -56,28 +54,25 @@ impl Signpost {
         Self { address, answer, asked, over, thread: Some(thread) }
     }
 
-    /// The address of the room there.
     pub fn url(&self) -> String {
         format!("http://{}/rooms/{ROOM}", self.address)
     }
 
-    /// Sets the response to the location of this game's room at this port.
+    /// The port of this game's room.
     pub fn set_location(&self, game: &str, port: u16) {
         let body = format!(r#"{{"id":"{ROOM}","game":"{game}","port":{port},"host":"127.0.0.1","node":"x"}}"#);
         self.respond(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()));
     }
 
-    /// Sets the response.
     pub fn respond(&self, answer: impl Into<Vec<u8>>) {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer.into();
     }
 
-    /// The number of requests so far.
     pub fn requests(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Waits for two further requests: the first one may have been in flight already.
+    /// Two further ones: the first may have been in flight already.
     pub fn wait_for_request(&self) {
         let (before, begun) = (self.requests(), Instant::now());
         while self.requests() < before + 2 {

@@ -3,11 +3,9 @@
 //! [`simulate`] runs the released code: rooms with their hosts, transports and server loops, and one scribe whose two
 //! threads write the journals of all rooms. Only clients, network, clocks and the disk are simulated. The process is
 //! repeatedly killed and resumed from its journals. Its machine loses power, its disk fills up, fails, hangs or lies,
-//! its clocks are set, and other processes read, copy or try to resume its journals. After each step the game checks
-//! its invariants. After each crash, all delivered output is compared with a replay of the journal. The simulation
-//! ends with a calm period without faults, in which all clients must be served again.
-//!
-//! Failures panic with a description. The same seed gives the same run.
+//! its clocks are set, and other processes read, copy or try to resume its journals. The game checks its invariants
+//! after each step, and after each crash all delivered output is compared with a replay of the journal. At the end, in
+//! a calm period without faults, all clients must be served again.
 
 mod crashes;
 mod mix;
@@ -41,49 +39,43 @@ use crate::{
 const MILLISECOND: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(86_400);
-/// The longest hang of a disk call.
+/// Of a disk call.
 const HANG: Duration = Duration::from_secs(30);
-/// Once there are no more faults, each client must receive the state within this time.
+/// Without faults, each client must receive the state within this time.
 const CALM: Duration = Duration::from_secs(10);
-/// A client must receive the state within `CALM` if it connected before this part of it has passed.
+/// If it connected before this part of `CALM` has passed.
 const HALF: Duration = Duration::from_secs(5);
-/// The directory of all journals.
 const GAMES: &str = "/arcade/games";
 
-/// A game: its players and its invariants.
+/// The players and the invariants of a game.
 pub trait Game: Sized {
-    /// The servers of its matches.
     type Server: Recorded + Hostable;
-    /// Their clients.
     type Client: Client<Error: Debug>;
 
-    /// Creates the game and the server of a match.
+    /// The game, and the server of a match.
     fn begin(seed: u64) -> (Self, Self::Server);
 
-    /// Connects the first clients.
     fn enter(&mut self, net: &mut NetOf<Self>);
 
-    /// After each step: checks the invariants, and connects, disconnects and reconnects clients.
+    /// Checks the invariants, and connects, disconnects and reconnects clients.
     fn step(&mut self, net: &mut NetOf<Self>);
 
-    /// When the game needs a step even without an event.
+    /// If a step is needed even without an event.
     fn wake(&self) -> Option<Time> {
         None
     }
 
-    /// The server was resumed. `forked` means that messages were delivered that the server lost in a power cut.
+    /// `forked` means that messages were delivered that the server lost in a power cut.
     fn resumed(&mut self, net: &mut NetOf<Self>, forked: bool);
 
-    /// Whether this client has the current state, as far as its role may see it. Without faults, this holds every few
-    /// seconds.
+    /// The state that its role may see. Without faults, this holds every few seconds.
     fn is_current(&self, net: &NetOf<Self>, client: &Self::Client) -> bool;
 }
 
-/// The network of a game.
 pub type NetOf<G> = Net<<G as Game>::Server, <G as Game>::Client>;
 
-/// Simulates matches. Panics if anything is wrong. Faults occur for this duration, if the matches do not end earlier. A
-/// calm period without faults follows.
+/// Faults occur for this duration, if the matches do not end earlier. Then follows a calm period. Panics if anything is
+/// wrong.
 pub fn simulate<G: Game>(seed: u64, duration: Duration) -> Report {
     let mut simulation = Simulation::<G>::new(seed, duration);
     simulation.run();
@@ -93,24 +85,20 @@ pub fn simulate<G: Game>(seed: u64, duration: Duration) -> Report {
     report
 }
 
-/// How the simulation continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Continue,
-    /// After a crash.
     Restarted,
     End,
 }
 
-/// A room with its clients and its journal.
 struct Match<G: Game> {
     game: G,
     net: NetOf<G>,
     journal: PathBuf,
     end: JournalEnd,
-    // The match has ended, and its journal is being closed.
     over: bool,
-    // Messages were delivered that the server lost: since it was resumed last, and at any time.
+    // Messages were delivered that the server lost: since the last resume, and at any time.
     forked: bool,
     ever_forked: bool,
 }
@@ -123,7 +111,7 @@ struct Simulation<G: Game> {
     mix: Mix,
     rng: Pcg64,
     report: Report,
-    // Times of the next fault, and of the end of all faults.
+    // The next fault, and the end of all faults.
     trouble_at: Time,
     calm_at: Time,
     // The disk has a fault other than a death of the server, and loses data that it could not sync.
@@ -197,18 +185,16 @@ impl<G: Game> Simulation<G> {
         self.calm_down();
     }
 
-    // The time of the machine.
     fn now(&self) -> Time {
         self.scribes.machine.now()
     }
 
-    // A random time within this duration.
     fn random_time_within(&mut self, within: Duration) -> Time {
         let nanos = u64::try_from(within.as_nanos()).unwrap_or(u64::MAX);
         self.now().plus(Duration::from_nanos(self.rng.random_range(0..=nanos)))
     }
 
-    // Takes a step, and handles ended matches.
+    // Also handles ended matches.
     fn turn(&mut self, until: Time) -> Next {
         self.step(until);
         if self.disk.is_dead() {
@@ -237,7 +223,7 @@ impl<G: Game> Simulation<G> {
         Next::Continue
     }
 
-    // Advances to the next event, of a room or of the scribe, unless that is after `until`.
+    // To the next event of a room or of the scribe, unless that is after `until`.
     fn step(&mut self, until: Time) {
         let due = |each: &mut Match<G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
         let dues: Vec<Option<Time>> = self.matches.iter_mut().map(due).collect();
@@ -248,7 +234,7 @@ impl<G: Game> Simulation<G> {
             Some((&due, next)) if due <= until => (due, next),
             _ => (until, None),
         };
-        // A match with an event at this time is not advanced, because it processes the event first.
+        // A match with an event at this time processes the event first.
         for (each, _) in self.matches.iter_mut().zip(&dues).filter(|(_, due)| due.is_none_or(|due| due > now)) {
             each.net.advance(now);
         }
@@ -268,7 +254,7 @@ impl<G: Game> Simulation<G> {
         each.game.step(&mut each.net);
     }
 
-    // The calm period without faults: each match ends or continues, and every client receives the state.
+    // Each match ends or continues, and every client receives the state.
     fn calm_down(&mut self) {
         let lied = self.dishonest;
         self.disk.set_fault(None);
@@ -322,7 +308,6 @@ impl<G: Game> Simulation<G> {
         }
     }
 
-    // Adds the network statistics of an ended match.
     fn count_traffic(&mut self, each: &Match<G>) {
         let Traffic { truncated, socket_errors, resets, half_closed, corked, doubled, lost, .. } = each.net.traffic();
         for (what, more) in [
@@ -339,7 +324,6 @@ impl<G: Game> Simulation<G> {
     }
 }
 
-/// Starts the threads of a scribe.
 fn start_over(scribes: &mut Scribes, writing: &mut Writing, disk: &SimulatedDisk) {
     let scribe: Scribe = scribes.start();
     *writing = Writing { disk: Arc::new(disk.clone()), scribe, copy: None, ..*writing };

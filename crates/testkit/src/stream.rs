@@ -1,4 +1,4 @@
-//! A test client over a TCP connection.
+//! A test client over TCP.
 
 use std::{
     io::{ErrorKind, Read},
@@ -10,12 +10,12 @@ use socket2::{Domain, Socket, Type};
 
 use crate::PATIENCE;
 
-/// Connects to a server. Writes are sent immediately, and reads time out.
+/// Writes are sent immediately, and reads time out.
 pub fn connect(server: SocketAddr) -> TcpStream {
     ready(TcpStream::connect(server).expect("the server listens"))
 }
 
-/// Like [`connect`], from this local address, which the server sees as another host.
+/// The server sees this local address as another host.
 pub fn connect_from(address: IpAddr, server: SocketAddr) -> TcpStream {
     let socket = Socket::new(Domain::for_address(server), Type::STREAM, None).expect("a socket");
     socket.bind(&SocketAddr::new(address, 0).into()).unwrap_or_else(|error| panic!("cannot bind {address}: {error}"));
@@ -29,8 +29,7 @@ fn ready(stream: TcpStream) -> TcpStream {
     stream
 }
 
-/// Returns the next message that `decode` finds in `buffer`, reading from the stream as needed; `None` at the end of
-/// the stream or after a reset.
+/// `None` at the end of the stream or after a reset.
 pub fn read_message<M>(
     stream: &mut TcpStream,
     buffer: &mut BytesMut,

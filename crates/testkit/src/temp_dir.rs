@@ -1,5 +1,3 @@
-//! A temporary directory for a test.
-
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -7,14 +5,13 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// An empty directory for one test, deleted with its contents when dropped.
+/// Deleted with its contents when dropped.
 #[derive(Debug)]
 pub struct TempDir {
     path: PathBuf,
 }
 
 impl TempDir {
-    /// Creates a directory.
     #[expect(clippy::new_without_default, reason = "creating a directory should be explicit")]
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -30,12 +27,11 @@ impl TempDir {
         }
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a file into the directory. Returns its path as a program argument.
+    /// Returns the path as a program argument.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.path.join(name);
         if let Err(error) = fs::write(&path, content) {

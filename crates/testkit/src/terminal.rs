@@ -13,14 +13,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::PATIENCE;
 pub use crate::watched::Watched;
 
-/// How long to wait before keys are pressed again.
+/// Before keys are pressed again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 fn size(columns: u16, rows: u16) -> PtySize {
     PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
 }
 
-/// A program in a pseudo-terminal.
 pub struct Terminal {
     parser: Arc<Watched<vt100::Parser<Bells>>>,
     master: Box<dyn MasterPty + Send>,
@@ -29,7 +28,6 @@ pub struct Terminal {
     modes: String,
 }
 
-// Counts how often the bell rings.
 #[derive(Default)]
 struct Bells(usize);
 
@@ -40,12 +38,10 @@ impl vt100::Callbacks for Bells {
 }
 
 impl Terminal {
-    /// Starts the program with these arguments in a window of this size.
     pub fn start(program: &str, arguments: &[&str], columns: u16, rows: u16) -> Self {
         Self::start_with(program, arguments, &[], columns, rows)
     }
 
-    /// Like [`Terminal::start`], with environment variables.
     pub fn start_with(
         program: &str,
         arguments: &[&str],
@@ -58,8 +54,7 @@ impl Terminal {
         Self::spawn(command, environment, columns, rows)
     }
 
-    /// Like [`Terminal::start`], as a job of a shell: when the program stops, the shell prints a line, and resumes it
-    /// after Return.
+    /// As a job of a shell: when the program stops, the shell prints a line, and resumes it after Return.
     pub fn start_in_shell(program: &str, arguments: &[&str], columns: u16, rows: u16) -> Self {
         let mut command = CommandBuilder::new("sh");
         // With -m each job has its own process group, which can be stopped.
@@ -92,13 +87,12 @@ impl Terminal {
         Self { parser, master: pair.master, keyboard, child, modes }
     }
 
-    /// Types these bytes.
     pub fn press(&mut self, bytes: &[u8]) {
         self.keyboard.write_all(bytes).expect("the terminal takes keys");
         self.keyboard.flush().expect("the terminal takes keys");
     }
 
-    /// Presses keys until the screen contains `text`, because both the keys' messages and the answer may be lost.
+    /// Repeated, because the keys' messages or the answer may be lost.
     pub fn press_until(&mut self, bytes: &[u8], text: &str) {
         let begun = Instant::now();
         let is_there = |parser: &vt100::Parser<Bells>| parser.screen().contents().contains(text).then_some(());
@@ -112,34 +106,31 @@ impl Terminal {
         }
     }
 
-    /// Clears the screen, so that all later content was drawn after this call.
+    /// All later content is drawn after this call.
     pub fn wipe(&self) {
         self.parser.change(|parser| parser.process(b"\x1b[2J"));
     }
 
-    /// Resizes the window.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.parser.change(|parser| parser.screen_mut().set_size(rows, columns));
         self.master.resize(size(columns, rows)).expect("the window can be resized");
     }
 
-    /// Sends a signal to the foreground process group.
+    /// To the foreground process group.
     pub fn signal(&self, signal: Signal) {
         let id = self.master.process_group_leader().and_then(Pid::from_raw).expect("somebody has the terminal");
         kill_process(id, signal).expect("whoever has the terminal takes signals");
     }
 
-    /// Waits until `wanted` holds for the screen.
     pub fn wait(&self, wanted: impl Fn(&vt100::Screen) -> bool) {
         self.parser.wait(|parser| wanted(parser.screen()), |parser| parser.screen().contents());
     }
 
-    /// Waits until the screen contains `text`.
     pub fn wait_for(&self, text: &str) {
         self.wait(|screen| screen.contents().contains(text));
     }
 
-    /// Waits until the screen starts with these lines.
+    /// From the top.
     pub fn wait_for_lines(&self, lines: &[&str]) {
         self.wait(|screen| {
             let contents = screen.contents();
@@ -148,30 +139,28 @@ impl Terminal {
         });
     }
 
-    /// Inspects the screen.
     pub fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
         look(self.parser.lock().screen())
     }
 
-    /// How often the bell has rung.
     pub fn bells(&self) -> usize {
         self.parser.lock().callbacks().0
     }
 
-    /// Waits until the program has ended and checks that it restored the terminal. Returns its exit code.
+    /// Checks that the program restored the terminal. Returns its exit code.
     pub fn end(mut self) -> u32 {
         let status = self.wait_for_exit();
         self.wait_for_own_screen();
         status
     }
 
-    /// Waits until the terminal is in the state before the program was started.
+    /// As before the program was started.
     pub fn wait_for_own_screen(&self) {
         self.wait(|screen| !screen.alternate_screen() && !screen.hide_cursor());
         assert_eq!(modes(&*self.master), self.modes, "the modes of the terminal");
     }
 
-    /// Waits until the program has ended. Returns its exit code.
+    /// Returns the exit code.
     fn wait_for_exit(&mut self) -> u32 {
         // A process cannot be waited for with a deadline, so another thread kills it after the deadline.
         let mut killer = self.child.clone_killer();
@@ -194,7 +183,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // This has no effect on an ended process.
+        // No effect on an ended process.
         let _ = self.child.kill();
     }
 }

@@ -1,5 +1,3 @@
-//! Values that threads wait for.
-
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -7,7 +5,7 @@ use std::{
 
 use crate::PATIENCE;
 
-/// A value that one thread changes and another waits for.
+/// One thread changes the value and another waits for it.
 #[derive(Default)]
 pub struct Watched<T> {
     value: Mutex<T>,
@@ -15,29 +13,26 @@ pub struct Watched<T> {
 }
 
 impl<T> Watched<T> {
-    /// Creates it with an initial value.
     pub fn new(value: T) -> Arc<Self> {
         Arc::new(Self { value: Mutex::new(value), changed: Condvar::new() })
     }
 
-    /// The current value.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         // A test that panicked with the lock held has failed already.
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the value and wakes the waiting thread.
+    /// Wakes the waiting thread.
     pub fn change(&self, change: impl FnOnce(&mut T)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
 
-    /// Waits until `find` returns something for the value; `None` if it does not within [`PATIENCE`].
+    /// `None` if nothing is found within [`PATIENCE`].
     pub fn find<U>(&self, find: impl FnMut(&T) -> Option<U>) -> Option<U> {
         self.find_within(PATIENCE, find)
     }
 
-    /// The same with another patience.
     pub fn find_within<U>(&self, patience: Duration, mut find: impl FnMut(&T) -> Option<U>) -> Option<U> {
         let deadline = Instant::now() + patience;
         let mut value = self.lock();
@@ -51,7 +46,7 @@ impl<T> Watched<T> {
         }
     }
 
-    /// Waits until `wanted` holds. `describe` formats the value for the panic message.
+    /// `describe` formats the value for the panic message.
     pub fn wait(&self, wanted: impl Fn(&T) -> bool, describe: impl Fn(&T) -> String) {
         let found = self.find(|value| wanted(value).then_some(()));
         assert!(found.is_some(), "waited too long; the value is\n{}", describe(&self.lock()));

@@ -25,14 +25,13 @@ use netcore::{
 use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Host, StrangerTicket, Transport, serve};
 use testkit::machine::Machine;
 
-/// An output of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Delivered {
     Frame(String),
     Closed,
 }
 
-/// A transport controlled by a test. Clones share the state.
+/// Clones share the state.
 #[derive(Debug, Clone, Default)]
 struct Script {
     state: Arc<Mutex<ScriptState>>,
@@ -44,9 +43,9 @@ struct ScriptState {
     events: VecDeque<Event>,
     open: Vec<ConnectionId>,
     delivered: Vec<(u64, Delivered)>,
-    // The admissions of addresses without a connection.
+    // Of addresses without a connection.
     admissions: Vec<Option<Admission>>,
-    // Connections that the host has paused, until when, and their messages.
+    // Paused by the host, until when, and their messages.
     paused: Vec<(u64, Time)>,
     unprocessed: Vec<(u64, Bytes)>,
     wake_at: Option<Time>,
@@ -81,7 +80,7 @@ impl Script {
         self.push(Event::Bytes { id, bytes: Bytes::from_static(message.as_bytes()) });
     }
 
-    /// The peer reconnects to its seat, without its state.
+    /// To its seat, without its state.
     fn refresh(&self, id: u64) {
         self.push(Event::Refreshed { id });
     }
@@ -90,12 +89,12 @@ impl Script {
         self.push(Event::Gone { id, why });
     }
 
-    /// The outputs to connections since the last call, oldest first.
+    /// Since the last call, oldest first.
     fn take_delivered(&self) -> Vec<(u64, Delivered)> {
         std::mem::take(&mut self.lock().delivered)
     }
 
-    /// Like `take_delivered`, for connections that received only frames.
+    /// For connections that received only frames.
     fn frames(&self) -> Vec<(u64, String)> {
         let frame = |(id, delivered)| match delivered {
             Delivered::Frame(frame) => (id, frame),
@@ -104,7 +103,6 @@ impl Script {
         self.take_delivered().into_iter().map(frame).collect()
     }
 
-    /// Number of events that the host has not requested yet.
     fn waiting(&self) -> usize {
         self.lock().events.len()
     }
@@ -197,19 +195,19 @@ impl Transport for Script {
     }
 }
 
-/// A room that obeys its peers' messages and counts its inputs.
+/// Obeys its peers' messages and counts its inputs.
 #[derive(Debug, Default)]
 struct Parrot {
     gate: Gate,
-    // The number of bytes that each input adds to the recording.
+    // Bytes that each input adds to the recording.
     records: u32,
     deadline: Option<Time>,
-    // The interval between deadlines. Without it there is only one deadline.
+    // Without it there is only one deadline.
     every: Option<Duration>,
     outcome: Option<Outcome>,
 }
 
-/// A hold whose marks are the number of inputs.
+/// Marks are the number of inputs.
 #[derive(Debug, Clone, Default)]
 struct Gate(Arc<Mutex<Marks>>);
 
@@ -219,7 +217,7 @@ struct Marks {
     reached: u64,
     full: bool,
     lost: bool,
-    // The reports of the host.
+    // Of the host.
     stalls: Vec<bool>,
     waker: Option<Waker>,
 }
@@ -271,7 +269,7 @@ impl Hold for Gate {
     }
 }
 
-/// The length of the answer to `bulk`.
+/// Of the answer to `bulk`.
 const BULK: usize = 1 << 20;
 
 impl Room for Parrot {
@@ -352,7 +350,7 @@ impl Room for Parrot {
 
 const NOW: Time = Time::ZERO;
 
-/// A machine on which the host is served forever.
+/// Forever.
 fn served(host: Host) -> Machine {
     let mut machine = Machine::new(1);
     let clock = machine.clock();
@@ -362,12 +360,10 @@ fn served(host: Host) -> Machine {
     machine
 }
 
-/// Lets the host do all its pending work.
 fn work(host: &mut Host) {
     while host.work(|| NOW).unwrap() {}
 }
 
-/// Whether the host reports pending work.
 fn is_ready(host: &mut Host) -> bool {
     host.poll_ready(&mut Context::from_waker(Waker::noop())).is_ready()
 }

@@ -13,24 +13,21 @@ use std::{
 
 use ::testkit::programs::{cargo, workspace};
 
-/// What the copy contains, relative to the root of the workspace.
+/// Copied, relative to the root of the workspace.
 const SOURCES: [&str; 7] = [".cargo", "Cargo.lock", "Cargo.toml", "crates", "examples", "maps", "tests"];
-/// Directories that the copy does not contain.
+/// Not copied.
 const LEFT_OUT: [&str; 2] = ["node_modules", "target"];
 
-/// A defect.
 struct Mutant {
     name: &'static str,
-    /// The changed file, relative to the root of the workspace.
     file: &'static str,
-    /// Texts, each of which must occur exactly once in the file, with their replacements.
+    /// Each text must occur exactly once in the file.
     edits: &'static [(&'static str, &'static str)],
     simulation: Simulation,
-    /// The messages of the checks that may find it.
+    /// Of the checks that may find it.
     messages: &'static [&'static str],
 }
 
-/// A test that must fail.
 struct Simulation {
     package: &'static str,
     test: &'static str,
@@ -45,14 +42,14 @@ const NUGGETS: Simulation =
 const ROBOTS: Simulation =
     Simulation { package: "testkit", test: "simulation::robots_loses_nothing_that_was_delivered", variables: SEEDS };
 
-/// Fleets from a seed on. Some defects require a rare order of events, so their first seed is shortly before it.
+/// Some defects require a rare order of events, so their first seed is shortly before it.
 const fn fleets(test: &'static str, variables: &'static [(&'static str, &'static str)]) -> Simulation {
     Simulation { package: "mesh", test, variables }
 }
 
 const FLEETS: Simulation = fleets("simulation::no_fleet_breaks_a_promise", &[("MESH_SEEDS", "1600")]);
 
-/// Creates the table of all mutants and a test for each of them. The modules are named after the changed crates.
+/// A test for each mutant. The modules are named after the changed crates.
 macro_rules! mutants {
     ($($package:ident {
         $($name:ident: $file:literal, $simulation:expr, $messages:expr, $($from:literal => $to:literal),+;)+
@@ -215,7 +212,6 @@ mutants! {
 }
 
 impl Mutant {
-    /// The text of the file with the defect.
     fn apply(&self, text: &str) -> String {
         self.edits.iter().fold(text.to_owned(), |text, (from, to)| {
             let count = text.matches(from).count();
@@ -233,7 +229,6 @@ fn each_mutant_applies_to_the_sources() {
     }
 }
 
-/// A file that is restored when this is dropped.
 struct Changed {
     path: PathBuf,
     original: String,
@@ -245,7 +240,6 @@ impl Drop for Changed {
     }
 }
 
-/// Checks that the simulation finds the mutant of this name.
 fn check(name: &str) {
     static COPY: Mutex<Option<PathBuf>> = Mutex::new(None);
     let mut copy = COPY.lock().unwrap_or_else(PoisonError::into_inner);
@@ -282,15 +276,13 @@ fn test_command(copy: &Path, package: &str) -> Command {
     command
 }
 
-/// Returns whether the command succeeds, and its output.
 fn run(command: &mut Command) -> (bool, String) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Copies the sources into the target directory. The copy and what is compiled of it remain there, so that a later run
-/// compiles only what has changed.
+/// The copy remains in the target directory, so that a later run compiles only what has changed.
 fn copy_sources() -> PathBuf {
     let own = env::current_exe().unwrap();
     let target = own.ancestors().find(|path| path.join(".rustc_info.json").exists()).unwrap();
@@ -302,7 +294,7 @@ fn copy_sources() -> PathBuf {
     copy
 }
 
-/// Makes `to` equal to `from`. Files with the same content keep their time, so that they are not compiled again.
+/// Files with the same content keep their time, so that they are not compiled again.
 fn synchronize(from: &Path, to: &Path) {
     if !from.is_dir() {
         let content = fs::read(from).unwrap();

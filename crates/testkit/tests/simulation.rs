@@ -25,17 +25,14 @@ use testkit::{
 
 use self::{blackjack::Blackjack, mastermind::Mastermind, nuggets::Nuggets, robots::Robots};
 
-/// Duration of each match.
 const DURATION: Duration = Duration::from_secs(30);
 
-/// The address of the client with this number.
 fn address(number: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, number], 5_000))
 }
 
 type Simulate = fn(u64, Duration) -> Report;
 
-/// Each game with its name.
 const GAMES: [(&str, Simulate); 4] = [
     ("nuggets", simulate::<Nuggets>),
     ("robots", simulate::<Robots>),
@@ -43,9 +40,9 @@ const GAMES: [(&str, Simulate); 4] = [
     ("mastermind", simulate::<Mastermind>),
 ];
 
-/// The seeds of each game that a release build plays.
+/// Of each game in a release build.
 const SEEDS: u64 = 40;
-/// Events that occur at least once in these runs.
+/// They occur at least once.
 const ALWAYS: [&str; 16] = [
     "clients with the current state at the end",
     "calls that hung",
@@ -64,7 +61,7 @@ const ALWAYS: [&str; 16] = [
     "segments after the first",
     "stopped in time",
 ];
-/// Further events that occur at least once in a long run.
+/// They occur at least once in a long run.
 const AT_LENGTH: [&str; 20] = [
     "connections half closed",
     "connections reset",
@@ -132,7 +129,7 @@ fn the_same_seed_gives_the_same_run() {
     }
 }
 
-/// Environment variables: how many seconds [`simulate_for_long`] runs, and its first seed.
+/// The seconds that [`simulate_for_long`] runs, and its first seed.
 const SECONDS: &str = "SIMULATE_SECONDS";
 const SEED: &str = "SIMULATE_SEED";
 
@@ -162,7 +159,6 @@ fn simulate_for_long() {
     let total = Mutex::new(Report::default());
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     eprintln!("seeds from {first} on, {threads} at a time; {SEED}={first} begins with the same");
-    // One match per thread at a time.
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {

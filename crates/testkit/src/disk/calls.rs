@@ -1,5 +1,3 @@
-//! The calls of a simulated disk, from the point of view of a program.
-
 use std::{
     io,
     path::{Path, PathBuf},
@@ -17,7 +15,6 @@ use super::{
 };
 use crate::machine;
 
-/// The remaining time of a call.
 pub(super) struct Rest {
     pub(super) after: Duration,
     pub(super) hangs: bool,
@@ -33,7 +30,6 @@ impl Drop for Rest {
     }
 }
 
-/// An open file.
 #[derive(Debug)]
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
@@ -42,7 +38,7 @@ pub(super) struct SimulatedFile {
 }
 
 impl SimulatedDisk {
-    // Called at the start of a call that takes time. The remaining time passes when the result is dropped.
+    // At the start of a call that takes time. The rest passes when the result is dropped.
     fn take_time(&self) -> Option<Rest> {
         if !machine::is_thread() {
             return None;

@@ -1,36 +1,34 @@
-//! The content of a simulated file, and the possible content after a power cut.
+//! The content of a simulated file, and what a power cut may leave of it.
 
 use std::collections::BTreeMap;
 
 use rand::{Rng, RngExt};
 
-/// Size of an atomic write in bytes.
+/// Bytes of an atomic write.
 const SECTOR: usize = 512;
 
 type Sector = [u8; SECTOR];
 
-/// The bytes of a file.
 #[derive(Debug, Default)]
 pub(super) struct Content {
-    /// The content that a reader sees.
+    /// What a reader sees.
     pub(super) written: Vec<u8>,
-    /// The content that certainly survives a power cut.
+    /// What certainly survives a power cut.
     pub(super) synced: Vec<u8>,
-    // The contents that each sector had since the last sync: a power cut may leave any of them.
+    // Contents of each sector since the last sync: a power cut may leave any of them.
     unsynced: BTreeMap<usize, Vec<Sector>>,
-    // The lengths of the file since the last sync.
+    // Since the last sync.
     lengths: Vec<usize>,
     // Sectors whose sync failed: the system considers them clean.
     forgotten: BTreeMap<usize, Vec<Sector>>,
 }
 
 impl Content {
-    /// A file that is on disk.
     pub(super) fn synced(bytes: Vec<u8>) -> Self {
         Self { written: bytes.clone(), synced: bytes, ..Self::default() }
     }
 
-    /// Applies a sync. Forgotten sectors keep their content on the disk.
+    /// Forgotten sectors keep their content on the disk.
     pub(super) fn settle(&mut self) {
         self.synced.resize(self.written.len(), 0);
         for sector in std::mem::take(&mut self.unsynced).into_keys() {
@@ -46,7 +44,7 @@ impl Content {
         self.forgotten.extend(lost);
     }
 
-    /// Leaves a possible result of a power cut.
+    /// A possible result.
     pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
         let mut lengths = std::mem::take(&mut self.lengths);
         lengths.extend([self.written.len(), self.synced.len()]);
@@ -55,7 +53,7 @@ impl Content {
         if rng.random_range(0..4) == 0 && most > self.synced.len() {
             length = rng.random_range(self.synced.len()..=most);
         }
-        // Whether most sectors are lost, most are kept, or about half.
+        // Most sectors are lost, most are kept, or about half.
         let survives = [5, 50, 95][rng.random_range(0..3)];
         let mut left = std::mem::take(&mut self.synced);
         left.resize(most, 0);
@@ -77,7 +75,6 @@ impl Content {
         *self = Self::synced(left);
     }
 
-    /// Writes bytes, and extends the file if necessary.
     pub(super) fn change(&mut self, offset: usize, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -93,7 +90,6 @@ impl Content {
         self.remember(sectors);
     }
 
-    /// Changes the length.
     pub(super) fn truncate(&mut self, length: usize) {
         let before = self.written.len();
         if length == before {
@@ -107,7 +103,7 @@ impl Content {
         self.remember(sectors);
     }
 
-    /// Flips a bit on the disk and in the system's memory.
+    /// On the disk and in the system's memory.
     pub(super) fn rot(&mut self, offset: usize, bit: u32) {
         for bytes in [&mut self.written, &mut self.synced] {
             if let Some(byte) = bytes.get_mut(offset) {

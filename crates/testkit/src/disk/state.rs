@@ -1,4 +1,4 @@
-//! The state of a simulated disk: its files, names and locks, and the effects of its faults.
+//! Files, names and locks of a simulated disk, and the effects of its faults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,47 +15,42 @@ use super::{
     faults::{Fault, Latency},
 };
 
-/// The inode of all directories.
 pub(super) const DIRECTORY: u64 = 0;
 
-/// The part of a disk that its processes share.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) files: BTreeMap<u64, Content>,
-    // The names of files and directories.
     pub(super) names: BTreeMap<PathBuf, u64>,
-    // Changes of names. A power cut may undo all of them after a random one.
+    // A power cut may undo all of them after a random one.
     pub(super) unsynced_names: Vec<NameChange>,
-    // Removed files, by their last names.
+    // By their last names.
     pub(super) removed: BTreeMap<PathBuf, u64>,
     pub(super) next_inode: u64,
-    // The opening that holds the lock of a file, and its process.
+    // The opening that holds a lock, and its process.
     pub(super) locks: BTreeMap<u64, (u64, u64)>,
     pub(super) next_opening: u64,
-    // The oldest process that is still alive.
+    // The oldest process that is alive.
     pub(super) alive: u64,
     pub(super) next_process: u64,
     pub(super) now: Duration,
     pub(super) modified: BTreeMap<u64, Duration>,
     pub(super) fault: Option<Fault>,
-    // Whether the fault happened.
     pub(super) struck: bool,
     pub(super) lies: bool,
-    // A file that cannot be removed.
+    // Cannot be removed.
     pub(super) stubborn: Option<PathBuf>,
-    // The process that uses the disk now, and those that were killed or died in an operation.
+    // The present process, and those that were killed or died in an operation.
     pub(super) current: u64,
     pub(super) dead: BTreeSet<u64>,
     pub(super) syncs: u64,
     pub(super) latency: Option<(Latency, Pcg64)>,
-    // The duration of the next call that takes time.
+    // Of the next call that takes time.
     pub(super) hang: Option<Duration>,
     pub(super) hangs: u64,
-    // The number of calls that hang at the moment.
+    // Calls that hang at the moment.
     pub(super) hung: u64,
 }
 
-/// A name before and after a change.
 #[derive(Debug)]
 pub(super) struct NameChange {
     pub(super) path: PathBuf,
@@ -69,7 +64,7 @@ impl State {
     }
 
     pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
-        // Changes are kept in order, up to a random one.
+        // In order, up to a random one.
         let kept = rng.random_range(0..=self.unsynced_names.len());
         for NameChange { path, before } in self.unsynced_names.split_off(kept).into_iter().rev() {
             match before {
@@ -86,7 +81,7 @@ impl State {
         self.files.retain(|inode, _| names.values().chain(removed.values()).any(|named| named == inode));
     }
 
-    // Changes a name, which a power cut may undo.
+    // A power cut may undo the change.
     pub(super) fn name(&mut self, path: &Path, inode: Option<u64>) {
         let before = match inode {
             Some(inode) => self.names.insert(path.to_owned(), inode),
@@ -97,7 +92,6 @@ impl State {
         self.unsynced_names.push(NameChange { path: path.to_owned(), before });
     }
 
-    // Before a change of names.
     pub(super) fn may_change_names(&mut self) -> io::Result<()> {
         match &mut self.fault {
             Some(Fault::FailingNames(0)) => {}
@@ -114,8 +108,7 @@ impl State {
         Err(io::Error::other("names cannot be changed"))
     }
 
-    // The number of bytes of a write that are done, and the result of the write. `grows` counts the bytes beyond the
-    // current end.
+    // The bytes of a write that are done, and its result. `grows` counts bytes beyond the present end.
     pub(super) fn allowed(&mut self, length: usize, grows: usize) -> (usize, io::Result<()>) {
         let (wanted, left, kind) = match &mut self.fault {
             Some(Fault::Full(left)) => (grows, left, io::ErrorKind::StorageFull),
@@ -134,7 +127,7 @@ impl State {
         (length - (wanted - room), Err(kind.into()))
     }
 
-    // Where a faulty disk does a write; `None` if it does not do it.
+    // `None` if a faulty disk does not do the write.
     pub(super) fn misplaced(&mut self, at: usize) -> Option<usize> {
         match &mut self.fault {
             Some(Fault::LostWrite(0)) => {
@@ -154,7 +147,7 @@ impl State {
     }
 }
 
-/// Removes the names in removed directories.
+/// Names in removed directories.
 pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
     loop {
         let orphans: Vec<PathBuf> = names.keys().filter(|path| !has_parent(names, path)).cloned().collect();
@@ -167,7 +160,6 @@ pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
     }
 }
 
-/// Whether the directory of this name exists.
 pub(super) fn has_parent(names: &BTreeMap<PathBuf, u64>, path: &Path) -> bool {
     let parent = path.parent().unwrap_or(Path::new(""));
     parent.parent().is_none() || names.get(parent) == Some(&DIRECTORY)

@@ -1,5 +1,3 @@
-//! Tests of the simulated disk.
-
 use std::path::Path;
 
 use journal_core::{Disk as _, SharedFile};
@@ -19,7 +17,7 @@ fn on_disk() -> (SimulatedDisk, SharedFile) {
     (disk, file)
 }
 
-/// The file, opened again after a crash.
+/// After a crash.
 fn again(disk: &SimulatedDisk) -> SharedFile {
     disk.open(Path::new(FILE), true).unwrap()
 }

@@ -1,5 +1,3 @@
-//! Virtual time.
-
 use std::{
     collections::BTreeMap,
     io,
@@ -16,29 +14,28 @@ use rand_pcg::Pcg64;
 use super::pace::Pace;
 use crate::draw::draw;
 
-/// Maximum number of reads of the clock during one poll; more mean an endless loop.
+/// Reads of the clock during one poll; more mean an endless loop.
 const MAX_LOOKS: u64 = 1 << 20;
 
-/// The time of a machine, and its timers.
 #[derive(Debug)]
 pub(super) struct State {
     now: Time,
-    // A time of the simulation, and the clock's time at that moment: the clock may have been set.
+    // A time of the simulation, and what the clock, which may have been set, shows then.
     set: (Time, Time),
     pace: Pace,
     rng: Pcg64,
     timers: BTreeMap<u64, Setting>,
     next_timer: u64,
-    // Wakers with a time of the simulation, independent of the clock.
+    // By times of the simulation, independent of the clock.
     sleepers: BTreeMap<u64, (Time, Waker)>,
-    // How often a task read the clock, set a timer or noted progress, in total and before the current poll.
+    // Reads of the clock, timers and notes of progress, in total and before the current poll.
     looks: u64,
     looks_before: u64,
 }
 
 #[derive(Debug, Default)]
 struct Setting {
-    // When it expires, by the clock.
+    // By the clock.
     due: Option<Time>,
     waker: Option<Waker>,
 }
@@ -58,13 +55,13 @@ impl State {
         }))
     }
 
-    // The clock's time.
+    // By the clock.
     fn shown(&self) -> Time {
         let (world, shown) = self.set;
         shown.plus(self.now.since(world))
     }
 
-    // The time of the simulation when the clock shows `time`.
+    // Of the simulation, when the clock shows `time`.
     fn world_time(&self, time: Time) -> Time {
         let (world, shown) = self.set;
         world.plus(time.since(shown))
@@ -82,8 +79,7 @@ impl State {
     }
 }
 
-/// The clock of a [`Machine`](super::Machine). Reading it with [`TimeSource::now`] costs time. Clones show the same
-/// time.
+/// Reading it with [`TimeSource::now`] costs time. Clones show the same time.
 #[derive(Debug, Clone)]
 pub struct SimulatedClock(pub(super) Arc<Mutex<State>>);
 
@@ -92,23 +88,22 @@ impl SimulatedClock {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The clock's time. In contrast to a read by a task, this does not cost time.
+    /// Costs no time, in contrast to a read by a task.
     pub fn shown(&self) -> Time {
         self.lock().shown()
     }
 
-    /// The time of the simulation.
+    /// Of the simulation.
     pub fn world_now(&self) -> Time {
         self.lock().now
     }
 
-    /// Sets the clock. Timers expire when it shows their time.
+    /// Timers expire when the clock shows their time.
     pub fn set(&self, to: Time) {
         let mut state = self.lock();
         state.set = (state.now, to);
     }
 
-    /// Sets how long work takes from now on.
     pub fn set_pace(&self, pace: Pace) {
         self.lock().pace = pace;
     }
@@ -143,14 +138,13 @@ impl SimulatedClock {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// A number for [`SimulatedClock::wake_at`].
     pub(super) fn new_number(&self) -> u64 {
         let mut state = self.lock();
         state.next_timer += 1;
         state.next_timer
     }
 
-    /// Sets or removes the waker with this number, and the time of the simulation at which it is woken.
+    /// Sets or removes a waker, and the time of the simulation at which it is used.
     pub(super) fn wake_at(&self, number: u64, when: Option<(Time, Waker)>) {
         let sleepers = &mut self.lock().sleepers;
         match when {
@@ -159,7 +153,6 @@ impl SimulatedClock {
         };
     }
 
-    /// Records that a task has made progress.
     pub(super) fn note_progress(&self) {
         self.lock().looks += 1;
     }
@@ -191,7 +184,6 @@ impl TimeSource for SimulatedClock {
     }
 }
 
-/// A timer of a [`SimulatedClock`].
 #[derive(Debug)]
 pub struct SimulatedTimer {
     clock: SimulatedClock,
@@ -239,7 +231,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    // A task that sets a timer to one second, and records the clock's time at its expiry.
+    // Sets a timer to one second, and records the clock's time at its expiry.
     fn sleeper(machine: &mut Machine) -> Rc<Cell<Option<Time>>> {
         let (clock, woken) = (machine.clock(), Rc::new(Cell::new(None)));
         let note = Rc::clone(&woken);

@@ -1,8 +1,8 @@
-//! Threads of a simulated machine.
+//! Threads of a simulated machine, for code that blocks and thus cannot be a polled task, such as the threads of a
+//! [`Scribe`](journal_core::Scribe) in calls of the disk.
 //!
-//! Code that blocks, such as the threads of a [`Scribe`](journal_core::Scribe) in calls of the disk, cannot be a
-//! polled task. It runs in a separate thread, but only while its task is polled. Therefore at most one thread runs at
-//! a time, and a run repeats exactly. Where the code blocks, it yields until the virtual time has come.
+//! A thread runs only while its task is polled, so at most one runs at a time, and a run repeats exactly. Where the
+//! code blocks, it yields until the virtual time has come.
 
 use std::{
     any::Any,
@@ -23,19 +23,17 @@ use netcore::Time;
 use super::clock::SimulatedClock;
 
 thread_local! {
-    /// The simulated thread that runs in this system thread.
+    /// In this system thread.
     static CURRENT: RefCell<Option<Rc<Turns>>> = const { RefCell::new(None) };
 }
 
-/// A command of a task to its thread.
 enum Turn {
-    /// Continue; the waker wakes the task.
     Go(Waker),
-    /// Exit, because the process was killed.
+    /// The process was killed.
     Die,
 }
 
-/// The threads of a process, which die together, because one may hold a lock that another waits for.
+/// They die together, because one may hold a lock that another waits for.
 #[derive(Clone, Default)]
 pub(super) struct Process(Arc<Mutex<Vec<Sender<Turn>>>>);
 
@@ -52,17 +50,15 @@ impl Process {
     }
 }
 
-/// Why a thread yields.
 enum Yielded {
-    /// The thread sleeps until this time of the simulation.
+    /// Until this time of the simulation.
     Sleeps(Time),
-    /// The thread waits until it is woken, or until this time.
+    /// Until the thread is woken, or until this time.
     Waits(Option<Time>),
     Ended,
     Panicked(Box<dyn Any + Send>),
 }
 
-/// The thread's side of the exchange.
 pub(crate) struct Turns {
     turn: Receiver<Turn>,
     yielded: Sender<Yielded>,
@@ -72,17 +68,16 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// The waker of the task; `None` if the thread has to exit.
+    /// `None` if the thread has to exit.
     pub(crate) fn waker(&self) -> Option<Waker> {
         self.waker.borrow().clone()
     }
 
-    /// Waits until the waker is used, or until this time.
+    /// Until the waker is used, or until this time.
     pub(crate) fn wait(&self, until: Option<Time>) {
         self.hand_over(Yielded::Waits(until));
     }
 
-    /// Records progress, which shows that the wake-up had a reason.
     pub(crate) fn note_progress(&self) {
         self.clock.note_progress();
     }
@@ -99,8 +94,8 @@ impl Turns {
     }
 }
 
-/// Blocks the calling simulated thread for this duration. In other threads, or if the process was killed, it returns
-/// immediately. Returns whether time has passed.
+/// Blocks a simulated thread. In other threads, or if the process was killed, it returns immediately. Returns whether
+/// time has passed.
 pub(crate) fn sleep(duration: Duration) -> bool {
     let Some(turns) = CURRENT.with_borrow(Clone::clone).filter(|_| duration > Duration::ZERO) else { return false };
     turns.note_progress();
@@ -108,25 +103,23 @@ pub(crate) fn sleep(duration: Duration) -> bool {
     turns.waker.borrow().is_some()
 }
 
-/// Whether the caller is a simulated thread.
 pub(crate) fn is_thread() -> bool {
     CURRENT.with_borrow(Option::is_some)
 }
 
-/// A task that runs a thread.
 pub(super) struct ThreadTask {
     turn: Sender<Turn>,
     process: Process,
     yielded: Receiver<Yielded>,
     thread: Option<JoinHandle<()>>,
     clock: SimulatedClock,
-    // Its number among the sleepers of the clock.
+    // Among the sleepers of the clock.
     number: u64,
     sleeps_until: Option<Time>,
 }
 
 impl ThreadTask {
-    /// Starts a thread, which runs while the task is polled.
+    /// The thread runs while the task is polled.
     pub(super) fn start(clock: SimulatedClock, process: Process, body: impl FnOnce(&Turns) + Send + 'static) -> Self {
         let (turn, turns) = channel();
         let (yields, yielded) = channel();
@@ -146,7 +139,7 @@ fn run(turn: Receiver<Turn>, yielded: Sender<Yielded>, clock: SimulatedClock, bo
         Ok(()) => Yielded::Ended,
         Err(panic) => Yielded::Panicked(panic),
     };
-    // If the process was killed, this is never received.
+    // Not received if the process was killed.
     let _ = turns.yielded.send(end);
 }
 

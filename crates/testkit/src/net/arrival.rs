@@ -1,9 +1,6 @@
-//! Arrivals at a client.
-
 use bytes::Bytes;
 use netcore::Gone;
 
-/// An arrival at a client.
 #[derive(Debug)]
 pub(super) enum Arrived {
     Bytes(Bytes),

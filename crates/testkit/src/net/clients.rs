@@ -1,5 +1,3 @@
-//! The clients of a simulated network.
-
 use std::{fmt::Debug, iter, net::SocketAddr};
 
 use bytes::Bytes;
@@ -8,46 +6,42 @@ use netcore::{Client, Recorded, Role};
 use super::{Endpoint, Hostable, Net, arrival::Arrived, datagrams::Direction, world::Shared};
 
 impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
-    /// Adds a client at `address` that uses datagrams. Replaces the previous one.
+    /// Over datagrams. Replaces the previous client.
     pub fn add(&mut self, address: SocketAddr, client: C) {
         let since = self.now();
         self.clients.insert(address, Endpoint { client, stream: None, closed: false, since });
     }
 
-    /// Adds a client that connects by a stream; watchers use a listener of their own.
+    /// Watchers use a listener of their own.
     pub fn add_stream(&mut self, address: SocketAddr, role: Role, client: C) {
         let world = &mut *self.shared.lock();
         let (stream, since) = (world.connections.connect(&mut world.chance, address, role), world.chance.now);
         self.clients.insert(address, Endpoint { client, stream: Some(stream), closed: false, since });
     }
 
-    /// Removes the client at `address`, whose connection has ended.
     pub fn remove(&mut self, address: SocketAddr) {
         self.clients.remove(&address);
     }
 
-    /// The client at `address`.
     pub fn client(&self, address: SocketAddr) -> &C {
         &self.clients.get(&address).unwrap_or_else(|| panic!("no client is at {address}")).client
     }
 
-    /// The client at `address`, mutably.
     pub fn client_mut(&mut self, address: SocketAddr) -> &mut C {
         &mut self.clients.get_mut(&address).unwrap_or_else(|| panic!("no client is at {address}")).client
     }
 
-    /// All clients, by address.
     pub fn clients(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
         self.clients.iter().map(|(&address, endpoint)| (address, &endpoint.client))
     }
 
-    /// Sends a datagram to the server from any address, with or without a client.
+    /// From any address, with or without a client.
     pub fn send(&mut self, from: SocketAddr, datagram: impl Into<Bytes>) {
         let world = &mut *self.shared.lock();
         world.datagrams.send(&mut world.chance, Direction::ToServer { from }, datagram.into());
     }
 
-    /// Sends bytes on the stream of the client at `address`, after the client's own output.
+    /// After the client's own output.
     pub fn write(&mut self, address: SocketAddr, bytes: &[u8]) {
         self.collect();
         let Some(&Endpoint { stream: Some(stream), closed: false, .. }) = self.clients.get(&address) else { return };
@@ -55,7 +49,6 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         world.connections.send(&mut world.chance, stream, bytes);
     }
 
-    // Passes an arrival to its client, if there is one.
     pub(super) fn receive(&mut self, address: SocketAddr, what: Arrived) {
         let now = self.now();
         let Some(endpoint) = self.clients.get_mut(&address) else { return };
@@ -72,7 +65,6 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         }
     }
 
-    // Sends the outgoing messages of the clients.
     pub(super) fn collect(&mut self) {
         for (&from, Endpoint { client, stream, closed, .. }) in &mut self.clients {
             let world = &mut *self.shared.lock();
@@ -91,7 +83,6 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
 }
 
 impl<C> Endpoint<C> {
-    // Closes the client's side of its connection.
     fn close(&mut self, shared: &Shared) {
         if std::mem::replace(&mut self.closed, true) {
             return;

@@ -1,5 +1,3 @@
-//! Network conditions, and statistics of their effects.
-
 use std::{ops::RangeInclusive, time::Duration};
 
 use netcore::Time;
@@ -10,43 +8,36 @@ use crate::draw::draw;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// The conditions for datagrams.
+/// For datagrams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conditions {
-    /// Percentage that is lost.
     pub loss_percent: u32,
-    /// Percentage that is duplicated.
     pub double_percent: u32,
-    /// Percentage of those from peers of the server that arrive truncated.
+    /// Of datagrams from peers of the server.
     pub truncate_percent: u32,
-    /// Delay of each copy. With a range, datagrams overtake each other.
+    /// Of each copy. With a range, datagrams overtake each other.
     pub delay: RangeInclusive<Duration>,
-    /// Errors of the server's socket.
     pub socket: SocketFaults,
 }
 
 /// How often calls of the server's socket fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocketFaults {
-    /// Datagrams per thousand that cannot be sent.
     pub send_error_permille: u32,
-    /// Datagrams per thousand at which the send buffer is full for a while.
+    /// Datagrams at which the send buffer is full for a while.
     pub full_permille: u32,
-    /// How long the send buffer stays full.
     pub full: RangeInclusive<Duration>,
-    /// Receptions per thousand that fail. One in ten of these is a system error and causes a back-off.
+    /// One in ten of these is a system error and causes a back-off.
     pub receive_error_permille: u32,
 }
 
 impl SocketFaults {
-    /// Every call succeeds.
     pub const NONE: Self = Self {
         send_error_permille: 0,
         full_permille: 0,
         full: Duration::ZERO..=Duration::ZERO,
         receive_error_permille: 0,
     };
-    /// Each kind of error occurs occasionally.
     pub const SOME: Self = Self {
         send_error_permille: 5,
         full_permille: 5,
@@ -74,27 +65,25 @@ impl Conditions {
     };
 }
 
-/// The conditions for streams, whose order never changes.
+/// For streams, whose order never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamConditions {
-    /// Sizes of the pieces into which a stream is split, in bytes.
+    /// In bytes.
     pub piece: RangeInclusive<usize>,
-    /// Delay of a piece, which arrives after those before it.
+    /// After the pieces before it.
     pub delay: RangeInclusive<Duration>,
-    /// Percentage of pieces before which the connection stalls.
+    /// Pieces before which the connection stalls.
     pub stall_percent: u32,
-    /// Duration of a stall.
     pub stall: RangeInclusive<Duration>,
-    /// Bytes of a stream that may be in flight or unread in each direction. Above that the writer blocks.
+    /// Bytes in flight or unread in each direction. Above that the writer blocks.
     pub window: usize,
-    /// Pieces per thousand at which the connection is reset.
+    /// Pieces at which the connection is reset.
     pub reset_permille: u32,
-    /// Percentage of messages that a client holds back for a while. They are sent together with the following ones,
-    /// in one segment that is split at most once, at an arbitrary place.
+    /// Messages that a client holds back. They are sent together with the following ones, in one segment that is split
+    /// at most once, at an arbitrary place.
     pub cork_percent: u32,
-    /// How long messages are held back.
     pub cork: RangeInclusive<Duration>,
-    /// Messages per thousand after which a client shuts down its sending half but keeps reading.
+    /// Messages after which a client shuts down its sending half but keeps reading.
     pub half_close_permille: u32,
 }
 
@@ -124,35 +113,29 @@ impl StreamConditions {
         half_close_permille: 0,
     };
 
-    // The delay of a piece after the one before it.
+    // After the piece before it.
     pub(super) fn draw_delay(&self, rng: &mut Pcg64) -> Duration {
         let delay = draw(rng, &self.delay);
         if rng.random_range(0..100) < self.stall_percent { delay + draw(rng, &self.stall) } else { delay }
     }
 }
 
-/// Statistics of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Datagrams lost.
     pub lost: u64,
-    /// Datagrams that arrived twice.
     pub doubled: u64,
-    /// Datagrams that arrived truncated.
     pub truncated: u64,
-    /// Calls of the server's socket that failed.
+    /// Failed calls of the server's socket.
     pub socket_errors: u64,
-    /// Datagrams that arrived after a later one, between any two ends.
+    /// By a later datagram between the same ends.
     pub overtaken: u64,
-    /// Connections that were reset.
     pub resets: u64,
-    /// Connections whose client has shut down its sending half before it was finished.
+    /// By the client, before it was finished.
     pub half_closed: u64,
     /// Segments with several messages, or with one that was held back.
     pub corked: u64,
 }
 
-/// The time, and the random decisions.
 #[derive(Debug)]
 pub(super) struct Chance {
     pub(super) now: Time,

@@ -1,5 +1,3 @@
-//! Datagrams that are lost, duplicated and reordered.
-
 use std::{
     collections::{BTreeMap, VecDeque},
     net::SocketAddr,
@@ -13,30 +11,27 @@ use rand::RngExt;
 use super::{arrival::Arrived, conditions::Chance};
 use crate::draw::draw;
 
-/// The largest UDP payload over IPv4, in bytes.
+/// The largest UDP payload over IPv4.
 const MAX_DATAGRAM: usize = 65_507;
 
-/// The direction of a datagram.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Direction {
     ToServer { from: SocketAddr },
     ToClient { to: SocketAddr },
 }
 
-/// Datagrams in flight, and those in the server's receive buffer.
 #[derive(Debug, Default)]
 pub(super) struct Datagrams {
     // By arrival time; the serial number keeps the order of simultaneous arrivals.
     transit: BTreeMap<(Time, u64), (Direction, Bytes)>,
     serial: u64,
     newest_arrived: u64,
-    // Unread datagrams with their arrival times.
+    // With arrival times.
     pub(super) inbox: VecDeque<(Time, SocketAddr, Bytes)>,
-    // When the server last read a datagram.
+    // By the server.
     pub(super) read_at: Time,
-    // The server has closed its socket.
     pub(super) closed: bool,
-    // Until when the server's send buffer is full.
+    // Of the server's send buffer.
     pub(super) full_until: Option<Time>,
     pub(super) reader: Option<Waker>,
     pub(super) writer: Option<Waker>,
@@ -62,12 +57,11 @@ impl Datagrams {
         self.transit.insert((chance.now.plus(delay), self.serial), (direction, datagram));
     }
 
-    /// Since when the server has not read a pending datagram.
+    /// A pending datagram is unread by the server.
     pub(super) fn unread_since(&self) -> Option<Time> {
         self.inbox.front().map(|&(since, ..)| since.max(self.read_at))
     }
 
-    /// Whether the server's send buffer is full.
     pub(super) fn is_full(&self, chance: &Chance) -> bool {
         self.full_until.is_some_and(|until| chance.now < until)
     }
@@ -77,7 +71,7 @@ impl Datagrams {
         self.transit.keys().next().map(|&(due, _)| due).into_iter().chain(writable).min()
     }
 
-    /// Processes all arrivals that are due. `is_peer` returns whether the server knows a client.
+    /// `is_peer` returns whether the server knows a client.
     pub(super) fn arrive(
         &mut self,
         chance: &mut Chance,

@@ -1,4 +1,4 @@
-//! Records all output of a server, in all its runs.
+//! All output of a server, in all its runs.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -9,24 +9,24 @@ use bytes::{Bytes, BytesMut};
 use netcore::{History, PeerId};
 use netshell::ConnectionId;
 
-/// The output sent to each peer, in order. A history is one item.
+/// To each peer, in order. A history is one item.
 pub type Delivered = BTreeMap<PeerId, Vec<Bytes>>;
 
 /// The index of a transport, and one of its connections.
 type Place = (usize, ConnectionId);
 
-/// The output sent to each peer, by the peer numbers of the host.
+/// By the peer numbers of the host.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) delivered: Delivered,
-    /// All digests that the room has had.
+    /// All that the room has had.
     pub(super) digests: HashSet<u64>,
     places: BTreeMap<Place, PeerId>,
-    // The next peer number, counted like in the host.
+    // Counted as in the host.
     next_peer: u64,
-    // The output that counts as delivered to a peer once it receives further output.
+    // Counts as delivered to a peer once it receives further output.
     expected: Delivered,
-    // The peers at the time of the crash.
+    // At the time of the crash.
     returning: BTreeMap<SocketAddr, PeerId>,
 }
 
@@ -52,13 +52,12 @@ impl Ledger {
         }
     }
 
-    /// The server has ended.
     pub(super) fn clear(&mut self) {
         self.places.clear();
         self.returning.clear();
     }
 
-    /// Sets the expected output. The delivered output is a prefix of it, except for losses in a power cut.
+    /// The delivered output is a prefix of it, except for losses in a power cut.
     pub(super) fn set_expected(&mut self, expected: Delivered) {
         self.delivered.retain(|peer, _| expected.contains_key(peer));
         for (peer, delivered) in &mut self.delivered {
@@ -68,7 +67,7 @@ impl Ledger {
         self.expected = expected;
     }
 
-    /// Prepares for a resumed server with these peers.
+    /// The peers of the resumed server.
     pub(super) fn resume(&mut self, next: PeerId, peers: impl Iterator<Item = (SocketAddr, PeerId)>) {
         self.clear();
         self.next_peer = next.0;
@@ -81,7 +80,6 @@ impl Ledger {
     }
 }
 
-/// The bytes of a history.
 pub(crate) fn bytes_of(history: &History) -> Bytes {
     let mut bytes = BytesMut::new();
     history.segments().for_each(|segment| bytes.extend_from_slice(segment));

@@ -12,7 +12,6 @@ use netshell::{ByteStream, Listen};
 
 use super::{arrival::End, streams::Segments, world::Shared};
 
-/// A listener.
 #[derive(Debug)]
 pub(super) struct SimulatedListener {
     shared: Shared,
@@ -48,7 +47,6 @@ impl Drop for SimulatedListener {
     }
 }
 
-/// The server's end of a connection.
 #[derive(Debug)]
 pub(super) struct SimulatedStream {
     shared: Shared,

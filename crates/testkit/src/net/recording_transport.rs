@@ -1,5 +1,3 @@
-//! Records the outputs of a transport.
-
 use std::{
     collections::BTreeMap,
     io,
@@ -13,7 +11,7 @@ use netshell::{Answer, ConnectionEvent, ConnectionId, Delivery, Transport};
 
 use super::{ledger, world::Shared};
 
-/// Passes all calls through to a transport and records the address of each connection.
+/// Passes all calls through, and records the address of each connection.
 #[derive(Debug)]
 pub(super) struct RecordingTransport<T> {
     transport: T,
@@ -27,7 +25,6 @@ impl<T> RecordingTransport<T> {
         Self { transport, index, shared, addresses: BTreeMap::new() }
     }
 
-    // Records a frame sent to a peer.
     fn record(&self, id: ConnectionId, frame: Bytes) {
         self.shared.lock().ledger.deliver((self.index, id), frame);
     }

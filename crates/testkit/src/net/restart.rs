@@ -1,5 +1,3 @@
-//! The server is stopped, killed and resumed from its journal, and its clock is set.
-
 use std::{fmt::Debug, net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
@@ -9,26 +7,22 @@ use netcore::{Client, Leave, Link, PeerId, Recorded, Time};
 use super::{Delivered, Hostable, Net, build_host, shared_room::SharedRoom, spawn};
 use crate::disk::Crash;
 
-/// The state from which a killed server is resumed; see [`journal_core::Resumable`].
+/// See [`journal_core::Resumable`].
 #[derive(Debug)]
 pub struct Restart<E: Recorded> {
-    /// The resumed room.
     pub room: Journalled<E>,
-    /// Holds outputs back until the journal is written.
     pub hold: JournalHold,
-    /// The time of the last arrival.
     pub at: Time,
-    /// The number of the next peer.
     pub next_peer: PeerId,
-    /// The peers at that time.
+    /// At the time of the last arrival.
     pub peers: Vec<(PeerId, Link, SocketAddr)>,
-    /// Peers that receive their last messages again.
+    /// Last messages that are sent again.
     pub farewells: Vec<(SocketAddr, Vec<Bytes>)>,
 }
 
 impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
-    /// Crashes the server. Messages in flight to clients arrive after a kill, and are lost after a power cut.
-    /// Connections are closed or reset; clients on datagrams are not notified.
+    /// Messages in flight to clients arrive after a kill, and are lost after a power cut. Connections are closed or
+    /// reset; clients on datagrams are not notified.
     pub fn crash(&mut self, how: Crash) {
         self.machine.check_sleepers();
         self.machine.kill(self.server);
@@ -40,7 +34,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         }
     }
 
-    /// Stops the server so that it can be resumed.
+    /// So that it can be resumed.
     pub fn suspend(&mut self) {
         if let Some(stop) = self.stop.take() {
             // A server that has ended does not listen.
@@ -48,7 +42,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         }
     }
 
-    /// Resumes a room whose server has ended, at the time of its last arrival.
+    /// At the time of the last arrival.
     pub fn resume(&mut self, restart: Restart<E>) {
         assert!(!self.is_up(), "the server has not ended");
         let Restart { room, hold, at, next_peer, peers, farewells } = restart;
@@ -68,13 +62,13 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         (self.server, self.stop) = (server, Some(stop));
     }
 
-    /// Sets the server's clock forward.
+    /// The server's clock.
     pub fn jump(&mut self, by: Duration) {
         let clock = self.machine.clock();
         clock.set(clock.shown().plus(by));
     }
 
-    /// Sets the server's clock back, but not below zero.
+    /// The server's clock, not below zero.
     pub fn jump_back(&mut self, by: Duration) {
         let clock = self.machine.clock();
         let now = clock.shown();
@@ -83,23 +77,23 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         clock.set(to);
     }
 
-    /// Excuses unread input: the server cannot read it, because too much output waits for its disk.
+    /// The server cannot read input, because too much output waits for its disk.
     pub(crate) fn excuse(&mut self) {
         self.behind = self.behind.max(self.now());
     }
 
-    /// Records a state that the room had without an input.
+    /// The room had this state without an input.
     pub(crate) fn note_state(&mut self, digest: u64) {
         self.shared.lock().ledger.digests.insert(digest);
     }
 
-    /// All output sent to each peer so far, in all runs of the server.
+    /// In all runs of the server.
     pub fn delivered(&self) -> Delivered {
         self.shared.lock().ledger.delivered.clone()
     }
 
-    /// Sets the output of a replay of the resumed journal for each peer. A peer that receives further output has not
-    /// lost any, so the replayed output then counts as delivered, including the part that was in flight.
+    /// The output of a replay of the resumed journal. A peer that receives further output has not lost any, so the
+    /// replayed output then counts as delivered, including the part that was in flight.
     pub fn set_expected(&mut self, expected: Delivered) {
         self.shared.lock().ledger.set_expected(expected);
     }

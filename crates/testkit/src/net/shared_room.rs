@@ -13,20 +13,18 @@ use netcore::{
 
 use super::world::Shared;
 
-/// An engine whose room can be shared with other threads.
+/// Its room can be shared with other threads.
 pub trait Hostable: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static {}
 
 impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static> Hostable for E {}
 
-/// A room with an engine, shared between the host and the test.
 pub(super) struct SharedRoom<E: Recorded> {
     room: Arc<RwLock<Journalled<E>>>,
     shared: Shared,
-    // The time of the last input.
+    // Of the last input.
     latest: Time,
 }
 
-/// A reference to an engine, which locks the room.
 pub struct EngineRef<'a, E: Recorded>(RwLockReadGuard<'a, Journalled<E>>);
 
 impl<E: Recorded> Deref for EngineRef<'_, E> {

@@ -1,5 +1,3 @@
-//! The server's simulated UDP socket.
-
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -13,7 +11,6 @@ use rand::RngExt;
 use super::{datagrams::Direction, world::Shared};
 use crate::draw::draw;
 
-/// The server's socket.
 #[derive(Debug)]
 pub(super) struct SimulatedSocket(Shared);
 

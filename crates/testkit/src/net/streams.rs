@@ -20,14 +20,13 @@ use super::{
 };
 use crate::draw::draw;
 
-/// All connections so far, and those not accepted yet.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     all: Vec<Connection>,
     connecting: BTreeMap<(Time, usize), Role>,
-    // One for players, one for watchers.
+    // For players, and for watchers.
     listeners: BTreeMap<Role, Listener>,
-    // Connections that may have data in flight.
+    // They may have data in flight.
     active: Vec<usize>,
 }
 
@@ -38,21 +37,17 @@ struct Listener {
     waker: Option<Waker>,
 }
 
-/// A connection between a client and the server.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) address: SocketAddr,
     pub(super) to_server: Pipe,
     pub(super) to_client: Pipe,
-    // Output of the client that is beyond the window, or held back.
+    // Beyond the window, or held back.
     pub(super) unsent: BytesMut,
-    // Until when the client holds its output back.
+    // While the client holds its output back.
     corked: Option<Time>,
-    // The client has finished sending.
     pub(super) closing: bool,
-    // The client knows that the connection has ended.
     pub(super) end_known: bool,
-    // The server has closed its end.
     pub(super) left: bool,
 }
 
@@ -70,7 +65,6 @@ impl Connection {
         }
     }
 
-    // Sends as much of the client's queue as the window permits.
     pub(super) fn send_unsent(&mut self, chance: &mut Chance) {
         self.send_as(chance, Segments::Small);
     }
@@ -86,7 +80,7 @@ impl Connection {
         }
     }
 
-    // The server closes its end, with a reset if there is unread input.
+    // With a reset if there is unread input.
     pub(super) fn leave(&mut self, chance: &mut Chance) {
         self.left = true;
         let end = if self.to_server.has_unread() { End::Broken } else { End::Closed };
@@ -139,13 +133,13 @@ impl Connection {
         self.reset(chance);
     }
 
-    /// Resets the connection; both ends notice.
+    /// Both ends notice.
     pub(super) fn reset(&mut self, chance: &mut Chance) {
         chance.traffic.resets += 1;
         self.break_off();
     }
 
-    // The end of the connection, if the client does not know it yet.
+    // The client does not know it yet.
     fn unknown_end(&self) -> Option<End> {
         self.to_client.ended().filter(|_| !self.end_known)
     }
@@ -161,7 +155,6 @@ impl Connections {
         &mut self.all[connection]
     }
 
-    /// Connects a client to a listener.
     pub(super) fn connect(&mut self, chance: &mut Chance, address: SocketAddr, listener: Role) -> usize {
         let delay = draw(&mut chance.rng, &chance.stream_conditions.delay);
         let connection = self.all.len();
@@ -171,7 +164,6 @@ impl Connections {
         connection
     }
 
-    /// Sends bytes of a client.
     pub(super) fn send(&mut self, chance: &mut Chance, connection: usize, bytes: &[u8]) {
         let connection = self.connection(connection);
         if connection.closing {
@@ -188,7 +180,6 @@ impl Connections {
         connection.send_unsent(chance);
     }
 
-    /// A client finishes sending.
     pub(super) fn close(&mut self, chance: &mut Chance, connection: usize) {
         let connection = self.connection(connection);
         if !connection.closing {
@@ -210,7 +201,7 @@ impl Connections {
         self.listeners.entry(listener).or_default().closed = false;
     }
 
-    /// The server's machine has lost power with all its connections; the clients receive resets.
+    /// The server's machine has lost power.
     pub(super) fn break_all(&mut self, chance: &mut Chance) {
         for &connection in &self.active {
             let connection = &mut self.all[connection];
@@ -229,7 +220,7 @@ impl Connections {
         }
     }
 
-    /// Since when the server has not read pending input of a client.
+    /// Pending input is unread by the server.
     pub(super) fn unread_since(&self) -> Option<Time> {
         let connections =
             self.active.iter().map(|&connection| &self.all[connection]).filter(|connection| !connection.left);

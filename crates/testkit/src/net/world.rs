@@ -1,4 +1,4 @@
-//! The state of the simulated network, shared by all ends.
+//! The simulated network, shared by all ends.
 
 use std::{
     collections::BTreeMap,
@@ -21,24 +21,20 @@ use super::{
     streams::Connections,
 };
 
-/// All data in flight.
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) chance: Chance,
     pub(super) datagrams: Datagrams,
     pub(super) connections: Connections,
-    // The server's transport and connection for each address.
+    // The server's transport and connection.
     pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
-    // Arrivals at clients, in order.
     arrived: Vec<(SocketAddr, Arrived)>,
-    // The next arrival known when the server began to work.
+    // As known when the server began to work.
     due: Option<Time>,
-    // The output of the server.
     pub(super) ledger: Ledger,
 }
 
 impl World {
-    /// The time of the next arrival.
     pub(super) fn next_due(&mut self) -> Option<Time> {
         let now = self.chance.now;
         let waiting = (!self.arrived.is_empty()).then_some(now);
@@ -47,7 +43,7 @@ impl World {
         self.due
     }
 
-    /// Processes all arrivals that are due. Returns the arrivals at clients, in order.
+    /// Returns the arrivals at clients, in order.
     pub(super) fn arrive(&mut self) -> Vec<(SocketAddr, Arrived)> {
         self.due = None;
         let Self { chance, datagrams, connections, places, arrived, .. } = self;
@@ -56,7 +52,7 @@ impl World {
         std::mem::take(arrived)
     }
 
-    /// Processes the arrivals that have become due since the server began to work.
+    /// Arrivals since the server began to work.
     pub(super) fn process_due(&mut self) {
         if self.due.is_some_and(|due| due <= self.chance.now) {
             self.arrived = self.arrive();
@@ -65,7 +61,7 @@ impl World {
     }
 }
 
-/// A handle on the network, shared with the simulated sockets of the server.
+/// Shared with the simulated sockets of the server.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
     world: Arc<Mutex<World>>,
@@ -92,7 +88,7 @@ impl Shared {
         Self { world: Arc::new(Mutex::new(world)), clock }
     }
 
-    /// The network at the current time. Everything runs in one thread, so this never blocks.
+    /// Everything runs in one thread, so this never blocks.
     pub(super) fn lock(&self) -> MutexGuard<'_, World> {
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
         world.chance.now = self.clock.world_now();

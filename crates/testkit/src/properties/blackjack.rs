@@ -1,5 +1,3 @@
-//! Properties of the decoders of the blackjack programs and of table files.
-
 use std::mem;
 
 use blackjack::{
@@ -12,13 +10,12 @@ use blackjack::{
 use bytes::BytesMut;
 use netcore::{Client as _, DecodeError, Framing, Protocol, Time};
 
-/// The largest number of bytes buffered of an incomplete message: all but the last, including the length of a binary
-/// one.
+/// Bytes of an incomplete message: all but the last, including the length of a binary one.
 const MOST_KEPT: usize = MAX_MESSAGE as usize + 4;
-/// Sizes of the pieces in which a stream arrives, in addition to the whole stream.
+/// In which a stream arrives, besides the whole.
 const PIECES: [usize; 6] = [1, 2, 3, 7, 64, 300];
 
-/// Player messages as a dealer decodes them.
+/// As a dealer decodes them.
 pub fn player_message(bytes: &[u8]) {
     let decoder = || {
         let mut decoder = PlayerDecoder::default();
@@ -36,7 +33,7 @@ pub fn player_message(bytes: &[u8]) {
         let (found, why) = in_pieces(bytes, pieces, decoder());
         assert_eq!((found, why.map(kind)), (slowly.clone(), error.clone().map(kind)), "in pieces of {pieces}");
     }
-    // A message in one frame decodes to the same message; a text message may lack its NUL there.
+    // In one frame, a text message may lack its NUL.
     let mut decoder = PlayerDecoder::default();
     if let Ok(request) = decoder.decode(bytes) {
         let written = request.message.to_bytes(request.dialect);
@@ -53,7 +50,7 @@ pub fn player_message(bytes: &[u8]) {
     }
 }
 
-/// Dealer messages as a player decodes them, and the state of the player.
+/// As a player decodes them, and the state of the player.
 pub fn dealer_message(bytes: &[u8]) {
     for dialect in [Dialect::Text, Dialect::Binary] {
         let decoder = || {
@@ -95,8 +92,7 @@ fn client(dialect: Dialect, space: StateSpace) -> Client {
     Client::new(Name::new(b"Ann").expect("a name"), dialect, Framing::Stream, space)
 }
 
-// Feeds a stream in pieces of this size to a player that always stands. Returns its answers, its final hand, and
-// whether it is over.
+// A player that always stands. Returns its answers, its final hand, and whether it is over.
 fn stands(bytes: &[u8], dialect: Dialect, pieces: usize) -> (Vec<Vec<u8>>, u8, bool) {
     let (mut player, mut said) = (client(dialect, StateSpace::Soft), vec![]);
     for piece in bytes.chunks(pieces) {
@@ -108,7 +104,7 @@ fn stands(bytes: &[u8], dialect: Dialect, pieces: usize) -> (Vec<Vec<u8>>, u8, b
     (said, player.hand().total(), player.is_over())
 }
 
-// Plays by the messages of a dealer while they are valid, and learns from them. It hits sometimes, but never with 21.
+// Plays by the messages while they are valid, and learns from them. Hits sometimes, but never with 21.
 fn receive_all(messages: &[DealerMessage]) {
     for space in [StateSpace::Coarse, StateSpace::Soft] {
         let (mut player, mut table) = (client(Dialect::Text, space), QTable::new(space));
@@ -147,7 +143,7 @@ fn receive_all(messages: &[DealerMessage]) {
     }
 }
 
-// Decodes a stream that arrives in pieces of this size, up to the first invalid message.
+// In pieces of this size, up to the first invalid message.
 fn in_pieces<T>(
     bytes: &[u8],
     pieces: usize,
@@ -168,7 +164,7 @@ fn in_pieces<T>(
     (messages, None)
 }
 
-// Normalizes errors that are found earlier or later, depending on how much of a message has arrived.
+// An error may be found earlier or later, depending on how much of a message has arrived.
 fn kind(error: DecodeError) -> DecodeError {
     match error {
         DecodeError::TooLong { max, .. } => DecodeError::TooLong { length: 0, max },
@@ -176,7 +172,7 @@ fn kind(error: DecodeError) -> DecodeError {
     }
 }
 
-/// Table files: writing reverses reading, or the error names the place.
+/// Writing reverses reading, or the error names the place.
 pub fn table(file: &[u8]) {
     let mut file = file.to_vec();
     let mut result = QTable::from_file(&file);
@@ -219,7 +215,7 @@ fn whole(table: &QTable, file: &[u8]) {
     if twice.merge(table).is_ok() {
         assert_eq!(twice.since(table), *table);
     }
-    // Training can continue, however full the table is.
+    // However full the table is.
     let mut trainer = Trainer::seeded(table.clone(), Explore::UntilConfident, 1, 0);
     trainer.play(10).expect("no round takes all cards");
     assert!(trainer.table().visited().count() >= table.visited().count());

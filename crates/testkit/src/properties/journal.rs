@@ -1,5 +1,3 @@
-//! Properties of the journal reader.
-
 use std::{path::Path, sync::Arc};
 
 use crc32fast::Hasher;
@@ -9,15 +7,13 @@ use netcore::{Gone, Input, Leave, Link, Outbox, Recorded, Role, Room};
 use super::assert_printable;
 use crate::disk::SimulatedDisk;
 
-/// The offset of the first record.
 const RECORDS: usize = 1_536;
-/// Number of deadlines given to a resumed room.
+/// Given to a resumed room.
 const DEADLINES: usize = 3;
 
-/// Journals: a file is read to its end or its first error, records can be written again, and a resumable match can be
-/// resumed. A fuzzer cannot find checksums, so the same is checked for the file with corrected checksums. Digests are
-/// not corrected: a state with the recorded digest is trusted, and so is one of earlier rules, whose digest cannot be
-/// compared.
+/// A file is read to its end or its first error, records can be written again, and a resumable match can be resumed:
+/// also with corrected checksums, which a fuzzer cannot find. Digests are not corrected: a state with the recorded
+/// digest is trusted, and so is one of earlier rules, whose digest cannot be compared.
 pub fn journal(bytes: &[u8]) {
     play(bytes);
     play(&mended(bytes));
@@ -34,7 +30,7 @@ fn play(bytes: &[u8]) {
     games::list!(resume_any);
 }
 
-// Reads all records and writes them again. Returns the head.
+// Writes all records again. Returns the head.
 fn read(bytes: &[u8]) -> Option<Head> {
     let length = bytes.len() as u64;
     let mut reader = match Reader::new(bytes, length) {
@@ -77,7 +73,7 @@ fn assert_whole(bytes: &[u8]) {
     assert_eq!(reader.torn(), 0, "what was written is whole");
 }
 
-// Replays the journal up to its first error, and resumes it if possible.
+// Up to the first error, and resumes the journal if possible.
 fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
     if !head.has_rules_of::<E>() {
         return;
@@ -117,7 +113,6 @@ fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
     assert_whole(&disk.written(journal));
 }
 
-// Replays record by record, even if the match cannot be resumed.
 fn replay<E: Recorded>(head: &Head, bytes: &[u8]) {
     let (Ok(mut replay), Ok(mut reader)) = (Replay::<E>::start(head), Reader::new(bytes, bytes.len() as u64)) else {
         return;
@@ -133,7 +128,6 @@ fn replay<E: Recorded>(head: &Head, bytes: &[u8]) {
     }
 }
 
-// Corrects the checksums.
 fn mended(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let (mut at, mut sum) = (RECORDS, 0);

@@ -1,5 +1,3 @@
-//! Properties of the parsers of mastermind.
-
 use bytes::BytesMut;
 use mastermind::{
     Client, ClientMessage, Code, Day, Mastermind, Origin, Puzzle, Record, Rules, ServerMessage,
@@ -11,7 +9,7 @@ use mastermind::{
 };
 use netcore::{Client as _, Framing, Link, Protocol, Time};
 
-/// Lines typed by a player.
+/// Typed by a player.
 pub fn line(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Ok(code) = text.parse::<Code>() {
@@ -31,7 +29,7 @@ pub fn line(bytes: &[u8]) {
     }
 }
 
-/// Messages of players: encoding reverses decoding, over frames and in lines with arbitrary splits.
+/// Encoding reverses decoding, over frames and in lines with arbitrary splits.
 pub fn client_message(bytes: &[u8]) {
     if let Ok(message) = ClientMessage::parse(bytes) {
         let written = message.to_frame(Framing::Whole);
@@ -44,7 +42,7 @@ pub fn client_message(bytes: &[u8]) {
     }
     let whole = Mastermind::decode(&mut Decoder, bytes, Framing::Whole);
     assert_eq!(whole.is_err(), bytes.len() > MAX_MESSAGE);
-    // The same lines, in one piece and byte by byte.
+    // In one piece and byte by byte.
     let read = |piece: usize| {
         let (mut decoder, mut buffer, mut all) = (Decoder, BytesMut::new(), vec![]);
         for piece in bytes.chunks(piece) {
@@ -62,8 +60,7 @@ pub fn client_message(bytes: &[u8]) {
     assert_eq!(read(1), read(bytes.len().max(1)));
 }
 
-/// Messages of a server: encoding reverses decoding. Whatever state a message leaves in a client, a refresh corrects
-/// it.
+/// Encoding reverses decoding. Whatever state a message leaves in a client, a refresh corrects it.
 pub fn server_message(bytes: &[u8]) {
     if let Ok(message) = ServerMessage::parse(bytes) {
         let written = message.to_frame(Framing::Whole);
@@ -95,7 +92,7 @@ pub fn server_message(bytes: &[u8]) {
     }
 }
 
-/// Record files: encoding reverses decoding.
+/// Encoding reverses decoding.
 pub fn record(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match text.parse::<Record>() {
@@ -110,7 +107,7 @@ pub fn record(bytes: &[u8]) {
                 let longest = bars.lines().map(|line| line.chars().filter(|&shown| shown == '█').count()).max();
                 assert!(longest <= Some(width.max(1)), "{bars}");
             }
-            // Another puzzle can be added, regardless of their number.
+            // Regardless of their number.
             let rules = Rules::new(MAX_LENGTH, MAX_COLOURS, true).expect("the largest game");
             let mut record = record;
             for origin in [Origin::Day(Day(u32::MAX)), Origin::Seed(u64::MAX)] {

@@ -1,5 +1,3 @@
-//! Properties of the decoders of the robots programs.
-
 use std::{fmt::Debug, mem};
 
 use bytes::BytesMut;
@@ -12,7 +10,7 @@ use robots::{
     protocol::{MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, Robots, ServerDecoder, encode},
 };
 
-/// Client messages as a server decodes them.
+/// As a server decodes them.
 pub fn client_message(bytes: &[u8]) {
     datagram::<ClientMessage>(bytes, 0);
     let messages = stream(bytes, |buffer| take_message::<ClientMessage>(buffer, Robots::MAX_MESSAGE, 0));
@@ -33,7 +31,7 @@ pub fn client_message(bytes: &[u8]) {
     assert_eq!(at_once(bytes, |buffer| Robots::take(&mut (), buffer)).0, read);
 }
 
-/// Server messages as a client decodes them, and the state of the client.
+/// As a client decodes them, and the state of the client.
 pub fn server_message(bytes: &[u8]) {
     datagram::<ServerMessage>(bytes, MAX_SERVER_ITEMS);
     unseen(bytes);
@@ -69,7 +67,6 @@ fn text(text: &str) -> ShortText {
     ShortText::try_from(text).expect("a short text")
 }
 
-/// The parameters of a small game.
 pub(super) fn parameters() -> Parameters {
     Parameters {
         server_name: text("here"),
@@ -82,7 +79,7 @@ pub(super) fn parameters() -> Parameters {
     }
 }
 
-// Sends a client one message; `true` if a picture is due.
+// `true` if a picture is due.
 fn receive(client: &mut Client, message: &ServerMessage) -> bool {
     let mut bytes = BytesMut::new();
     encode(message, &mut bytes);
@@ -92,8 +89,7 @@ fn receive(client: &mut Client, message: &ServerMessage) -> bool {
     event.is_picture_due()
 }
 
-// The same bytes in one piece, without rendering: the client reaches the same state as one that is rendered after
-// each step.
+// The client reaches the same state as one that is rendered after each step.
 fn unseen(bytes: &[u8]) {
     let (mut whole, mut stepwise) = (Client::new(text("a"), None), Client::new(text("a"), None));
     let received = whole.receive(Time::ZERO, bytes);
@@ -109,12 +105,12 @@ fn unseen(bytes: &[u8]) {
     assert_eq!(whole.picture(), stepwise.picture());
 }
 
-/// Draw messages as a GUI decodes them.
+/// As a GUI decodes them.
 pub fn draw_message(bytes: &[u8]) {
     datagram::<DrawMessage>(bytes, MAX_PICTURE_ITEMS);
 }
 
-/// Input messages as a client decodes them.
+/// As a client decodes them.
 pub fn input_message(bytes: &[u8]) {
     datagram::<InputMessage>(bytes, 0);
 }
@@ -140,7 +136,7 @@ fn datagram<T: Encode + Decode + PartialEq + Debug>(bytes: &[u8], max_items: u32
     }
 }
 
-// The messages of a stream up to the first error, which must not depend on how the stream is split.
+// Up to the first error, independent of the splits.
 fn stream<T: PartialEq + Debug>(
     bytes: &[u8],
     decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError> + Clone,
@@ -162,7 +158,6 @@ fn stream<T: PartialEq + Debug>(
     messages
 }
 
-// The messages of a stream, and the error after them.
 fn at_once<T>(
     bytes: &[u8],
     mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError>,

@@ -1,5 +1,3 @@
-//! Properties of recorded rooms whose peers send arbitrary bytes with arbitrary splits.
-
 use std::{mem, path::Path, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
@@ -10,7 +8,7 @@ use netcore::{Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recor
 use super::robots::parameters;
 use crate::{by_hand::Match, disk::SimulatedDisk};
 
-/// Peers that are connected at the same time.
+/// At the same time.
 const PEERS: usize = 4;
 const GRID: &str = include_str!("../../../../maps/shaft.txt");
 
@@ -56,7 +54,7 @@ pub fn room(script: &[u8]) {
     }
 }
 
-// Nuggets with everything that delays or hides something.
+// Everything that delays or hides something.
 fn extras(config: nuggets::Config) -> nuggets::Config {
     let vision = nuggets::visibility::Vision { radius: Some(5) };
     let rules = nuggets::Rules { steal_percent: 20, drop_on_quit: true, vision, ..config.rules };
@@ -70,10 +68,10 @@ fn dealer(paced: bool) -> blackjack::Config {
     blackjack::Config { tables: 2, players: 1 + usize::from(paced), forever: paced, trace: paced, delay, ..config }
 }
 
-/// The number of arrivals after which a replay is restored from its own state.
+/// Arrivals after which a replay is restored from its own state.
 const RESTORED: u64 = 5;
 
-/// A peer, and its bytes that the room has not processed yet.
+/// Not processed by the room yet.
 #[derive(Debug)]
 struct Guest {
     peer: PeerId,
@@ -176,7 +174,7 @@ where
         rest
     }
 
-    // Sends bytes of a guest, and lets the room process them while they contain messages.
+    // The room processes the bytes while they contain messages.
     fn receive(&mut self, place: usize, sent: &[u8]) {
         let Some(Guest { peer, unread, .. }) = &mut self.guests[place] else { return };
         let (peer, mut unread) = (*peer, mem::take(unread));
@@ -218,7 +216,7 @@ where
         self.input(input, copy);
     }
 
-    // Passes an input to the room, and to a copy that does not see the bytes after it.
+    // The copy does not see the bytes after the input.
     fn input(&mut self, input: &Input<'_, &[u8]>, mut copy: Hosted<E>) -> Progress {
         let (mut out, mut copied) = (Outbox::new(), Outbox::new());
         let progress = self.game.room.input(self.game.now, input.borrowed(), &mut out);

@@ -1,5 +1,3 @@
-//! Crashes and restarts of the simulated process.
-
 use std::{io, path::Path, time::Duration};
 
 use journal_core::{Disk, Parts, Resumable, ResumeError, SyncPolicy};
@@ -15,17 +13,17 @@ use crate::{
     net::Restart,
 };
 
-/// A peer that was closed this shortly before a crash receives its last messages again.
+/// Before a crash: a peer closed in this time receives its last messages again.
 const FAREWELL: Duration = SECOND;
 
 impl<G: Game> Simulation<G> {
-    // Stops the server by a signal, and restarts it.
+    // By a signal.
     pub(super) fn suspend(&mut self) -> Next {
         self.report.count("stopped to be resumed");
         for each in self.matches.iter_mut().filter(|each| !each.over && each.end.is_open()) {
             each.net.suspend();
         }
-        // The server is killed if it takes too long.
+        // Killed if it takes too long.
         let until = self.random_time_within(2 * HANG);
         let mut closed = false;
         while self.now() < until && !self.disk.is_dead() {
@@ -60,7 +58,7 @@ impl<G: Game> Simulation<G> {
             while self.now() < until {
                 self.step(until);
             }
-            // It may be killed while it is being resumed.
+            // Killed while it is being resumed.
             if self.rng.random_range(0..6) == 0 {
                 let death = self.draw_death(60);
                 self.disk.set_fault(Some(death));
@@ -81,8 +79,7 @@ impl<G: Game> Simulation<G> {
         }
     }
 
-    // Ends the process and checks the state that it left. Returns the resumable matches, in order, and discards the
-    // others.
+    // Checks what the process left. Returns the resumable matches, in order, and discards the others.
     pub(super) fn crash(&mut self, how: Crash) -> Vec<Resumable<G::Server>> {
         self.report.count(match how {
             Crash::Kill => "killed",
@@ -176,7 +173,7 @@ impl<G: Game> Simulation<G> {
         Some(resumable)
     }
 
-    // Restarts the server. Returns `false` if it is killed meanwhile.
+    // Returns `false` if it is killed meanwhile.
     fn restart(&mut self, ready: Vec<Resumable<G::Server>>) -> bool {
         start_over(&mut self.scribes, &mut self.writing, &self.disk);
         for (each, resumable) in self.matches.iter_mut().zip(ready) {
@@ -196,8 +193,8 @@ impl<G: Game> Simulation<G> {
     }
 }
 
-// Checks a journal on a disk that loses and changes data: either it is refused, or it leads to a state that the match
-// had, and contains all certain arrivals. Returns the event to count.
+// The disk loses and changes data: the journal is refused, or leads to a state that the match had, with all certain
+// arrivals. Returns the event to count.
 fn examine<G: Game>(each: &Match<G>, certain: &SimulatedDisk, disk: &SimulatedDisk) -> &'static str {
     let journal: &Path = &each.journal;
     let found_out = "dishonest disks found out";

@@ -1,5 +1,3 @@
-//! The random choices for a whole simulation.
-
 use journal_core::{MAX_SIZE, SyncPolicy};
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -10,20 +8,19 @@ use crate::{
     net::{Conditions, StreamConditions},
 };
 
-/// The kinds of faults of a simulation, and its configuration.
+/// The faults and the configuration of a simulation.
 pub(super) struct Mix {
-    /// Rooms that share a scribe.
+    /// They share a scribe.
     pub(super) rooms: u64,
     pub(super) sync: SyncPolicy,
-    /// How many bytes of each journal are kept.
+    /// Bytes of each journal that are kept.
     pub(super) max: u64,
     pub(super) latency: Latency,
     pub(super) conditions: Conditions,
     pub(super) streams: StreamConditions,
     pub(super) pace: Pace,
-    /// Calls of the disk fail at some time.
     pub(super) bad_disk: bool,
-    /// At some time, the disk loses, misplaces and changes data that it has reported as written.
+    /// The disk loses, misplaces and changes data that it has reported as written.
     pub(super) dishonest: bool,
 }
 

@@ -1,5 +1,3 @@
-//! Checks the state after a crash.
-
 use std::{collections::BTreeMap, fmt::Debug, path::Path};
 
 use bytes::Bytes;
@@ -11,29 +9,27 @@ use crate::{
     net::{Delivered, Hostable, Net, bytes_of},
 };
 
-/// The result of replaying a journal after a crash.
+/// By a replay after a crash.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is true or not by itself")]
 pub(super) struct Survived {
-    /// The journal was given up and is marked as cut.
+    /// Given up and marked as cut.
     pub(super) cut: bool,
-    /// The match had ended.
     pub(super) over: bool,
-    /// Delivered messages are missing from the journal, which is permitted after a power cut.
+    /// Delivered messages are missing, which is permitted after a power cut.
     pub(super) forked: bool,
-    /// Number of frames that were delivered.
+    /// Delivered.
     pub(super) frames: u64,
     pub(super) snapshots: u64,
     pub(super) segments: u64,
-    /// Peers that were closed before all their output was delivered.
     pub(super) interrupted: Vec<Interrupted>,
-    /// The output that counts as delivered once the server is resumed: peers that received less are updated.
+    /// Counts as delivered once the server is resumed: peers that received less are updated.
     pub(super) expected: Delivered,
     digest: u64,
     peers: Vec<Peer>,
 }
 
-/// A peer that was closed before all its output was delivered.
+/// Closed before all output was delivered.
 #[derive(Debug)]
 pub(super) struct Interrupted {
     pub(super) peer: PeerId,
@@ -57,7 +53,7 @@ fn open_whole(disk: &SimulatedDisk, journal: &Path) -> Reader<Source> {
     reader
 }
 
-// The disk with the segments before this one, which were too old to be kept.
+// With the segments before this one, which were too old to be kept.
 fn with_oldest(disk: &SimulatedDisk, journal: &Path, first: u32) -> SimulatedDisk {
     disk.with_removed(|path| {
         (1..first).any(|number| {
@@ -66,7 +62,7 @@ fn with_oldest(disk: &SimulatedDisk, journal: &Path, first: u32) -> SimulatedDis
     })
 }
 
-// The arrivals in a journal. If it was given up because of a failed sync, earlier bytes may be missing.
+// After a failed sync, earlier bytes of a cut journal may be missing.
 fn arrivals(mut reader: Reader<Source>) -> Vec<Entry> {
     let mut arrivals = vec![];
     loop {
@@ -80,7 +76,7 @@ fn arrivals(mut reader: Reader<Source>) -> Vec<Entry> {
     }
 }
 
-/// All arrivals of a journal, if it can be read from its beginning to its end.
+/// If the journal can be read from its beginning to its end.
 pub(super) fn arrivals_left(disk: &SimulatedDisk, journal: &Path) -> Option<Vec<Entry>> {
     let read = |disk: &SimulatedDisk| Journal::open_on(disk, journal).and_then(|journal| journal.reader()).ok();
     let first = read(disk)?.segment();
@@ -95,7 +91,6 @@ pub(super) fn arrivals_left(disk: &SimulatedDisk, journal: &Path) -> Option<Vec<
     Some(arrivals)
 }
 
-/// Whether a journal that was given up is damaged before its end.
 pub(super) fn is_damaged_and_cut(disk: &SimulatedDisk, journal: &Path) -> bool {
     let mut reader = open(disk, journal);
     loop {
@@ -107,7 +102,7 @@ pub(super) fn is_damaged_and_cut(disk: &SimulatedDisk, journal: &Path) -> bool {
     }
 }
 
-/// The arrivals in a journal before a crash: those that were written, and those that survive a power cut for certain.
+/// Arrivals before a crash: those that were written, and those that certainly survive a power cut.
 pub(super) struct Written {
     all: Vec<Entry>,
     certain: Vec<Entry>,
@@ -116,7 +111,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Reads the journal before the crash, as another process.
+    /// As another process.
     pub(super) fn look(disk: &SimulatedDisk, journal: &Path) -> Self {
         assert!(disk.certain().has_had(journal), "the journal has a name that a power cut takes away");
         let living = disk.other_process();
@@ -126,7 +121,7 @@ impl Written {
         Self { all: arrivals(open_whole(&living, journal)), certain, cut }
     }
 
-    /// Checks that no certain arrival is lost, and that every arrival was written.
+    /// No certain arrival is lost, and every arrival was written.
     pub(super) fn compare(&self, how: Crash, disk: &SimulatedDisk, journal: &Path) {
         let left = arrivals(open_whole(disk, journal));
         let (all, certain) = (&self.all, &self.certain);
@@ -137,7 +132,7 @@ impl Written {
     }
 }
 
-// Replays a journal from the first state that is left, and counts its snapshots and segments.
+// From the first state that is left.
 fn replay<E: Recorded>(
     mut reader: Reader<Source>,
     mut look: impl FnMut(&Hosted<E>, &Arrival),
@@ -163,8 +158,7 @@ fn replay<E: Recorded>(
     (replay, expected, (snapshots, u64::from(reader.segment())), reader.state())
 }
 
-/// Replays a journal from its start. Checks that the match had every state, and that the output delivered to each
-/// peer is a prefix of the output of the replay.
+/// Checks that the match had every state, and that the delivered output is a prefix of that of the replay.
 pub(super) fn check_delivered<E, C>(net: &Net<E, C>, disk: &SimulatedDisk, journal: &Path, strict: bool) -> Survived
 where
     E: Recorded + Hostable,
@@ -227,19 +221,18 @@ where
 }
 
 impl Survived {
-    /// Checks that the resumed room has the state of the replay.
     pub(super) fn compare<E: Recorded>(&self, resumable: &Resumable<E>) {
         assert_eq!(digest(resumable.room()), self.digest, "the server resumes from another state");
         assert_eq!(resumable.peers, self.peers);
     }
 }
 
-/// The output of a replay for each peer.
+/// Of a replay.
 #[derive(Debug, Default)]
 struct Expected {
     delivered: Delivered,
     present: BTreeMap<PeerId, Link>,
-    // When peers on datagram links were closed.
+    // On datagram links.
     closed: BTreeMap<PeerId, Time>,
 }
 

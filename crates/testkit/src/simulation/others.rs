@@ -7,12 +7,10 @@ use journal_core::{Journal, Resumable, ResumeError, Scribe, Writing};
 use super::{Game, Simulation, oracle::check_delivered};
 use crate::disk::SimulatedDisk;
 
-/// The directory of copies.
 const COPIES: &str = "/copies";
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-// Panics if a file has changed.
 fn expect_unchanged(disk: &SimulatedDisk, before: &Files, who: &str) {
     let now = disk.snapshot();
     for (path, content) in before {
@@ -21,7 +19,7 @@ fn expect_unchanged(disk: &SimulatedDisk, before: &Files, who: &str) {
 }
 
 impl<G: Game> Simulation<G> {
-    // Starts a second server by mistake.
+    // By mistake.
     pub(super) fn intrude(&mut self) {
         if self.dishonest {
             return;
@@ -37,7 +35,7 @@ impl<G: Game> Simulation<G> {
         self.report.count("second servers refused");
     }
 
-    // Reads the journals in another process. They contain all delivered output at any time.
+    // They contain all delivered output at any time.
     pub(super) fn read(&mut self) {
         if self.dishonest {
             return;
@@ -56,7 +54,7 @@ impl<G: Game> Simulation<G> {
         self.report.count("readers");
     }
 
-    // Copies the journals, reads the copies, and resumes them on the same machine.
+    // Also reads the copies, and resumes them on the same machine.
     pub(super) fn copy(&mut self) {
         if self.dishonest || self.faulty || self.disk.has_fault() {
             return;

@@ -1,33 +1,28 @@
-//! Statistics of simulations.
-
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-/// Statistics of one or more simulations.
+/// Of one or more simulations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     counts: BTreeMap<&'static str, u64>,
-    /// Simulated time in total.
+    /// In total.
     pub simulated: Duration,
 }
 
 impl Report {
-    /// Counts an event.
     pub fn count(&mut self, what: &'static str) {
         self.add_to(what, 1);
     }
 
-    /// Adds to a number.
     pub fn add_to(&mut self, what: &'static str, more: u64) {
         *self.counts.entry(what).or_default() += more;
     }
 
-    /// Adds the numbers of another report.
     pub fn add(&mut self, other: &Self) {
         other.counts.iter().for_each(|(what, &more)| self.add_to(what, more));
         self.simulated += other.simulated;
     }
 
-    /// Panics if an event never happened, and names it.
+    /// Panics if an event never happened.
     pub fn expect(&self, all: &[&str]) {
         let never = |what: &&&str| self.counts.get(**what).is_none_or(|&count| count == 0);
         let missing: Vec<_> = all.iter().filter(never).collect();

@@ -1,4 +1,4 @@
-//! The scribe of a simulated server: its two threads on a machine of their own.
+//! The scribe of a simulated server: two threads on a machine of their own.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use netcore::Time;
 
 use crate::machine::{Machine, SimulatedClock, TaskId, Turns};
 
-/// How early a scribe may do its work, so that it wakes once for many journals.
+/// How early a scribe may do its work, to wake once for many journals.
 const SLACK: Duration = Duration::from_millis(20);
-/// The scribe is checked for lost wake-ups once in this many steps.
+/// Checks for lost wake-ups, one in this many steps.
 const CHECKS: u32 = 16;
 
-/// The machine with the threads of one scribe at a time.
+/// For one scribe at a time.
 pub(super) struct Scribes {
     pub(super) machine: Machine,
     threads: Vec<TaskId>,
     steps: u32,
 }
 
-/// The time of the machine, which is never set.
+/// Never set.
 struct MachineClock(SimulatedClock);
 
 impl Clock for MachineClock {
@@ -37,7 +37,6 @@ impl Scribes {
         Self { machine: Machine::new(seed), threads: vec![], steps: 0 }
     }
 
-    /// Starts the threads of a scribe.
     pub(super) fn start(&mut self) -> Scribe {
         let scribe = Scribe::with_clock(MachineClock(self.machine.clock()));
         let writer = scribe.clone();
@@ -49,13 +48,12 @@ impl Scribes {
         scribe
     }
 
-    /// Ends the threads at their current point. Their process must be dead, so that their remaining actions have no
-    /// effect.
+    /// Their process must be dead, so that their remaining actions have no effect.
     pub(super) fn kill(&mut self) {
         self.threads.drain(..).for_each(|thread| self.machine.kill(thread));
     }
 
-    /// Checks for lost wake-ups in some of the steps.
+    /// For lost wake-ups, in some of the steps.
     pub(super) fn check(&mut self) {
         self.steps += 1;
         if self.steps.is_multiple_of(CHECKS) {
@@ -64,7 +62,7 @@ impl Scribes {
     }
 }
 
-// Takes the steps of a thread until its process is killed.
+// Until the process is killed.
 fn repeat(turns: &Turns, step: impl Fn(&std::task::Waker) -> Step) {
     while let Some(waker) = turns.waker() {
         match step(&waker) {

@@ -94,7 +94,6 @@ impl<G: Game> Simulation<G> {
         }
     }
 
-    // Flips a random bit of a random journal file.
     fn rot(&mut self) {
         let files: Vec<PathBuf> = self.disk.files().into_iter().filter(|path| path.starts_with(GAMES)).collect();
         if !files.is_empty() {

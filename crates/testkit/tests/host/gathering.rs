@@ -13,7 +13,7 @@ fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// A host whose room has a turn every 100 ms and has completed the first one. Inputs gather for the given duration.
+/// The room has a turn every 100 ms and has completed the first one. Inputs gather for the given duration.
 fn host(gathering: Duration) -> (Host, Script) {
     let script = Script::default();
     let room = Parrot { deadline: Some(at(100)), every: Some(TURN), ..Parrot::default() };

@@ -1,5 +1,3 @@
-//! Outputs that are held back until a journal is on disk.
-
 use std::time::Duration;
 
 use netcore::{Gone, Leave, Outcome, Phase, Status, Time};
@@ -11,12 +9,12 @@ use super::{
     work,
 };
 
-/// How often the host checks the outputs that it holds back.
+/// The interval between checks of the outputs that the host holds back.
 const LOOK: Duration = Duration::from_secs(5);
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
 
-/// A host with a hold, whose peers Ann (1) and Bob (2) have been greeted.
+/// Ann (1) and Bob (2) have been greeted.
 fn host() -> (Host, Script, Gate, EventRecorder) {
     let (script, gate, recorder) = (Script::default(), Gate::default(), EventRecorder::default());
     let room = Parrot { gate: gate.clone(), ..Parrot::default() };
@@ -204,7 +202,7 @@ fn hold_is_notified_when_outputs_have_waited_for_ten_seconds_and_when_they_are_s
             host.work(|| now).unwrap();
         }
         assert_eq!(now, from.plus(SLOW_HOLD));
-        // The report is made only once.
+        // Only once.
         host.work(|| now).unwrap();
         assert_eq!(std::mem::take(&mut gate.lock().stalls), [true]);
         gate.reach(gate.position());

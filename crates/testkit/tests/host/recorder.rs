@@ -1,36 +1,30 @@
-//! An observer that records its calls.
-
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Status, Time};
 use netshell::Observer;
 
-/// A call of an [`Observer`] method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RecordedEvent {
-    /// A peer connected from an address.
     Connected(PeerId, Role, String),
-    /// The status of the room changed.
     Status(Status),
-    /// An event of the game, and the address of the peer concerned.
+    /// With the address of the peer concerned.
     Event(GameEvent, Option<String>),
-    /// A peer at an address sent bytes that are not a message.
+    /// Bytes that are not a message.
     Malformed(PeerId, String, DecodeError),
-    /// The connection of a peer at an address ended.
     Gone(PeerId, String, Gone),
 }
 
-/// An observer that records everything. Clones share the record.
+/// Clones share the record.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EventRecorder(Arc<Mutex<Vec<(Time, RecordedEvent)>>>);
 
 impl EventRecorder {
-    /// All calls with their times, oldest first.
+    /// Oldest first.
     pub(super) fn observed(&self) -> Vec<(Time, RecordedEvent)> {
         self.lock().clone()
     }
 
-    /// The events of the game, oldest first, each with the address of the peer concerned.
+    /// Oldest first, each with the address of the peer concerned.
     pub(super) fn events(&self) -> Vec<(GameEvent, Option<String>)> {
         let event = |(_, observed): &(Time, RecordedEvent)| match observed {
             RecordedEvent::Event(event, address) => Some((event.clone(), address.clone())),

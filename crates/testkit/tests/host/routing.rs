@@ -1,5 +1,3 @@
-//! Peer numbers and the routing of outputs.
-
 use netcore::{DecodeError, Gone, Leave, Link, Outcome, PeerId, Role, Time};
 use netshell::{ConnectionId, Host};
 
@@ -26,7 +24,6 @@ fn peer_numbers_are_unique_across_transports() {
         left.open(round, ANN);
         right.open(round, ANN);
         work(&mut host);
-        // Some disconnect, some break, some are closed.
         match round {
             0 => left.disconnect(round, Gone::Broken),
             1 => left.send(round, "bye"),
@@ -67,7 +64,6 @@ fn a_broadcast_reaches_every_transport() {
     assert_eq!(scripts[0].frames(), frames([(7, "all 1"), (9, "all 1")]));
     assert_eq!(scripts[1].frames(), frames([(8, "all 1")]));
     assert_eq!(scripts[2].frames(), frames([(9, "all 1")]), "another 9 than that of the first transport");
-    // A closed peer receives no output.
     scripts[0].send(7, "bye");
     work(&mut host);
     assert_eq!(scripts[0].take_delivered(), [(7, Delivered::Frame("bye".into())), (7, Delivered::Closed)]);
@@ -101,7 +97,7 @@ fn histories_refreshes_and_answers_reach_their_peer() {
 fn the_observer_learns_the_address_of_the_peer_concerned() {
     let (mut host, scripts, recorder) = host();
     scripts[0].open(1, ANN);
-    // An IPv4 address is shown as such, even if it arrived on an IPv6 socket.
+    // Even if it arrived on an IPv6 socket.
     scripts[1].push(Event::Opened { id: 1, link: Link::Stream, address: "[::ffff:10.0.0.2]:5000".parse().unwrap() });
     work(&mut host);
     for message in ["notice", "?"] {

@@ -1,4 +1,4 @@
-//! Blackjack: players who return to their seats after a restart, and a watcher.
+//! Players who return to their seats after a restart, and a watcher.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -15,23 +15,21 @@ use testkit::{
 };
 
 const PLAYERS: u8 = 3;
-/// The number of the watcher.
 const WATCHER: u8 = PLAYERS;
-/// The number of a client that sends unrequested messages.
+/// Sends unrequested messages.
 const HOSTILE: u8 = PLAYERS + 1;
-/// Time until a client reconnects.
+/// Until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
 /// Longer than all clock changes.
 const NEVER: Duration = Duration::from_secs(1_000 * 86_400);
 
-/// A player or a watcher.
 #[derive(Debug, Default)]
 pub(super) struct Guest {
     /// `None` for a client that only receives.
     player: Option<(Client, Policy)>,
     score: Score,
     gone: bool,
-    /// A client that only receives has received something.
+    /// Of a client that only receives.
     has_output: bool,
     /// The first bytes that it sends.
     first: Option<Bytes>,
@@ -88,7 +86,7 @@ fn guest(number: u8, score: Score) -> Guest {
     match number {
         WATCHER => Guest::default(),
         HOSTILE => {
-            // This client does not wait for a request.
+            // Does not wait for a request.
             let messages = [PlayerMessage::Join(name(number)), PlayerMessage::Hit];
             let first = messages.map(|message| message.to_bytes(Dialect::Binary)).concat();
             Guest { first: Some(first.into()), ..Guest::default() }
@@ -109,9 +107,8 @@ fn address(number: u8, time: u16) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, number], 1_000 + time))
 }
 
-/// The invariants of a dealer.
 pub(super) struct Blackjack {
-    // The number of connections of each guest, and when it reconnects.
+    // Connections of each guest, and when it reconnects.
     guests: Vec<(u16, Option<Time>)>,
     // Messages were delivered that the dealer lost.
     forked: bool,
@@ -190,7 +187,7 @@ impl Blackjack {
         net.add_stream(address(number, times), role, guest(number, score));
     }
 
-    // Checks that results delivered to a player are known to the dealer.
+    // Results delivered to a player are known to the dealer.
     fn check(&self, net: &Net<Server, Guest>) {
         let engine = net.engine();
         let Some(table) = engine.tables().next().filter(|_| !self.forked) else { return };

@@ -1,17 +1,13 @@
-//! A client that plays by itself.
-
 use std::time::Duration;
 
 use bytes::Bytes;
 use netcore::{Client, Gone, Time};
 
-/// The decisions of a client.
 pub(super) trait Strategy<C: Client> {
-    /// The next action, if any.
     fn next_action(&mut self, client: &C) -> Option<C::Action>;
 }
 
-/// A client that acts after each pause if it plays, and otherwise observes.
+/// Acts after each pause if it plays, and otherwise observes.
 #[derive(Debug)]
 pub(super) struct Bot<C, S> {
     pub(super) client: C,
@@ -19,7 +15,6 @@ pub(super) struct Bot<C, S> {
     pub(super) strategy: S,
     pause: Duration,
     next: Time,
-    /// Its connection has ended.
     pub(super) gone: bool,
 }
 

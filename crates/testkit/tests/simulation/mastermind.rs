@@ -1,4 +1,4 @@
-//! Mastermind: codebreakers over streams, who take a new seat after a restart, and a watcher.
+//! Codebreakers over streams, who take a new seat after a restart, and a watcher.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,21 +15,19 @@ use super::{
     seats::Seats,
 };
 
-/// Time between two messages of a player.
+/// Between two messages of a player.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Time until a client reconnects.
+/// Until a client reconnects.
 const AWAY: Duration = Duration::from_millis(250);
 const PLAYERS: u8 = 3;
-/// Players and a watcher.
 const SEATS: u8 = 4;
-/// Interval of invalid lines, which make the journal grow.
+/// Between invalid lines, which make the journal grow.
 const NONSENSE: Duration = Duration::from_millis(200);
 
-/// Guesses a code that is still possible, occasionally requests a lifeline or a hint, and continues with further
-/// games.
+/// Guesses a code that is still possible, requests a lifeline or a hint now and then, and continues with further games.
 #[derive(Debug)]
 pub(super) struct Codebreaker {
-    // The index at which the search for a code starts.
+    // Where the search for a code starts.
     number: usize,
     codes: Vec<Code>,
 }
@@ -62,12 +60,12 @@ impl Strategy<Client> for Codebreaker {
     }
 }
 
-/// All games that any client has received, by number and seat.
+/// Received by any client, by number and seat.
 #[derive(Debug, Default)]
 struct Games(BTreeMap<(u32, u8), Board>);
 
 impl Games {
-    /// Compares the games that a client has received with those of the other clients, and adds them.
+    /// With those of the other clients, and adds them.
     fn check(&mut self, client: &Client, who: &str) {
         for (&seat, place) in client.places() {
             let Some(board) = &place.board else { continue };
@@ -96,7 +94,7 @@ impl Games {
     }
 }
 
-// Whether both lines agree in the parts that both show.
+// In the parts that both show.
 fn agree(one: &TurnRecord, other: &TurnRecord) -> bool {
     match (one, other) {
         (TurnRecord::Row { turn, guess, feedback }, TurnRecord::Row { turn: at, guess: digits, feedback: answer }) => {
@@ -114,12 +112,11 @@ fn agree(one: &TurnRecord, other: &TurnRecord) -> bool {
     }
 }
 
-/// The invariants of a mastermind server.
 pub(super) struct Mastermind {
     seats: Seats,
     nonsense_at: Option<Time>,
     games: Games,
-    // The numbers of clients that received output that the server has lost.
+    // Clients that received output that the server has lost.
     stale: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Nuggets: bots over datagrams that never notice a restart, spectators, and a client that sends garbage.
+//! Bots over datagrams that never notice a restart, spectators, and a client that sends garbage.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -28,9 +28,9 @@ const MAP: &str = "
 /// The players with their purses and places, and the piles.
 type Position = (Vec<game::Player>, BTreeMap<Cell, u32>);
 
-/// Time between two keys.
+/// Between two keys.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Time until a client reconnects.
+/// Until a client reconnects.
 const AWAY: Duration = Duration::from_millis(300);
 /// A datagram does not arrive later than this.
 const LATE: Duration = Duration::from_secs(5);
@@ -38,12 +38,12 @@ const LATE: Duration = Duration::from_secs(5);
 const STILL: Duration = Duration::from_secs(4);
 const BOTS: u8 = 3;
 const SPECTATOR: u8 = 8;
-/// Interval of floods of keys, and the number of keys.
+/// The interval of floods of keys, and the number of keys.
 const FLOOD: (Duration, u32) = (Duration::from_millis(200), 350);
-/// A client that quits and requests a seat again, and the interval of its messages.
+/// Quits and requests a seat again, at this interval.
 const QUITTER: u8 = 9;
 const QUITTER_EVERY: Duration = Duration::from_millis(350);
-/// Interval of garbage, and its length.
+/// The interval of garbage, and its length.
 const NONSENSE: (Duration, usize) = (Duration::from_millis(200), 6_000);
 
 /// Explores while it plays; as a spectator it sends no messages on its own.
@@ -55,34 +55,32 @@ impl Strategy<Client> for (Link, Explorer) {
     }
 }
 
-// Joins at `now`.
 fn player(link: Link, participant: Participant, now: Time) -> Player {
     let plays = matches!(participant, Participant::Player(_));
     Bot::new(Client::with_link(link, participant, now), plays, (link, Explorer::new()), now, PAUSE)
 }
 
-/// The invariants of a game.
 #[derive(Default)]
 pub(super) struct Nuggets {
     rules: Rules,
     letters: BTreeMap<SocketAddr, Letter>,
     // The purse and the remaining gold last reported to a bot.
     reported: BTreeMap<SocketAddr, (u32, u32)>,
-    // When the bot at an address joined. A GOLD message to its predecessor may arrive late.
+    // A GOLD message to the bot's predecessor at the address may arrive late.
     joined: BTreeMap<SocketAddr, Time>,
-    // A purse that may have been meant for the predecessor at this address, until a newer one arrives.
+    // Perhaps meant for the predecessor, until a newer purse arrives.
     stale: BTreeMap<SocketAddr, u32>,
     // Whether another game follows, and when the players join it.
     rematch: bool,
     again_at: Option<Time>,
     games: u32,
-    // The number of the watcher over a stream, and when it reconnects.
+    // The watcher over a stream.
     watcher: u8,
     back_at: Option<Time>,
     nonsense_at: Option<Time>,
-    // When a client sends more keys than a human can press.
+    // More keys than a human can press.
     flood_at: Option<Time>,
-    // When the client that quits and returns sends its next message, and the number of its messages.
+    // Of the client that quits and returns.
     quitter_at: Time,
     quitter_messages: u32,
     // The players and the piles, and the time of their last change.
@@ -188,7 +186,7 @@ impl Game for Nuggets {
 }
 
 impl Nuggets {
-    // Connects clients that are missing or have finished.
+    // Replaces clients that are missing or have finished.
     fn add_players(&mut self, net: &mut Net<Server, Player>) {
         self.games += 1;
         for number in (1..=BOTS).chain([SPECTATOR]) {

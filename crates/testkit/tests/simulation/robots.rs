@@ -1,5 +1,5 @@
-//! Robots: bots over streams that return as observers after a restart and join the next game, watchers, and a client
-//! that keeps trying to join.
+//! Bots over streams that return as observers after a restart and join the next game, watchers, and a client that keeps
+//! trying to join.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -15,19 +15,19 @@ use super::{address, seats::Seats};
 
 const TURNS: u16 = 60;
 const PLAYERS: u8 = 3;
-/// Time until a client reconnects.
+/// Until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
-/// Interval of attempts to join a running game, and their number in one batch, so that the journal grows.
+/// The interval of attempts to join a running game, and their number in one batch, so that the journal grows.
 const EAGER: (Duration, usize) = (Duration::from_millis(250), 40);
-/// Number of clients: players and watchers.
+/// Players and watchers.
 const SEATS: u8 = 5;
 
-/// The messages received by a client.
+/// By a client.
 #[derive(Debug, Default)]
 pub(super) struct Received {
-    // Messages of the newest game.
+    // Of the newest game.
     game: Vec<ServerMessage>,
-    // Number of messages at the last check.
+    // Messages at the last check.
     checked: usize,
     has_hello: bool,
     turn: Option<u16>,
@@ -64,7 +64,7 @@ impl Received {
     }
 }
 
-/// A client and its bot; without a bot it only watches.
+/// Without a bot it only watches.
 #[derive(Debug)]
 pub(super) struct Robot {
     client: Client,
@@ -115,12 +115,11 @@ impl netcore::Client for Robot {
     }
 }
 
-/// The invariants of a robots server.
 pub(super) struct Robots {
     seats: Seats,
-    // When the client at the last seat tries to join next.
+    // Of the client at the last seat.
     eager_at: Option<Time>,
-    // All games that were delivered, each as the longest version delivered.
+    // The longest delivered version of each game.
     games: Vec<Vec<ServerMessage>>,
 }
 
@@ -228,7 +227,7 @@ impl Robots {
         }
     }
 
-    // Compares a game delivered to one client with the games delivered to other clients.
+    // With the games delivered to other clients.
     fn compare(&mut self, received: &[ServerMessage], checked: usize) {
         // Without a turn, two games may look the same.
         if received.len() < 2 {

@@ -1,42 +1,37 @@
-//! Stream clients that reconnect under a new number some time after they lost their connection.
+//! Stream clients that reconnect under a new number after they lost their connection.
 
 use std::time::Duration;
 
 use netcore::Time;
 
-/// The client at each seat, and when it reconnects.
+/// With the time when it reconnects.
 pub(super) struct Seats {
     away: Duration,
     clients: Vec<(u8, Option<Time>)>,
     next: u8,
 }
 
-/// A client that reconnects now.
 pub(super) struct Reconnect {
     pub(super) seat: u8,
-    /// Its previous number.
     pub(super) before: u8,
-    /// Its new number.
     pub(super) number: u8,
 }
 
 impl Seats {
-    /// Seats whose clients reconnect after `away`; the clients are numbered from 1.
+    /// Clients reconnect after `away`, and are numbered from 1.
     pub(super) fn new(count: u8, away: Duration) -> Self {
         Self { away, clients: (1..=count).map(|number| (number, None)).collect(), next: count + 1 }
     }
 
-    /// The numbers of the clients, in the order of their seats.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u8> {
         self.clients.iter().map(|&(number, _)| number)
     }
 
-    /// The number of the client at this seat.
     pub(super) fn number(&self, seat: u8) -> u8 {
         self.clients[usize::from(seat)].0
     }
 
-    /// Records which clients have lost their connection, and returns those that reconnect now.
+    /// Records lost connections, and returns the clients that reconnect now.
     pub(super) fn reconnecting(&mut self, now: Time, is_gone: impl Fn(u8) -> bool) -> Vec<Reconnect> {
         let mut reconnecting = vec![];
         for seat in 0..self.clients.len() {
@@ -57,7 +52,6 @@ impl Seats {
         reconnecting
     }
 
-    /// When clients reconnect.
     pub(super) fn times(&self) -> impl Iterator<Item = Time> {
         self.clients.iter().filter_map(|&(_, back_at)| back_at)
     }

@@ -1,5 +1,3 @@
-//! One direction of a stream.
-
 use std::{
     collections::VecDeque,
     task::{Context, Waker},
@@ -11,19 +9,18 @@ use rand::RngExt;
 
 use crate::net::{arrival::End, conditions::Chance};
 
-/// Bytes from one end to the other: split into pieces that stay in order, and bounded by a window.
+/// One direction of a stream: pieces that stay in order, bounded by a window.
 #[derive(Debug, Default)]
 pub(in crate::net) struct Pipe {
-    // The pieces in flight with their arrival times, and the latest of these.
+    // With arrival times, and the latest of these.
     flight: VecDeque<(Time, Piece)>,
     latest: Time,
     flying: usize,
-    // Bytes that have arrived and are unread.
+    // Unread.
     arrived: BytesMut,
-    // Since when there are unread bytes.
+    // Since there are unread bytes.
     unread_since: Option<Time>,
     ended: Option<End>,
-    // The writer has finished.
     finished: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -37,16 +34,14 @@ enum Piece {
     Break,
 }
 
-/// How a stream is split into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::net) enum Segments {
     /// As given by the conditions.
     Small,
-    /// As one write, in two pieces at most.
+    /// One write in two pieces at most.
     Large,
 }
 
-/// The kind of an arrived piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::net) enum PieceKind {
     Bytes,
@@ -55,12 +50,12 @@ pub(in crate::net) enum PieceKind {
 }
 
 impl Pipe {
-    /// The number of bytes that the writer can write.
+    /// Bytes that the writer can write.
     pub(in crate::net) fn room(&self, chance: &Chance) -> usize {
         chance.stream_conditions.window.saturating_sub(self.flying + self.arrived.len())
     }
 
-    /// Sends as much of `bytes` as the window permits. Returns the number of bytes sent.
+    /// Returns the number of bytes that the window permits.
     pub(in crate::net) fn write(&mut self, chance: &mut Chance, bytes: &[u8], segments: Segments) -> usize {
         if self.finished {
             // The reset happens before this data arrives, and the writer does not know it yet.
@@ -87,7 +82,6 @@ impl Pipe {
         taken
     }
 
-    /// Ends the stream after the sent data.
     pub(in crate::net) fn finish(&mut self, chance: &mut Chance, end: End) {
         if !self.finished {
             self.finished = true;
@@ -95,14 +89,14 @@ impl Pipe {
         }
     }
 
-    // Sends a piece, which arrives after those before it.
+    // Arrives after the pieces before it.
     fn push(&mut self, chance: &mut Chance, piece: Piece) {
         let delay = chance.stream_conditions.draw_delay(&mut chance.rng);
         self.latest = self.latest.max(chance.now.plus(delay));
         self.flight.push_back((self.latest, piece));
     }
 
-    /// Discards all data in flight or unread, and ends the stream.
+    /// Discards all data in flight or unread.
     pub(in crate::net) fn break_off(&mut self) {
         *self = Self {
             finished: true,
@@ -119,7 +113,6 @@ impl Pipe {
         self.flight.front().map(|&(due, _)| due)
     }
 
-    /// Processes the next piece if it is due.
     pub(in crate::net) fn arrive(&mut self, now: Time) -> Option<PieceKind> {
         self.next_due().filter(|&due| due <= now)?;
         let (_, piece) = self.flight.pop_front()?;
@@ -143,7 +136,6 @@ impl Pipe {
         })
     }
 
-    /// Takes at most `most` bytes that have arrived.
     pub(in crate::net) fn read(&mut self, most: usize) -> BytesMut {
         let taken = self.arrived.split_to(most.min(self.arrived.len()));
         if taken.has_remaining() {
@@ -153,22 +145,20 @@ impl Pipe {
         taken
     }
 
-    /// Whether there are unread bytes.
     pub(in crate::net) fn has_unread(&self) -> bool {
         !self.arrived.is_empty()
     }
 
-    /// Since when there are unread bytes without a read.
+    /// Without a read.
     pub(in crate::net) fn unread_since(&self) -> Option<Time> {
         self.unread_since.filter(|_| self.has_unread())
     }
 
-    /// How the stream ended, once the reader has read all data before the end.
+    /// Once the reader has read all data before the end.
     pub(in crate::net) fn ended(&self) -> Option<End> {
         self.ended.filter(|_| self.arrived.is_empty())
     }
 
-    /// Whether data is in flight.
     pub(in crate::net) fn is_flying(&self) -> bool {
         !self.flight.is_empty()
     }
