@@ -1,9 +1,8 @@
-//! Converts a recording (asciicast version 2) on standard input into an animated picture (SVG) on standard output. The
-//! argument is the number of rows to show, from the top; by default, all rows are shown. `docs/pictures/record` creates
-//! the picture of README.md with it.
+//! Converts a recording (asciicast version 2) on standard input into an animated picture (SVG) on standard output, for
+//! README.md (`docs/pictures/record`). The argument is the number of rows to show, from the top.
 //!
-//! The frames are side by side, and CSS moves them past a window. Browsers show such animations even in pages that
-//! allow no scripts. A line of text that occurs in several frames is stored once.
+//! The frames are side by side, and CSS moves them past a window: browsers show such animations even in pages that
+//! allow no scripts. A line that occurs in several frames is stored once.
 
 use std::{
     collections::BTreeMap,
@@ -16,23 +15,20 @@ use anyhow::{Context, ensure};
 use serde_json::Value;
 use vt100::{Cell, Color, Parser, Screen};
 
-/// The size of a character cell in pixels.
+/// A character cell in pixels.
 const CELL: (usize, usize) = (8, 17);
-/// The distance of the baseline from the top of a cell.
+/// From the top of a cell.
 const BASELINE: usize = 13;
-/// The margin around the screen.
 const MARGIN: usize = 8;
-/// The duration of the last frame in seconds.
+/// Of the last frame, in seconds.
 const LAST: f64 = 3.0;
-/// The default colours of the text and of the background.
+/// Text and background.
 const DEFAULT: (&str, &str) = ("#d8dee9", "#14181f");
-/// The sixteen colours of a terminal.
 const COLOURS: [&str; 16] = [
     "#3b4252", "#e06c75", "#8fbf6f", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9", "#6b7688", "#ff7b85",
     "#a5d884", "#ffd98e", "#7cc4ff", "#dd92f0", "#6fd3df", "#ffffff",
 ];
 
-/// The frames and their lines.
 #[derive(Default)]
 struct Film {
     /// Each distinct line, and its number.
@@ -93,8 +89,7 @@ fn signed(pixels: usize) -> i64 {
     i64::try_from(pixels).unwrap_or(i64::MAX)
 }
 
-/// The appearance of a cell: the colour of the text, the background colour if it is not the default, and whether it is
-/// bold.
+/// The colour of the text, that of the background unless it is the default, and whether the text is bold.
 fn look(cell: &Cell) -> (String, Option<String>, bool) {
     let (mut text, mut behind) = (colour(cell.fgcolor()), colour(cell.bgcolor()));
     if cell.inverse() {
@@ -104,7 +99,7 @@ fn look(cell: &Cell) -> (String, Option<String>, bool) {
     (text.unwrap_or_default(), behind, cell.bold())
 }
 
-/// A colour; `None` for the default of the terminal.
+/// `None` for the default of the terminal.
 fn colour(colour: Color) -> Option<String> {
     match colour {
         Color::Default => None,
@@ -119,11 +114,10 @@ fn colour(colour: Color) -> Option<String> {
     }
 }
 
-/// A row of the screen as SVG; empty if the row is blank.
 fn line(screen: &Screen, row: u16) -> String {
     let (_, columns) = screen.size();
     let cells = (0..columns).filter_map(|column| Some((usize::from(column), screen.cell(row, column)?)));
-    // Runs of adjacent cells with the same appearance.
+    // Adjacent cells with the same appearance.
     let mut runs: Vec<(usize, usize, _, String)> = vec![];
     for (column, cell) in cells.filter(|(_, cell)| !cell.is_wide_continuation()) {
         let (look, width) = (look(cell), if cell.is_wide() { 2 } else { 1 });

@@ -1,5 +1,3 @@
-//! The actions in a match, and the names of the players.
-
 use std::{
     collections::{BTreeMap, VecDeque},
     fmt::Write,
@@ -15,12 +13,11 @@ use crate::{
     games::{Game, Guest},
 };
 
-/// An action of a peer, or an event of the game.
+/// Of a peer, or an event of the game.
 #[derive(Debug, Clone)]
 pub(crate) struct Action {
-    /// When it happened.
     pub time: Time,
-    /// The turn to which it applies, if the game has turns.
+    /// To which the action applies, if the game has turns.
     pub turn: Option<u64>,
     what: ActionKind,
 }
@@ -32,7 +29,7 @@ enum ActionKind {
     Event(Arc<str>),
 }
 
-// The seat of the sender, or its address without one.
+// The seat, or the address without one.
 type Sender = Result<Arc<Guest>, Arc<str>>;
 
 impl Action {
@@ -40,7 +37,7 @@ impl Action {
         Self { time, turn: None, what: ActionKind::Event(text.into()) }
     }
 
-    /// Formats it; `None` for a message without an effect of its own.
+    /// `None` for a message without an effect of its own.
     pub(crate) fn words<E: Game>(&self) -> Option<String> {
         let text = match &self.what {
             ActionKind::Event(text) => text.to_string(),
@@ -68,25 +65,22 @@ fn malformed(who: &Sender) -> String {
     format!("{} sent a malformed message", label(who))
 }
 
-/// The players, and the sender of the current arrival.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     guests: BTreeMap<PeerId, Arc<Guest>>,
-    // The sender before the arrival is processed.
+    // Before the arrival is processed.
     sender: Option<(Sender, Link)>,
-    /// The number of the latest game.
     pub(crate) game: u32,
 }
 
 impl Names {
-    /// The players at the start of a replay, which may be in the middle of a match.
+    /// A replay may start in the middle of a match.
     pub(crate) fn of<E: Game>(replay: &Replay<E>) -> Self {
         let engine = replay.room().engine();
         let guest = |peer: &Peer| Some((peer.peer, Arc::new(engine.guest(peer)?)));
         Self { guests: replay.peers().filter_map(guest).collect(), sender: None, game: 0 }
     }
 
-    /// The seat of a peer.
     pub(crate) fn guest(&self, peer: PeerId) -> Option<&Arc<Guest>> {
         self.guests.get(&peer)
     }
@@ -143,7 +137,7 @@ impl Names {
         }
     }
 
-    /// Processes an event. Returns its description, or `None` if the event is not shown.
+    /// `None` if the event is not shown.
     pub(crate) fn apply(&mut self, event: &GameEvent, address: impl Fn(&PeerId) -> Option<String>) -> Option<String> {
         let who = |name: &str, seat: &str| Guest { name: name.to_owned(), seat: seat.to_owned() }.label();
         Some(match event {
@@ -185,12 +179,11 @@ impl Names {
     }
 }
 
-/// The latest actions, latest first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Latest(VecDeque<Action>);
 
 impl Latest {
-    /// The number of actions that the widest window shows.
+    /// As many as the widest window shows.
     const MAX: usize = 24;
 
     pub(crate) fn push(&mut self, action: Action) {

@@ -19,12 +19,11 @@ use crate::{
     screen::{ReplayScreen, SPEEDS},
 };
 
-/// Shortest time between two frames of a recording.
+/// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(50);
-/// The start of a recording: hides the cursor and clears the screen.
+/// Hides the cursor and clears the screen.
 const BEGIN: &str = "\x1b[?25l\x1b[2J\x1b[H";
 
-/// Writes a recording of a match.
 pub(crate) fn write<E: Game>(args: &ExportArgs) -> anyhow::Result<()> {
     let playback = Playback::<E>::open(&args.file, args.seat.seat.as_deref())?;
     let mut out = Output::create(args.output.as_deref())?;
@@ -69,12 +68,11 @@ fn record<E: Game>(
     Ok(())
 }
 
-// Rounded to microseconds.
+// To microseconds.
 fn rounded(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e6
 }
 
-/// Collects the bytes for the terminal.
 #[derive(Debug, Clone, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
 

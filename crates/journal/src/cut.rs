@@ -94,7 +94,7 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// The result of replaying the whole journal up to an arrival.
+// Of the whole journal up to an arrival.
 fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, at: u64) -> anyhow::Result<Verdict> {
     let name = file_name(path);
     let first = start.arrivals() + 1;
@@ -114,7 +114,7 @@ fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, a
     }
 }
 
-// The game that includes an arrival, and the number of arrivals before the game, or before the pause between games.
+// The game that includes an arrival, and the arrivals before it, or before the pause between games.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     game: Option<u32>,
@@ -124,7 +124,7 @@ struct Found {
 fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<E>, at: u64) -> anyhow::Result<Found> {
     let mut out = Outbox::new();
     let mut names = Names::of(&replay);
-    // Running games, and the number of arrivals when the last game ended.
+    // Running games, and the arrivals when the last game ended.
     let mut games = BTreeMap::<u32, u64>::new();
     let mut pause = replay.arrivals();
     while replay.arrivals() + 1 < at
@@ -153,7 +153,7 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
             None => break None,
         }
     };
-    // The table of the sender; in other games there is one game at a time.
+    // In games without tables, there is one game at a time.
     let seat = next.and_then(|arrival| names.guest(arrival.input.peer()?).cloned());
     let table = seat.and_then(|guest| guest.seat.strip_prefix("table ")?.split_once(',')?.0.parse::<u32>().ok());
     let found = table.and_then(|table| games.get_key_value(&table)).or_else(|| games.iter().min_by_key(|game| game.1));
@@ -163,7 +163,7 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
     })
 }
 
-// The state after this number of arrivals, and the facts at that time.
+// After this number of arrivals, with the facts at that time.
 fn replay_to<E: Game>(
     path: &Path,
     mut reader: Reader<Source>,
@@ -187,7 +187,7 @@ fn replay_to<E: Game>(
     Ok((replay, facts))
 }
 
-// The arrivals after `from` up to `at`, with the notes between them.
+// After `from` up to `at`.
 fn excerpt(
     path: &Path,
     mut reader: Reader<Source>,
@@ -219,7 +219,7 @@ fn excerpt(
     Ok(excerpt.into_bytes())
 }
 
-// Checks that the result ends like the original.
+// The result must end like the original.
 fn check<E: Game>(bytes: &[u8], head: &Head, whole: &Verdict) -> anyhow::Result<()> {
     let mut reader = Reader::new(bytes, bytes.len() as u64)?;
     if reader.head() != head {

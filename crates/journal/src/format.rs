@@ -1,5 +1,3 @@
-//! Formats times, numbers and names.
-
 use std::{
     path::Path,
     time::{Duration, UNIX_EPOCH},
@@ -8,22 +6,22 @@ use std::{
 use journal_core::State;
 use netcore::Time;
 
-/// The last second of a date with four digits.
+/// The last second of a date with a year of four digits.
 const LAST_DATE: u64 = 253_402_300_799;
 
-/// A time of a match: `4:05`, or `1:04:05`.
+/// `4:05`, or `1:04:05`.
 pub(crate) fn clock(time: Time) -> String {
     let seconds = time.as_nanos() / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Like [`clock`], with milliseconds.
+/// With milliseconds.
 pub(crate) fn exact_clock(time: Time) -> String {
     format!("{}.{:03}", clock(time), time.as_nanos() / 1_000_000 % 1_000)
 }
 
-/// Parses a time: `mm:ss` or `h:mm:ss`.
+/// `mm:ss` or `h:mm:ss`.
 pub(crate) fn parse_clock(typed: &str) -> Option<Time> {
     let mut parts = typed.split(':').map(|part| {
         let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -40,7 +38,6 @@ pub(crate) fn parse_clock(typed: &str) -> Option<Time> {
     (2..=3).contains(&count).then(|| Time::ZERO.plus(Duration::from_secs(seconds)))
 }
 
-/// A date and time of day.
 pub(crate) fn date(seconds: u64) -> String {
     if seconds > LAST_DATE {
         return "at an invalid date".into();
@@ -49,7 +46,7 @@ pub(crate) fn date(seconds: u64) -> String {
     moment.replace('T', " ").replace('Z', " UTC")
 }
 
-/// A number with thousands separators.
+/// With thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -74,7 +71,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A name with control characters escaped.
+/// Escapes control characters.
 pub(crate) fn plain(name: &str) -> String {
     let mut shown = String::with_capacity(name.len());
     for character in name.chars() {
@@ -86,12 +83,11 @@ pub(crate) fn plain(name: &str) -> String {
     shown
 }
 
-/// The name of a file in its directory.
+/// Without its directory.
 pub(crate) fn name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()))
 }
 
-/// Whether a journal is complete.
 pub(crate) const fn state(state: State, in_use: bool) -> &'static str {
     match (state, in_use) {
         (State::Open | State::Continued, true) => "open: a server is writing it",

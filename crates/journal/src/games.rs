@@ -1,4 +1,4 @@
-//! The interface that each game implements for replays.
+//! What each game implements for replays.
 
 mod blackjack;
 mod mastermind;
@@ -19,15 +19,14 @@ use termkit::Palette;
 
 use crate::format::plain;
 
-/// The peer number of the spectator of a replay, which no match ever uses.
+/// Of a replay's spectator; no match ever uses it.
 const WATCHER: PeerId = PeerId(u64::MAX);
 
-/// A peer with a seat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Guest {
-    /// Its name; empty for a spectator.
+    /// Empty for a spectator.
     pub name: String,
-    /// The seat, in the game's own terms.
+    /// In the game's own terms.
     pub seat: String,
 }
 
@@ -37,46 +36,41 @@ impl Guest {
     }
 }
 
-/// A game whose matches can be shown.
 pub(crate) trait Game: Recorded + Clone {
-    /// The display of a match.
     type Display: GameDisplay<Self> + std::fmt::Debug;
 
-    /// The unit of a step.
     const STEP: Step = Step::Arrival;
 
-    /// The settings of a match as names and values, without secrets unless requested.
+    /// As names and values, without secrets unless requested.
     fn describe_setup(setup: &Self::Setup, secrets: bool) -> Vec<(&'static str, String)>;
 
-    /// Describes a message of a player; `None` if it is malformed.
+    /// `None` if the message is malformed.
     fn describe(link: Link, bytes: &[u8]) -> Option<Description>;
 
-    /// Whether a seat in the game's own terms is the one that the user typed.
+    /// `seat` is in the game's own terms, `typed` is the user's input.
     fn is_seat(seat: &str, typed: &str) -> bool;
 
-    /// The last turn, if the game has turns.
+    /// If the game has turns.
     fn turn(&self) -> Option<u64> {
         None
     }
 
-    /// The seat of a peer at the start of a replay, if the game knows it.
+    /// At the start of a replay, if the game knows it.
     fn guest(&self, peer: &Peer) -> Option<Guest> {
         let _ = peer;
         None
     }
 }
 
-/// The unit of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// An arrival, if players act at any time.
+    /// If players act at any time.
     Arrival,
-    /// A turn, if all players act at the same time.
+    /// If all players act at the same time.
     Turn,
 }
 
 impl Step {
-    /// One step, in words.
     pub(crate) const fn one(self) -> &'static str {
         match self {
             Self::Arrival => "an arrival",
@@ -85,51 +79,46 @@ impl Step {
     }
 }
 
-/// The description of a message of a player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Description {
     /// In the terms of the protocol.
     pub text: String,
-    /// The action of the sender, to follow its name; `None` if an event of the room reports it better.
+    /// To follow the sender's name; `None` if an event of the room reports the action better.
     pub action: Option<String>,
-    /// The name in a request to join.
+    /// In a request to join.
     pub name: Option<String>,
 }
 
-/// The display of a match, from a seat or for a spectator.
+/// From a seat or for a spectator.
 pub(crate) trait GameDisplay<E: Recorded>: Clone {
-    /// The state of the display, such as the visible part of a map. It is kept when the replay moves back.
+    /// Such as the visible part of a map. It is kept when the replay moves back.
     type View: std::fmt::Debug;
 
-    /// Whether the lowest row of the display describes keys that have no effect in a replay.
+    /// The lowest row of the display describes keys that have no effect in a replay.
     const HINTS: bool = false;
 
-    /// A display for a spectator, or for a seat that is not taken yet.
+    /// For a spectator, or for a seat that is not taken yet.
     fn new(seat: bool) -> Self;
 
-    /// Processes the initial state.
     fn begin(&mut self, replay: &Replay<E>) {
         let _ = replay;
     }
 
-    /// Processes that this player took the seat.
+    /// The player took the seat.
     fn take_seat(&mut self, guest: &Guest, link: Link, time: Time);
 
-    /// Processes a message that was sent to the player at the seat, or to all peers.
+    /// The message was sent to the player at the seat, or to all peers.
     fn receive(&mut self, to_all: bool, frame: &Bytes, time: Time);
 
-    /// Processes a message of the player at the seat.
     fn send(&mut self, bytes: &[u8]) {
         let _ = bytes;
     }
 
-    /// The initial state of the display.
     fn view(palette: Palette) -> Self::View;
 
-    /// Scrolls by this many steps right and down.
+    /// Steps to the right and down.
     fn scroll(&self, view: &mut Self::View, columns: i32, rows: i32);
 
-    /// Follows another player, if possible.
     fn follow_next(&self, view: &mut Self::View) {
         let _ = view;
     }
@@ -139,11 +128,10 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
         let _ = view;
     }
 
-    /// Draws the current state.
     fn draw(&mut self, view: &mut Self::View, replay: &Replay<E>, area: Rect, buffer: &mut Buffer);
 }
 
-/// The first visible line of a text.
+/// The first visible line.
 #[derive(Debug, Default)]
 pub(crate) struct Scroll(u16);
 
@@ -152,7 +140,7 @@ impl Scroll {
         self.0 = u16::try_from(i32::from(self.0).saturating_add(lines).max(0)).unwrap_or(u16::MAX);
     }
 
-    // Draws the text from this line on. The last line stays visible.
+    // From this line on. The last line stays visible.
     fn draw(&mut self, text: &str, area: Rect, buffer: &mut Buffer) {
         let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
         self.0 = self.0.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
@@ -160,14 +148,13 @@ impl Scroll {
     }
 }
 
-/// A message without the end of its line, which only streams have.
+/// Only streams have line ends.
 fn without_newline(bytes: &[u8]) -> &[u8] {
     let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The messages that a new spectator would receive now. They come from a copy of the match, because another peer would
-/// change its state.
+/// What a new spectator would receive now. From a copy of the match, because another peer would change its state.
 fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     let mut replay = replay.clone();
     let mut out = Outbox::new();
@@ -189,11 +176,10 @@ fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
 
 macro_rules! define {
     ($d:tt native { $($module:ident $name:ident $engine:ty;)* } turn_based { $($table:ident $rules:ty;)* }) => {
-        /// The names of all games.
         const NAMES: &[&str] =
             &[$(<$engine as Recorded>::GAME,)* $(<::games::turnbased::Table<$rules> as Recorded>::GAME,)*];
 
-        /// Evaluates an expression with the type of the game that is named in a head, or else the last expression.
+        /// Evaluates an expression with the type of the game in a head, or else the last expression.
         macro_rules! for_game {
             ($d head:expr, $d game:ident => $d known:expr, $d unknown:expr) => {{
                 let game: &str = &$d head.game;
@@ -214,7 +200,6 @@ macro_rules! define {
 }
 ::games::list!(define $);
 
-/// The error for a journal of a game that this program does not know.
 pub(crate) fn unknown(head: &Head) -> anyhow::Error {
     anyhow::anyhow!(
         "it is a journal of '{}', but this program supports only {}",

@@ -14,7 +14,6 @@ use crate::{
     games::{Description, Game, GameDisplay},
 };
 
-/// Counts its messages.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Glass(u64);
 
@@ -97,7 +96,6 @@ impl Game for Glass {
     }
 }
 
-/// Displays an empty screen.
 #[derive(Debug, Clone)]
 pub(crate) struct Blind;
 
@@ -119,8 +117,7 @@ impl GameDisplay<Glass> for Blind {
     fn draw(&mut self, (): &mut (), _: &Replay<Glass>, _: Rect, _: &mut Buffer) {}
 }
 
-/// A journal of one peer that sends `a`, `b` and `last`. If `broke` is set, the journal records that `last` made the
-/// server panic.
+/// One peer sends `a`, `b` and `last`. With `broke`, the journal records that `last` made the server panic.
 pub(crate) fn journal(last: &'static str, broke: bool) -> Vec<u8> {
     let mut excerpt = Excerpt::new(&Head::new(&Glass::default(), "0.1.0", vec![], 0));
     let (peer, role, link) = (PeerId(0), Role::Player, Link::Message);

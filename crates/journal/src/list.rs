@@ -1,5 +1,3 @@
-//! `journal list`: the journals in a directory.
-
 use std::{
     io::{self, Write},
     path::Path,
@@ -18,7 +16,7 @@ use crate::{
     source::open,
 };
 
-/// Limits on the names that are shown and that are remembered.
+/// Of players: shown, and remembered.
 const SHOWN: usize = 4;
 const REMEMBERED: usize = 1_000;
 
@@ -39,7 +37,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The lines about a journal. Errors of damaged journals are included.
+/// Includes errors of damaged journals.
 pub(crate) fn line(path: &Path) -> String {
     let name = name(path);
     match about(path) {
@@ -48,7 +46,7 @@ pub(crate) fn line(path: &Path) -> String {
     }
 }
 
-// Omits the name of the file, which is printed anyway.
+// Without the name of the file, which is printed anyway.
 fn root(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = error.chain().map(ToString::to_string).collect();
     if parts.len() > 1 {
@@ -113,7 +111,7 @@ fn players(names: &[String], others: usize) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-// The name in a request to join. The link is not looked up, because requests are unambiguous.
+// In a request to join, which is unambiguous on any link.
 fn named<E: Game>(bytes: &[u8]) -> Option<String> {
     [Link::Message, Link::Stream].into_iter().find_map(|link| E::describe(link, bytes)).and_then(|message| message.name)
 }

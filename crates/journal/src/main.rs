@@ -1,5 +1,3 @@
-//! The program `journal`.
-
 use std::process::ExitCode;
 
 use cmdkit::{EXIT_USAGE, Usage};

@@ -1,5 +1,4 @@
-//! Output files that only the owner can read, that are written completely or not at all, and that do not replace
-//! existing files.
+//! Output files: private, written completely or not at all, and never replacing existing ones.
 
 use std::{
     io::{self, BufWriter, ErrorKind, Write},
@@ -9,7 +8,6 @@ use std::{
 use anyhow::anyhow;
 use cmdkit::{NewFile, file_name};
 
-/// An output: a new file, or standard output.
 #[derive(Debug)]
 pub(crate) enum Output {
     File(NewFile, PathBuf),
@@ -17,7 +15,6 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// A new file, or standard output.
     pub(crate) fn create(path: Option<&Path>) -> anyhow::Result<Self> {
         Ok(match path {
             Some(path) => {
@@ -27,7 +24,7 @@ impl Output {
         })
     }
 
-    /// Completes the output; a file gets its name.
+    /// A file gets its name.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::File(file, path) => file.finish().map_err(|error| cannot_write(&path, error)),

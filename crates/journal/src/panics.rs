@@ -1,5 +1,3 @@
-//! Catches panics of an engine, which a journal may reproduce.
-
 use std::{
     cell::{Cell, RefCell},
     panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind},
@@ -11,9 +9,8 @@ thread_local! {
     static WORDS: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Calls `act`. If it panics, returns the message and the location instead of printing them.
-///
-/// State that `act` has changed must not be used after a panic.
+/// Returns the message and the location of a panic instead of printing them. State that `act` has changed must not be
+/// used after a panic.
 pub(crate) fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(install);
@@ -23,8 +20,7 @@ pub(crate) fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     done.map_err(|_| WORDS.take())
 }
 
-/// Installs the hook that captures these panics. Called again after a screen has installed its own hook, which would
-/// restore the terminal at any panic.
+/// Called again after a screen has installed its own hook, which would restore the terminal at any panic.
 pub(crate) fn install() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |panic| if WATCHED.get() { note(panic) } else { others(panic) }));

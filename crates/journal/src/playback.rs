@@ -15,12 +15,11 @@ use crate::{
     source::open,
 };
 
-/// Limits on the copies for moving back.
+/// For moving back.
 const COPIES: CheckpointLimits = CheckpointLimits { spacing: 256, count: 256, bytes: 192 << 20 };
-/// The maximum number of seats that are collected for an error, which lists some of them.
+/// Collected for an error, which lists some of them.
 const MAX_SEATS: usize = 256;
 
-/// A position to move to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// After this many arrivals.
@@ -29,30 +28,23 @@ pub(crate) enum Goal {
     Time(Time),
     /// The end of a turn of a game.
     Turn {
-        /// The number of the game.
         game: u32,
-        /// The turn.
         turn: u64,
     },
     /// The next turn, or the next arrival where there are no turns.
     Step,
-    /// The end.
     End,
 }
 
-/// A position in a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct End {
-    /// The number of arrivals.
     pub arrivals: u64,
-    /// The time.
     pub time: Time,
 }
 
-/// A replay of a match, with its display.
 #[derive(Debug)]
 pub(crate) struct Playback<E: Game> {
-    /// The start: not at zero if it is a part of a longer match.
+    /// Not at zero in a part of a longer match.
     pub(crate) start: End,
     pub(crate) end: End,
     seat: Option<String>,
@@ -60,21 +52,20 @@ pub(crate) struct Playback<E: Game> {
     copies: Checkpoints<Moment<E>>,
 }
 
-// The state between two arrivals.
 #[derive(Debug, Clone)]
 struct Moment<E: Game> {
     cursor: Cursor<E>,
     display: E::Display,
     names: Names,
     latest: Latest,
-    // The peer at the seat from which the match is shown.
+    // At the seat from which the match is shown.
     seated: Option<PeerId>,
     // Why the replay cannot continue.
     trouble: Option<String>,
 }
 
 impl<E: Game> Playback<E> {
-    /// Opens the match in a file, seen by a spectator or from a seat.
+    /// Seen by a spectator, or from a seat.
     pub(crate) fn open(path: &Path, seat: Option<&str>) -> anyhow::Result<Self> {
         let opened = open(path)?;
         let end = length(opened.reader.clone());
@@ -107,27 +98,23 @@ impl<E: Game> Playback<E> {
         self.now.cursor.reader().head()
     }
 
-    /// The number of arrivals so far.
     pub(crate) const fn arrivals(&self) -> u64 {
         self.now.cursor.replay().arrivals()
     }
 
-    /// The time of the last arrival.
     pub(crate) const fn time(&self) -> Time {
         self.now.cursor.replay().time()
     }
 
-    /// The time of the next arrival; `None` at the end.
+    /// `None` at the end.
     pub(crate) fn next_time(&self) -> Option<Time> {
         self.now.cursor.next().map(|arrival| arrival.time)
     }
 
-    /// The last turn, if the game has turns.
     pub(crate) fn turn(&self) -> Option<u64> {
         self.now.cursor.replay().room().engine().turn()
     }
 
-    /// The number of the latest game.
     pub(crate) const fn game(&self) -> u32 {
         self.now.names.game
     }
@@ -136,7 +123,6 @@ impl<E: Game> Playback<E> {
         self.now.trouble.as_deref()
     }
 
-    /// The latest actions, latest first.
     pub(crate) fn actions(&self) -> impl Iterator<Item = String> {
         self.now.latest.iter().filter_map(Action::words::<E>)
     }
@@ -145,8 +131,8 @@ impl<E: Game> Playback<E> {
         (&mut self.now.display, self.now.cursor.replay())
     }
 
-    /// Moves to the last copy before `goal`, if that saves work. Returns whether `goal` is before the current position.
-    /// Call this before moving forward to `goal`.
+    /// To the last copy before `goal`, if that saves work. Returns whether `goal` is before the current position. Call
+    /// this before moving forward to `goal`.
     pub(crate) fn rewind(&mut self, goal: Goal) -> bool {
         // The next step is always near.
         if goal == Goal::Step {
@@ -170,7 +156,7 @@ impl<E: Game> Playback<E> {
         is_back
     }
 
-    /// Whether the replay has reached `goal`, or the end. `from` is the position before a [`Goal::Step`].
+    /// Also at the end. `from` is the position before a [`Goal::Step`].
     pub(crate) fn is_at(&self, goal: Goal, from: (u64, Option<u64>)) -> bool {
         let Some(next) = self.now.cursor.next() else { return true };
         match goal {
@@ -185,12 +171,11 @@ impl<E: Game> Playback<E> {
         }
     }
 
-    /// Processes the next arrival; returns `false` at the end.
     pub(crate) fn forward(&mut self) -> bool {
         self.forward_and(|_| {})
     }
 
-    /// Like [`forward`](Self::forward), and reports each action.
+    /// Reports each action.
     pub(crate) fn forward_and(&mut self, report: impl FnMut(&Action)) -> bool {
         if self.now.cursor.next().is_none() {
             return false;
@@ -206,7 +191,7 @@ impl<E: Game> Playback<E> {
 }
 
 impl<E: Game> Moment<E> {
-    // Reads up to the next arrival.
+    // Up to the next arrival.
     fn read(&mut self, mut report: impl FnMut(&Action)) {
         let Self { cursor, latest, trouble, .. } = self;
         let time = cursor.replay().time();
@@ -271,7 +256,7 @@ impl<E: Game> Moment<E> {
     }
 }
 
-// The text of a note in a list of actions.
+// In a list of actions.
 fn words(note: &Note) -> Option<String> {
     Some(match note {
         Note::Mark(_) | Note::Snapshot(_) | Note::Fact(_) => return None,
@@ -286,7 +271,7 @@ fn is_wanted<E: Game>(typed: &str, guest: &Guest) -> bool {
     !guest.name.is_empty() && (guest.name == typed || E::is_seat(&guest.seat, typed))
 }
 
-// Reads the whole journal, up to any damage, to determine its length.
+// Reads the whole journal, up to any damage.
 fn length(mut reader: Reader<Source>) -> End {
     let base = reader.head().base.as_ref().map(|base| base.mark);
     let mut end = base.map_or_else(End::default, |mark| End { arrivals: mark.arrivals, time: mark.time });
@@ -298,7 +283,7 @@ fn length(mut reader: Reader<Source>) -> End {
     end
 }
 
-// Checks that the seat is taken at some time.
+// The seat must be taken at some time.
 fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<E>, seat: &str) -> anyhow::Result<()> {
     let mut replay = replay.clone();
     let mut seats: Vec<Guest> = replay.peers().filter_map(|peer| replay.room().engine().guest(peer)).collect();

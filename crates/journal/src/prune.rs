@@ -1,5 +1,3 @@
-//! `journal prune`: removes the old journals in a directory.
-
 use std::{
     collections::BTreeSet,
     io::{self, Write},

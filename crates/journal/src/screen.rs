@@ -1,5 +1,3 @@
-//! A replay on a screen: keys, speeds and drawing.
-
 mod draw;
 mod keys;
 #[cfg(test)]
@@ -16,7 +14,7 @@ use crate::{
     playback::{Goal, Playback},
 };
 
-/// The speeds of a replay: text and fraction.
+/// Text and fraction.
 pub(crate) const SPEEDS: [(&str, (u32, u32)); 9] = [
     ("0.25", (1, 4)),
     ("0.5", (1, 2)),
@@ -28,27 +26,22 @@ pub(crate) const SPEEDS: [(&str, (u32, u32)); 9] = [
     ("32", (32, 1)),
     ("64", (64, 1)),
 ];
-/// Duration of a large step.
+/// A large step.
 const LEAP: Duration = Duration::from_secs(30);
-/// Arrivals between two checks of the clock.
+/// Between two checks of the clock.
 const BATCH: u32 = 64;
-/// Limit on the length of the input line.
+/// Of the input line.
 const MAX_TYPED: usize = 20;
 
-/// What the caller has to do after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reaction {
-    /// No action is needed.
     Nothing,
-    /// Leave.
     Leave,
-    /// Redraw everything.
     Redraw,
-    /// Suspend the program until the shell resumes it.
+    /// Until the shell resumes the program.
     Suspend,
 }
 
-/// A replay on a screen.
 #[derive(Debug)]
 pub(crate) struct ReplayScreen<E: Game> {
     playback: Playback<E>,
@@ -56,20 +49,19 @@ pub(crate) struct ReplayScreen<E: Game> {
     palette: Palette,
     speed: usize,
     playing: bool,
-    // The displayed time: that of the last arrival or later.
+    // At least that of the last arrival.
     clock: Time,
-    // The position to move to, and the position when it was requested.
+    // Where to move, and the position when it was requested.
     goal: Option<(Goal, (u64, Option<u64>))>,
-    // The input line of the position prompt.
+    // Of the position prompt.
     typed: Option<String>,
-    // The error about the input.
+    // About the input.
     note: Option<String>,
     help: bool,
     window: Size,
 }
 
 impl<E: Game> ReplayScreen<E> {
-    /// The start of a match, played at one of the speeds.
     pub(crate) fn new(playback: Playback<E>, palette: Palette, speed: usize) -> Self {
         let clock = playback.start.time;
         Self {
@@ -91,22 +83,21 @@ impl<E: Game> ReplayScreen<E> {
         &mut self.playback
     }
 
-    /// Shows the time of the last arrival, after the caller has moved the replay.
+    /// To the last arrival, after the caller has moved the replay.
     pub(crate) fn settle(&mut self) {
         self.clock = self.playback.time().max(self.playback.start.time);
     }
 
-    /// Whether the display changes without input.
+    /// The display changes without input.
     pub(crate) const fn is_moving(&self) -> bool {
         self.playing || self.goal.is_some()
     }
 
-    /// Whether there is work to do immediately.
     pub(crate) const fn is_busy(&self) -> bool {
         self.goal.is_some()
     }
 
-    /// Advances by the elapsed time, working until `until` at most. Returns whether the display has changed.
+    /// Works until `until` at most. Returns whether the display has changed.
     pub(crate) fn elapse(&mut self, passed: Duration, until: Instant) -> bool {
         if self.goal.is_some() {
             self.wind(until);
@@ -131,7 +122,7 @@ impl<E: Game> ReplayScreen<E> {
         self.playback.arrivals() != arrivals || self.clock.as_nanos() / 1_000_000_000 != before
     }
 
-    /// Starts to move to a position; [`elapse`](Self::elapse) does the work.
+    /// [`elapse`](Self::elapse) does the work.
     pub(crate) fn go_to(&mut self, goal: Goal) {
         let from = (self.playback.arrivals(), self.playback.turn());
         if self.playback.rewind(goal) {
@@ -171,7 +162,7 @@ impl<E: Game> ReplayScreen<E> {
         }
     }
 
-    // Goes one step back, to the state after the previous arrival or turn.
+    // To the state after the previous arrival or turn.
     fn back(&mut self) {
         let (game, arrivals) = (self.playback.game(), self.playback.arrivals());
         self.go_to(match self.playback.turn() {

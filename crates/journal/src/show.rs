@@ -1,5 +1,3 @@
-//! `journal show`: the players, the times and the results.
-
 use std::{
     io::{self, Write},
     path::Path,
@@ -63,7 +61,7 @@ fn back(opened: &Opened, time: Time, arrivals: u64, out: &mut impl Write) -> io:
     Ok(())
 }
 
-// For a game that this program does not know, or for other rules: prints the parts that can be read without them.
+// Without the rules of the game, only these parts can be read.
 fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
     front(&opened, out)?;
@@ -71,8 +69,8 @@ fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     notes(&mut opened, out)
 }
 
-// The next arrival; `None` at the end. Notes before it are printed with the time of the last arrival, and damage or a
-// divergence with its reason.
+// `None` at the end. Notes before the arrival are printed with the time of the last one, and damage or a divergence
+// with its reason.
 fn next(
     opened: &mut Opened,
     time: Time,
@@ -202,7 +200,7 @@ fn note_in_words(note: &Note) -> Option<String> {
     })
 }
 
-// The text of a fact that the host of the room has recorded, such as the occupant of a seat.
+// Recorded by the host of the room, such as the occupant of a seat.
 fn fact_in_words(key: &str, value: &str) -> String {
     let value = if value.is_empty() { "nothing" } else { value };
     if key.is_empty() { plain(value) } else { plain(&format!("{key}: {value}")) }

@@ -1,19 +1,15 @@
-//! Opens journals.
-
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use cmdkit::file_name;
 use journal_core::{Head, ReadError, Reader, Source};
 
-/// A journal whose front has been read.
+/// Its front has been read.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// Its records.
     pub reader: Reader<Source>,
-    /// Its length in bytes.
+    /// In bytes.
     pub length: u64,
-    /// Whether a server is writing it now.
     pub in_use: bool,
 }
 
@@ -32,12 +28,11 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Opened> {
     Ok(Opened { reader, length: opened.length(), in_use: opened.is_in_use() })
 }
 
-/// The head of a journal, which determines its game.
+/// Determines the game.
 pub(crate) fn head_of(path: &Path) -> anyhow::Result<Head> {
     Ok(open(path)?.reader.head().clone())
 }
 
-/// An error about a file, in one line.
 pub(crate) fn damaged(path: &Path, error: ReadError) -> anyhow::Error {
     anyhow::Error::new(error).context(file_name(path))
 }

@@ -1,5 +1,3 @@
-//! `journal verify`: compares a replay with the match.
-
 use std::{
     io::{self, Read, Write},
     path::Path,
@@ -20,7 +18,6 @@ use crate::{
     source::{damaged, head_of, open},
 };
 
-/// How a replay ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReplayResult {
     /// At the end of the journal.
@@ -32,7 +29,6 @@ pub(crate) enum ReplayResult {
     Diverges(Divergence),
     /// At an arrival that made the engine panic.
     Panics {
-        /// The arrival.
         arrival: u64,
         /// The panic message.
         words: String,
@@ -42,12 +38,12 @@ pub(crate) enum ReplayResult {
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub(crate) result: ReplayResult,
-    /// The number of arrivals, and the time of the last.
+    /// With the time of the last.
     pub(crate) arrivals: u64,
     pub(crate) time: Time,
-    /// The arrival at which the replay ended, unless it reached the end.
+    /// Where the replay ended, unless it reached the end.
     pub(crate) last: Option<Arrival>,
-    /// The number of marks with the same state; `None` if states cannot be compared.
+    /// With the same state; `None` if states cannot be compared.
     pub(crate) marks: Option<u64>,
 }
 
@@ -96,7 +92,7 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Replays the rest of a journal, up to the arrival number `until` and the notes after it.
+/// Up to the arrival number `until` and the notes after it.
 pub(crate) fn replayed<E: Game>(
     reader: &mut Reader<impl Read>,
     mut replay: Replay<E>,
@@ -148,7 +144,7 @@ pub(crate) fn replayed<E: Game>(
     Ok(Verdict { result, arrivals, time, last, marks: compares.then_some(marks) })
 }
 
-// Compares the replay with the state at the beginning of a segment.
+// Compares the replay with the state there.
 fn check_segment_start<E: Game>(replay: &mut Replay<E>, head: &Head) -> Result<(), Divergence> {
     let Some(base) = &head.base else { return Ok(()) };
     replay.check(&base.mark)?;
@@ -156,11 +152,10 @@ fn check_segment_start<E: Game>(replay: &mut Replay<E>, head: &Head) -> Result<(
     Replay::<E>::restore(head, base).map(drop).map_err(|_| wrong)
 }
 
-/// Describes an arrival.
 pub(crate) fn describe_arrival<E: Game>(arrival: &Arrival) -> String {
     match &arrival.input {
         Input::Connected { peer, address, .. } => format!("{peer} connected from {}", plain(address)),
-        // The text of a message is the same on all links except for its framing.
+        // The text is the same on all links except for its framing.
         Input::Message { peer, message: bytes } => {
             match [Link::Message, Link::Stream].into_iter().find_map(|link| E::describe(link, bytes)) {
                 Some(message) => format!("{peer} sent {}", plain(&message.text)),
@@ -175,7 +170,7 @@ pub(crate) fn describe_arrival<E: Game>(arrival: &Arrival) -> String {
     }
 }
 
-// Uses enough digits for short times.
+// Short times get more digits.
 fn seconds(taken: Duration) -> String {
     format!("{:.*}", if taken < Duration::from_millis(100) { 4 } else { 2 }, taken.as_secs_f64())
 }
@@ -202,7 +197,7 @@ mod tests {
         let mut playback = Playback::<glass::Glass>::open(&path, None).unwrap();
         while playback.forward() {}
         assert!(playback.trouble().is_some_and(|trouble| trouble.contains(breaks)), "{:?}", playback.trouble());
-        // It stopped at the last arrival before the panic, and can be moved back from there.
+        // Back from the last arrival before the panic.
         assert!(playback.rewind(crate::playback::Goal::Arrivals(1)));
         assert!(playback.trouble().is_none() && playback.arrivals() == 0 && playback.forward());
         // The cut journal panics in the same way.

@@ -1,5 +1,3 @@
-//! `journal replay`: shows a match in the terminal.
-
 use std::{
     io::{self, BufWriter, IsTerminal, Write},
     path::Path,
@@ -22,13 +20,13 @@ use crate::{
     source::head_of,
 };
 
-/// Duration of a piece of work; keys are read in between.
+/// Of work; keys are read in between.
 const PIECE: Duration = Duration::from_millis(12);
-/// The same while the replay moves to a position.
+/// While the replay moves to a position.
 const LONG_PIECE: Duration = Duration::from_millis(30);
-/// Limit on the time that a match advances in one step, in case the program was stopped.
+/// Of one step of the match, in case the program was stopped.
 const LONGEST: Duration = Duration::from_millis(250);
-/// Interval of updates while the match is playing.
+/// Between updates while the match is playing.
 const TICK: Duration = Duration::from_millis(16);
 
 pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
@@ -54,7 +52,6 @@ fn replay<E: Game>(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// Prints the actions of a match as lines.
 fn print_lines<E: Game>(path: &Path, mut playback: Playback<E>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut wrote = Ok(());
@@ -74,7 +71,7 @@ fn print_lines<E: Game>(path: &Path, mut playback: Playback<E>) -> anyhow::Resul
     }
 }
 
-// Prints a message after the screen is closed.
+// After the screen is closed.
 fn print_trouble(path: &Path, trouble: &str) {
     // If standard error is closed, the message is lost.
     let _ = writeln!(io::stderr(), "journal: {}: {trouble}", file_name(path));
@@ -82,7 +79,7 @@ fn print_trouble(path: &Path, trouble: &str) {
 
 async fn show<E: Game>(mut screen: ReplayScreen<E>) -> anyhow::Result<Option<String>> {
     let mut stage = Stage::enter(true, Source::Terminal).context("cannot set up the terminal")?;
-    // Installed after the hook of the screen, which restores the terminal.
+    // After the hook of the screen, which restores the terminal.
     panics::install();
     let mut last = Instant::now();
     loop {

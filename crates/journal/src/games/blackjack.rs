@@ -66,19 +66,17 @@ fn parsed(bytes: &[u8]) -> Option<PlayerMessage> {
     message.ok()
 }
 
-/// The tables, or the hand of a player.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     seat: bool,
     hand: Option<Hand>,
 }
 
-// The client of a player, and its results so far.
 #[derive(Debug, Clone)]
 struct Hand {
     name: Name,
     link: Link,
-    // `None` before the first message, which reveals the dialect.
+    // Before the first message, which reveals the dialect.
     client: Option<Client>,
     begun: u64,
     score: Score,
@@ -107,7 +105,6 @@ impl Hand {
     }
 }
 
-/// The state of the display.
 #[derive(Debug)]
 pub(crate) struct TableView {
     palette: Palette,

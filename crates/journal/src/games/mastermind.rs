@@ -60,7 +60,6 @@ impl Game for Server {
     }
 }
 
-/// The games of all seats, or the view of a player.
 #[derive(Debug, Clone)]
 pub(crate) struct Boards {
     seat: bool,
@@ -84,7 +83,7 @@ impl GameDisplay<Server> for Boards {
         }
         let mut client = Client::new(link, None);
         if let (Ok(seat), Ok(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
-            // The server sent these messages before the event that reports the player.
+            // Sent before the event that reports the player.
             for message in [ServerMessage::Ok(seat), ServerMessage::Seat(seat, name)] {
                 let _ = client.receive(time, &message.to_frame(link.framing()));
             }
@@ -112,7 +111,6 @@ impl GameDisplay<Server> for Boards {
         match &self.player {
             Some((name, client)) => {
                 write_board(&mut text, name, client.board());
-                // The public views of the other players' games.
                 let mut own = false;
                 for (other, board) in replay.room().engine().boards() {
                     let other = other.to_string();
@@ -137,7 +135,6 @@ impl GameDisplay<Server> for Boards {
     }
 }
 
-// A game as text, followed by an empty line.
 fn write_board(text: &mut String, name: &str, board: Option<&Board>) {
     let Some(board) = board else {
         let _ = writeln!(text, "{name} waits for a game\n");

@@ -79,13 +79,13 @@ impl Game for Server {
     }
 
     fn is_seat(seat: &str, typed: &str) -> bool {
-        // A seat can also be given by number, counted from 1.
+        // A number counts from 1.
         let numbered = typed.parse::<usize>().ok().and_then(|number| Letter::from_index(number.checked_sub(1)?));
         seat.eq_ignore_ascii_case(typed) || numbered.is_some_and(|letter| letter.to_string() == seat)
     }
 }
 
-// The serialized form of a setup, whose fields are private.
+// The serialized setup, whose fields are private.
 #[derive(Deserialize)]
 struct SetupFields {
     map: String,
@@ -96,12 +96,11 @@ fn fields(setup: &Setup) -> Option<SetupFields> {
     serde_json::from_value(serde_json::to_value(setup).ok()?).ok()
 }
 
-/// The display of a spectator or a player.
 #[derive(Debug, Clone)]
 pub(crate) struct Sight {
     seat: bool,
     client: Option<Client>,
-    // The position of the spectator's current display.
+    // When the spectator's display was current.
     seen: Option<(u64, Time)>,
     name: String,
 }
@@ -164,7 +163,7 @@ impl GameDisplay<Server> for Sight {
             return Paragraph::new("This seat has not been taken.").render(area, buffer);
         };
         view.prepare(client, area.as_size());
-        // The time of the client does not advance.
+        // Time stands still for the client.
         view.picture(client, Time::ZERO).render(area, buffer);
         if let Some(nuggets::End::Quit(text)) = client.end() {
             let lines: Vec<&str> = text.lines().collect();

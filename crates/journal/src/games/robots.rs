@@ -1,4 +1,4 @@
-//! Robots: the board, which all peers see. From a seat, its robot is kept in view.
+//! The board, which all peers see. From a seat, its robot is kept in view.
 
 use bytes::Bytes;
 use journal_core::{Peer, Replay};
@@ -52,7 +52,7 @@ impl Game for Server {
     }
 
     fn is_seat(seat: &str, typed: &str) -> bool {
-        // A seat can also be given by the letter of its robot.
+        // A letter counts from A.
         let letter = seat.parse::<u8>().ok().filter(|&number| number < 26).map(|number| char::from(b'A' + number));
         seat == typed || letter.is_some_and(|letter| typed.eq_ignore_ascii_case(&letter.to_string()))
     }
@@ -72,7 +72,6 @@ fn last_message(bytes: &[u8]) -> Option<ClientMessage> {
     Robots::decode(&mut (), bytes, Framing::Stream).ok()
 }
 
-/// The display of the board.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     client: Client,

@@ -1,4 +1,4 @@
-//! Turn-based games: the position as text, from the view of watchers or of a player.
+//! The position as text, as watchers or a player see it.
 
 use std::fmt::Write as _;
 
@@ -41,7 +41,6 @@ impl<R: Rules> Game for Table<R> {
     }
 }
 
-/// The position as watchers see it, or as a player saw it.
 #[derive(Debug, Clone)]
 pub(crate) struct Position<R: Rules> {
     seat: bool,
@@ -62,7 +61,7 @@ impl<R: Rules> GameDisplay<Table<R>> for Position<R> {
         }
         let mut client = Client::new(link, None);
         if let (Ok(seat), Ok(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
-            // The table sent these before the event that reports the player.
+            // Sent before the event that reports the player.
             for message in [ServerMessage::Ok(seat), ServerMessage::Seat(seat, name.to_string())] {
                 let _ = client.receive(time, &message.to_frame(link.framing()));
             }

@@ -1,5 +1,3 @@
-//! Draws the game, the latest actions and the progress bar.
-
 use ratatui::{
     buffer::Buffer,
     layout::{Rect, Size},
@@ -14,11 +12,10 @@ use crate::{
     games::{Game, GameDisplay, Step},
 };
 
-/// The smallest usable window.
 const SMALLEST: Size = Size::new(24, 7);
-/// The rows below the game: the latest actions and the progress bar.
+/// The latest actions and the progress bar.
 const BELOW: u16 = 2;
-/// The shortest useful bar.
+/// Columns of the shortest useful bar.
 const SHORTEST_BAR: usize = 6;
 
 impl<E: Game> ReplayScreen<E> {
@@ -41,7 +38,7 @@ impl<E: Game> ReplayScreen<E> {
         }
     }
 
-    // The latest actions, latest first; or the prompt or an error.
+    // Latest first; or the prompt or an error.
     fn actions(&self, area: Rect, buffer: &mut Buffer) {
         Clear.render(area, buffer);
         let important = |text: &str, buffer: &mut Buffer| {
@@ -75,7 +72,7 @@ impl<E: Game> ReplayScreen<E> {
         StatusLine::new(&text).render(area, buffer);
     }
 
-    // Whether the replay is playing, the speed, and the position.
+    // Playing or not, the speed, and the position.
     fn bar(&self, area: Rect, buffer: &mut Buffer) {
         let start = self.playback.start.time;
         let (now, end) = (self.clock.max(start), self.playback.end.time.max(self.clock));
@@ -105,7 +102,6 @@ impl<E: Game> ReplayScreen<E> {
     }
 }
 
-// A bar of this many columns.
 fn bar(columns: usize, now: std::time::Duration, end: std::time::Duration) -> String {
     let inner = columns.saturating_sub(2);
     let whole = end.as_nanos().max(1);

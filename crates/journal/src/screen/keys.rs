@@ -1,5 +1,3 @@
-//! The keys of a replay.
-
 use termkit::{Key, Pad};
 
 use super::{MAX_TYPED, Reaction, ReplayScreen, SPEEDS};
@@ -9,7 +7,7 @@ use crate::{
     playback::Goal,
 };
 
-/// The keys in the help.
+/// In the help.
 pub(crate) const HELP: &[(&str, &str)] = &[
     ("Space", "pause, and continue"),
     ("Right .", "next turn or arrival"),
@@ -79,7 +77,7 @@ impl<E: Game> ReplayScreen<E> {
         }
     }
 
-    // A step pauses the match.
+    // Pauses the match.
     fn step(&mut self, forward: bool) {
         self.playing = false;
         if forward {
@@ -93,7 +91,7 @@ impl<E: Game> ReplayScreen<E> {
         self.playback.scene().0.scroll(&mut self.view, columns, rows);
     }
 
-    // The input line of the position prompt.
+    // Of the position prompt.
     fn type_in(&mut self, key: Key) {
         let Some(typed) = &mut self.typed else { return };
         match key {

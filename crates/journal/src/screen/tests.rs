@@ -19,7 +19,7 @@ fn opened<E: Game>(path: &Path, seat: Option<&str>) -> ReplayScreen<E> {
     ReplayScreen::new(Playback::open(path, seat).unwrap(), Palette::MONO, 2)
 }
 
-// Advances the screen until no work is left.
+// Until no work is left.
 fn settled<E: Game>(screen: &mut ReplayScreen<E>) {
     while screen.is_busy() {
         screen.elapse(Duration::ZERO, Instant::now() + Duration::from_secs(9));
@@ -93,7 +93,7 @@ fn robots_is_displayed_turn_by_turn_and_from_a_seat() {
     screen.key(Key::Pad { key: Pad::Left, shift: false });
     settled(&mut screen);
     assert_eq!(screen.playback().turn(), Some(6));
-    // Moving to an earlier turn stays in the same game.
+    // Within the same game.
     types(&mut screen, "g2\n");
     assert_eq!((screen.playback().turn(), screen.playback().game()), (Some(2), 1));
     goes(&mut screen, Goal::Time(Time::from_millis(9_000)));
@@ -176,12 +176,11 @@ fn a_position_has_the_same_display_however_it_was_reached() {
         assert_eq!(back.playback().arrivals(), arrivals);
         assert_eq!(rows(&mut back, 80, 24)[..22], rows(&mut there, 80, 24)[..22], "{arrivals}");
     }
-    // One step forward after moving back, although there are copies of later positions.
+    // There are copies of later positions.
     goes(&mut back, Goal::End);
     goes(&mut back, Goal::Arrivals(10));
     types(&mut back, ".");
     assert_eq!(back.playback().arrivals(), 11);
-    // One step back and one forward.
     goes(&mut there, Goal::Arrivals(500));
     there.key(Key::Pad { key: Pad::Left, shift: false });
     settled(&mut there);
@@ -209,7 +208,6 @@ fn time_passes_at_the_speed_that_was_chosen_and_stops_at_the_end() {
     screen.elapse(Duration::from_secs(1), far());
     let end = rows(&mut screen, 80, 24);
     assert!(end[23].starts_with("[] 64x 0:26 / 0:26 [######") && !screen.is_moving(), "{}", end[23]);
-    // Continues from the start.
     types(&mut screen, " ");
     assert!(screen.is_moving() && rows(&mut screen, 80, 24)[23].starts_with(">  64x 0:00"));
 }

@@ -11,7 +11,7 @@ use testkit::{TempDir, process::Finished};
 
 use crate::{error_of, journal, matches, path, stdout_of};
 
-// The same journal with one message replaced, as if this version behaved differently there.
+// As if this version behaved differently at that message.
 fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec<u8>, u64) {
     let bytes = fs::read(file).unwrap();
     let mut reader = Reader::new(&bytes[..], bytes.len() as u64).unwrap();
@@ -43,7 +43,7 @@ fn a_list_continues_after_a_damaged_journal() {
     folder.file("a.journal", "no journal at all");
     folder.file("b.journal", b"\x8AARC");
     let mut torn = fs::read(folder.path().join("nuggets.journal")).unwrap();
-    // The start of an incomplete record.
+    // An incomplete record.
     torn.extend_from_slice(&[20, 1, 2]);
     folder.file("torn.journal", &torn);
     let mut damaged = fs::read(folder.path().join("robots.journal")).unwrap();
@@ -298,7 +298,6 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     assert!(list.contains("robots, without its beginning, 2026-11-22") && list.contains(", closed; "), "{list}");
     let size: u64 = files.iter().map(|file| fs::metadata(file).unwrap().len()).sum();
     assert!(list.contains(&format!(" {} kB, ", size.div_ceil(1_000))) || list.contains(" kB, "), "{list}");
-    // A journal may be given by any of its files.
     let shown = stdout_of(&["show", path(files.iter().max().unwrap())]);
     let before: u64 = {
         let after = shown.lines().find_map(|line| line.strip_prefix("kept      from ")).unwrap();
@@ -321,7 +320,6 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     assert!(numbers.iter().copied().eq(before + 1..=end), "none is missing and none is there twice");
     let arrivals = verdict.lines().nth(1).unwrap().split(' ').next().unwrap().replace(',', "");
     assert_eq!(arrivals, numbers.len().to_string());
-    // Cuts across the border between two files.
     let cut = folder.path().join("cut.cut");
     for more in [&[][..], &["--game"]] {
         let at = (end - 5).to_string();
@@ -333,7 +331,7 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     assert!(early.contains(&format!("it begins with arrival {}", before + 1)), "{early}");
 }
 
-// The same match with another state at the beginning of its last file: that of a part that begins earlier.
+// As in a part that begins earlier.
 #[test]
 fn a_wrong_state_between_two_files_is_found() {
     let folder = TempDir::new();
@@ -351,7 +349,7 @@ fn a_wrong_state_between_two_files_is_found() {
     while let Some(entry) = last.next().unwrap() {
         excerpt.push(&entry);
     }
-    // The place of the segment is that of the original.
+    // As in the original.
     let mut bytes = excerpt.into_bytes();
     bytes[64..80].copy_from_slice(&number(two));
     fs::write(two, bytes).unwrap();

@@ -3,16 +3,12 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
-/// Each command: its output and its exit code.
 mod commands;
 
-/// Matches that are played here and recorded in files.
 mod matches;
 
-/// The screen of a replay in a pseudo-terminal.
 mod screen;
 
-/// Wrong usage, and the examples of the help.
 mod usage;
 
 use std::{path::Path, process::Command};
@@ -27,7 +23,6 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-// Standard output of a command that succeeds.
 fn stdout_of(arguments: &[&str]) -> String {
     let Finished { code, stdout, stderr } = journal(arguments);
     // Shown only when the test fails.
@@ -36,7 +31,6 @@ fn stdout_of(arguments: &[&str]) -> String {
     stdout
 }
 
-// The line on standard error of a command that fails.
 fn error_of(arguments: &[&str]) -> String {
     let Finished { code, stdout, stderr } = journal(arguments);
     assert_eq!((code, stdout.as_str(), stderr.lines().count()), (Some(1), "", 1), "{arguments:?} {stderr}");
