@@ -1,14 +1,11 @@
-//! The dealer and the player of blackjack.
-
 /// A player that locates its room through a directory.
 mod follow;
 /// Play by a person: in a terminal and line by line, against a dealer and in practice.
 mod person;
 /// Automatic play: with a table, and learning.
 mod player;
-/// The dealer: command lines, start-up output, standings, unread output, and exit status.
+/// Command lines, start-up output, standings, unread output, and exit status.
 mod start;
-/// A dealer that is suspended by a signal and resumed.
 mod suspend;
 use std::{
     io::{ErrorKind, Read, Write},
@@ -25,19 +22,18 @@ use testkit::{
 
 use crate::programs::program;
 
-/// A running dealer on the loopback address.
+/// On the loopback address.
 pub(crate) struct Dealer {
     process: Process,
     pub(crate) port: u16,
 }
 
 impl Dealer {
-    /// Starts a dealer with the arguments after its port, separated by spaces.
+    /// The arguments follow the port, separated by spaces.
     pub(crate) fn start(arguments: &str) -> Self {
         Self::of(program("dealer").args(["--bind", "127.0.0.1", "0"]).args(arguments.split_whitespace()))
     }
 
-    /// Starts a dealer with this command.
     fn of(command: &mut Command) -> Self {
         let process = Process::start(command);
         let port = process.port();
@@ -52,7 +48,6 @@ impl Dealer {
         Client::join(self.address(), Dialect::Text, name)
     }
 
-    /// The command that runs the player against this dealer.
     fn player(&self, arguments: &[&str]) -> Command {
         let mut command = program("player");
         command.args(["Ann", "127.0.0.1", &self.port.to_string()]).args(arguments);
@@ -60,7 +55,6 @@ impl Dealer {
     }
 }
 
-/// A test client of a dealer.
 struct Client {
     stream: TcpStream,
     dialect: Dialect,
@@ -87,13 +81,13 @@ impl Client {
         self.send(&PlayerMessage::Stand);
     }
 
-    /// The next message; `None` at the end of the stream or after a reset.
+    /// `None` at the end of the stream or after a reset.
     fn read(&mut self) -> Option<DealerMessage> {
         let Self { stream, decoder, buffer, .. } = self;
         read_message(stream, buffer, |buffer| decoder.decode(buffer).unwrap())
     }
 
-    /// All messages up to the next decision or the end, in the text dialect.
+    /// Up to the next decision or the end, in the text dialect.
     fn read_to_decision(&mut self) -> String {
         let mut texts = vec![];
         while let Some(message) = self.read() {
@@ -106,7 +100,7 @@ impl Client {
         texts.join(", ")
     }
 
-    /// Sends STAND at every decision until the end. Returns all messages.
+    /// Returns all messages.
     fn stand_to_the_end(&mut self) -> Vec<String> {
         let mut told = vec![];
         loop {
@@ -120,7 +114,6 @@ impl Client {
         }
     }
 
-    /// All bytes until the end of the stream.
     fn rest(mut self) -> Vec<u8> {
         let mut bytes = self.buffer.to_vec();
         if let Err(error) = self.stream.read_to_end(&mut bytes) {

@@ -12,19 +12,16 @@ use crate::{
     robots,
 };
 
-/// The Python client in the README.
 mod python;
-/// One documented command and its expected result.
 mod typed;
 
 use typed::{Folder, Typed, check_line};
 
-/// The documents outside docs/ that contain commands.
+/// They contain commands, besides docs/.
 const DOCUMENTS: &[&str] = &["README.md", "CONTRIBUTING.md", "fuzz/README.md", "maps/README.md"];
-/// Prefix of commands that run a program of another workspace. `.ci/run` runs those.
+/// Commands of another workspace, which `.ci/run` runs.
 const ELSEWHERE: &str = "cargo run --manifest-path ";
-/// Prefixes of commands in shell blocks that are not run here: `.ci/run` runs them, they need the network or root, or they
-/// are commands of the shell.
+/// Not run here: `.ci/run` runs them, they need the network or root, or they are commands of the shell.
 const OTHERS: &[&str] = &[
     "cargo +nightly fuzz ",
     "cargo fuzz ",
@@ -37,12 +34,11 @@ const OTHERS: &[&str] = &[
     "tar ",
 ];
 
-/// The code in a document.
 #[derive(Default)]
 struct Code {
-    /// The lines of its shell blocks, without comments.
+    /// Without comments.
     shell: Vec<String>,
-    /// Inline code, and the lines of other blocks.
+    /// And the lines of other blocks.
     other: Vec<String>,
 }
 
@@ -63,13 +59,13 @@ impl Code {
         code
     }
 
-    /// The commands to run: shell lines except those in `OTHERS`, and each `cargo run` elsewhere.
+    /// Shell lines except those in `OTHERS`, and each `cargo run` elsewhere.
     fn commands(&self) -> impl Iterator<Item = &str> {
         let shell =
             self.shell.iter().filter(|line| !line.is_empty() && !OTHERS.iter().any(|other| line.starts_with(other)));
         // The tests of a crate run its examples.
         let other = self.other.iter().filter(|code| code.starts_with("cargo run ") && !code.contains(" --example "));
-        // Excludes commands of other workspaces and incomplete commands, which end in `--`.
+        // Incomplete commands end in `--`.
         let whole = |line: &&String| !line.starts_with(ELSEWHERE) && !line.ends_with("--");
         shell.chain(other).filter(whole).map(String::as_str)
     }
@@ -79,7 +75,7 @@ fn read(name: impl AsRef<Path>) -> String {
     fs::read_to_string(workspace().join(name)).unwrap()
 }
 
-/// All documents, including those in docs/ and its subfolders.
+/// Including docs/ and its subfolders.
 fn documents() -> Vec<PathBuf> {
     let mut documents: Vec<PathBuf> = DOCUMENTS.iter().map(PathBuf::from).collect();
     let mut folders = vec![PathBuf::from("docs")];
@@ -98,7 +94,7 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
-/// Runs the commands of a document. Returns the programs that it starts.
+/// Returns the programs that the commands start.
 fn follow(document: &Path) -> Vec<String> {
     let mut programs = vec![];
     // Commands read files that earlier ones wrote.
@@ -156,7 +152,7 @@ fn the_links_of_the_documents_lead_somewhere() {
     }
 }
 
-/// The link anchors that GitHub generates for the headings of a document.
+/// As GitHub generates them for headings.
 fn anchors(document: &str) -> impl Iterator<Item = String> {
     document.lines().filter(|line| line.starts_with('#')).map(|line| {
         let heading = line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
@@ -166,7 +162,6 @@ fn anchors(document: &str) -> impl Iterator<Item = String> {
 
 #[test]
 fn the_examples_of_the_help_work() {
-    // The commands mostly wait.
     thread::scope(|scope| PACKAGES.iter().for_each(|name| drop(scope.spawn(|| try_examples(name)))));
 }
 
@@ -213,7 +208,6 @@ fn the_commands_that_a_server_prints_join_it() {
         let lines = stderr.lines().filter_map(|line| line.split_once(": ")).filter_map(|(_, line)| Typed::read(line));
         Some(lines.collect::<Vec<_>>()).filter(|lines| lines.len() == 3)
     });
-    // The bot is last and ends the game.
     for typed in &lines {
         assert_eq!(typed.program, "nuggets-client");
         typed.check_client(&server);

@@ -1,5 +1,3 @@
-//! Our own programs pass the conformance tests.
-
 use std::thread;
 
 use serde_json::Value;
@@ -7,13 +5,13 @@ use testkit::TempDir;
 
 use crate::programs::program;
 
-/// Tests one of our programs with these arguments. Returns the rules that no scenario observed.
+/// Returns the rules that no scenario observed.
 fn untested(kind: &str, name: &str, arguments: &[&str]) -> Vec<String> {
     let ours = program(name);
     let mut command = program("conformance");
     let data = TempDir::new();
-    // Other tests run at the same time. A turn of robots takes a twentieth of this patience. `conformance` exits by itself,
-    // but may take longer than these tests wait for other programs.
+    // Other tests run at the same time. A turn of robots takes a twentieth of this patience. `conformance` exits by
+    // itself, but may take longer than these tests wait for other programs.
     command.args([kind, "--format", "json", "--patience", "15"]);
     if name == "nuggets-client" {
         // In a terminal it shows help and results, which also take keys.
@@ -45,7 +43,6 @@ fn our_programs_pass_and_leave_no_rule_untested() {
         ("robots-client", "robots-client", &[]),
         ("mastermind-text", "mastermind-play", &[]),
     ];
-    // The programs mostly wait.
     thread::scope(|scope| {
         for (kind, name, arguments) in programs {
             scope.spawn(move || assert_eq!(untested(kind, name, arguments), [""; 0], "{kind}"));

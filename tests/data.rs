@@ -10,12 +10,11 @@ use testkit::TempDir;
 
 use crate::programs::workspace;
 
-/// The result of a replay.
 #[derive(Debug, PartialEq, Eq)]
 enum ReplayResult {
-    /// It was replayed without divergence. Contains its numbers of arrivals and of restarts.
+    /// Without divergence.
     Replayed { arrivals: u64, resumed: u64 },
-    /// It was rejected because it has other rules.
+    /// Rejected because its rules are not the present ones.
     OtherRules,
 }
 
@@ -43,7 +42,7 @@ fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> ReplayResult {
     ReplayResult::Replayed { arrivals: replay.arrivals(), resumed }
 }
 
-// Checks that a match is resumed or reported as over only if its rules are the present ones. Returns whether they are.
+// Only a match under the present rules is resumed or reported as over. Returns whether the rules are the present ones.
 fn resume<E: Recorded>(head: &Head, bytes: &[u8]) -> bool {
     let directory = TempDir::new();
     let copy = directory.path().join("copy.journal");
@@ -64,7 +63,7 @@ fn journals_of_earlier_versions_are_replayed_or_rejected_by_version() {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
     paths.sort();
     for path in paths {
-        // Shown only if the test fails. The last line then names the journal.
+        // Shown only if the test fails: the last line names the journal.
         eprintln!("{}", path.display());
         let bytes = fs::read(&path).unwrap();
         let reader = match Reader::new(&bytes[..], bytes.len() as u64) {
@@ -88,8 +87,7 @@ fn journals_of_earlier_versions_are_replayed_or_rejected_by_version() {
             replayed.extend(is_present.then_some(head.game));
         }
     }
-    // There must be journals of this version; tests/data/README.md describes how to make them when the rules have
-    // changed.
+    // tests/data/README.md describes how to make them when the rules have changed.
     let games = ["blackjack", "nuggets", "robots"].map(str::to_owned);
     assert_eq!(replayed, BTreeSet::from(games));
 }

@@ -9,16 +9,15 @@ use testkit::process::Process;
 
 use crate::programs::{cargo, workspace};
 
-/// Limit on the crates that a server links, including its own and those of this workspace.
+/// Including its own and those of this workspace.
 const MOST_FOR_A_SERVER: usize = 80;
-/// Limit on the crates that `conformance` links. It stores the results of a class (serde, sha2, walkdir) and wraps reports
-/// (textwrap).
+/// `conformance` stores the results of a class (serde, sha2, walkdir) and wraps reports (textwrap).
 const MOST_FOR_THE_KIT: usize = 92;
-/// Limit on the crates that a client links, which is higher because of the terminal libraries.
+/// More than for a server because of the terminal libraries.
 const MOST_FOR_A_CLIENT: usize = 125;
-/// Limit on the crates that `qtable` links. It draws images (resvg, 50 crates) and terminal screens (ratatui, 62).
+/// `qtable` draws images (resvg, 50 crates) and terminal screens (ratatui, 62).
 const MOST_TO_DRAW: usize = 160;
-/// Crates that a thin program must not link: databases, web frameworks, brokers, TLS.
+/// A thin program links no databases, web frameworks, brokers or TLS.
 const THICK: &[&str] = &[
     "actix-web",
     "async-nats",
@@ -42,7 +41,7 @@ const THICK: &[&str] = &[
     "tungstenite",
     "warp",
 ];
-/// Packages that contain rules and do no I/O, as their manifests declare: `rules = true` in `[package.metadata.arcade]`.
+/// They do no I/O, as their manifests declare: `rules = true` in `[package.metadata.arcade]`.
 fn rules() -> Vec<PathBuf> {
     let folders = ["crates", "examples"].map(|folder| fs::read_dir(workspace().join(folder)).unwrap());
     let packages = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -53,8 +52,7 @@ fn rules() -> Vec<PathBuf> {
     packages.filter(is_rules).collect()
 }
 
-/// The dependencies of a package: a line for each crate, with its name, its version, and the path of a workspace crate.
-/// Cached, because cargo takes half a second.
+/// A line for each crate: name, version, and the path of a workspace crate. Cached, because cargo takes half a second.
 fn tree(package: &str) -> Arc<str> {
     static TREES: Mutex<BTreeMap<String, Arc<OnceLock<Arc<str>>>>> = Mutex::new(BTreeMap::new());
     let tree = Arc::clone(TREES.lock().unwrap().entry(package.to_owned()).or_default());
@@ -65,7 +63,7 @@ fn tree(package: &str) -> Arc<str> {
     Arc::clone(tree.get_or_init(asked))
 }
 
-/// The crates that a package links, as name and version.
+/// By name and version.
 fn linked(package: &str) -> BTreeSet<String> {
     let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     tree(package).lines().map(name).collect()

@@ -1,5 +1,5 @@
-//! Checks the structure of the workspace: no import cycles; in the hub, a folder imports only from folders below it; the
-//! table of named bounds matches the source.
+//! The structure of the workspace: no import cycles; in the hub, a folder imports only from folders below it; the table
+//! of named bounds matches the source.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use std::{
 
 use testkit::process::Process;
 
-/// The folders of the hub, from the top layer to the bottom. Folders in one row do not import each other.
+/// From top to bottom. Folders in one row do not import each other.
 const FLOORS: [&[&str]; 8] = [
     &["main"],
     &["operator", "args"],
@@ -22,13 +22,12 @@ const FLOORS: [&[&str]; 8] = [
     &["message"],
 ];
 
-/// The folders of all crates.
 fn crates() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
     fs::read_dir(folder).expect("the crates are here").map(|entry| entry.expect("a crate").path()).collect()
 }
 
-/// The source files of a crate by module path.
+/// By module path.
 fn files(of: &Path) -> BTreeMap<String, String> {
     let source = of.join("src");
     let mut files = BTreeMap::new();
@@ -49,7 +48,7 @@ fn files(of: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// The source files of a crate by module path, without tests.
+/// By module path, without tests.
 fn modules(of: &Path) -> BTreeMap<String, String> {
     let mut modules = files(of);
     modules.retain(|name, _| !name.split("::").any(|part| part == "tests" || part == "fixtures"));
@@ -61,14 +60,13 @@ fn modules(of: &Path) -> BTreeMap<String, String> {
     modules
 }
 
-/// The submodules of a module that are compiled for tests only.
+/// Compiled for tests only.
 fn for_tests(name: &str, code: &str) -> Vec<String> {
     let outer = if matches!(name, "lib" | "main") { String::new() } else { format!("{name}::") };
     let declared = code.split("#[cfg(test)]\nmod ").skip(1);
     declared.filter_map(|rest| rest.split_once(';')).map(|(inner, _)| format!("{outer}{inner}")).collect()
 }
 
-/// The paths that a `use` declaration names.
 fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     let (mut depth, mut start) = (0, 0);
     let mut parts = vec![];
@@ -92,13 +90,12 @@ fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     }
 }
 
-/// The modules that a module imports.
 fn imports(name: &str, code: &str, modules: &BTreeMap<String, String>) -> BTreeSet<String> {
     let mut paths = vec![];
     for declaration in code.split("\nuse ").skip(1) {
         expand("", declaration.split(';').next().unwrap_or_default(), &mut paths);
     }
-    // Paths outside of `use` declarations. Links in comments and `pub(in crate::...)` are not imports.
+    // Links in comments and `pub(in crate::...)` are not imports.
     let lines = code.lines().map(str::trim_start).filter(|line| !line.starts_with("//") && !line.starts_with("use "));
     for path in lines.flat_map(|line| line.split("crate::").skip(1).filter(|_| !line.contains("pub(in crate::"))) {
         let end = path.find(|letter: char| !letter.is_alphanumeric() && letter != ':' && letter != '_');

@@ -1,5 +1,5 @@
 //! Killed servers resume their match at the same port, and lose nothing that they have sent: one test for each
-//! transport. The simulation in testkit kills servers of all games at many more points.
+//! transport. The simulation in testkit kills servers at many more points.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,6 @@ use crate::{programs::program, robots::Client as Watcher};
 
 const KILLS: usize = 4;
 
-/// A server with a journal.
 struct Server {
     name: &'static str,
     journals: TempDir,
@@ -29,7 +28,6 @@ impl Server {
         Self { name, journals, process, port }
     }
 
-    /// Kills the server and resumes it.
     fn kill(self) -> Self {
         let Self { name, journals, process, port } = self;
         process.kill();

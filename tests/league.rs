@@ -1,5 +1,3 @@
-//! Leagues with real programs.
-
 use std::{
     collections::BTreeMap,
     fs,
@@ -15,7 +13,7 @@ use testkit::{
 
 use crate::programs::{self, workspace};
 
-/// Runs a command without namespaces: it may not create any and has no capabilities.
+/// The command may not create namespaces and has no capabilities.
 #[cfg(target_os = "linux")]
 const WITHOUT_NAMESPACES: [&str; 6] = [
     "unshare",
@@ -39,7 +37,7 @@ fn league(folder: &Path, arguments: &str) -> Command {
     command
 }
 
-// A player that runs a script in `league`.
+// In `league`.
 fn script(name: &str, file: &str, arguments: &str) -> String {
     let path = workspace().join("tests/league").join(file);
     format!("{name}='{}' {arguments}", programs::python(&path).join("' '"))
@@ -53,7 +51,6 @@ fn reference(name: &str, file: &str, arguments: &str) -> String {
     format!("{name}='{}' {arguments}", programs::reference(file).join("' '"))
 }
 
-// The five players of EXPECTED.
 fn five(folder: &Path, arguments: &str) -> Command {
     let mut command = league(folder, arguments);
     command.args(["--player", "Easy=bot:easy", "--player", "Hard=bot:hard", "--player", "Normal=bot:normal"]);
@@ -73,7 +70,7 @@ fn names(folder: &Path) -> Vec<String> {
     csv.lines().skip(1).map(|row| row.split(',').nth(1).unwrap().to_owned()).collect()
 }
 
-// The seed and the seats of each match by its number.
+// By the number of the match.
 fn drawn(folder: &Path) -> BTreeMap<u64, (u64, Vec<String>)> {
     let seats = |line: &serde_json::Value| {
         let seats = line["seats"].as_array().unwrap().iter();
@@ -84,10 +81,10 @@ fn drawn(folder: &Path) -> BTreeMap<u64, (u64, Vec<String>)> {
     lines(folder).iter().map(drawn).collect()
 }
 
-/// Time limit for some matches in real time, even on a busy machine.
+/// For some matches in real time, even on a busy machine.
 const MATCHES: Duration = Duration::from_secs(600);
 
-// Kills the league process, but not its children, once it has played `matches` matches.
+// Kills only the league process, once it has played `matches` matches.
 fn kill_after(matches: usize, command: &mut Command, folder: &Path) {
     let log = folder.join("stderr");
     let mut child = command.stderr(fs::File::create(&log).unwrap()).stdout(Stdio::null()).spawn().unwrap();
@@ -161,11 +158,11 @@ fn crashes_are_forfeits_with_their_reasons() {
         let reasons = reasons(folder.path(), player);
         assert!(reasons.iter().filter(|reason| reason.contains(words)).count() >= times, "{player}: {reasons:?}");
     };
-    // Each match is decided long before its last turn. Crasher must fail against the bot in either seat; its other matches
-    // may end before it does.
+    // Each match is decided long before its last turn. Crasher must fail against the bot in either seat; its other
+    // matches may end before it does.
     say("Crasher", "it ended with exit status 1: RuntimeError: I have had enough", 2);
     say("None", "cannot start './no-such-program'", 2);
-    // A second connection is refused, and takes no seat of another player.
+    // It takes no seat of another player.
     for player in ["Easy", "Twice"] {
         assert_eq!(reasons(folder.path(), player), [""; 0], "{player}");
     }
@@ -183,8 +180,8 @@ fn player_whose_opponent_does_not_join_does_not_forfeit() {
     assert_eq!(reasons(folder.path(), "None").len(), 2);
 }
 
-/// Plays a league in which one player also joins at the ports of its opponents. Returns how the programs were isolated.
-/// `before` is a prefix of the command.
+/// One player also joins at the ports of its opponents. Returns how the programs were isolated. `before` is a prefix of
+/// the command.
 #[cfg(target_os = "linux")]
 fn intruded(game: &str, before: &[&str], options: &str) -> String {
     let (folder, private) = (TempDir::new(), TempDir::new());
@@ -328,7 +325,7 @@ fn nuggets_are_counted_when_the_time_is_up() {
 fn five_players_end_in_the_order_that_everyone_expects_killed_and_resumed() {
     let (folder, whole) = (TempDir::new(), TempDir::new());
     let arguments = "robots --turns 100 --turn-ms 10 --certainty 0.95 --jobs 2";
-    // This takes longer than `Process` waits for a program.
+    // Longer than `Process` waits for a program.
     let play = |folder: &Path, rounds: u32| -> String {
         let played = five(folder, &format!("{arguments} --rounds {rounds}")).output().unwrap();
         assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));

@@ -1,5 +1,3 @@
-//! The text game and the panel game of mastermind.
-
 // Through pipes: transcripts, invalid input, the end of input, duels.
 mod pipes;
 // In a terminal: prompts, keys, the mouse, signals.
@@ -18,7 +16,6 @@ use testkit::{
 
 use crate::programs;
 
-/// The path of the program.
 fn path() -> String {
     programs::path("mastermind-play")
 }
@@ -26,14 +23,13 @@ fn path() -> String {
 /// A game whose code is 7423.
 const PUZZLE: &str = "--length 4 --repeats no --seed 7";
 
-/// The program with these arguments and its statistics in `data`.
+/// The statistics are in `data`.
 fn command(data: &TempDir, arguments: &str) -> Command {
     let mut command = programs::program("mastermind-play");
     command.args(arguments.split_whitespace()).env("XDG_DATA_HOME", data.path());
     command
 }
 
-/// Runs the program to its end with this input.
 fn run_in(data: &TempDir, arguments: &str, input: impl AsRef<[u8]>) -> Finished {
     let mut process = Process::start_with_stdin(&mut command(data, arguments));
     process.write(input);
@@ -44,7 +40,7 @@ fn run(arguments: &str, input: impl AsRef<[u8]>) -> Finished {
     run_in(&TempDir::new(), arguments, input)
 }
 
-/// Runs the program, which must succeed. Returns its standard output.
+/// Must succeed. Returns standard output.
 #[track_caller]
 fn said(arguments: &str, input: impl AsRef<[u8]>) -> String {
     let finished = run(arguments, input);

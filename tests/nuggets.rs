@@ -1,20 +1,15 @@
-//! The nuggets server and its client.
-
 /// Accepted and rejected command lines, and their messages.
 mod arguments;
-/// The client against the real server.
 mod client;
 /// Floods of messages, and their effect on clients of other hosts.
 mod floods;
 /// Clients that locate their room through a directory.
 mod follow;
-/// Rematches and the largest map.
 mod games;
 /// Journals: their location, their guarantees, and which one is resumed.
 mod journals;
 /// The content and format of the log.
 mod logs;
-/// The map checker.
 mod maps;
 /// The start-up output, addresses, and seeds.
 mod start;
@@ -45,21 +40,20 @@ pub(crate) const HALL: &str = "\
 +------------+
 ";
 
-/// A running nuggets server.
 pub(crate) struct Server {
     pub(crate) process: Process,
     pub(crate) port: u16,
 }
 
 impl Server {
-    /// Starts a server with these arguments on every address of the machine.
+    /// On every address of the machine.
     fn everywhere(arguments: &[&str]) -> Self {
         let process = Process::start(server().args(arguments));
         let port = process.port();
         Self { process, port }
     }
 
-    /// Starts a server with these arguments on the loopback address only.
+    /// On the loopback address only.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::everywhere(&[&["--bind", "127.0.0.1"], arguments].concat())
     }
@@ -77,12 +71,10 @@ impl Server {
     }
 }
 
-/// A command that runs the server.
 fn server() -> Command {
     program("nuggets-server")
 }
 
-/// Whether this machine has IPv6 loopback.
 fn has_ipv6() -> bool {
     let there = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok();
     if !there {
@@ -91,7 +83,7 @@ fn has_ipv6() -> bool {
     there
 }
 
-/// Another address of this machine, which a server sees as another host.
+/// A server sees it as another host.
 fn other_host(last: u8) -> Option<IpAddr> {
     let ip = IpAddr::from([127, 0, 0, last]);
     let there = UdpSocket::bind((ip, 0)).is_ok();
@@ -101,7 +93,7 @@ fn other_host(last: u8) -> Option<IpAddr> {
     there.then_some(ip)
 }
 
-/// Collects all gold in the corridor by running to both ends. Returns the server's QUIT message.
+/// Collects all gold in the corridor. Returns the server's QUIT message.
 fn run_to_both_ends(peer: &Peer) -> String {
     for key in ["KEY H", "KEY L", "KEY H", "KEY L"] {
         peer.send(key);

@@ -1,5 +1,3 @@
-//! The programs that tests start.
-
 use std::{
     env,
     path::{Path, PathBuf},
@@ -10,7 +8,7 @@ use std::{
 use testkit::programs::PLAIN;
 pub(crate) use testkit::programs::{cargo, workspace};
 
-/// The programs that tests start. Each is in the package of the same name.
+/// Started by tests. Each is in the package of the same name.
 pub(crate) const PACKAGES: &[&str] = &[
     "conformance",
     "dealer",
@@ -27,23 +25,22 @@ pub(crate) const PACKAGES: &[&str] = &[
     "robots-verify",
 ];
 
-/// The path of the program of this name, for a terminal.
+/// For a terminal.
 pub(crate) fn path(name: &str) -> String {
     program(name).get_program().to_str().unwrap().to_owned()
 }
 
-/// The command line of a Python program. Tests that use it require python3 (see CONTRIBUTING.md).
+/// Tests that use it require python3 (see CONTRIBUTING.md).
 pub(crate) fn python(script: &Path) -> [String; 3] {
     let python = testkit::programs::python().expect("python3 is not there");
     [&python, Path::new(PLAIN), script].map(|word| word.to_str().unwrap().to_owned())
 }
 
-/// The command line of a reference program.
 pub(crate) fn reference(file: &str) -> [String; 3] {
     python(&workspace().join("crates/conformance/reference").join(file))
 }
 
-/// A command that runs the program of this name. The first call builds all of them.
+/// The first call builds all programs.
 pub(crate) fn program(name: &str) -> Command {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     assert!(PACKAGES.contains(&name), "{name} is not one of the programs {PACKAGES:?}");

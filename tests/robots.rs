@@ -1,10 +1,7 @@
-//! The robots programs.
-
 /// The client between a scripted server and a scripted GUI, and with the real server.
 mod client;
 /// A client that locates its room through a directory.
 mod follow;
-/// The GUI in a terminal.
 mod gui;
 /// Misbehaving clients, and their effect on others.
 mod hostile;
@@ -12,7 +9,7 @@ mod hostile;
 mod retry;
 /// Scripted servers, GUIs, and terminals for a client.
 mod scripted;
-/// The server: accepted and rejected command lines, addresses and output.
+/// Command lines, addresses and output.
 mod server;
 /// The program that explains messages.
 mod verify;
@@ -40,21 +37,19 @@ fn text(text: &str) -> ShortText {
     ShortText::try_from(text).unwrap()
 }
 
-/// A running robots server.
 pub(crate) struct Server {
     pub(crate) process: Process,
     pub(crate) port: u16,
 }
 
 impl Server {
-    /// Starts a server with these arguments, separated by spaces, on the loopback address.
+    /// The arguments are separated by spaces. On the loopback address.
     pub(crate) fn start(arguments: &str) -> Self {
         let mut command = program("robots-server");
         command.args(["--bind", "127.0.0.1", "-p", "0"]).args(arguments.split_whitespace());
         Self::of(&mut command)
     }
 
-    /// Starts a server with this command.
     pub(crate) fn of(command: &mut Command) -> Self {
         let process = Process::start(command);
         let port = process.port();
@@ -65,7 +60,7 @@ impl Server {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    /// Connects and reads the Hello.
+    /// Reads the Hello.
     pub(crate) fn client(&self) -> Client {
         let mut client = Client::connect(self.v4());
         client.hello();
@@ -73,7 +68,6 @@ impl Server {
     }
 }
 
-/// A test client of a robots server.
 pub(crate) struct Client {
     stream: TcpStream,
     decoder: ServerDecoder,
@@ -107,13 +101,13 @@ impl Client {
         self.send(&ClientMessage::Action(action));
     }
 
-    /// The next message; `None` at the end of the stream or after a reset.
+    /// `None` at the end of the stream or after a reset.
     fn read(&mut self) -> Option<ServerMessage> {
         let Self { stream, decoder, buffer, .. } = self;
         read_message(stream, buffer, |buffer| decoder.decode(buffer).unwrap())
     }
 
-    /// The next message, which must exist.
+    /// Must exist.
     pub(crate) fn next(&mut self) -> ServerMessage {
         self.read().expect("the server sends a message")
     }
@@ -125,7 +119,7 @@ impl Client {
         }
     }
 
-    /// Reads until `find` returns something for a message.
+    /// Until `find` returns something.
     fn await_message<T>(&mut self, mut find: impl FnMut(&ServerMessage) -> Option<T>) -> T {
         loop {
             let message = self.next();
@@ -135,19 +129,16 @@ impl Client {
         }
     }
 
-    /// Reads until this turn.
     fn await_turn(&mut self, number: u16) {
         self.await_message(|message| {
             matches!(message, ServerMessage::Turn { turn, .. } if *turn == number).then_some(())
         });
     }
 
-    /// Reads until the end of the game.
     fn await_end(&mut self) {
         self.await_message(|message| matches!(message, ServerMessage::GameEnded { .. }).then_some(()));
     }
 
-    /// All messages until the end of the stream.
     fn rest(mut self) -> Vec<ServerMessage> {
         std::iter::from_fn(|| self.read()).collect()
     }

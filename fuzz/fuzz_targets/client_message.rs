@@ -1,4 +1,4 @@
-//! What a nuggets server reads off a datagram.
+//! Datagrams to a nuggets server.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testkit::properties::client_message(bytes));

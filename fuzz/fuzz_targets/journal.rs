@@ -1,4 +1,4 @@
-//! Journals of matches.
+//! Journals.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testkit::properties::journal::journal(bytes));

@@ -1,4 +1,4 @@
-//! What is made of a map file.
+//! Map files.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testkit::properties::map(bytes));

@@ -1,4 +1,4 @@
-//! What is made of a line that a codebreaker types.
+//! Lines that a codebreaker types.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testkit::properties::mastermind::line(bytes));

@@ -1,4 +1,4 @@
-//! What is made of a record of past games.
+//! Records of past games.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testkit::properties::mastermind::record(bytes));

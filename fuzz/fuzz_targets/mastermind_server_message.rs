@@ -1,4 +1,4 @@
-//! What is made of the bytes of a mastermind server.
+//! Messages of a mastermind server.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testkit::properties::mastermind::server_message(bytes));

@@ -1,4 +1,4 @@
-//! What a robots client reads off its GUI's datagrams.
+//! Datagrams from a GUI to a robots client.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testkit::properties::robots::input_message(bytes));

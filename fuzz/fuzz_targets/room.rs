@@ -1,4 +1,4 @@
-//! A room that is recorded while its peers send anything, cut anywhere.
+//! A recorded room whose peers send arbitrary bytes with arbitrary splits.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|script: &[u8]| testkit::properties::rooms::room(script));

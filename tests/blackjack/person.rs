@@ -20,13 +20,12 @@ fn at_a_terminal(dealer: &Dealer, columns: u16, rows: u16) -> Terminal {
     screen(&dealer.player(&["--human"]), columns, rows)
 }
 
-/// Presses a key and waits for `shown` on the screen.
 fn press(terminal: &mut Terminal, key: &[u8], shown: &str) {
     terminal.press(key);
     terminal.wait_for(shown);
 }
 
-/// Waits for the result table and until it accepts keys.
+/// Also until the result table accepts keys.
 fn wait_for_result(terminal: &Terminal) {
     terminal.wait_for("Game over");
     terminal.wait_for("Tab cards");

@@ -21,14 +21,14 @@ pub(super) fn player(port: u16, arguments: &[&str]) -> Command {
     command
 }
 
-/// A scripted dealer. After its script it reads until the player disconnects.
+/// After its script it reads until the player disconnects.
 pub(super) struct ScriptedDealer {
     pub(super) port: u16,
     received: JoinHandle<Vec<u8>>,
 }
 
 impl ScriptedDealer {
-    /// Runs `script` on the connection after JOIN has arrived.
+    /// After JOIN has arrived.
     pub(super) fn start(script: impl FnOnce(&mut TcpStream) + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -47,21 +47,21 @@ impl ScriptedDealer {
         Self { port, received }
     }
 
-    /// Sends these bytes regardless of the player's messages.
+    /// Regardless of the player's messages.
     pub(super) fn sending(bytes: &'static [u8]) -> Self {
         Self::start(move |stream| {
             let _ = stream.write_all(bytes);
         })
     }
 
-    /// Runs a player that must exit with `code`. Returns its output and the bytes that it sent to the dealer.
+    /// The player must exit with `code`. Returns its output and the bytes that it sent.
     pub(super) fn run(self, arguments: &[&str], code: i32) -> (Finished, String) {
         let finished = Process::run(&mut player(self.port, arguments)).ended(code);
         (finished, self.received.join().unwrap().escape_ascii().to_string())
     }
 }
 
-/// Plays without a table file.
+/// Without a table file.
 const BEST: &[&str] = &["--best"];
 
 pub(super) const DEAL: &str = "BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0";
@@ -151,7 +151,7 @@ fn damaged_or_missing_table_is_reported_before_joining() {
         (&["--train", "--epsilon", "0.2"], 2, "--epsilon requires --explore epsilon"),
         (&["--table", &soft, "--state", "coarse"], 2, "has soft states; omit --state coarse"),
     ] {
-        // No server listens at port 1, so a player that tries to connect reports another error.
+        // No server listens at port 1, so a player that connects reports another error.
         let finished = Process::run(player(1, arguments).current_dir(&empty));
         assert_eq!(finished.code, Some(code), "{arguments:?}: {}", finished.stderr);
         assert!(finished.stderr.contains(said), "{said} is not in\n{}", finished.stderr);

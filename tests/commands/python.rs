@@ -1,5 +1,3 @@
-//! The Python client in the README.
-
 use std::process::Command;
 
 use testkit::{TempDir, process::Process};
@@ -7,7 +5,7 @@ use testkit::{TempDir, process::Process};
 use super::read;
 use crate::nuggets::{HALL, Server};
 
-/// The program in the README, for a server at `port`.
+/// For a server at `port`.
 fn client(port: u16) -> String {
     let readme = read("README.md");
     let (_, program) = readme.split_once("```python\n").unwrap();

@@ -1,5 +1,3 @@
-//! Runs one documented command and checks its result.
-
 use std::{
     env,
     ffi::{OsStr, OsString},
@@ -17,12 +15,12 @@ use crate::{
     robots,
 };
 
-/// File names in examples, and the existing files that replace them.
+/// In examples, with existing files that replace them.
 const EXAMPLES: &[(&str, &str)] = &[("maps/x.txt", "maps/main.txt")];
-/// Words in examples that are replaced by the port of a running server.
+/// In examples; replaced by the port of a running server.
 const PORTS: &[&str] = &["PORT", "12345", "2021"];
 
-/// A temporary working directory for commands, with a link to the workspace's `maps`.
+/// A temporary working directory, with a link to the workspace's `maps`.
 pub(super) struct Folder(TempDir);
 
 impl Folder {
@@ -36,7 +34,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// The journal that an earlier command wrote, if `name` names one.
+    /// Written by an earlier command.
     fn journal(&self, name: &str) -> Option<PathBuf> {
         let folder = name.strip_suffix(".journal").and_then(|name| name.split_once('/'))?.0;
         let found = fs::read_dir(self.path().join(folder)).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
@@ -44,7 +42,7 @@ impl Folder {
     }
 }
 
-/// Runs a line of shell with our programs in `PATH`.
+/// With our programs in `PATH`.
 pub(super) fn check_line(line: &str, folder: &Folder) {
     let itself = program(PACKAGES[0]);
     let programs = Path::new(itself.get_program()).parent().unwrap().to_owned();
@@ -56,7 +54,6 @@ pub(super) fn check_line(line: &str, folder: &Folder) {
     assert_eq!(finished.code, Some(0), "{line}: {}", finished.stderr);
 }
 
-/// One of our programs and its arguments.
 #[derive(Debug)]
 pub(super) struct Typed {
     pub(super) program: String,
@@ -64,7 +61,7 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    /// Parses `cargo run -p PROGRAM -- ARGUMENT...` or `PROGRAM ARGUMENT...`. Returns `None` for other commands.
+    /// `cargo run -p PROGRAM -- ARGUMENT...` or `PROGRAM ARGUMENT...`; `None` for other commands.
     pub(super) fn read(command: &str) -> Option<Self> {
         // Skips a command that pipes keys into the program.
         let command = command.rsplit(" | ").next()?;
@@ -103,7 +100,6 @@ impl Typed {
         command
     }
 
-    /// Runs the command and checks its result.
     pub(super) fn check(&self, folder: &Folder) {
         match self.program.as_str() {
             "nuggets-client" | "player" if self.has("--directory") => self.check_follows(),
@@ -116,7 +112,7 @@ impl Typed {
                 self.check_client(&server);
             }
             "robots-client" => self.check_robots_client(&robots::Server::start("-c 2 -x 5 -y 5 -l 1 -d 0")),
-            // The GUI requires a terminal. It checks this after it has parsed its arguments.
+            // The GUI requires a terminal, after it has parsed its arguments.
             "robots-gui" => self.await_start(Process::start(&mut self.command(folder)), "not a terminal", 1),
             "robots-verify" => {
                 let mut verifier = Process::start_with_stdin(&mut self.command(folder));
@@ -136,7 +132,7 @@ impl Typed {
                 assert!(!panel || play.stderr.contains("needs a terminal"), "{self:?}: {}", play.stderr);
             }
             "journal" => self.check_journal(folder),
-            // Its own tests start it (crates/arcade/tests). Here it would be built again, with all its dependencies.
+            // Its own tests start it (crates/arcade/tests). Here it would be built again.
             "arcade" => {
                 let is_tested = self.arguments.is_empty() || self.arguments == ["--examples"];
                 assert!(is_tested, "{self:?}: no test knows these arguments");
@@ -150,7 +146,7 @@ impl Typed {
         }
     }
 
-    // Replaces the directory's address by one without a listener. The client must report that the query failed.
+    // Nothing listens at the new address of the directory: the client must report that.
     fn check_follows(&self) {
         let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let here = |word: &String| match word.strip_prefix("http://").and_then(|rest| rest.split_once('/')) {
@@ -161,13 +157,12 @@ impl Typed {
         client.wait_stderr("the directory's silence", |text| text.contains("cannot be queried").then_some(()));
     }
 
-    // Runs a command that must exit with status 0.
     fn check_ends(&self, command: &mut Command) {
         let finished = Process::run(command);
         assert_eq!(finished.code, Some(0), "{self:?}: {}", finished.stderr);
     }
 
-    // Waits until a server listens and stops it.
+    // Stops the server once it listens.
     fn check_hosts(&self, folder: &Folder, said: &str) {
         let mut command = self.command(folder);
         // A resumed server takes its address from the journal.
@@ -182,7 +177,7 @@ impl Typed {
         self.await_start(Process::start(&mut command), said, 0);
     }
 
-    // Our program replaces the reader's and must pass the first rule. `conformance.rs` tests all rules.
+    // Our program must pass the first rule. `conformance.rs` tests all rules.
     fn check_conformance(&self, folder: &Folder) {
         if self.has("--list") || self.has("--explain") {
             return self.check_ends(&mut self.command(folder));
@@ -278,7 +273,7 @@ impl Typed {
         self.arguments.iter().map(move |word| if PORTS.contains(&word.as_str()) { port.clone() } else { word.clone() })
     }
 
-    // Waits until a program prints `said`, and stops it. A program whose port is in use has also accepted its arguments.
+    // Waits for `said`, and stops the program. A port in use also shows that it has accepted its arguments.
     fn await_start(&self, process: Process, said: &str, code: i32) {
         let text = |process: &Process| format!("{}{}", process.stdout(), process.stderr());
         let is_said = || text(&process).contains(said);
@@ -296,7 +291,7 @@ impl Typed {
         assert_eq!(finished.code, Some(if in_use { 1 } else { code }), "{self:?}: {all}");
     }
 
-    /// Runs a robots client until it has connected or reports that it has no terminal.
+    /// Until it has connected or reports that it has no terminal.
     pub(super) fn check_robots_client(&self, server: &robots::Server) {
         let address = format!("127.0.0.1:{}", server.port);
         let mut arguments: Vec<String> = self.arguments.clone();
@@ -310,7 +305,7 @@ impl Typed {
         self.await_start(Process::start(program(&self.program).args(arguments)), said, code);
     }
 
-    /// Runs a nuggets client until its input or the game ends.
+    /// Until its input or the game ends.
     pub(super) fn check_client(&self, server: &Server) {
         let mut command = program(&self.program);
         command.args(self.with_port(server.port));

@@ -4,13 +4,12 @@ use vt100::Screen;
 
 use super::{PUZZLE, path, run_in};
 
-/// The program in a terminal. It ends before its statistics are removed.
+/// Ends before its statistics are removed.
 struct Window {
     terminal: Terminal,
     data: TempDir,
 }
 
-/// Opens a window and waits for `shown`.
 #[track_caller]
 fn open(arguments: &str, columns: u16, rows: u16, shown: &str) -> Window {
     open_with(TempDir::new(), &[("COLORTERM", "truecolor")], arguments, columns, rows, shown)
@@ -32,7 +31,7 @@ fn open_with(
     Window { terminal, data }
 }
 
-/// Like `open`, but as a job of a shell.
+/// As a job of a shell.
 #[track_caller]
 fn open_in_shell(arguments: &str, columns: u16, rows: u16, shown: &str) -> Window {
     let data = TempDir::new();
@@ -58,19 +57,17 @@ fn panel(columns: u16, rows: u16) -> Window {
 const DUEL: &str = "--duel --length 4 --repeats no";
 
 impl Window {
-    /// Presses keys and waits for `shown`.
     #[track_caller]
     fn press(&mut self, keys: impl AsRef<[u8]>, shown: &str) {
         self.terminal.press(keys.as_ref());
         self.terminal.wait_for(shown);
     }
 
-    /// Whether this is on the screen.
     fn shows(&self, text: &str) -> bool {
         self.terminal.look(|screen| screen.contents().contains(text))
     }
 
-    /// Leaves with these keys. Returns the directory of the statistics.
+    /// Returns the directory of the statistics.
     #[track_caller]
     fn leave(mut self, keys: impl AsRef<[u8]>) -> TempDir {
         self.terminal.press(keys.as_ref());

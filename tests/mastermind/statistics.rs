@@ -8,7 +8,7 @@ use testkit::{
 
 use super::{PUZZLE, path, run_in, said};
 
-/// The program with a terminal as its standard input and a pipe as its standard output.
+/// Standard input is a terminal, standard output a pipe.
 struct Person {
     typed: File,
     // Held open, so that input typed before the program starts is not lost.
@@ -29,7 +29,6 @@ impl Person {
         Self { typed: typed.into(), _terminal: terminal, process }
     }
 
-    /// Starts the program and waits for the prompt.
     fn asked(data: &TempDir, arguments: &str) -> Self {
         let person = Self::start(data.path(), arguments);
         person.process.wait_stdout("a prompt", |stdout| stdout.ends_with("Guess : ").then_some(()));
@@ -40,7 +39,7 @@ impl Person {
         self.typed.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Types `text` and Ctrl-D, and waits until the program ends.
+    /// Types `text` and Ctrl-D.
     fn ends(mut self, text: &str) -> Finished {
         self.types(text);
         self.types("\x04");
@@ -48,17 +47,15 @@ impl Person {
     }
 }
 
-/// Runs the program to its end with `text` typed. Returns its standard output.
+/// Returns standard output.
 fn typed(data: &TempDir, arguments: &str, text: &str) -> String {
     Person::start(data.path(), arguments).ends(text).stdout
 }
 
-/// The code of a lost game.
 fn code(stdout: &str, pegs: usize) -> &str {
     &stdout.lines().find_map(|line| line.strip_prefix("Code: ")).unwrap()[..pegs]
 }
 
-/// The lines that a player can share.
 fn share(stdout: &str) -> &str {
     stdout.split("\nMastermind ").nth(1).unwrap().split("\n\n").next().unwrap()
 }
@@ -127,7 +124,7 @@ fn a_puzzle_that_was_begun_and_left_is_played_again() {
     let other = "--length 4 --repeats no --seed 8";
     typed(&data, other, "lifeline#3\n12\n");
     assert!(!typed(&data, other, "").contains(SEEN));
-    // Two programs play the same puzzle. The second one to answer a guess reports that the puzzle was seen before.
+    // The second program to answer a guess reports that the puzzle was seen before.
     let games = [(); 2].map(|()| Person::asked(&data, other));
     for (mut game, first) in games.into_iter().zip([true, false]) {
         game.types("1234\n");

@@ -7,7 +7,7 @@ use testkit::{
 
 use super::{CORRIDOR, server};
 
-/// Runs the server with a port in use. It must reject the arguments before it binds the port.
+/// The port is in use: the arguments must be rejected before it is bound.
 fn refused(arguments: &[&str]) -> Finished {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

@@ -3,7 +3,7 @@ use testkit::{TempDir, process::Process};
 use super::{CORRIDOR, Server};
 use crate::programs::program;
 
-/// Starts a client of `server` that reads keys from its standard input.
+/// Keys come from standard input.
 fn client(server: &Server, arguments: &[&str]) -> Process {
     let port = server.port.to_string();
     Process::start_with_stdin(program("nuggets-client").args(["127.0.0.1", &port]).args(arguments))

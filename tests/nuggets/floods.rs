@@ -2,7 +2,7 @@ use testkit::peer::Peer;
 
 use super::{Server, other_host};
 
-/// Sends a message `times` times. Returns the number of replies.
+/// Returns the number of replies.
 fn flood(sender: &Peer, message: &[u8], times: usize) -> u64 {
     let mut answers = 0;
     for sent in 1..=times {
@@ -29,7 +29,6 @@ fn a_flood_from_one_host_does_not_keep_others_from_playing_nor_from_joining() {
             flood(&flooder, message, 250);
             sent += 250;
         }
-        // A player receives replies during the flood.
         ann.ask("KEY ?", "ERROR unknown keystroke");
         if newcomers < 5 {
             server.peer().ask("PLAY Newcomer", "OK ");

@@ -11,14 +11,12 @@ use testkit::{TempDir, peer::Peer, process::Process};
 use super::{CORRIDOR, HALL, Server, run_to_both_ends, server};
 use crate::programs::program;
 
-/// A server that writes a journal in a temporary directory.
 struct Journalled {
     place: TempDir,
     server: Server,
 }
 
 impl Journalled {
-    /// Starts a server with this map and these arguments.
     fn start(map: &str, arguments: &[&str]) -> Self {
         let place = TempDir::new();
         let map = place.file("map.txt", map);
@@ -27,7 +25,7 @@ impl Journalled {
         Self { place, server }
     }
 
-    /// Kills the server. Returns its directory and its journal.
+    /// Returns the directory and the journal.
     fn kill(self) -> (TempDir, PathBuf) {
         self.server.process.kill();
         self.server.process.wait();
@@ -36,7 +34,7 @@ impl Journalled {
     }
 }
 
-// Two levels of directories that do not exist yet.
+// Two levels that do not exist yet.
 fn games(place: &TempDir) -> PathBuf {
     place.path().join("arcade").join("games")
 }
@@ -48,14 +46,14 @@ fn only_file(directory: &Path) -> PathBuf {
     path
 }
 
-/// Resumes the server from a journal file or a directory.
+/// From a journal file or a directory.
 fn resume(journal: &Path) -> Server {
     let process = Process::start(server().arg("--resume").arg(journal));
     let port = process.port();
     Server { process, port }
 }
 
-/// Runs the server, which must reject the journal in one line. Returns the reason in that line.
+/// The journal must be rejected in one line. Returns the reason in it.
 fn refused(journal: &Path) -> String {
     let finished = Process::run(server().arg("--resume").arg(journal));
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{}", finished.stderr);
@@ -240,9 +238,9 @@ fn a_server_whose_journal_cannot_be_created_does_not_start() {
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
 }
 
-/// Sends about this many kilobytes of malformed messages, which the journal must record.
+/// Malformed messages, which the journal must record.
 fn fill(ann: &Peer, kilobytes: usize) {
-    // Each message takes about 40 bytes. The batches are small, so that all messages arrive.
+    // Each takes about 40 bytes. The batches are small, so that all messages arrive.
     for _ in 0..kilobytes {
         for _ in 0..25 {
             ann.send("KEY hh");

@@ -1,5 +1,3 @@
-//! The client as a process, against a scripted server.
-
 // In a terminal that is not the program's controlling terminal.
 #[cfg(target_os = "linux")]
 mod foreign;

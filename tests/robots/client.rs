@@ -17,7 +17,7 @@ use crate::programs::{path, program};
 const TURNS_1_TO_3: &str = "03 0001 00000001 00 00000007 00010001  03 0002 00000000
     03 0003 00000002 01 00000007 00000001 00 00000001 00020001 02 00 00000000  04 00000002 00 00000001 01 00000000";
 
-/// The error of a client that must exit with status 1.
+/// The client must exit with status 1.
 fn failure(client: Process) -> String {
     let finished = client.wait().ended(1);
     let last = finished.stderr.lines().last().unwrap_or_default();

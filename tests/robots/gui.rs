@@ -1,5 +1,3 @@
-//! The GUI as a process, against a scripted client.
-
 // Without a terminal: wrong usage, ports that are taken.
 mod arguments;
 // In a terminal: the screen after each picture, and the datagram for each key.

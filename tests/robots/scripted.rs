@@ -11,17 +11,17 @@ use testkit::{PATIENCE, process::Process, terminal::Terminal};
 
 use crate::programs::{path, program};
 
-/// A server "s" for two players on 5 x 4 fields, with games of 3 turns, radius 1 and timer 2.
+/// Server "s" for two players on 5 x 4 fields, with games of 3 turns, radius 1 and timer 2.
 pub(super) const HELLO: &str = "00 0173 02 0005 0004 0003 0001 0002";
 pub(super) const ANN: &str = "00 03416e6e 0178";
 pub(super) const NOBODY: &str = "01 00 00";
-/// A game of both players and its first turn: they are at (1,1) and (4,3), and a block is at (2,1).
+/// Both players and the first turn: they are at (1,1) and (4,3), and a block is at (2,1).
 pub(super) const STARTED: &str = "02 00000002 010000 0003416e6e0178";
 pub(super) const TURN_0: &str = "03 0000 00000003 02 00 00010001 02 01 00040003 03 00020001";
-/// The Join message of Ann's client.
+/// Of Ann's client.
 pub(super) const JOIN: &str = "00 03416e6e";
 
-/// The picture that follows the Hello.
+/// After the Hello.
 pub(super) const LOBBY: &str = "00 0173 02 0005 0004 0003 0001 0002 00000000";
 pub(super) fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
@@ -36,7 +36,6 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// A GUI: a socket that receives pictures.
 pub(super) struct Gui(pub(super) UdpSocket);
 
 impl Gui {
@@ -50,7 +49,6 @@ impl Gui {
         self.0.local_addr().unwrap().to_string()
     }
 
-    /// The next picture.
     pub(super) fn receive(&self) -> Vec<u8> {
         let mut buffer = vec![0; 1 << 16];
         let length = self.0.recv(&mut buffer).expect("a picture comes");
@@ -66,7 +64,6 @@ impl Gui {
         read_datagram(&self.receive(), u32::MAX).unwrap()
     }
 
-    /// The next picture of a game.
     pub(super) fn game(&self) -> GamePicture {
         loop {
             if let DrawMessage::Game(picture) = self.picture() {
@@ -80,7 +77,6 @@ impl Gui {
     }
 }
 
-/// A scripted server.
 pub(super) struct ScriptedServer(pub(super) TcpListener);
 
 impl ScriptedServer {
@@ -108,14 +104,12 @@ impl Connection {
         self.0.write_all(&bytes(message)).unwrap();
     }
 
-    /// Receives the next bytes of the client, which must be these.
     pub(super) fn expect(&mut self, message: &str) {
         let mut received = vec![0; bytes(message).len()];
         self.0.read_exact(&mut received).unwrap();
         assert_eq!(hex(&received), hex(&bytes(message)));
     }
 
-    /// All bytes that the client sends until it ends.
     pub(super) fn receive_all(&mut self) -> String {
         let mut received = vec![];
         // A client that ends with unread data resets the connection.
@@ -130,13 +124,13 @@ pub(super) fn command(server: &impl ToString, arguments: &[&str]) -> Command {
     command
 }
 
-/// A client that shows a game to a GUI and listens to it at any free port.
+/// Listens to the GUI at any free port.
 pub(super) fn with_gui(server: &impl ToString, gui: &str, arguments: &[&str]) -> Process {
     let mut command = command(server, &["-d", gui, "-p", "0", "--bind", "127.0.0.1"]);
     Process::start(command.args(arguments))
 }
 
-/// A client named Ann with a GUI, its port for the GUI, and its connection to a scripted server.
+/// A client named Ann, its port for the GUI, and its connection to a scripted server.
 pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection) {
     let server = ScriptedServer::new();
     let client = with_gui(&server.address(), &gui.address(), &[&["-n", "Ann"], arguments].concat());
@@ -144,7 +138,7 @@ pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection)
     (client, port, connection)
 }
 
-/// The client with its GUI in a terminal, and its connection to a scripted server.
+/// With a connection to a scripted server.
 pub(super) fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
     let server = ScriptedServer::new();
     let address = server.address().to_string();

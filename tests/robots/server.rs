@@ -8,7 +8,7 @@ use crate::programs::program;
 
 const REQUIRED: &str = "-c 2 -x 10 -y 10";
 
-/// Runs the server with a port in use. It must reject the arguments before it binds the port.
+/// The port is in use: the arguments must be rejected before it is bound.
 fn refused(arguments: &[&OsStr]) -> Finished {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

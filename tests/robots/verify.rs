@@ -1,4 +1,4 @@
-//! The program that explains messages: sockets, files, signals, wrong usage. Unit tests check the explanations.
+//! The program that explains messages. Unit tests check the explanations.
 
 use std::{
     io::Write,
@@ -13,7 +13,7 @@ use testkit::{
 
 use crate::programs;
 
-/// Parses bytes of two hexadecimal digits, separated by spaces.
+/// Two hexadecimal digits each, separated by spaces.
 fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
@@ -24,7 +24,7 @@ fn program(arguments: &[&str]) -> Command {
     command
 }
 
-/// The program, listening on this machine.
+/// On this machine.
 struct Listening {
     process: Process,
     port: u16,
@@ -47,7 +47,7 @@ impl Listening {
         self.process.wait_stdout(text, |stdout| stdout.contains(text).then(|| stdout.to_owned()))
     }
 
-    /// Stops the program. Returns its output after the first empty line.
+    /// Returns the output after the first empty line.
     fn stop(self) -> String {
         self.process.terminate();
         let Finished { code, stdout, stderr } = self.process.wait();
@@ -56,7 +56,6 @@ impl Listening {
     }
 }
 
-/// The words on one line.
 fn one_line(words: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -19,14 +19,14 @@ use super::support::{Server, client};
 
 const MAP: &str = "+----+\n|@...|\n+----+\n";
 
-/// Starts a client in such a terminal. Returns the client and the window of the terminal.
+/// Returns the client and the window of the terminal.
 fn start(server: &Server) -> (Child, File) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let window = openpt(flags).unwrap();
     grantpt(&window).unwrap();
     unlockpt(&window).unwrap();
     let terminal = ioctl_tiocgptpeer(&window, flags).unwrap();
-    // With a log, so that the thread that writes it exists.
+    // The thread that writes the log exists.
     let client = client()
         .args(["127.0.0.1", &server.port(), "Ann", "--log", "trace"])
         .stdin(Stdio::from(terminal.try_clone().unwrap()))

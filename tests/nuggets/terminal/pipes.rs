@@ -1,5 +1,3 @@
-//! The program without a terminal: keys from a pipe, final output to a pipe, wrong usage.
-
 use std::{process::Command, sync::mpsc};
 
 use testkit::process::{Finished, Process};

@@ -1,5 +1,3 @@
-//! The screen after a game.
-
 use testkit::terminal::Terminal;
 
 use super::support::{KillableServer, MAP, Server, leave, path};
@@ -7,7 +5,7 @@ use super::support::{KillableServer, MAP, Server, leave, path};
 const OVER: &[u8] = b"QUIT GAME OVER:\nA         50 Ann\nB        150 Bob\nC         50 Cleo";
 const KEYS: &str = "Enter next game   Tab board   Q leave";
 
-// Ends a game and waits until the keys are shown.
+// Waits until the keys are shown.
 fn over(server: &Server, arguments: &[&str], columns: u16, rows: u16) -> Terminal {
     let port = server.port();
     let terminal = Terminal::start(&path(), &[&["127.0.0.1", &port], arguments].concat(), columns, rows);

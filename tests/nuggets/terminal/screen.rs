@@ -1,5 +1,3 @@
-//! The program in a real terminal, against a scripted server.
-
 use rustix::process::Signal;
 use testkit::terminal::Terminal;
 
@@ -8,12 +6,12 @@ use super::support::{MAP, Server, leave, path};
 const STATUS: &str = "Player A has 0 nuggets (250 nuggets unclaimed).";
 const HINT: &str = "? keys  Q leave";
 
-// The status line in a window of 80 columns.
+// In a window of 80 columns.
 fn status(text: &str) -> String {
     if text.len() + 2 + HINT.len() <= 80 { format!("{text:0$}{HINT}", 80 - HINT.len()) } else { text.to_owned() }
 }
 
-// Waits until the first lines of a window of 80 columns are this status and this part of a map, which is centred.
+// In a window of 80 columns. The map is centred.
 fn wait_for_game(terminal: &Terminal, text: &str, map: &str) {
     let map = map.lines().map(|line| format!("{:30}{line}", ""));
     let lines: Vec<String> = [status(text)].into_iter().chain(map).collect();

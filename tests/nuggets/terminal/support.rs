@@ -1,5 +1,3 @@
-//! Scripted servers.
-
 use std::{
     net::{Ipv4Addr, SocketAddr, UdpSocket},
     process::Command,
@@ -14,7 +12,7 @@ use testkit::{
 
 use crate::programs;
 
-/// A hall with three players and a pile.
+/// Three players and a pile.
 pub(crate) const MAP: &str = "\
 +------------------+
 |@..........*....B.|
@@ -24,27 +22,24 @@ pub(crate) const MAP: &str = "\
 +------------------+
 ";
 
-/// A command that runs the client.
 pub(crate) fn client() -> Command {
     programs::program("nuggets-client")
 }
 
-/// The path of the client.
 pub(crate) fn path() -> String {
     programs::path("nuggets-client")
 }
 
-/// Messages that a scripted server received, with their senders.
+/// With their senders.
 type Received = Vec<(SocketAddr, Vec<u8>)>;
 
-/// A scripted server.
 pub(crate) struct Server {
     socket: UdpSocket,
     received: Arc<Watched<Received>>,
 }
 
 impl Server {
-    /// Starts a server that answers each message with the result of `script`.
+    /// Answers each message with the result of `script`.
     pub(crate) fn start(script: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Self {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let listener = socket.try_clone().unwrap();
@@ -67,7 +62,7 @@ impl Server {
         Self { socket, received }
     }
 
-    /// Starts a server that admits a player or spectator to this map. It ignores all keys except `Q`.
+    /// Admits a player or spectator, and ignores all keys except `Q`.
     pub(crate) fn with_map(map: &'static str) -> Self {
         Self::start(move |message| match message {
             b"SPECTATE" => welcome(map, false),
@@ -77,29 +72,27 @@ impl Server {
         })
     }
 
-    /// The port, as an argument.
     pub(crate) fn port(&self) -> String {
         self.socket.local_addr().unwrap().port().to_string()
     }
 
-    /// Sends a datagram to the sender of the last message.
+    /// To the sender of the last message.
     pub(crate) fn send(&self, datagram: &[u8]) {
         self.socket.send_to(datagram, self.client()).unwrap();
     }
 
-    /// The sender of the last message.
     pub(crate) fn client(&self) -> SocketAddr {
         self.received.lock().last().unwrap().0
     }
 
-    /// Waits until the received messages are exactly these.
+    /// The received messages must become exactly these.
     pub(crate) fn wait_for(&self, messages: &[&str]) {
         let texts =
             |received: &Received| received.iter().map(|(_, text)| text.escape_ascii().to_string()).collect::<Vec<_>>();
         self.received.wait(|received| texts(received) == messages, |received| texts(received).join("\n"));
     }
 
-    /// Waits until at least `count` received messages begin with `start`.
+    /// At least `count` received messages begin with `start`.
     pub(crate) fn wait_for_many(&self, start: &str, count: usize) {
         let matching =
             |received: &Received| received.iter().filter(|(_, text)| text.starts_with(start.as_bytes())).count();
@@ -108,16 +101,15 @@ impl Server {
     }
 }
 
-/// A server that can be killed: its port closes without a message.
+/// A kill closes its port without a message.
 pub(crate) struct KillableServer(UdpSocket);
 
 impl KillableServer {
-    /// A server at a free port.
     pub(crate) fn start() -> Self {
         Self::at(0).unwrap()
     }
 
-    /// A server at this port, if the port is free.
+    /// If the port is free.
     pub(crate) fn at(port: u16) -> Option<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -128,12 +120,11 @@ impl KillableServer {
         self.0.local_addr().unwrap().port()
     }
 
-    /// Receives this message and sends `answer`.
     pub(crate) fn answer(&self, message: &[u8], answer: &[u8]) {
         self.send(self.expect(message), &[answer]);
     }
 
-    /// Receives the message `first` and admits its sender. Returns the sender.
+    /// Receives `first`. Returns the sender.
     pub(crate) fn admit(&self, first: &[u8], map: &str) -> SocketAddr {
         let from = self.expect(first);
         self.send(from, &welcome(map, true).iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -146,7 +137,7 @@ impl KillableServer {
         }
     }
 
-    /// Receives this message and ignores others. Returns the sender.
+    /// Ignores other messages. Returns the sender.
     pub(crate) fn expect(&self, message: &[u8]) -> SocketAddr {
         let mut buffer = [0; 200];
         loop {
@@ -163,7 +154,6 @@ pub(crate) fn leave(mut terminal: Terminal) {
     assert_eq!(terminal.end(), 0);
 }
 
-/// The messages that a joining client receives.
 pub(crate) fn welcome(map: &str, as_player: bool) -> Vec<Vec<u8>> {
     let columns = map.lines().next().unwrap().len();
     let grid = format!("GRID {} {columns}", map.lines().count());

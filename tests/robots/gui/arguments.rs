@@ -1,5 +1,3 @@
-//! The program without a terminal.
-
 use std::net::UdpSocket;
 
 use testkit::process::{Finished, Process};

@@ -1,5 +1,3 @@
-//! The program in a real terminal.
-
 use std::net::UdpSocket;
 
 use testkit::{TempDir, terminal::Terminal};

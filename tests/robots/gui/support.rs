@@ -1,5 +1,3 @@
-//! A scripted client.
-
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
 use bytes::BytesMut;
@@ -9,20 +7,18 @@ use testkit::terminal::Terminal;
 
 use crate::programs;
 
-/// The path of the GUI.
 pub(crate) fn path() -> String {
     programs::path("robots-gui")
 }
 
-/// A client without a server, and the address of its GUI.
+/// Without a server.
 pub(crate) struct Client {
     socket: UdpSocket,
     gui: SocketAddr,
 }
 
 impl Client {
-    /// Starts the GUI in a window of this size and waits until it listens. The addresses of the client and the GUI are
-    /// added to `arguments`.
+    /// The addresses of the client and the GUI are added to `arguments`. Waits until the GUI listens.
     pub(crate) fn with_gui(arguments: &[&str], columns: u16, rows: u16) -> (Self, Terminal) {
         Self::start(|place| {
             let place: Vec<&str> = place.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
@@ -30,7 +26,7 @@ impl Client {
         })
     }
 
-    /// Like [`Client::with_gui`], but passes the address arguments to `start`.
+    /// Passes the address arguments to `start`.
     pub(crate) fn start(start: impl FnOnce(&[String]) -> Terminal) -> (Self, Terminal) {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let client = socket.local_addr().unwrap();
@@ -49,7 +45,7 @@ impl Client {
         self.send(&encoded(picture));
     }
 
-    /// Receives the next message, which must be this one.
+    /// Must be the next message.
     #[track_caller]
     pub(crate) fn expect(&self, message: &[u8]) {
         let mut buffer = [0; 1024];
@@ -58,7 +54,6 @@ impl Client {
     }
 }
 
-/// The port that a GUI shows.
 pub(crate) fn port(terminal: &Terminal) -> u16 {
     terminal.wait_for("Waiting for pictures on UDP port");
     let contents = terminal.look(vt100::Screen::contents);
@@ -75,7 +70,7 @@ fn player(name: &str) -> Player {
     Player { name: name.try_into().unwrap(), address: "127.0.0.1:4000".try_into().unwrap() }
 }
 
-/// A lobby for two with these players.
+/// For two.
 pub(crate) fn lobby(names: &[&str]) -> DrawMessage {
     let parameters = Parameters {
         server_name: "here".try_into().unwrap(),
@@ -90,7 +85,7 @@ pub(crate) fn lobby(names: &[&str]) -> DrawMessage {
     DrawMessage::Lobby { parameters, players }
 }
 
-/// A turn of a game of Ann and Bob, with Ann in column `turn % 4` of the lowest row.
+/// With Ann in column `turn % 4` of the lowest row, and Bob.
 pub(crate) fn game(turn: u16) -> DrawMessage {
     let (ann, bob) = (PlayerId(0), PlayerId(1));
     DrawMessage::Game(GamePicture {
