@@ -1,10 +1,10 @@
-//! The client side of a game: a state machine without a socket, a clock or a screen.
+//! The client side of a game.
 
 use bytes::Bytes;
 
 use crate::{Gone, Time};
 
-/// A client of any game, as its driver sees it: a terminal, a bot, a browser or a simulation.
+/// A client of any game: a state machine without a socket, a clock or a screen.
 ///
 /// The view for the user differs from game to game, so each client has its own methods for that.
 pub trait Client {
@@ -13,7 +13,7 @@ pub trait Client {
     /// The error for bytes that are not a message.
     type Error;
 
-    /// Processes received bytes: one whole message on datagram and message links, any part of the stream on a stream.
+    /// Processes received bytes: on a stream any part of it, otherwise one whole message.
     ///
     /// # Errors
     /// When the bytes are not a message. The rest of a stream cannot be read after that.

@@ -1,4 +1,4 @@
-//! The server side of a game: a deterministic state machine.
+//! The server side of a game.
 
 use alloc::vec::Vec;
 use bytes::{Buf, BytesMut};
@@ -19,22 +19,16 @@ pub trait Protocol {
     const AHEAD: Option<DecodeError> = None;
 
     /// The length of the message at the front of a stream, from 1 to that of `bytes`; `None` if more bytes are needed.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when the bytes are already known not to be a message.
     fn length(decoder: &Self::Decoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError>;
 
     /// Decodes exactly one message, which depends on these bytes and the earlier messages only.
     ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are not a message; missing and trailing bytes are errors too. The decoder is then
-    /// unchanged.
+    /// [`DecodeError`] for missing and trailing bytes too. The decoder is then unchanged.
     fn decode(decoder: &mut Self::Decoder, message: &[u8], framing: Framing) -> Result<Self::Request, DecodeError>;
 
-    /// Takes one message off the front of `buffer`, for callers without a room; `None` if more bytes are needed.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when the bytes are not a message. The buffer is then unchanged.
+    /// Takes one message off the front of `buffer`, for callers without a room; `None` if more bytes are needed. A
+    /// malformed message stays in the buffer.
     fn take(decoder: &mut Self::Decoder, buffer: &mut BytesMut) -> Result<Option<Self::Request>, DecodeError> {
         let Some(length) = Self::length(decoder, buffer)? else { return Ok(None) };
         let request = Self::decode(decoder, &buffer[..length.min(buffer.len())], Framing::Stream)?;

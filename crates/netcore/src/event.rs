@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::{Gone, PeerId};
 
-/// Something that happened in a room, for a log, a lobby or a store of results.
+/// Something that happened in a room.
 ///
 /// Names come from peers: escape control characters before you show one in a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]

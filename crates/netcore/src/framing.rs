@@ -34,9 +34,6 @@ impl<const END: u8> EndDecoder<END> {
     }
 
     /// The length of the frame at the front of `bytes`, including its end byte; `None` if more bytes are needed.
-    ///
-    /// # Errors
-    /// [`DecodeError::TooLong`] when there are more than `max` bytes without an end byte.
     pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         let unseen = bytes.get(self.scanned..).unwrap_or_default();
         let end = unseen.iter().position(|&byte| byte == END).map(|offset| self.scanned + offset);
@@ -86,9 +83,6 @@ impl LengthDecoder {
     }
 
     /// The length of the frame at the front of `bytes`, including its prefix; `None` if more bytes are needed.
-    ///
-    /// # Errors
-    /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] when its prefix is out of bounds.
     pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         let Some(prefix) = bytes.first_chunk::<4>() else { return Ok(None) };
         let announced = u32::from_be_bytes(*prefix);
@@ -114,7 +108,7 @@ impl LengthDecoder {
     /// Takes one frame off the front of `buffer` and returns it without its prefix; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// [`DecodeError::TooLong`] or [`DecodeError::Invalid`] as soon as a prefix out of bounds has arrived.
+    /// As soon as a prefix out of bounds has arrived.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
         let Some(length) = self.length(buffer)? else { return Ok(None) };
         buffer.advance(4);

@@ -30,14 +30,13 @@ pub struct HistoryWriter {
     finished: Arc<Vec<Segment>>,
     finished_bytes: usize,
     growing: BytesMut,
-    // End offset of each frame in the growing segment.
+    // In the growing segment.
     ends: Vec<u32>,
-    // Copy of the growing segment from the last snapshot; valid if the lengths are equal.
+    // From the last snapshot; valid if the lengths are equal.
     copied: Segment,
     scratch: BytesMut,
 }
 
-// Concatenated frames.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Segment {
     bytes: Bytes,

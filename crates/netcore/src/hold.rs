@@ -1,4 +1,4 @@
-//! Holds outputs back until their inputs are durable.
+//! Outputs that wait until their inputs are durable.
 
 use alloc::string::String;
 use core::task::{Context, Poll};

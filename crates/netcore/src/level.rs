@@ -1,4 +1,4 @@
-//! How well a bot plays.
+//! Levels of bots.
 
 use serde::{Deserialize, Serialize};
 

@@ -11,8 +11,7 @@ pub trait MessageDecoder {
 
     /// Takes bytes off the front of `buffer`, up to the end of one message at most; `None` if more bytes are needed.
     ///
-    /// # Errors
-    /// [`DecodeError`] when the bytes are not a message. The rest of the stream cannot be decoded.
+    /// After an error the rest of the stream cannot be decoded.
     fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Self::Message>, DecodeError>;
 }
 

@@ -24,7 +24,7 @@ pub enum Output {
         /// Exactly one message in wire format.
         frame: Bytes,
     },
-    /// Send a history: all of its segments in order, before anything sent to this peer later.
+    /// Send a history before anything sent to this peer later.
     ///
     /// It does not count towards the lag of the peer. Instead, the time that the peer may stall is limited.
     Replay {

@@ -1,4 +1,4 @@
-//! Engines whose matches can be recorded, replayed and resumed.
+//! Recordings of matches.
 
 use alloc::borrow::Cow;
 use core::fmt::Debug;

@@ -83,10 +83,7 @@ impl<'a> Reader<'a> {
         self.count(self.max_items)
     }
 
-    /// Takes the count of a map with keys of type `K`.
-    ///
-    /// # Errors
-    /// [`DecodeError::TooMany`] when the count exceeds the bound of this reader or [`Decode::MAX_KEYS`].
+    /// Takes the count of a map with keys of type `K`, at most [`Decode::MAX_KEYS`].
     pub fn entries<K: Decode>(&mut self) -> Result<u32, DecodeError> {
         self.count(self.max_items.min(K::MAX_KEYS))
     }

@@ -35,11 +35,11 @@ struct HostRequests<T> {
 #[derive(Debug, Clone)]
 pub struct HostQueue<T, const ROUND: usize> {
     lines: BTreeMap<HostId, HostRequests<T>>,
-    // The waiting hosts in the order of service: whether the round has served them, and their position.
+    // By whether the round has served them, and their position.
     turns: BTreeSet<(bool, u64, HostId)>,
     // Waiting or not.
     served: BTreeSet<HostId>,
-    // The last number given to a request or a host.
+    // Given to a request or a host.
     last: u64,
     len: usize,
 }

@@ -11,7 +11,7 @@ use crate::HostId;
 pub enum Full {
     /// The whole amount, which this contains, is taken.
     All(usize),
-    /// The host or one of its networks has reached its present share, which this contains.
+    /// The host or one of its networks has reached its present share. Contains the amount that it has taken.
     Share(usize),
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Full {
 #[derive(Debug, Clone)]
 pub struct Shares {
     most: usize,
-    // The largest share of one host, even if more is free.
+    // Of one host, even if more is free.
     cap: usize,
     // How many of `HostId::networks` are charged.
     levels: usize,
@@ -188,7 +188,6 @@ mod tests {
     fn network_of_56_bits_counts_as_four_hosts_and_one_of_48_as_sixteen() {
         let take = |networks: &[u64]| {
             let mut shares = Shares::new(1_700);
-            // In turn, as if all hosts took one at the same time.
             while networks.iter().fold(false, |some, &number| some | shares.take(HostId::V6Network(number)).is_ok()) {}
             shares
         };
