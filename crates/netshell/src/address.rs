@@ -1,5 +1,3 @@
-//! The display form of addresses.
-
 use std::net::SocketAddr;
 
 /// An IPv4 address is shown as such, even if it arrived on an IPv6 socket.

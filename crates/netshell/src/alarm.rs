@@ -191,7 +191,6 @@ mod tests {
         run(async |clock, mut timer| {
             let start = clock.now();
             timer.set(Some(start)).unwrap();
-            // Expired without being awaited.
             timer.set(Some(start.plus(Duration::from_millis(5)))).unwrap();
             rung(&mut timer).await;
             assert!(clock.now().since(start) >= Duration::from_millis(5));

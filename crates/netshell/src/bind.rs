@@ -1,5 +1,3 @@
-//! Opens the sockets of a server.
-
 use std::{
     error, fmt, io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
@@ -8,10 +6,9 @@ use std::{
 use socket2::{Domain, Protocol, Socket, Type};
 use tracing::debug;
 
-/// Size of both buffers of a UDP socket in bytes; the system may grant less. Enough for one move broadcast to all
-/// players: about thirty displays of the largest size.
+/// The system may grant less. Enough for one move broadcast to all players: about thirty displays of the largest size.
 const BUFFER: usize = 4 << 20;
-/// Backlog of completed TCP connections; enough if all players of a room join at the same time.
+/// Enough if all players of a room join at the same time.
 const WAITING: i32 = 1_024;
 /// Attempts when the port chosen by the system is in use on the next address.
 const ATTEMPTS: usize = 16;
@@ -23,7 +20,6 @@ pub struct BindError {
     pub address: SocketAddr,
     /// The error of the system.
     pub source: io::Error,
-    // The program option that selects another port.
     option: Option<&'static str>,
 }
 

@@ -1,5 +1,3 @@
-//! The clock of a server.
-
 use std::{
     future, io,
     task::{Context, Poll},

@@ -21,35 +21,29 @@ pub(crate) const MAX_WAITING: usize = 1_024;
 /// Bytes queued for one address.
 pub(crate) const MAX_WAITING_BYTES: usize = 64 << 10;
 
-/// The handling of an arrived datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// For this connection, now.
     Now(ConnectionId),
-    /// Queued: see [`Datagrams::next_waiting`].
     Waits,
-    /// No connection: see [`Datagrams::admit`].
     Stranger,
-    /// Dropped unread because of the limits.
+    /// Dropped because of the limits.
     Refused,
 }
 
 #[derive(Debug)]
 struct Known<R> {
-    // The source address of the latest datagram.
     remote: R,
-    // Other possible source addresses, after [`Datagrams::adopt`].
+    // Possible source addresses, after [`Datagrams::adopt`].
     others: Vec<R>,
     bucket: TokenBucket,
-    // Time of the last datagram, even a refused one: a peer that sends too much is not silent.
+    // Refused datagrams count: a peer that sends too much is not silent.
     heard: Time,
     waiting: VecDeque<BytesMut>,
     waiting_bytes: usize,
-    // Until then its datagrams are refused.
     paused: Time,
 }
 
-/// The connections of a datagram transport, each to a remote end `R`, from its admission until the room closes it.
+/// Connections are numbered remote ends `R`, from the admission until the room closes them.
 #[derive(Debug)]
 pub(crate) struct Datagrams<R> {
     // Never iterated, so its order has no effect.
@@ -60,7 +54,7 @@ pub(crate) struct Datagrams<R> {
     pub(crate) fair: FairQueue,
 }
 
-/// Whether the address belongs to exactly one socket. Other source addresses are forged.
+/// Source addresses that do not belong to exactly one socket are forged.
 pub(crate) fn is_answerable(address: SocketAddr) -> bool {
     let one = match address.ip().to_canonical() {
         IpAddr::V4(ip) => !(ip.is_multicast() || ip.is_broadcast() || ip.is_unspecified()),
@@ -142,8 +136,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         Some(self.open(now, remote, vec![]))
     }
 
-    /// Opens a connection to a peer of an earlier run, which may send from any of `remotes`. `None` if none of them is
-    /// free.
+    /// Opens a connection to a peer of an earlier run, which may send from any of `remotes`.
     pub(crate) fn adopt(&mut self, now: Time, mut remotes: Vec<R>) -> Option<ConnectionId> {
         remotes.retain(|remote| !self.ids.contains_key(remote));
         let remote = *remotes.first()?;

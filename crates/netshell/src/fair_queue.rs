@@ -1,5 +1,3 @@
-//! Schedules connections by the processing time that they cause.
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -13,7 +11,7 @@ use crate::ConnectionId;
 /// ms. A human player causes a hundredth of that.
 const LIGHT: Rate = Rate { per_second: 50_000_000, burst: 20_000_000 };
 
-/// Start-time fair queueing of busy connections.
+/// Start-time fair queueing.
 ///
 /// A connection below [`LIGHT`] is served immediately. Others are queued until all light ones are idle, and served in
 /// order of the work that each has caused since it was queued.
@@ -22,8 +20,7 @@ pub(crate) struct FairQueue {
     accounts: BTreeMap<ConnectionId, Account>,
     // Least work first.
     waiting: BTreeSet<(u64, ConnectionId)>,
-    // The account of the connection served last, and the lower bound for newly queued ones, so that idle ones do not
-    // accumulate credit.
+    // The least account for newly queued connections, so that idle ones do not accumulate credit.
     floor: u64,
 }
 
@@ -46,7 +43,6 @@ impl FairQueue {
         }
     }
 
-    /// Whether a connection is served immediately.
     pub(crate) fn is_light(&mut self, now: Time, id: ConnectionId) -> bool {
         let Some(account) = self.accounts.get_mut(&id) else { return false };
         let light = !account.waits && account.bucket.take(now, 0);

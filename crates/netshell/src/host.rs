@@ -1,5 +1,3 @@
-//! Connects a room with its transports.
-
 mod endpoint;
 mod gathering;
 mod held_outputs;
@@ -34,11 +32,9 @@ pub struct Host {
     endpoints: Vec<Endpoint>,
     peers: BTreeMap<PeerId, Route>,
     next_peer: u64,
-    // Passed to the room; never decreases.
     now: Time,
-    // Counts connections and reconnections of peers.
+    // Counts connections and reconnections.
     generation: u64,
-    // After the last input.
     status: Status,
     out: Outbox,
     observer: Box<dyn Observer + Send>,
@@ -46,11 +42,9 @@ pub struct Host {
     warden: Option<Box<dyn Warden + Send>>,
     recording: RecordingQuota,
     refused_log: LogLimit,
-    // Requested by the warden.
     removal: Option<Removal>,
     // Peers closed by the current outputs: later events may refer to their addresses.
     closed: BTreeMap<PeerId, String>,
-    // The next one to serve.
     next_endpoint: usize,
     gathering: Gathering,
 }

@@ -1,8 +1,5 @@
-//! Limits the rate of log lines.
-
 use netcore::{Rate, Time, TokenBucket};
 
-/// The default: a burst of ten, then one a second.
 const LINES: Rate = Rate { per_second: 1, burst: 10 };
 
 /// Limits the rate of log lines about frequent events, and counts the suppressed ones.

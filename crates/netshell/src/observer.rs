@@ -1,5 +1,3 @@
-//! Observing a room from outside.
-
 use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Status, Time};
 
 /// Receives the events of a room, for a log, a lobby or a store of results. It must not block.
@@ -37,5 +35,4 @@ pub trait Observer {
     }
 }
 
-/// Ignores all events.
 impl Observer for () {}

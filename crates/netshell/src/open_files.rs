@@ -1,5 +1,3 @@
-//! The limit on open files and sockets.
-
 /// Raises the soft limit on open files to the hard limit, and returns it if the system has one.
 pub fn raise_open_files() -> Option<u64> {
     #[cfg(unix)]

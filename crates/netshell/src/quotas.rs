@@ -10,7 +10,7 @@ use netcore::{Admission, Full, HostId, Network, Rate, RateTable, Shares, Time, T
 
 /// The maximum number of connections, if the system permits that many; more are rejected.
 pub const MAX_CONNECTIONS: usize = 8_192;
-/// File descriptors reserved for listeners, timers, the runtime and files; at most half of all.
+/// For listeners, timers, the runtime and files; at most half of all.
 const RESERVED_FILES: usize = 32;
 /// Hosts and networks with a bucket of their own. Other hosts share one limit.
 pub(crate) const MAX_HOSTS: usize = 4_096;
@@ -24,7 +24,7 @@ pub const STRANGERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
 /// Bytes per second that the inputs of one host may add to the recording of a room. Half of the burst is reserved for
 /// peers that record little, so that a flood does not stop them.
 pub const RECORDED_RATE: Rate = Rate { per_second: 300_000, burst: 600_000 };
-/// Bytes per second of a peer that records little, five times those of a human player.
+/// Bytes per second of a peer that records little: five times those of a human player.
 const LIGHT: Rate = Rate { per_second: 2_000, burst: 4_000 };
 /// So that a busy peer is not checked for each of its messages.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -65,7 +65,6 @@ impl Limits {
 pub struct ConnectionBudget(Arc<Mutex<Shares>>);
 
 impl From<Limits> for ConnectionBudget {
-    /// Creates a separate budget.
     fn from(limits: Limits) -> Self {
         Self(Arc::new(Mutex::new(Shares::new(limits.connections))))
     }
@@ -126,7 +125,6 @@ impl AdmissionQuota {
         Self { joins, answers, all: TokenBucket::new(STRANGERS_RATE, now) }
     }
 
-    /// Whether a datagram that may cause `admission` is accepted.
     pub(crate) fn admit(&mut self, now: Time, address: SocketAddr, admission: Admission) -> bool {
         let hosts = match admission {
             Admission::Ignored => return false,

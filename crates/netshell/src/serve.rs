@@ -1,5 +1,3 @@
-//! The server loop.
-
 use std::{
     future::poll_fn,
     io,
@@ -14,9 +12,9 @@ use tracing::warn;
 
 use crate::{Host, TimeSource, Timer};
 
-/// How long the loop works before it polls for signals, deadlines and the runtime again.
+/// The longest time between two polls for signals, deadlines and the runtime.
 const SLICE: Duration = Duration::from_micros(500);
-/// Pieces of work between two wake-ups of a room whose deadline is always in the past.
+/// Between two wake-ups of a room whose deadline is always in the past.
 const PIECES: usize = 16;
 /// A deadline noticed this late by an idle loop means that the process or the machine was stopped. Messages that
 /// arrived meanwhile were sent in time, so they are processed first.
@@ -25,7 +23,6 @@ const STALL: Duration = Duration::from_millis(100);
 const CATCH_UP: Duration = Duration::from_millis(500);
 /// Interval of attempts of the final flush.
 const RETRY: Duration = Duration::from_millis(5);
-/// Time limit of the final flush.
 const FLUSH: Duration = Duration::from_secs(1);
 
 /// Drives `host` until its room has an outcome, and returns it. `shutdown` resolves when the room should shut down.
@@ -46,7 +43,7 @@ pub async fn serve(
     // Set only if the next wake-up changes, which is rare.
     let mut timer = clock.timer()?;
     let mut set_for = None;
-    // Of the last work, and until when the loop catches up after a stall.
+    // When the loop last worked, and until when it catches up after a stall.
     let mut seen = clock.now();
     let mut catch_up = None;
     loop {
@@ -100,7 +97,7 @@ enum Slice {
     Busy,
 }
 
-// Deadlines are checked between any two pieces of work, except while the host catches up.
+// Deadlines are checked between any two pieces of work, unless `catches_up`.
 fn slice(host: &mut Host, clock: &impl TimeSource, catches_up: bool) -> io::Result<Slice> {
     let begun = clock.now();
     loop {

@@ -1,5 +1,3 @@
-//! Waits for a shutdown signal.
-
 use std::io;
 
 /// Waits for one of the signals in [`sigkit::ending`], or for Ctrl-C on systems without signals.

@@ -1,5 +1,3 @@
-//! The stream transport: connections that carry an ordered stream of bytes.
-
 mod connection;
 mod listener;
 mod queue;
@@ -34,9 +32,8 @@ use crate::{ConnectionBudget, ConnectionEvent, ConnectionId, LogLimit, address::
 
 /// How long one connection with buffered messages may delay the others, except for the message being processed.
 const QUANTUM: Duration = Duration::from_micros(20);
-/// Interval of the checks of time limits.
 const TICK: Duration = Duration::from_millis(50);
-/// A later tick means that the process was stopped, which is not the fault of the peers.
+/// A later tick means that the whole process was stopped.
 const LATE: Duration = Duration::from_secs(1);
 
 /// A transport over TCP listeners.
@@ -63,15 +60,12 @@ pub struct Streams<L: Listen> {
     budget: ConnectionBudget,
     // Not yet written by all connections.
     shared: Broadcasts,
-    // Total cost of queued messages to single connections.
     own_cost: usize,
     ready: ReadyList<Key>,
-    // Of the next tick, if one is scheduled, and of the last one.
+    // `tick_at` is `None` if no tick is scheduled.
     tick_at: Option<Time>,
     last_tick: Option<Time>,
-    // Ended, but not reported yet.
     gone: VecDeque<(ConnectionId, Gone)>,
-    // With queued messages that have not been written yet.
     unwritten: Vec<ConnectionId>,
     // The connection whose bytes are in the buffer, and the start of its turn.
     current: Option<(ConnectionId, Time)>,
@@ -179,7 +173,7 @@ impl<L: Listen> Streams<L> {
         Some(ConnectionEvent::Opened { id, role: self.role, link: Link::Stream, address })
     }
 
-    // Writes the queue of a connection and reads a chunk. Returns whether there are bytes in the buffer.
+    // Returns whether there are bytes in the buffer.
     fn service(&mut self, id: ConnectionId, now: Time) -> bool {
         let Some(connection) = self.connections.get_mut(&id) else { return false };
         let before = connection.queue().own_cost;
@@ -254,7 +248,6 @@ impl<L: Listen> Streams<L> {
         if timed {
             self.watch_time(now);
         }
-        // Without a scheduled tick there is no late one.
         self.last_tick = timed.then_some(now);
     }
 
@@ -268,7 +261,6 @@ impl<L: Listen> Streams<L> {
         }
     }
 
-    // Only connections with messages of their own.
     fn write_unwritten(&mut self, now: Time) {
         let mut unwritten = std::mem::take(&mut self.unwritten);
         for id in unwritten.drain(..) {

@@ -1,5 +1,3 @@
-//! Options of TCP connections.
-
 use std::time::Duration;
 
 /// How long a client may leave data unacknowledged until its connection is closed. Otherwise the system would

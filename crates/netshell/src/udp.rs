@@ -1,5 +1,3 @@
-//! The datagram transport.
-
 mod backlog;
 mod port;
 mod receiver;
@@ -34,7 +32,6 @@ const DATAGRAM: usize = 1 << 16;
 /// Interval of attempts to send the backlog: the system does not always report free space.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// The index of a port, and the address at its other end.
 type Remote = (usize, SocketAddr);
 
 /// A transport over one or more UDP sockets.
@@ -45,17 +42,15 @@ pub type Udp = Ports<UdpSocket>;
 pub struct Ports<S> {
     all: Vec<Port<S>>,
     datagrams: Datagrams<Remote>,
-    // The port to read next.
     turn: usize,
-    // Datagrams read since the last turn of a queued one.
+    // Since the last turn of a queued datagram.
     reads: usize,
     // When to poll the ports even if none is ready.
     wake: Option<Time>,
-    // The datagram being processed, from a socket or from the queue.
+    // From a socket, or from the queue.
     buffer: BytesMut,
     waited: BytesMut,
     state: State,
-    // When the host received the last bytes.
     handed: Time,
     refused_log: LogLimit,
     ignored_log: LogLimit,
@@ -64,7 +59,6 @@ pub struct Ports<S> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Receive,
-    // The datagram in the buffer is from an unknown address.
     Stranger(Remote),
     // Report the connection first, then the bytes.
     Opened(ConnectionId, Remote),
@@ -149,7 +143,6 @@ impl<S: DatagramSocket> Ports<S> {
 enum Received {
     Known(ConnectionId),
     Stranger(Remote),
-    // A queued datagram has its turn; the sockets may have more.
     Others,
     Nothing,
 }

@@ -1,5 +1,3 @@
-//! Access control for a room, in addition to the rules of its game.
-
 use std::{
     net::SocketAddr,
     task::{Context, Poll},

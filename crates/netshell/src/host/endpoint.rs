@@ -4,11 +4,9 @@ use netcore::{PeerId, Time};
 
 use crate::{ConnectionId, Delivery, Transport};
 
-/// A transport, and the peer at each of its connections.
 pub(super) struct Endpoint {
     pub(super) transport: Box<dyn Transport + Send>,
     pub(super) peers: BTreeMap<ConnectionId, PeerId>,
-    // Has unflushed deliveries.
     touched: bool,
 }
 

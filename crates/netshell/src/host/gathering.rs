@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use netcore::Time;
 
-/// Inputs gather for at most one part in this many of the time to the next deadline.
 const PART: u32 = 5;
 
 #[derive(Debug, Clone, Copy, Default)]

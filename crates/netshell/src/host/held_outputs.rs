@@ -1,5 +1,3 @@
-//! Outputs that are held back.
-
 use std::{
     collections::VecDeque,
     io,
@@ -15,19 +13,17 @@ pub const MAX_HELD: usize = 4 << 20;
 /// How long outputs may wait before the delay is logged. They still wait: a match resumed without their inputs would
 /// continue from a state before one that players have seen.
 pub const SLOW_HOLD: Duration = Duration::from_secs(10);
-/// The longest interval between two checks of the waiting time.
+/// Interval of the checks of the waiting time.
 const LOOK: Duration = Duration::from_secs(5);
-/// Cost of a held output in addition to its bytes.
 const ENTRY: usize = 64;
 
 #[derive(Debug)]
 pub(super) enum Delivered {
-    /// Sent if it changed.
     Status(Status),
     Output(Output),
 }
 
-/// Outputs that wait for their position, oldest first, each with the generation of the host when it was made.
+/// Oldest first, each with its position and the generation of the host when it was made.
 pub(super) struct HeldOutputs {
     hold: Box<dyn Hold + Send>,
     outputs: VecDeque<(u64, Delivered, u64)>,
@@ -37,7 +33,6 @@ pub(super) struct HeldOutputs {
     looked: Time,
     // Stays set when the outputs are sent, so that the timer of the host is not set for each output.
     look_at: Option<Time>,
-    // Logged and reported to the hold.
     is_stalled: bool,
 }
 
@@ -60,7 +55,6 @@ impl HeldOutputs {
         self.look_at
     }
 
-    /// Ready when the oldest output may be sent. Called before the host waits.
     pub(super) fn poll_reached(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.hold.flush();
         match self.outputs.front() {

@@ -1,5 +1,3 @@
-//! Connecting, disconnecting and removing peers.
-
 use std::net::SocketAddr;
 
 use netcore::{Framing, Gone, Input, Link, PeerId, Role, Time};
@@ -51,7 +49,7 @@ impl Host {
         let meant: Vec<(PeerId, Framing)> = meant.map(|(&peer, route)| (peer, route.link.framing())).collect();
         for (peer, framing) in meant {
             if let Some(farewell) = self.warden.as_ref().and_then(|warden| warden.farewell(why, framing)) {
-                // Through the outbox, after outputs that are held back.
+                // Through the outbox too.
                 self.out.send(peer, farewell);
             }
             self.disconnect(now, peer, Gone::Broken);

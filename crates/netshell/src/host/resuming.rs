@@ -1,5 +1,3 @@
-//! Resumes a room whose server was killed.
-
 use std::net::SocketAddr;
 
 use bytes::Bytes;

@@ -1,12 +1,9 @@
-//! Delivers the outputs of a room to its peers and its observer.
-
 use netcore::{GameEvent, Output, PeerId, Time, To};
 
 use super::{Host, held_outputs::Delivered};
 use crate::Delivery;
 
 impl Host {
-    // Executes the outputs of the room, or holds them back.
     pub(super) fn deliver(&mut self, now: Time) {
         let status = self.room.status();
         let changed = (status != self.status).then_some(status);

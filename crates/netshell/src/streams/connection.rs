@@ -1,4 +1,4 @@
-//! A connection: its unread input, its output queue, and how it ends. The time is an argument and the stream a trait.
+//! A connection. The time is an argument and the stream a trait.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,6 @@ use super::{
 };
 use crate::ConnectionPermit;
 
-/// Bytes read at a time.
 pub(super) const CHUNK: usize = 4 << 10;
 /// How long a closed connection may take to read the remaining output and to close its end.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
@@ -31,24 +30,18 @@ enum State {
     Open,
     // After a half-close or an invalid message: the room decides when to close it, and may still send to it.
     Ignoring { left: bool },
-    // Closed by the room. The queue is written; then the peer has until `until` to close its end, unless it has left.
+    // Closed by the room. The peer has until `until` to read the queue and close its end.
     Closing { left: bool, until: Time },
-    // At shutdown: everything has been written.
     Finished,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Serviced {
-    /// In the buffer.
     Bytes,
-    /// For the system.
     Waits,
-    /// Its rate or recording quota is used up.
     Pauses,
-    /// The peer shut down its sending half.
     Left,
     Lost(Gone),
-    /// Ended by both room and peer, so it can be removed.
     Done,
 }
 
@@ -61,15 +54,13 @@ pub(super) struct Connection<S> {
     state: State,
     // An unfinished message, or messages that wait for the next turn. An empty buffer uses no memory.
     unread: BytesMut,
-    // `unread` may contain complete messages.
     held: bool,
-    // Start of an unfinished message, until it is logged, once per connection.
+    // Logged once per connection.
     unfinished: Option<Time>,
     is_logged: bool,
     queue: Queue,
     rate: TokenBucket,
     paused: bool,
-    // Until then the host accepts no input from it.
     paused_until: Time,
 }
 
@@ -113,12 +104,11 @@ impl<S: ByteStream> Connection<S> {
         self.state == State::Open
     }
 
-    /// Whether its end must be reported to the host: not if the peer has left or the room has closed it.
+    /// Not if the peer has left or the room has closed it.
     pub(super) const fn is_known(&self) -> bool {
         matches!(self.state, State::Open | State::Ignoring { left: false })
     }
 
-    /// Writes the queue and reads a chunk into the empty `buffer`.
     pub(super) fn service(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> Serviced {
         if let Err(why) = self.write(now, shared) {
             return Serviced::Lost(why);
@@ -140,7 +130,6 @@ impl<S: ByteStream> Connection<S> {
         if !self.unread.is_empty() {
             std::mem::swap(buffer, &mut self.unread);
         }
-        // Held messages are processed first.
         if std::mem::take(&mut self.held) {
             self.source.wake();
             return Serviced::Bytes;
@@ -156,7 +145,6 @@ impl<S: ByteStream> Connection<S> {
                 Serviced::Waits
             }
             Err(Gone::Left) => {
-                // Perhaps only of its sending half.
                 self.state = State::Ignoring { left: true };
                 buffer.clear();
                 Serviced::Left
@@ -165,8 +153,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Handles the answer of the host; `buffer` has the remaining bytes. Returns whether the next message is processed
-    /// immediately: unless the turn is over.
+    /// Returns whether the next message is processed immediately: unless the turn is over.
     pub(super) fn processed(&mut self, progress: &Progress, buffer: &mut BytesMut, had_its_turn: bool) -> bool {
         match progress {
             Progress::Decoded if !buffer.is_empty() && self.is_open() => {
@@ -199,14 +186,12 @@ impl<S: ByteStream> Connection<S> {
         (is_text && !start.is_empty()).then(|| start.escape_ascii().to_string())
     }
 
-    /// Stores `buffer` for later, and stops reading until then.
     pub(super) fn pause(&mut self, until: Time, buffer: &mut BytesMut) {
         self.keep(buffer, true);
         self.paused = true;
         self.paused_until = until;
     }
 
-    /// [`Connection::write`] sends it.
     pub(super) fn send(&mut self, shared: &Broadcasts, frame: Bytes) {
         if !matches!(self.state, State::Closing { .. } | State::Finished) {
             self.queue.push(shared, frame);
@@ -237,7 +222,6 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Ends the connection after its queue has been written.
     pub(super) fn close(&mut self, now: Time, shared: &Broadcasts) {
         let left = matches!(self.state, State::Ignoring { left: true });
         self.state = State::Closing { left, until: now.plus(LINGER) };
@@ -253,7 +237,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Writes what the stream accepts, and registers for more. After an error the connection must be dropped.
+    /// After an error the connection must be dropped.
     pub(super) fn write(&mut self, now: Time, shared: &Broadcasts) -> Result<(), Gone> {
         let Self { stream, queue, source, .. } = self;
         if queue.is_empty(shared) {
@@ -277,8 +261,8 @@ impl<S: ByteStream> Connection<S> {
         self.check(now, shared)
     }
 
-    /// Checks the time limits, extended by `stopped`, for which the process was stopped. Returns an error if the
-    /// connection must be dropped, otherwise whether to check again later.
+    /// `stopped`, for which the process was stopped, extends the limits. Returns an error if the connection must be
+    /// dropped, otherwise whether to check again later.
     pub(super) fn elapsed(&mut self, now: Time, shared: &Broadcasts, stopped: Duration) -> Result<bool, Gone> {
         self.queue.forgive(stopped);
         self.check(now, shared)?;
@@ -296,7 +280,7 @@ impl<S: ByteStream> Connection<S> {
         Ok(closing || self.paused || self.unfinished.is_some() || self.queue.catches_up())
     }
 
-    /// At shutdown: writes the queue and then shuts down the sending half. Returns whether that is done.
+    /// At shutdown. Returns whether everything is written.
     pub(super) fn finish(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> bool {
         if self.state == State::Finished {
             return true;

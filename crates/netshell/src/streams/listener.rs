@@ -1,12 +1,10 @@
-//! Accepts connections, with a back-off after errors.
-
 use std::{io, net::SocketAddr, task::Poll, time::Duration};
 
 use netcore::Time;
 
 use super::{ready::Source, stream::Listen};
 
-/// Back-off when the system cannot accept another connection.
+/// When the system cannot accept another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
@@ -20,12 +18,10 @@ pub(super) struct Listener<L> {
 pub(super) enum Accepted<S> {
     Connection(S, SocketAddr),
     Nothing,
-    /// For now.
     Full(io::Error),
 }
 
 impl<L: Listen> Listener<L> {
-    /// `source` wakes when a connection may be pending.
     pub(super) const fn new(socket: L, source: Source) -> Self {
         Self { socket, source, paused: None }
     }

@@ -40,7 +40,7 @@ const SLICES: usize = 32;
 /// Bytes written to one connection before others are served.
 const BURST: usize = 64 << 10;
 
-/// The broadcast messages, from the position of the slowest connection.
+/// From the position of the slowest connection.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcasts {
     // Each with the cumulative cost up to and including it.
@@ -51,7 +51,7 @@ pub(crate) struct Broadcasts {
 }
 
 impl Broadcasts {
-    /// The position of the next message, and of a connection that has written everything.
+    /// Also the position of a connection that has written everything.
     pub(crate) fn end(&self) -> u64 {
         self.first + self.frames.len() as u64
     }
@@ -63,7 +63,6 @@ impl Broadcasts {
         self.frames.push_back((frame, cost));
     }
 
-    /// Removes the messages before `place`.
     pub(crate) fn forget(&mut self, place: u64) {
         while self.first < place
             && let Some((_, cost)) = self.frames.pop_front()
@@ -105,7 +104,7 @@ pub(crate) struct Queue {
     // Once closed: the first broadcast message that is not sent.
     end: Option<u64>,
     own: VecDeque<DirectMessage>,
-    // Of `own`, without histories.
+    // Cost of `own` without histories.
     pub(crate) own_cost: usize,
     // Remaining bytes of histories.
     history: usize,
@@ -139,7 +138,7 @@ impl Queue {
         self.end.get_or_insert_with(|| shared.end());
     }
 
-    /// Whether the newest broadcast message is the next to write.
+    /// Whether only the newest broadcast message is left to write.
     pub(crate) fn is_next(&self, shared: &Broadcasts) -> bool {
         self.own.is_empty() && self.end.is_none() && self.taken == 0 && self.place + 1 == shared.end()
     }
@@ -168,7 +167,6 @@ impl Queue {
         self.own.extend(history.segments().map(|bytes| DirectMessage { place, bytes: bytes.clone(), history: true }));
     }
 
-    /// Extends the time limit by a time during which the process was stopped.
     pub(crate) fn forgive(&mut self, time: Duration) {
         self.progress.1 = self.progress.1.plus(time);
     }
@@ -223,7 +221,6 @@ impl Queue {
         Ok(Written::All)
     }
 
-    // Fills slices with the next bytes, at most `room`. Returns the number of slices.
     fn gather<'a>(&'a self, shared: &'a Broadcasts, mut room: usize, slices: &mut [IoSlice<'a>]) -> usize {
         let (mut place, mut taken, mut own) = (self.place, self.taken, self.own.iter().peekable());
         let mut count = 0;
@@ -286,7 +283,7 @@ impl Queue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
     All,
-    /// Up to the bound; the connection may accept more.
+    /// The bound was reached.
     Some,
     Blocked,
 }

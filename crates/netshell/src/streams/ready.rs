@@ -1,4 +1,4 @@
-//! A list of ready connections, so that idle ones have no cost.
+//! Ready connections, so that idle ones have no cost.
 
 use std::{
     collections::VecDeque,
@@ -54,7 +54,7 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
         Self(Arc::new(Mutex::new(Woken { sources: VecDeque::new(), task: None })))
     }
 
-    /// The source is on the list from the start, so that it is polled once.
+    /// On the list from the start, so that the source is polled once.
     pub(crate) fn source(&self, key: K) -> Source {
         let inner = Inner { key, queued: AtomicBool::new(false), list: Arc::clone(&self.0) };
         let source = Source(Arc::new(inner).into());
@@ -73,7 +73,6 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
         Some(inner.key)
     }
 
-    /// Ready when the list is not empty.
     pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<()> {
         let mut woken = lock(&self.0);
         if !woken.sources.is_empty() {
@@ -89,7 +88,6 @@ impl Source {
         self.0.wake_by_ref();
     }
 
-    /// A task context that puts the source on the list when woken.
     pub(crate) fn context(&self) -> Context<'_> {
         Context::from_waker(&self.0)
     }

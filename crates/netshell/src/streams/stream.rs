@@ -16,8 +16,8 @@ use tokio::{
 
 use crate::tune_accepted;
 
-/// Size of the send buffer of a connection in bytes; Linux doubles it. Its content cannot be measured: with megabytes,
-/// a slow reader would look stalled for minutes, and five hundred peers that never read would occupy gigabytes.
+/// Linux doubles it. Its content cannot be measured: with megabytes, a slow reader would look stalled for minutes, and
+/// five hundred peers that never read would occupy gigabytes.
 pub(crate) const SEND_BUFFER: usize = 128 << 10;
 
 /// One end of an ordered stream of bytes. No method blocks.
@@ -109,7 +109,6 @@ impl Listen for TcpListener {
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         Self::poll_accept(self, context).map_ok(|(stream, address)| {
             tune_accepted(&stream);
-            // Optional, so errors are ignored.
             let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER);
             (stream, address)
         })

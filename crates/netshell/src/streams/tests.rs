@@ -1,4 +1,4 @@
-//! Over simulated streams: scheduling, and the bound on all queues in total.
+//! Scheduling, and the bound on all queues in total.
 
 use std::{
     io::IoSlice,
@@ -62,7 +62,6 @@ impl ByteStream for Fake {
     }
 }
 
-/// Accepts the last peer first.
 struct FakeListener(Vec<Fake>);
 
 impl Listen for FakeListener {
@@ -74,7 +73,7 @@ impl Listen for FakeListener {
     }
 }
 
-/// Has accepted these peers and done all pending work.
+/// All pending work is done.
 fn streams(mut peers: Vec<Fake>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
     peers.reverse();
     let mut streams = Streams::over(vec![FakeListener(peers)], FAST, crate::Limits { connections: usize::MAX });
@@ -94,7 +93,6 @@ fn streams(mut peers: Vec<Fake>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
 #[test]
 fn the_queues_of_all_connections_together_are_bounded() {
     let (mut streams, ids) = streams(vec![Fake::default(); 200]);
-    // Below the bound of one connection.
     let frame = Bytes::from(vec![7; MAX_OWN - 10 * OVERHEAD]);
     let mut lost = 0;
     for &id in &ids {
@@ -161,7 +159,6 @@ fn a_paused_connection_keeps_its_messages_and_is_not_read() {
                 paused += 1;
                 assert_eq!(paused, 1, "it is not read before its time");
                 streams.answer(now, Answer::Paused(ticket, until));
-                // Wakes the connection.
                 say(&streams, &eve, eve_id, b"cd");
                 say(&streams, &ann, ann_id, b"x");
             } else {

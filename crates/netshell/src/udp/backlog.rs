@@ -33,7 +33,6 @@ const MAX_BACKLOG: usize = 8 << 20;
 /// Cost of a queued datagram in addition to its bytes, for its entry and that of its address.
 const ENTRY: usize = 256;
 
-/// The part of the system's send buffer that a datagram may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Share {
     /// For active addresses, which are served first.
@@ -48,7 +47,6 @@ impl Share {
     }
 }
 
-/// The datagrams for one address, oldest first; never empty.
 #[derive(Debug)]
 struct Lane {
     turn: Turn,
@@ -112,7 +110,6 @@ impl Backlog {
         self.queue(now, (to, heard), frame);
     }
 
-    /// Sends queued datagrams until the buffer is full.
     pub(crate) fn drain(&mut self, now: Time, mut try_send: impl FnMut(Share, SocketAddr, &[u8]) -> io::Result<()>) {
         while let Some((&turn, &to)) = self.turns.first_key_value() {
             let Some(lane) = self.lanes.get_mut(&to) else {
@@ -173,7 +170,6 @@ impl Backlog {
         }
     }
 
-    // Moves a lane to the end of the lanes with this share.
     fn take_turn(&mut self, of: SocketAddr, share: Share) {
         if let Some(lane) = self.lanes.get_mut(&of) {
             self.turns.remove(&lane.turn);

@@ -1,5 +1,3 @@
-//! A socket and its unsent datagrams.
-
 use std::{
     io,
     net::{IpAddr, SocketAddr},
@@ -27,7 +25,6 @@ impl<S: DatagramSocket> Port<S> {
         Self { socket, backlog: Backlog::new(now), receiver: Receiver::new(now) }
     }
 
-    /// Ready to receive a datagram or to send the backlog.
     pub(super) fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.receiver.resume.is_none()
             && let Poll::Ready(ready) = self.socket.poll_readable(context)
@@ -55,7 +52,7 @@ impl<S: DatagramSocket> Port<S> {
         Ok(Some(from))
     }
 
-    /// The form in which this port reports `address`; `None` if it cannot reach it.
+    /// `None` if this port cannot reach `address`.
     pub(super) fn spell(&self, address: SocketAddr) -> Option<SocketAddr> {
         let own = self.socket.local_ip()?;
         let ip = address.ip().to_canonical();
@@ -72,7 +69,6 @@ impl<S: DatagramSocket> Port<S> {
         Some(SocketAddr::new(ip, address.port()))
     }
 
-    /// `heard` is the time of the address's last datagram.
     pub(super) fn send(&mut self, now: Time, (to, heard): (SocketAddr, Time), frame: Bytes) {
         let socket = &self.socket;
         self.backlog.send(now, (to, heard), frame, |share, to, frame| try_send(socket, share, to, frame));

@@ -6,10 +6,8 @@ use tracing::error;
 
 use crate::LogLimit;
 
-/// How long a socket is not read after an error.
 const BACK_OFF: Duration = Duration::from_millis(100);
 
-/// Receives from one socket, with a back-off after errors.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) resume: Option<Time>,
@@ -65,7 +63,7 @@ mod tests {
         Time::from_millis(millis)
     }
 
-    // Receives at `now` while the system returns these answers in order. All of them must be used.
+    // All answers must be used.
     fn take(receiver: &mut Receiver, now: u64, answers: &[Result<u32, Errno>]) -> io::Result<Option<u32>> {
         let mut answers = answers.iter();
         let result = receiver.take(at(now), || Ok((*answers.next().expect("not asked that often"))?));

@@ -1,5 +1,3 @@
-//! The sockets of the datagram transport.
-
 use std::{
     io,
     net::{IpAddr, SocketAddr},

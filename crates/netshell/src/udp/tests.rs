@@ -7,14 +7,12 @@ use std::{
 
 use super::*;
 
-/// Clones share the datagrams.
 #[derive(Debug, Clone, Default)]
 struct Scripted(Rc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     inbox: RefCell<VecDeque<(SocketAddr, &'static [u8])>>,
-    // One of its datagrams is always available.
     flood: Cell<Option<SocketAddr>>,
 }
 
@@ -52,7 +50,6 @@ fn address(host: u8) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, host], 5_000))
 }
 
-/// Work that makes a peer heavy.
 const HEAVY: Duration = Duration::from_millis(30);
 const NOW: Time = Time::from_millis(1);
 
@@ -62,7 +59,6 @@ fn work_until_key(flooded: usize, eve: Option<Duration>, bob: Duration) -> Optio
     let sockets = [Scripted::default(), Scripted::default()];
     let mut ports = Ports::over(sockets.to_vec());
     let other = 1 - flooded;
-    // Each with the work that it has caused so far.
     let known = eve.map(|caused| ((flooded, address(1)), caused));
     for (remote, caused) in known.into_iter().chain([((other, address(2)), bob)]) {
         let id = ports.datagrams.admit(NOW, remote, remote.1, Admission::Admitted).unwrap();

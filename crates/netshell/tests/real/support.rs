@@ -47,10 +47,9 @@ impl Protocol for Words {
     }
 }
 
-/// Broadcasts its peers' messages, replays all earlier messages to new peers of a stream, and obeys some commands.
+/// Replays all earlier messages to new peers of a stream, and obeys some commands.
 struct Parrot {
     events: Sender<String>,
-    // Ends a stall.
     go_on: Mutex<Receiver<()>>,
     link: Link,
     said: HistoryWriter,
@@ -152,7 +151,6 @@ impl Engine for Parrot {
     }
 }
 
-/// Lines on standard output.
 #[derive(Clone, Default)]
 struct Summaries(Arc<Mutex<Vec<String>>>);
 
@@ -172,7 +170,6 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// `transport` is called within the runtime.
     pub(crate) fn over<T>(link: Link, address: SocketAddr, transport: impl FnOnce() -> T + Send + 'static) -> Self
     where
         T: Transport + Send + 'static,
@@ -204,7 +201,6 @@ impl Running {
         }
     }
 
-    /// Its outcome, its lines on standard output, and the remaining events.
     pub(crate) fn join(self) -> (Outcome, Vec<String>, Vec<String>) {
         let (outcome, summaries) = self.thread.join().unwrap();
         (outcome, summaries, self.events.try_iter().collect())

@@ -54,7 +54,6 @@ impl Peer {
         }
     }
 
-    /// Until the end, including a reset.
     fn rest(mut self) -> Vec<u8> {
         let mut rest = vec![];
         if let Err(error) = self.stream.read_to_end(&mut rest) {

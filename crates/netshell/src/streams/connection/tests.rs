@@ -29,7 +29,7 @@ fn at(millis: u64) -> Time {
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
-// Reads and processes all input for this many milliseconds, at most a thousand times each.
+// At most a thousand times each millisecond.
 fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     for now in (0..millis).map(at) {
@@ -37,7 +37,6 @@ fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
             if connection.service(now, &shared, &mut buffer) != Serviced::Bytes {
                 break;
             }
-            // All bytes are complete messages.
             buffer.clear();
             assert!(!connection.processed(&Progress::Decoded, &mut buffer, true));
         }

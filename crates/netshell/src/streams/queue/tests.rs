@@ -3,7 +3,7 @@ use crate::streams::stream::SEND_BUFFER;
 use netcore::HistoryWriter;
 use proptest::prelude::*;
 
-/// Accepts the scripted number of bytes at each call; 0 means that it would block.
+/// Accepts the scripted number of bytes at each call; 0 would block.
 fn taker<'a>(
     script: &'a mut dyn Iterator<Item = usize>,
     taken: &'a mut Vec<u8>,
@@ -121,7 +121,6 @@ fn a_connection_that_catches_up_has_higher_limits() {
     let mut shared = Broadcasts::default();
     let mut queue = Queue::new(&shared);
     queue.replay(&shared, Time::ZERO, &history(3 * PROGRESS));
-    // Meanwhile more than `MAX_LAG` is broadcast.
     (0..=MAX_LAG / 1_000).for_each(|_| shared.push(Bytes::from_static(&[7; 1_000])));
     assert!(!queue.lags(&shared, at(29_999)));
     assert!(queue.lags(&shared, at(30_000)));
@@ -135,7 +134,6 @@ fn a_connection_that_catches_up_has_higher_limits() {
     let mut forgiven = queue.clone();
     forgiven.forgive(Duration::from_secs(3));
     assert!(!forgiven.lags(&shared, at(62_000)));
-    // Broadcast messages are bounded meanwhile as well.
     (0..=MAX_CATCH_UP / 1_000).for_each(|_| shared.push(Bytes::from_static(&[7; 1_000])));
     assert!(queue.lags(&shared, at(29_500)));
 }

@@ -12,14 +12,13 @@ fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// Has a send buffer for `room` datagrams, which is emptied on demand.
+/// `room` is the size of the send buffer in datagrams; it is emptied on demand.
 struct FakeSystem {
     backlog: Backlog,
     room: usize,
     used: usize,
     asked: usize,
     sent: Vec<String>,
-    // The error for each datagram to this address.
     refusal: Option<(SocketAddr, io::ErrorKind)>,
 }
 
@@ -46,14 +45,13 @@ impl FakeSystem {
         (backlog, take)
     }
 
-    // `heard` is the time of the address's last datagram.
     fn send(&mut self, (now, heard): (u64, u64), to: &str, frame: impl Into<Bytes>) {
         let (backlog, take) = self.parts();
         backlog.send(at(now), (address(to), at(heard)), frame.into(), take);
         self.check();
     }
 
-    // Empties the system's buffer, sends the queued datagrams, and returns those sent since the last call.
+    // Returns the datagrams sent since the last call.
     fn drain(&mut self, now: u64) -> Vec<String> {
         self.used = 0;
         let (backlog, take) = self.parts();
@@ -116,7 +114,6 @@ fn silent_addresses_leave_half_of_the_buffer_to_active_ones() {
         system.send((2_000, 1), ANN, format!("a{number}"));
     }
     assert_eq!(system.sent[2..], ["1 a0", "1 a1"]);
-    // Active addresses are first.
     system.send((2_000, 0), EVE, "e0");
     assert_eq!(system.drain(2_000)[4..], ["1 a2", "2 b2"]);
     assert_eq!(system.drain(2_000), ["3 e0", "2 b3"]);
