@@ -12,10 +12,9 @@ use crate::{
     grid::Direction,
 };
 
-/// The pace and skill of a player.
 #[derive(Debug)]
 struct Style {
-    // The shortest and the longest time between two keys, in milliseconds.
+    // In milliseconds.
     pause: (u64, u64),
     // One of this many keys is wrong; 0 for none.
     slips: u32,

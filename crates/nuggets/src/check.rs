@@ -104,7 +104,7 @@ pub fn check_map(text: &[u8]) -> Report {
 
 type Parsed = Result<(Grid, Vec<Repair>), ParseGridError>;
 
-// All foreign characters of a text, up to a limit, and the parsed text with rock in their place.
+// In the parsed text, rock replaces foreign characters.
 fn without_foreign(text: &[u8]) -> (Vec<Breach>, Parsed) {
     const MOST: usize = 100;
     let mut breaches = vec![];
@@ -122,7 +122,7 @@ fn without_foreign(text: &[u8]) -> (Vec<Breach>, Parsed) {
     }
 }
 
-// The character `rows` below and `cols` right of a place. Positions beyond the edges are rock.
+// Positions beyond the edges are rock.
 struct Around<'a> {
     grid: &'a Grid,
     row: i32,

@@ -34,7 +34,7 @@ pub use self::{
     timers::{GIVE_UP, GOODBYE, RETRIES},
 };
 
-/// The key of a probe. A server ignores it, or responds with an ERROR that is not shown.
+/// A server ignores it, or responds with an ERROR that is not shown.
 const PROBE_KEY: u8 = b'?';
 
 /// The role of a client.
@@ -61,14 +61,14 @@ pub struct Client {
     participant: Participant,
     link: Link,
     timers: Timers,
-    // The start of an incomplete message on a stream. A malformed message stays here, so no later one is read.
+    // A malformed message stays here, so no later one is read.
     incoming: BytesMut,
     letter: Option<Letter>,
     size: Option<(u16, u16)>,
     purse: u32,
     remaining: u32,
     gold_known: bool,
-    // The rows of the last DISPLAY, each followed by a newline; empty until the first arrives.
+    // Empty until the first DISPLAY arrives.
     display: Vec<u8>,
     displays: u64,
     adjusted: bool,
@@ -215,7 +215,6 @@ impl Client {
         let end = match self.timers.phase() {
             // The server may have admitted the client while its response was lost: the Q releases the seat.
             Phase::Joining { .. } => Some(End::LeftEarly),
-            // The port may be open again.
             Phase::Playing if self.closed_for(now).is_some() => Some(End::Gone),
             Phase::Playing => {
                 self.timers.leave(now);

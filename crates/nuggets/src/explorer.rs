@@ -1,5 +1,3 @@
-//! A player without a user: it finds its way through an unknown map and collects the gold.
-
 mod memory;
 mod search;
 #[cfg(test)]
@@ -14,9 +12,8 @@ use self::{
 };
 use crate::{client::Client, grid::Direction};
 
-// How often a key may have an unexpected result at one place before the explorer tries another way.
+// Unexpected results of a key at one place before the explorer tries another way, and ways before another goal.
 const TRIES: u8 = 3;
-// How many ways it tries before it chooses another goal.
 const WAYS: u8 = 3;
 
 /// Chooses the keys of an automatic player.
@@ -46,21 +43,19 @@ pub struct Explorer {
     size: Option<(u16, u16)>,
     memory: Memory,
     search: Search,
-    // The keys that are left to press, last first, and their goal.
     way: Vec<Move>,
     goal: usize,
     sent: Option<Move>,
-    // The spots that the last key passed. Reused to avoid an allocation.
+    // Reused to avoid an allocation.
     walked: Vec<usize>,
-    // The number of DISPLAYs when the last key was sent, and the number of keys sent since the last DISPLAY.
+    // DISPLAYs at the last key, and keys since the last DISPLAY.
     displays: u64,
     silence: usize,
-    // All since a goal was reached: the number of unexpected results of a key by the place where it was pressed; the
-    // keys that exceeded the limit; and their number on the way to each goal.
+    // Since a goal was reached: unexpected results by place and key, the keys that exceeded the limit, and their number
+    // on the way to each goal.
     failures: BTreeMap<(usize, u8), u8>,
     banned: Vec<(usize, u8)>,
     vain: BTreeMap<usize, u8>,
-    // How often the map was fully explored before the end of the game.
     rounds: usize,
 }
 
@@ -115,8 +110,8 @@ impl Explorer {
         Some(next.key)
     }
 
-    // Finds the spots that the last key passed. Bans the key at its place if it failed too often: a lost datagram is no
-    // reason to give up, but no key may be repeated forever.
+    // Bans the last key at its place if it failed too often: a lost datagram is no reason to give up, but no key may be
+    // repeated forever.
     fn judge_last_key(&mut self, here: usize) {
         self.walked.clear();
         let Some(sent) = self.sent.take() else { return };

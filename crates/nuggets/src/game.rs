@@ -20,7 +20,6 @@ use crate::{
 
 /// The largest number of players in one game over its whole life. Quitters count.
 pub const MAX_PLAYERS: usize = 26;
-/// The character of a pile of gold.
 pub(crate) const PILE: u8 = b'*';
 
 /// A player, numbered in order of joining, which determines the letter.
@@ -95,7 +94,7 @@ pub enum Event {
     },
     /// A player left the map.
     Left(PlayerId, Cell),
-    /// A quitter's purse became a pile.
+    /// A quitter's purse was dropped on this cell.
     Dropped(Cell),
 }
 
@@ -208,7 +207,6 @@ impl Game {
         Some((player, Event::Joined(player, cell)))
     }
 
-    // `None` if all letters are assigned.
     fn add_player(&mut self, name: Name, purse: u32, cell: Option<Cell>) -> Option<PlayerId> {
         let letter = Letter::from_index(self.players.len())?;
         let id = PlayerId(u8::try_from(self.players.len()).ok()?);
@@ -333,7 +331,6 @@ impl Game {
     }
 }
 
-/// Without its map and its rules.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct GameState {
     // In the order of joining, which gives the letters.

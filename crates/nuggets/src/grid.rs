@@ -197,8 +197,7 @@ impl Grid {
         matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
     }
 
-    /// The cells reachable from `from` by steps, itself included, in order of distance. Cells that `met` marks are
-    /// skipped, and it marks all cells found.
+    /// In order of distance, with `from`. Skips cells that `met` marks, and marks all cells found.
     pub(crate) fn reach(&self, from: Cell, met: &mut [bool]) -> impl Iterator<Item = Cell> {
         met[from.index()] = true;
         let mut queue = VecDeque::from([from]);
@@ -214,7 +213,6 @@ impl Grid {
     }
 }
 
-/// In its file format.
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.text))

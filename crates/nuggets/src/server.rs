@@ -50,10 +50,10 @@ pub struct Server {
     seats: BTreeMap<PeerId, Seat>,
     // Connected peers without a seat; on datagrams only while their message is processed.
     strangers: BTreeMap<PeerId, Stranger>,
-    // Addresses of the players that quit this game.
+    // Their addresses.
     quitters: BTreeSet<String>,
     spectates: TokenBucket,
-    // When the clients that are not shown each move of a very fast player receive its position.
+    // When the moves of a very fast player are shown to the other clients.
     catch_up: Option<Time>,
     wake: Option<Time>,
     outcome: Option<Outcome>,

@@ -9,7 +9,7 @@ use crate::{
     visibility::{Sight, Sighter, Vision},
 };
 
-/// Sights by cell, computed on first use and cached up to a memory limit.
+/// Computed on first use and cached up to a memory limit.
 ///
 /// Players move in rounds and visit all other spots before they return to one, so evicting the oldest entry would be
 /// the worst policy. In a full cache only one in `ONE_IN` new sights is inserted, and it evicts random entries. For a
@@ -19,7 +19,6 @@ pub(crate) struct SightCache {
     vision: Vision,
     sighter: Sighter,
     kept: Vec<Option<Arc<Sight>>>,
-    // Of the cached sights, in no order.
     spots: Vec<Cell>,
     bytes: usize,
     max_bytes: usize,
@@ -34,7 +33,6 @@ impl SightCache {
     /// Once the cache is full, one in this many new sights is inserted.
     const ONE_IN: u32 = 16;
 
-    /// At most `max_bytes` are used for sights.
     pub(crate) fn new(vision: Vision, max_bytes: usize) -> Self {
         let lots = Pcg32::seed_from_u64(0);
         Self { vision, sighter: Sighter::default(), kept: vec![], spots: vec![], bytes: 0, max_bytes, lots }

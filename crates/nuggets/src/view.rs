@@ -20,13 +20,13 @@ use crate::{
     visibility::Sight,
 };
 
-/// How many sights a restoration computes between two checks of which players know the whole map.
+/// Sights computed between two checks of which players know the whole map.
 const ROUND: u32 = 64;
 
 /// A player in its own picture.
 pub const SELF: u8 = b'@';
 
-/// The offset of the first row in a message with its length prefix.
+/// Offset of the first row in a message with its length prefix.
 const TEXT: usize = LENGTH_PREFIX + DISPLAY_HEADER.len();
 
 /// A DISPLAY message with the length prefix for streams. It is patched in place, or copied while a pending send shares
@@ -57,7 +57,6 @@ impl Picture {
         }
     }
 
-    // The rows of the grid, each followed by a newline.
     fn text(&self) -> &[u8] {
         &self.frame[TEXT..]
     }
@@ -77,11 +76,11 @@ impl Picture {
 struct Viewer {
     cell: Cell,
     picture: Picture,
-    // The sight from the last spot that the player looked around from. All of it is in the picture.
+    // From the last spot that the player looked around from. All of it is in the picture.
     sight: Arc<Sight>,
     looked_from: Cell,
     visited: Spots,
-    // Cells that the player has seen and that are not rock. Rock looks like an unseen cell.
+    // Seen cells that are not rock. Rock looks like an unseen cell.
     known: usize,
 }
 
@@ -104,7 +103,6 @@ impl Spots {
         self.0.get(cell.index() / 64).is_some_and(|word| word >> (cell.0 % 64) & 1 != 0)
     }
 
-    // Returns whether the cell was new.
     fn insert(&mut self, cell: Cell) -> bool {
         let bit = 1 << (cell.0 % 64);
         self.0.get_mut(cell.index() / 64).is_some_and(|word| mem::replace(word, *word | bit) & bit == 0)
@@ -116,7 +114,7 @@ impl Spots {
 struct Change {
     player: PlayerId,
     before: Arc<Sight>,
-    // Whether another sight was drawn on the way as bare map, which erases gold and players from the picture.
+    // Another sight was drawn on the way as bare map, which erases gold and players from the picture.
     learned: bool,
 }
 
@@ -128,7 +126,7 @@ pub struct Views {
     drawn: usize,
     viewers: BTreeMap<PlayerId, Viewer>,
     sights: SightCache,
-    // Cells whose content the current input changed. Reused to avoid an allocation.
+    // Cells changed by the current input. Reused to avoid an allocation.
     touched: Vec<Cell>,
     changes: Vec<Change>,
 }
@@ -158,7 +156,6 @@ impl Views {
         self.board.message(framing)
     }
 
-    /// By an active player.
     pub(crate) fn is_seen(&self, cell: Cell) -> bool {
         self.viewers.values().any(|viewer| viewer.picture.text().get(cell.index()).is_some_and(|&byte| byte != ROCK))
     }
@@ -247,20 +244,18 @@ impl Views {
     }
 }
 
-// The number of characters that are not rock. Players and gold count as the spots that they hide.
+// Players and gold count as the spots that they hide.
 fn drawn(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte != ROCK && byte != b'\n').count()
 }
 
-/// The map and the spots that a player has visited determine its knowledge, so only those spots are stored, one bit per
-/// cell. Restoring computes one sight per spot, about as much work as the players' moves took.
+/// Only the visited spots are stored, one bit per cell: with the map they determine a player's knowledge. Restoring
+/// computes one sight per spot, about as much work as the players' moves took.
 impl Views {
-    /// In the order of the players.
     pub(crate) fn state(&self) -> Vec<Spots> {
         self.viewers.values().map(|viewer| viewer.visited.clone()).collect()
     }
 
-    /// Restores the views of a game whose players have visited these spots.
     pub(crate) fn restore(game: &Game, visited: Vec<Spots>) -> Self {
         let grid = game.grid();
         let players: Vec<(PlayerId, Cell)> =
@@ -287,7 +282,7 @@ impl Views {
     }
 }
 
-// The players that have seen each cell of the map: bit `i` is set for the player that visited the spots `visited[i]`.
+// Bit `i` of a cell is set for the player that visited the spots `visited[i]`.
 //
 // Each spot is looked around from only once for all players, and not at all if its visitors know the whole map.
 fn known(grid: &Grid, visited: &[Spots], sights: &mut SightCache) -> Vec<u32> {

@@ -8,11 +8,11 @@
 //! # How it is computed
 //!
 //! The plane around the viewer is four quadrants and the four straight lines between them. In a quadrant a target is
-//! `(i, j)`, `i` rows and `j` columns away, and lies in the direction `j / i`. Row `k` is crossed at `j / i * k`. So a run
-//! of opaque cells `a ..= b` in row `k` blocks exactly the closed interval of directions `a / k ..= b / k` for all rows
-//! behind it. Columns are crossed as well: two opaque cells one behind the other, `(k - 1, m)` and `(k, m)`, block all
-//! cells strictly between `m / k` and `m / (k - 1)`, from row `k` on. Row 0, the viewer's own, is no different: with
-//! `(0, m)` and `(1, m)` everything beyond `m / 1` is blocked.
+//! `(i, j)`, `i` rows and `j` columns away, and lies in the direction `j / i`. Row `k` is crossed at `j / i * k`. So a
+//! run of opaque cells `a ..= b` in row `k` blocks exactly the closed interval of directions `a / k ..= b / k` for all
+//! rows behind it. Columns are crossed as well: two opaque cells one behind the other, `(k - 1, m)` and `(k, m)`, block
+//! all cells strictly between `m / k` and `m / (k - 1)`, from row `k` on. Row 0, the viewer's own, is no different:
+//! with `(0, m)` and `(1, m)` everything beyond `m / 1` is blocked.
 //!
 //! After `k` rows, the open directions are a short list of open intervals, the gaps. For each row the gaps are narrowed
 //! by the pairs, which hide cells of this row; then the visible cells are marked; then the gaps are narrowed by the
@@ -105,7 +105,7 @@ impl Sighter {
         self.look(from, vision)
     }
 
-    /// Words read and written for the last sight, and gaps examined: the same on every machine.
+    /// The same on every machine: words read and written, and gaps examined.
     #[cfg(test)]
     pub(crate) const fn work(&self) -> u64 {
         self.work
@@ -144,7 +144,7 @@ impl Sighter {
         self.collect(top, bottom)
     }
 
-    // Marks the cells visible straight up or down. Returns how many rows away the last of them is.
+    // Returns how many rows away the last visible cell straight up or down is.
     fn light_column(&mut self, (row, col): (usize, usize), up: bool, rows: usize) -> usize {
         for i in 1..=rows {
             let at = if up { row - i } else { row + i };
@@ -156,8 +156,8 @@ impl Sighter {
         rows
     }
 
-    // Marks the cells of one quadrant that are visible from `row` and `col`, which is counted from the quadrant's side.
-    // Returns an upper bound of their distance in rows.
+    // Marks the visible cells of one quadrant. `col` is counted from its side. Returns an upper bound of their distance
+    // in rows.
     fn light(&mut self, (up, side): (bool, Side), (row, col): (usize, usize), rows: usize, vision: Vision) -> usize {
         let Self { plane, seen, gaps, narrowed, work, .. } = self;
         let (cols, words) = (plane.cols - 1 - col, plane.words);
@@ -182,7 +182,7 @@ impl Sighter {
                 let Gap { mut low, mut high } = gap;
                 let mut last = gap.last(i).min(edge);
                 let from = gap.last(i - 1) + 1;
-                // In most cases there is no opaque cell in the gap.
+                // The most frequent case.
                 if find(col + from.min(before), col + last + 1, work, |word| opaque[word]) > col + last {
                     if last > before {
                         mark(seen, side, col + before + 1, col + last + 1, plane.cols, work);
@@ -237,7 +237,7 @@ impl Sighter {
         mark(&mut self.seen[row * words..][..words], side, from, until, self.plane.cols, &mut self.work);
     }
 
-    // From the marks in the rows `top..=bottom` of the plane, which are cleared.
+    // Clears the marks in the rows `top..=bottom`.
     fn collect(&mut self, top: usize, bottom: usize) -> Sight {
         let words = self.plane.words;
         let seen = &mut self.seen[top * words..(bottom + 1) * words];
@@ -260,7 +260,7 @@ impl Sighter {
     }
 }
 
-// The rows of bits in `seen`, of `words` words each, are columns of the text, the first of them column `left`.
+// The rows of bits in `seen`, of `words` words each, are columns of the text from `left` on.
 fn collect_turned(builder: &mut Builder, seen: &[u64], words: usize, left: usize, width: usize) {
     let bit = |col: usize, row: usize| seen[col * words + row / WORD] >> (row % WORD) & 1 != 0;
     let cols = seen.len() / words;
@@ -290,7 +290,7 @@ fn collect_turned(builder: &mut Builder, seen: &[u64], words: usize, left: usize
     band(words * WORD);
 }
 
-// Marks the columns `from..until`, counted from `side`, in a row of `cols` columns.
+// Marks the columns `from..until`, counted from `side`.
 fn mark(row: &mut [u64], side: Side, from: usize, until: usize, cols: usize, work: &mut u64) {
     match side {
         Side::Right => fill(row, from, until, work),

@@ -21,7 +21,6 @@ use nuggets::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Counts as endless.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 enum Steers {
@@ -29,7 +28,6 @@ enum Steers {
     Bot(Box<Bot>),
 }
 
-/// The decided keys, and the visited spots.
 #[derive(Default)]
 struct Person {
     way: VecDeque<u8>,
@@ -37,7 +35,6 @@ struct Person {
     expected: usize,
     fetches: bool,
     been: BTreeSet<usize>,
-    // Whether it has just looked around.
     looked: bool,
 }
 
@@ -83,7 +80,7 @@ fn lands(display: &[u8], width: usize, from: usize, key: u8) -> Vec<usize> {
     spots.skip(1).take(if key.is_ascii_lowercase() { 1 } else { usize::MAX }).collect()
 }
 
-// The keys to the nearest gold in sight, otherwise to the nearest spot next to an unknown cell, and whether it is gold.
+// To the nearest gold in sight, otherwise to the nearest spot next to an unknown cell.
 fn decide(display: &[u8], width: usize, here: usize, been: &BTreeSet<usize>) -> Option<(bool, VecDeque<u8>)> {
     let mut before: Vec<Option<(usize, Direction)>> = vec![None; display.len()];
     let mut queue = VecDeque::from([here]);

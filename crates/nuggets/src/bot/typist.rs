@@ -78,7 +78,7 @@ impl Typist {
 const PATIENCE: Duration = Duration::from_millis(250);
 /// The limit of the wait while no response arrives.
 const MOST_PATIENCE: Duration = Duration::from_secs(2);
-/// The wait for a response, as a multiple of the last response time.
+/// As a multiple of the last response time.
 const SLOWER: u32 = 4;
 
 /// A key is due when the previous one is answered, or after a timeout. So a bot types as fast as the server responds,
@@ -89,7 +89,6 @@ struct Pace {
     patience: Duration,
     typed: Option<Time>,
     answered: bool,
-    // If no response arrives earlier.
     due: Time,
 }
 
@@ -107,7 +106,7 @@ impl Pace {
         }
     }
 
-    /// `typed` or without a key to type. The next is due after `delay` at the earliest.
+    /// If there was no key to type, the next attempt is due after `delay` too.
     fn typed(&mut self, now: Time, delay: Duration) {
         if !self.answered {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
@@ -188,7 +187,6 @@ mod tests {
         show(&mut client, ".B.....@");
         bot.listen(&client, at(4));
         assert!(bot.key(&client, at(4)).is_some());
-        // Without a response, the next key follows after a timeout.
         assert_eq!(bot.key(&client, at(200)), None);
         assert!(bot.key(&client, at(300)).is_some());
         assert_eq!(bot.keys(), 3);

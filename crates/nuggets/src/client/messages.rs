@@ -13,7 +13,7 @@ use crate::{
     protocol::{ServerMessage, printable},
 };
 
-/// Characters of a malformed message that are shown, so that the status line fits 80 columns.
+/// So that the status line fits 80 columns.
 const SHOWN: usize = 14;
 impl Client {
     /// A malformed message sets a note and changes no other state.
@@ -65,7 +65,6 @@ impl Client {
             }
             return;
         };
-        // Most servers send the exact size.
         let exact = is_exact(text, rows, cols);
         let fitted = if exact { None } else { fit(text, rows, cols) };
         if !exact && fitted.is_none() {

@@ -7,23 +7,19 @@ use alloc::{collections::BTreeMap, vec::Vec};
 
 use crate::{game::PILE, protocol::Letter};
 
-/// Gold collected since the spectator joined.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Purses {
     known: BTreeMap<Letter, u32>,
-    // Gold with an unknown collector.
     pub(super) unknown: u32,
     // Collected since the last DISPLAY.
     fresh: u32,
 }
 
 impl Purses {
-    /// Records a GOLD with `now` nuggets left, `before` until then.
     pub(super) fn left(&mut self, before: u32, now: u32) {
         self.fresh = self.fresh.saturating_add(before.saturating_sub(now));
     }
 
-    /// Both DISPLAYs have rows of `width` bytes.
     pub(super) fn compare(&mut self, before: &[u8], now: &[u8], width: usize) {
         let fresh = core::mem::take(&mut self.fresh);
         if fresh == 0 {

@@ -1,5 +1,3 @@
-//! The status line.
-
 use alloc::{
     borrow::Cow,
     format,
@@ -83,7 +81,6 @@ impl Client {
         self.note.as_deref().map(Cow::Borrowed).or_else(|| self.purses_note().map(Cow::Owned))
     }
 
-    // As estimated by a spectator.
     fn purses_note(&self) -> Option<String> {
         let unknown = Some(self.purses.unknown).filter(|&unknown| unknown > 0);
         let purses = self.purses.known().map(|(letter, purse)| format!("{letter} {purse}"));

@@ -306,7 +306,6 @@ fn a_spectator_finds_out_that_the_port_is_closed() {
     assert_eq!(client.deadline(START), Some(at(10)));
     client.elapsed(at(10));
     assert_eq!(sent(&mut client), ["KEY ?"]);
-    // Some servers respond to the unassigned key.
     client.receive(at(10), b"ERROR unknown keystroke").unwrap();
     assert_eq!(client.status(at(10)), "Spectator: 250 nuggets unclaimed.");
     client.receive(at(10), b"ERROR the game begins in 3 s").unwrap();

@@ -1,5 +1,3 @@
-//! The client's timers: retries, probes and time limits.
-
 use core::time::Duration;
 use netcore::{Link, Time};
 
@@ -9,22 +7,22 @@ use super::end::End;
 pub const RETRIES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 /// How long a client waits for the first response.
 pub const GIVE_UP: Duration = Duration::from_secs(15);
-/// How long a player waits over datagrams for the rest of the welcome after its letter; then it plays without it. It
-/// sends no second PLAY, because some servers assign a seat for each one.
+/// How long a player waits over datagrams for the rest of the welcome; then it plays without it. It sends no second
+/// PLAY, because some servers assign a seat for each one.
 const WELCOME: Duration = Duration::from_secs(2);
-/// After how long without a response to a key the client reports that the server is silent.
+/// After this long without a response to a key, the server is reported as silent.
 const SILENCE: Duration = Duration::from_secs(3);
 /// How long a leaving client waits for the server's goodbye. Over datagrams it repeats `KEY Q` after half of that time.
 pub const GOODBYE: Duration = Duration::from_secs(2);
 /// A closed port counts as open again if the system reports no error within this time after a key was sent.
 const REOPENED: Duration = Duration::from_secs(1);
-/// The interval of probes by a spectator that receives no datagrams: a KEY with an unassigned key, because the system
-/// reports a closed port only after a datagram was sent to it.
+/// The interval of probes by a spectator that receives no datagrams: unassigned keys, because the system reports a
+/// closed port only after a datagram was sent to it.
 const PROBE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Sends its first message again at `again` (`attempt` were sent). Gives up at `give_up` if no message has arrived.
+    /// Gives up at `give_up` if no message has arrived.
     Joining {
         attempt: usize,
         again: Option<Time>,
@@ -42,11 +40,9 @@ pub(super) enum Phase {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Due {
     FirstMessage,
-    /// Play without the rest of the welcome, which did not arrive in time.
     HalfWelcome,
     Probe,
     Quit,
-    /// The client waits for no further message.
     End(End),
 }
 
@@ -54,12 +50,11 @@ pub(super) enum Due {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Closed {
     since: Time,
-    // When the first message after the last report was sent. If the port is still closed, the next report follows
+    // When the first message after the last report was sent: if the port is still closed, the next report follows
     // immediately.
     tried: Option<Time>,
 }
 
-/// The phase of a client's part in the game, and its timers.
 #[derive(Debug, Clone)]
 pub(super) struct Timers {
     link: Link,
@@ -85,13 +80,11 @@ impl Timers {
         self.phase
     }
 
-    /// Returns whether a message may be the response to a probe.
     pub(super) fn record_message(&mut self, now: Time) -> bool {
         (self.last_message, self.unanswered_since, self.closed) = (Some(now), None, None);
         core::mem::take(&mut self.probing)
     }
 
-    /// The server has assigned a letter, so the seat is reserved.
     pub(super) fn seated(&mut self, now: Time) {
         if let Phase::Joining { attempt, again: Some(_), give_up } = self.phase {
             self.phase = Phase::Joining { attempt, again: None, give_up: give_up.min(now.plus(WELCOME)) };
@@ -150,7 +143,6 @@ impl Timers {
         self.closed.map(|closed| now.since(closed.since))
     }
 
-    /// Whether a closed port seems to be open again.
     pub(super) fn has_reopened(&self, now: Time) -> bool {
         self.closed.and_then(|closed| closed.tried).is_some_and(|tried| now.since(tried) >= REOPENED)
     }
@@ -173,7 +165,6 @@ impl Timers {
         }
     }
 
-    /// Returns the next due action, and records it as done.
     pub(super) fn elapsed(&mut self, now: Time) -> Option<Due> {
         match self.phase {
             Phase::Joining { give_up, .. } if now >= give_up && self.last_message.is_none() => {

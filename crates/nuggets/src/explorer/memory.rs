@@ -15,46 +15,41 @@ use crate::{
 
 // The content of the cell is known. Rock needs this mark, because it looks like an unknown cell.
 const KNOWN: u8 = 1;
-// A picture would have shown gold there, so the cell has gold only if it is also marked with `GOLD`.
+// A picture would have shown gold there.
 const CLEARED: u8 = 2;
 const GOLD: u8 = 4;
-// A spot next to an unknown cell.
 const EDGE: u8 = 8;
-// Part of the pocket that is being examined.
 const POCKET: u8 = 16;
 
 // The largest squared distance of a neighbour. Neighbours are never hidden.
 const BESIDE: usize = 2;
 
-/// Why a spot is worth visiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lure {
-    /// It was seen there.
     Gold,
-    /// A neighbour is unknown, or the spot was out of sight in every picture, so gold may lie there.
+    /// A neighbour is unknown, or the spot was never in sight, so gold may lie there.
     Unknown,
 }
 
-/// Cells are offsets into the remembered map, with a margin around the grid so that every cell has eight neighbours.
+/// Cells are offsets with a margin around the grid, so that every cell has eight neighbours.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     size: (u16, u16),
-    // From a cell to the one below.
     stride: usize,
-    // Map characters: `ROCK` also for unknown cells, a newline in the margin.
+    // `ROCK` also for unknown cells, a newline in the margin.
     cells: Vec<u8>,
     marks: Vec<u8>,
     picture: Vec<u8>,
     // Cells that became known since their surroundings were last checked.
     fresh: Vec<usize>,
-    // Room spots that were out of sight in every picture.
+    // Room spots that were never in sight.
     doubtful: Vec<usize>,
     gold: Vec<usize>,
     pocket: Vec<usize>,
     written: Vec<usize>,
     // The square of the smallest distance at which cells were found to be invisible.
     dark: usize,
-    // Whether to trust only neighbours as seen, since some servers show less than the rules of sight allow.
+    // Trusts only neighbours as seen, since some servers show less than the rules of sight allow.
     wary: bool,
     sighter: Sighter,
 }
@@ -81,17 +76,15 @@ impl Memory {
         self.picture.len()
     }
 
-    /// The margin included.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// The cell at `offset` of a picture.
     pub(super) const fn cell(&self, offset: usize) -> usize {
         offset + self.stride + 1
     }
 
-    /// The offset that one step adds to a cell; the addition wraps.
+    /// The addition wraps.
     pub(super) fn step(&self, direction: Direction) -> usize {
         // The margin has one cell for each row, as a grid's text has a newline.
         0_usize.wrapping_add_signed(isize::try_from(direction.offset(self.size.1)).unwrap_or_default())
@@ -124,8 +117,7 @@ impl Memory {
         }
     }
 
-    /// Learns from a picture, seen from `here`, and from the spots visited since the last one. Returns whether new
-    /// cells or new gold came into sight.
+    /// Returns whether new cells or new gold came into sight.
     pub(super) fn learn(&mut self, picture: &[u8], here: usize, walked: &[usize]) -> bool {
         let mut news = self.compare(picture);
         // An apparent run through a wall was another kind of move.
@@ -147,9 +139,8 @@ impl Memory {
         news
     }
 
-    /// Marks everything as doubtful, because gold is left but there is no place left to search: a player may have
-    /// dropped it after the explorer passed. With `wary`, even spots that should have been seen from afar are examined
-    /// again from a neighbouring spot.
+    /// Gold is left but there is no place left to search: a player may have dropped it after the explorer passed. With
+    /// `wary`, spots are examined again from a neighbouring spot.
     pub(super) fn doubt_everything(&mut self, here: usize, wary: bool) {
         self.wary = wary;
         for mark in &mut self.marks {
@@ -174,7 +165,6 @@ impl Memory {
         self.find_edges();
     }
 
-    /// Removes the lure from an unreachable spot, until everything is marked as doubtful.
     pub(super) fn give_up(&mut self, spot: usize) {
         self.stand(spot);
         self.find_edges();
@@ -202,7 +192,7 @@ impl Memory {
         if matches!(shown, SELF | b'A'..=b'Z') {
             self.forget_gold(cell);
         }
-        // If a player stands on an unknown cell, treat the cell as opaque until the player has moved.
+        // A player on an unknown cell is opaque until it has moved.
         let what = map_below(self.cells[cell], shown).unwrap_or(PASSAGE);
         if self.cells[cell] != what {
             if what == ROOM && self.marks[cell] & CLEARED == 0 {
@@ -238,8 +228,7 @@ impl Memory {
         }
     }
 
-    // The sight on the known map alone. Unknown cells hide the cells behind them, so it may be incomplete but has no
-    // false positives.
+    // Unknown cells hide the cells behind them, so the sight may be incomplete but has no false positives.
     fn sight(&mut self, here: usize) -> Sight {
         let text = &self.cells[self.cell(0)..][..self.picture.len()];
         let from = Cell(u16::try_from(self.offset(here)).unwrap_or(u16::MAX));
@@ -294,7 +283,7 @@ impl Memory {
         self.fresh = fresh;
     }
 
-    // The eight neighbours of a cell of the grid. A cell of the margin has only itself.
+    // A cell of the margin has only itself.
     fn around(&self, cell: usize) -> [usize; 8] {
         if self.cells[cell] == b'\n' {
             return [cell; 8];

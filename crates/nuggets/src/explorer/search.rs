@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::memory::{Lure, Memory};
 use crate::grid::Direction;
 
-/// How far an explorer plans ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Habits {
     /// By how many keys gold may be farther away than the next unexplored spot and still be collected first.
@@ -14,7 +13,6 @@ pub(crate) struct Habits {
 }
 
 impl Habits {
-    /// Needs the fewest keys.
     pub(crate) const BEST: Self = Self { patience: 8, runs: true };
 }
 
@@ -27,21 +25,19 @@ impl Default for Habits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Move {
     pub(super) from: usize,
-    /// The offset that one step adds to a cell.
     pub(super) step: usize,
-    /// A capital runs.
     pub(super) key: u8,
-    /// Where the move ends. `None` at the end of the known map, where the run may continue.
+    /// `None` at the end of the known map, where the run may continue.
     pub(super) lands: Option<usize>,
 }
 
-/// A breadth-first search in which each edge is a key. The fields are scratch space, reused to avoid allocations.
+/// Each edge is a key. The fields are scratch space, reused to avoid allocations.
 #[derive(Debug, Default)]
 pub(super) struct Search {
-    // By spot: the last key of the shortest way there, 0 if unreached, and the spot where that key is pressed.
+    // By spot: the last key of the shortest way there, 0 if unreached, and where it is pressed.
     keys: Vec<u8>,
     before: Vec<usize>,
-    // By spot, a bit for each direction: a run in that direction over this spot was followed to its end.
+    // A bit for each direction: a run over this spot was followed to its end.
     swept: Vec<u8>,
     queue: Vec<usize>,
 }
@@ -55,7 +51,6 @@ struct Find {
     last: Move,
 }
 
-// The lures along a move.
 #[derive(Clone, Copy, Default)]
 struct Haul {
     worth: usize,
@@ -77,8 +72,7 @@ impl Haul {
 }
 
 impl Search {
-    /// Writes the best way from `start` into `way`, last move first, without any key in `banned`. Returns the goal, or
-    /// `None` if there is no reachable lure.
+    /// The way is written last move first. Returns the goal.
     pub(super) fn find_way(
         &mut self,
         memory: &Memory,
@@ -139,8 +133,7 @@ impl Search {
         }
     }
 
-    // The end of a run, and the lures along it. If another run passed here before, its end is already reachable with as
-    // few keys.
+    // If another run passed here before, its end is already reachable with as few keys.
     fn run(&mut self, memory: &Memory, from: usize, step: usize, bit: u8) -> (Haul, Option<usize>) {
         let (mut at, mut haul) = (from, Haul::default());
         loop {

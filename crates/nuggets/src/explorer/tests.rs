@@ -1,5 +1,3 @@
-//! The explorer in real games with loss of pictures and keys.
-
 use alloc::{format, string::String, sync::Arc, vec, vec::Vec};
 use core::ops::RangeInclusive;
 use netcore::{Client as _, Framing, Time};
@@ -69,7 +67,7 @@ struct World {
 }
 
 impl World {
-    /// Eight nuggets in eight places and up to `others` other players, if the map has room for them.
+    /// Up to `others` other players, if the map has room for them.
     fn new(map: &str, rules: Rules, others: usize, seed: u64) -> Self {
         let mut draws = Pcg64::seed_from_u64(seed);
         let rules = Rules { gold: 8, min_piles: 1, max_piles: 8, ..rules };
@@ -81,7 +79,7 @@ impl World {
         world.joined()
     }
 
-    /// Ann and nuggets at these places, and optionally another player with a nugget at another place.
+    /// Another player and its nugget are optional.
     fn drawn(map: &str, ann: (u16, u16), nuggets: &[(u16, u16)], other: Option<(u16, u16)>) -> Self {
         let grid = grid(map);
         let cell = |&(row, col): &(u16, u16)| grid.cell(Position::new(row, col)).unwrap();
@@ -131,7 +129,7 @@ impl World {
         self.draws.random_range(0..100) < self.loss
     }
 
-    // One key to the server, one picture back if the key had an effect, and a step of each other player.
+    // One key, one picture if the key had an effect, and a step of each other player.
     fn turn(&mut self) -> u8 {
         let key = self.explorer.next_key(&self.client).expect("there is always something to do");
         let before = self.picture();
@@ -149,7 +147,6 @@ impl World {
         key
     }
 
-    // Returns the number of keys.
     fn play(&mut self, most: usize) -> usize {
         for keys in 0..=most {
             if self.game.is_over() {
@@ -161,7 +158,6 @@ impl World {
     }
 }
 
-/// Returns the number of keys on each map.
 fn play_all(seeds: RangeInclusive<u64>, most: usize, world: impl Fn(&str, u64) -> World) -> [usize; 3] {
     MAPS.map(|map| seeds.clone().map(|seed| world(map, seed).play(most)).sum())
 }

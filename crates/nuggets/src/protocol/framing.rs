@@ -1,5 +1,3 @@
-//! Message framing and size limits.
-
 use bytes::{Bytes, BytesMut};
 use netcore::{
     Framing,

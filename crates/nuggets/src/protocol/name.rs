@@ -1,5 +1,3 @@
-//! Players' names: a letter on the map, a name in the table.
-
 use alloc::string::String;
 use core::fmt;
 use netcore::{Naming, cleaned};

@@ -1,4 +1,4 @@
-//! The random number generator, with a position that can be stored and restored.
+//! The random number generator, whose position can be stored.
 
 use core::convert::Infallible;
 use rand::{Rng, SeedableRng, TryRng};

@@ -215,7 +215,6 @@ impl Server {
         self.outcome = Some(Outcome::Stopped);
     }
 
-    // Sends a QUIT to each seat and removes it.
     fn dismiss(&mut self, text: &[u8], why: &Departure, out: &mut Outbox) {
         for seat in self.seats.values() {
             out.send(seat.peer, ServerMessage::Quit(text).to_frame(seat.framing()));

@@ -1,5 +1,3 @@
-//! Seats: assignment, release, and the send budgets of their peers.
-
 use alloc::{
     format,
     string::{String, ToString},
@@ -41,16 +39,12 @@ pub(super) enum Role {
     Player(PlayerId),
     /// Joined by SPECTATE. A new one replaces the oldest when no spectator seat is free.
     Spectator,
-    /// Admitted as a spectator by the shell.
     Watcher,
 }
 
-/// Why a DISPLAY is sent. If both reasons apply to an owed DISPLAY, the later variant wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Cause {
-    /// A message of the peer itself.
     Own,
-    /// An action of another player.
     Others,
 }
 
@@ -66,7 +60,6 @@ pub(super) struct Seat {
     pub(super) role: Role,
     pub(super) link: Link,
     pub(super) address: String,
-    // Whether the address has sent a KEY.
     pub(super) proven: bool,
     pub(super) last_key: Time,
     #[serde(with = "bucket")]
@@ -77,7 +70,7 @@ pub(super) struct Seat {
     welcomes: TokenBucket,
     #[serde(with = "bucket")]
     shown: TokenBucket,
-    // A deferred DISPLAY. Only the newest one is sent, as soon as the budget allows.
+    // Only the newest DISPLAY is sent, as soon as the budget allows.
     pub(super) owed: Option<Cause>,
 }
 
@@ -111,29 +104,25 @@ impl Seat {
         }
     }
 
-    /// Returns whether the bytes may be sent.
     pub(super) fn pay(&mut self, now: Time, cause: Cause, bytes: u32) -> bool {
         self.allowance(cause).is_none_or(|allowance| allowance.take(now, bytes))
     }
 
-    /// For bytes that are sent regardless of the budgets.
     pub(super) fn charge(&mut self, now: Time, bytes: u32) {
         if self.link == Link::Datagram && self.proven {
             self.drawn.charge(now, bytes);
         }
     }
 
-    /// Returns whether the joining messages may be sent again.
     pub(super) fn welcome_again(&mut self, now: Time) -> bool {
         self.link != Link::Datagram || self.welcomes.take(now, 1)
     }
 
-    /// Returns whether the other clients are shown a move immediately.
     pub(super) fn is_shown(&mut self, now: Time) -> bool {
         self.shown.take(now, 1)
     }
 
-    /// If the budget does not allow the DISPLAY, it is owed, and the time of the next attempt is returned.
+    /// If the budget does not allow the DISPLAY, returns the time of the next attempt.
     pub(super) fn show(&mut self, now: Time, cause: Cause, frame: Bytes, out: &mut Outbox) -> Option<Time> {
         let bytes = length(&frame);
         if self.pay(now, cause, bytes) {
@@ -159,13 +148,13 @@ impl Seat {
     }
 }
 
-/// Bytes of a message, as charged to the budgets.
+/// As charged to the budgets.
 pub(super) fn length(frame: &Bytes) -> u32 {
     debug_assert!(frame.len() <= MAX_DATAGRAM + 4, "every message fits a datagram, its length not counted");
     u32::try_from(frame.len()).unwrap_or(u32::MAX)
 }
 
-/// Two zeros follow a bucket in a state, in place of numbers that earlier versions used for their digests.
+/// Two zeros follow a bucket in a state: earlier versions used them for their digests.
 pub(super) mod bucket {
     use netcore::TokenBucket;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -202,7 +191,7 @@ impl Server {
         self.players_changed(now, out);
     }
 
-    // A repeated PLAY of a seated player: the joining messages were lost, unless a KEY shows that they arrived.
+    // The joining messages were lost, unless a KEY shows that they arrived.
     pub(super) fn play_again(&mut self, now: Time, peer: PeerId, player: PlayerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         if seat.proven {
@@ -294,7 +283,6 @@ impl Server {
         out.event(GameEvent::Left { peer, name, seat, why });
     }
 
-    // The name of a seated peer, and the name of its seat.
     pub(super) fn called(&self, role: Role) -> (String, String) {
         match role {
             Role::Player(player) => self

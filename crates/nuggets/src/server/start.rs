@@ -1,7 +1,5 @@
-//! The start of a game.
-//!
-//! The protocol has no message for it. So each seat receives an ERROR, the only kind whose text every client shows,
-//! although no wrong key was pressed.
+//! The protocol has no message for the start of a game. So each seat receives an ERROR, the only kind whose text every
+//! client shows.
 
 use alloc::{format, string::String};
 use core::time::Duration;
@@ -14,7 +12,6 @@ use super::{
 };
 use crate::{game::MAX_PLAYERS, protocol::ServerMessage};
 
-/// Whether the current game has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Start {
     /// More players are needed.
@@ -39,7 +36,6 @@ impl Server {
         self.start == Start::Begun
     }
 
-    /// When the next player reaches the idle timeout.
     pub(super) fn next_idle(&self) -> Option<Time> {
         let limit = self.config.idle_timeout.filter(|_| self.has_begun())?;
         let players = self.seats.values().filter(|seat| matches!(seat.role, Role::Player(_)));
@@ -54,7 +50,6 @@ impl Server {
         active > 0 && (active >= wanted || is_full)
     }
 
-    /// Begins the game, its countdown, or the wait for more players.
     pub(super) fn players_changed(&mut self, now: Time, out: &mut Outbox) {
         match (self.start, self.is_ready()) {
             (Start::Begun, _) | (Start::Counting { .. }, true) => {}
@@ -77,7 +72,6 @@ impl Server {
         }
     }
 
-    /// For a player that tries to move before the game has begun.
     pub(super) fn start_text(&self, now: Time) -> String {
         match self.start {
             Start::Waiting => {

@@ -1,5 +1,3 @@
-//! The messages to seats, and their order and timing.
-
 use alloc::{format, vec::Vec};
 use bytes::Bytes;
 use netcore::{Outbox, PeerId, Time};
@@ -90,7 +88,6 @@ impl Server {
         }
     }
 
-    /// Sends a seated peer the full state that it may see.
     pub(super) fn tell_all(&mut self, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         seat.owed = None;
@@ -107,7 +104,6 @@ impl Server {
         out.send(peer, display);
     }
 
-    /// Sends a DISPLAY to each seat but `except`, because of an action of `actor`.
     pub(super) fn displays(&mut self, now: Time, actor: Option<PlayerId>, except: Option<PeerId>, out: &mut Outbox) {
         self.show(now, |seat| (Some(seat.peer) != except).then(|| cause(seat, actor)), out);
     }
@@ -123,13 +119,11 @@ impl Server {
         self.wake_at(Some(due));
     }
 
-    /// Sends the deferred DISPLAYs that the budgets now allow.
     pub(super) fn owed_displays(&mut self, now: Time, out: &mut Outbox) {
         let waits = self.catch_up.is_some();
         self.show(now, |seat| seat.owed.filter(|&cause| cause == Cause::Own || !waits), out);
     }
 
-    // Sends a DISPLAY to each seat for which `cause` returns a cause.
     fn show(&mut self, now: Time, cause: impl Fn(&Seat) -> Option<Cause>, out: &mut Outbox) {
         let mut again = None;
         for seat in self.seats.values_mut() {
@@ -140,7 +134,7 @@ impl Server {
         self.wake_at(again);
     }
 
-    /// In response to a rejected message. For peers without a seat, only the shell limits the rate.
+    /// For peers without a seat, only the shell limits the rate.
     pub(super) fn error(&mut self, now: Time, peer: PeerId, text: &[u8], out: &mut Outbox) {
         let message = ServerMessage::Error(text);
         match self.seats.get_mut(&peer) {
@@ -154,7 +148,6 @@ impl Server {
         }
     }
 
-    /// Regardless of the budgets.
     pub(super) fn send_to(&self, peer: PeerId, message: &ServerMessage<'_>, out: &mut Outbox) {
         if let Some(link) = self.link(peer) {
             out.send(peer, message.to_frame(link.framing()));

@@ -49,7 +49,6 @@ impl Vision {
     }
 }
 
-/// For a number that is known to be small.
 pub(super) fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -7,7 +7,6 @@ use crate::grid::ROOM;
 
 pub(super) const WORD: usize = 64;
 
-/// The direction in which columns are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Right,
@@ -15,25 +14,23 @@ pub(super) enum Side {
     Left,
 }
 
-/// The opaque cells of a field, as rows of bits along its longer side.
+/// Bits along the longer side.
 ///
 /// The rule is the same along rows and columns, so a tall field is transposed. There are at most 255 rows, and the
 /// longer side is processed a word at a time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plane {
-    /// The text that the bits were computed from.
     text: Vec<u8>,
     /// Offset of a row of the text from the row above it.
     pub(super) width: usize,
-    /// Whether rows of the plane are columns of the text.
+    /// Rows of the plane are columns of the text.
     pub(super) turned: bool,
     pub(super) rows: usize,
     pub(super) cols: usize,
-    /// For each row.
     pub(super) words: usize,
-    /// One bit for each cell, set where the cell is opaque and behind the last column.
+    /// Set where a cell is opaque, and behind the last column.
     right: Vec<u64>,
-    /// The same, columns counted from the last one.
+    /// Columns are counted from the last one.
     left: Vec<u64>,
 }
 
@@ -70,7 +67,7 @@ impl Plane {
         self.left[row * self.words + mirrored / WORD] ^= 1 << (mirrored % WORD);
     }
 
-    /// The row and column in the plane of an offset into the text. `None` outside the field and for the newlines.
+    /// `None` outside the field and for the newlines.
     pub(super) fn place(&self, offset: usize) -> Option<(usize, usize)> {
         let (row, col) = (offset.checked_div(self.width)?, offset.checked_rem(self.width)?);
         let (row, col) = if self.turned { (col, row) } else { (row, col) };
@@ -83,8 +80,7 @@ impl Plane {
     }
 }
 
-/// The first set bit of `from..until` in the words that `at` returns, or `until`. Adds the number of words read to
-/// `work`.
+/// The first set bit of `from..until`, or `until`. Adds the number of words read to `work`.
 pub(super) fn find(from: usize, until: usize, work: &mut u64, at: impl Fn(usize) -> u64) -> usize {
     if from >= until {
         return until;
@@ -118,7 +114,6 @@ pub(super) fn fill(row: &mut [u64], from: usize, until: usize, work: &mut u64) {
     }
 }
 
-/// The runs of set bits, as ranges of columns.
 pub(super) fn runs(row: &[u64]) -> impl Iterator<Item = core::ops::Range<usize>> {
     let until = row.len() * WORD;
     let mut at = 0;

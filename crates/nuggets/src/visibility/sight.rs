@@ -5,10 +5,8 @@ use core::ops::Range;
 
 use crate::grid::Cell;
 
-/// Adjacent cells of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
-    /// Of the first cell.
     start: u16,
     length: u16,
 }
@@ -19,7 +17,7 @@ struct Band {
     /// Offset of the first row in the text.
     start: u16,
     rows: u16,
-    /// The end of its stretches in the list of all stretches. They begin at the end of the previous band.
+    /// Stretches begin at the end of the previous band.
     end: u16,
 }
 
@@ -28,7 +26,7 @@ struct Band {
 /// Rooms are boxes, so most sights are a few bands of one or two stretches, regardless of the size of the room.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sight {
-    /// Offset of a row from the row above it.
+    /// Of a row, with its newline.
     width: u16,
     bands: Box<[Band]>,
     stretches: Box<[Stretch]>,
@@ -69,7 +67,6 @@ impl Sight {
         self.ranges().flatten().map(|offset| Cell(u16::try_from(offset).unwrap_or(u16::MAX)))
     }
 
-    /// In memory.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.bands) + size_of_val(&*self.stretches)
     }
@@ -80,21 +77,21 @@ impl Sight {
     }
 }
 
-/// From top to bottom, with reused working memory.
+/// Reuses its working memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Builder {
     bands: Vec<Band>,
     stretches: Vec<Stretch>,
 }
 
-// All numbers are at most offsets into a text whose length fits 16 bits.
+// Texts have less than `2^16` characters.
 fn short(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 impl Builder {
-    /// Adds `rows` rows from offset `start` on with the visible columns `cols`. The ranges must be ascending, disjoint,
-    /// and different from those of the row directly above. Rows without visible cells are left out.
+    /// The ranges `cols` must be ascending, disjoint, and different from those of the row directly above. Rows without
+    /// visible cells are left out.
     pub(super) fn band(&mut self, start: usize, rows: usize, cols: impl Iterator<Item = Range<usize>>) {
         let before = self.stretches.len();
         self.stretches.extend(cols.map(|cols| Stretch { start: short(cols.start), length: short(cols.len()) }));
@@ -103,7 +100,6 @@ impl Builder {
         }
     }
 
-    /// Returns the sight of all added bands, in rows of `width` characters, and resets the builder.
     pub(super) fn finish(&mut self, width: usize) -> Sight {
         let sight = Sight {
             width: short(width),

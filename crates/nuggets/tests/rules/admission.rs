@@ -1,5 +1,3 @@
-//! PLAY and SPECTATE: admission, the joining messages, names and letters.
-
 use netcore::{Link, Role};
 use nuggets::{Config, Rules};
 
@@ -249,7 +247,6 @@ fn the_26_letters_are_never_reused() {
     for (name, letter) in NAMES.iter().zip('A'..) {
         let effects = table.send(name, format!("PLAY {name}"));
         assert_eq!(datagrams(&effects, name)[0], format!("OK {letter}"));
-        // At most one plays at any time.
         table.keys(name, "Q");
     }
     assert_eq!(table.game().active().count(), 0);

@@ -22,7 +22,6 @@ fn hex(text: &[u8]) -> Vec<u8> {
     text.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
-/// Of each table row that has `N` cells.
 fn rows<const N: usize>() -> Vec<[String; N]> {
     let document = document();
     let cells = |line: &str| {

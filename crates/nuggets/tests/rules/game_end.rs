@@ -1,5 +1,3 @@
-//! Q and its effects; the last nugget, the table, and the shutdown of the server.
-
 use std::time::Duration;
 
 use netcore::{Engine, Input, Link, Outcome, Role};
@@ -130,7 +128,6 @@ fn q_of_an_unadmitted_peer_keeps_the_spectator() {
     );
 }
 
-/// A game with the gold of `piles`, where a player steals `steal_percent` of a purse.
 fn rich(gold: u32, steal_percent: u8, drawing: &str, piles: &[u32]) -> Table {
     let config = Config { rules: Rules { gold, steal_percent, ..Rules::default() }, ..Config::default() };
     Table::fitting(config, drawing, |game| game.piles().values().eq(piles))

@@ -1,5 +1,3 @@
-//! Games that wait for players, and countdowns.
-
 use std::time::Duration;
 
 use netcore::{Engine, Phase};
@@ -38,7 +36,6 @@ fn keys_that_move_are_ignored_until_enough_play() {
         assert_eq!(effects.len(), 1, "nobody else hears of it");
     }
     assert_eq!(table.position(), before);
-    // An unassigned key has the usual response.
     assert_eq!(errors(&table.send("Bob", "KEY x"), "Bob"), ["unknown keystroke"]);
     assert!(is_waiting(&table));
 
@@ -77,7 +74,6 @@ fn countdown_stops_when_too_few_players_are_left() {
     assert_eq!(errors(&table.send("Carol", "PLAY Carol"), "Alice"), ["the game begins in 10 s"]);
     table.wait(Duration::from_secs(10));
     assert!(!is_waiting(&table));
-    // Once begun, the game continues with the remaining players.
     table.send("Carol", "KEY Q");
     assert!(!is_waiting(&table));
 }

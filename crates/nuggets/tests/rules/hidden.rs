@@ -54,7 +54,6 @@ fn display_hides_what_its_player_does_not_see() {
         for output in out.drain() {
             let Output::Send { to: To::Peer(PeerId(number)), frame } = output else { continue };
             let letter = b'A' + u8::try_from(number).unwrap();
-            // Over a stream, the length precedes a message.
             let Some(start) = frame.windows(8).position(|window| window == b"DISPLAY\n") else { continue };
             displays += 1;
             for cell in &cells {

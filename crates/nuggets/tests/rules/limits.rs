@@ -15,7 +15,7 @@ use crate::{
     wording::rows,
 };
 
-/// Bytes of a DISPLAY of the hall, which is as large as a datagram permits.
+/// The hall is as large as a datagram permits.
 const DISPLAY: u32 = 8 + 175 * 373;
 
 fn displays(effects: &[Effect], who: &str) -> u32 {
@@ -145,7 +145,7 @@ fn repeated_joining_messages_count_against_the_budget() {
     assert_eq!(displays(&table.send("Alice", "PLAY Alice"), "Alice"), 0, "a picture of hers is due before long");
 }
 
-/// After Bob has used up the burst of individually shown moves, and the number of pictures sent to Alice.
+/// A table after Bob has used up the burst of individually shown moves, and the number of pictures sent to Alice.
 fn bob_runs_fast() -> (Table, u32) {
     let mut table = plain("A.3..B....");
     table.keys("Alice", "?");
@@ -218,7 +218,6 @@ fn spectators_come_at_a_limited_rate() {
     table.wait(Duration::from_millis(1));
     assert_eq!(first_answer(&mut table, "Tess"), "GRID 1 3");
     assert_eq!(first_answer(&mut table, "Uma"), busy);
-    // Ten seconds of requests: two per second are accepted.
     let mut seated = 0;
     for turn in 0..1_000 {
         table.wait(Duration::from_millis(10));

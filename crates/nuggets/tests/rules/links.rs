@@ -1,5 +1,3 @@
-//! The same game over datagrams, streams and messages.
-
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -48,7 +46,6 @@ fn only_stream_messages_have_a_length_prefix() {
     assert_eq!(on(Link::Stream, b"OK A"), b"\0\0\0\x04OK A");
 }
 
-// Of these lengths, repeatedly.
 fn pieces<'a>(mut bytes: &'a [u8], lengths: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
     lengths.iter().cycle().map_while(move |&length| {
         let piece = bytes.split_off(..length.min(bytes.len()))?;

@@ -1,5 +1,3 @@
-//! The map checker on bad maps, and the maps of this project.
-
 use nuggets::{Grid, check_map, game::MAX_PLAYERS, protocol::MAX_DATAGRAM};
 
 const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/");

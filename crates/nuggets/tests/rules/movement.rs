@@ -77,7 +77,6 @@ transcripts! {
             Sam < DISPLAY [B.C.A|*]
     ";
 
-    // Purses do not change.
     stepping_onto_a_player_swaps_the_two: plain("A4B1.2") => "
         Alice > KEY l
             Alice < GOLD 4 4 3

@@ -1,5 +1,3 @@
-//! The extras: each alone, and all off by default.
-
 use std::{collections::BTreeSet, time::Duration};
 
 use nuggets::{Config, Grid, Rules, Server, visibility::Vision};
@@ -240,7 +238,6 @@ fn a_rematch_begins_with_new_gold_and_no_players() {
     );
     assert_eq!(netcore::Engine::outcome(table.server()), None, "it goes on");
     assert_eq!((table.game().remaining(), table.game().piles().len(), table.game().players().len()), (4, 1, 0));
-    // Letters start again, quitters can join, and no map knowledge remains.
     let effects = table.send("Bob", "PLAY Bob");
     assert_eq!(datagrams(&effects, "Bob")[..3], ["OK A", "GRID 1 4", "GOLD 0 0 4"]);
     let known = rows(&last_display(&effects, "Bob").unwrap());

@@ -89,7 +89,6 @@ fn client() -> Value {
     })
 }
 
-// On random fields, and on the built-in map.
 fn sight() -> Value {
     let mut below = vectors::numbers(7);
     let mut all = vec![];
@@ -184,7 +183,6 @@ fn story(name: &str, part: Participant, messages: &[&str]) -> Value {
             "place": place,
             "remaining": client.remaining(),
             "display": text(client.display()).lines().collect::<Vec<_>>(),
-            // Without its note.
             "status": (!is_over).then(|| client.status(Time::ZERO).split("  ").next().map(str::to_owned)),
             "over": is_over,
             "table": rows,

@@ -16,7 +16,6 @@ enum Arrival {
     Stop,
 }
 
-// Inputs of all kinds: players and a spectator, joins, keys, quits, garbage, time.
 fn record(seed: u64, length: usize) -> Vec<Arrival> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut arrivals = vec![];

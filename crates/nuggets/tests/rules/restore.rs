@@ -51,8 +51,7 @@ fn refresh_sends_the_whole_state_despite_an_empty_budget() {
             (2, &["OK", "GRID", "GOLD", "DISPLAY"]),
             (3, &["GRID", "GOLD", "DISPLAY"]),
         ] {
-            // Ann has used up her budget. Bob and the spectator have sent no key, so pictures of her runs are owed to
-            // them.
+            // Bob and the spectator have sent no key, so pictures of Ann's runs are owed to them too.
             let mut room = room.clone();
             let frames = sent(&room.input(&RoomInput::Refresh(peer)), peer);
             assert_eq!(joining(&frames), kinds, "peer {peer}");

@@ -28,7 +28,6 @@ pub(crate) fn link_of(peer: u64) -> Link {
     [Link::Datagram, Link::Stream, Link::Message][usize::try_from(peer % 3).unwrap()]
 }
 
-/// In a form that can be recorded.
 #[derive(Debug, Clone)]
 pub(crate) enum RoomInput {
     Connected(u64, Role, Link),
@@ -40,7 +39,6 @@ pub(crate) enum RoomInput {
     Stop(Leave),
 }
 
-/// With the unread rest of each stream.
 #[derive(Debug, Clone)]
 pub(crate) struct TestRoom {
     pub(crate) hosted: Hosted<Server>,
@@ -71,7 +69,6 @@ impl TestRoom {
         Ok(Self { hosted: Hosted::restore(setup, state)?, now: self.now, pending: self.pending.clone() })
     }
 
-    /// The setup and the state, as JSON.
     pub(crate) fn written(&self) -> [String; 2] {
         [serde_json::to_string(&self.hosted.engine().setup()).unwrap(), self.state()]
     }
@@ -133,7 +130,6 @@ impl TestRoom {
     }
 }
 
-/// A message in its form on a link.
 pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
     let mut out = BytesMut::new();
     match link {

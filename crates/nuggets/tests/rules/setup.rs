@@ -1,5 +1,3 @@
-//! Invalid setups of a server.
-
 use netcore::{Link, Role};
 use serde_json::{Value, json};
 

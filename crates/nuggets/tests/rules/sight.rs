@@ -36,7 +36,7 @@ fn rows_of(map: &str) -> Vec<Vec<u8>> {
     map.lines().map(|row| row.as_bytes().to_vec()).collect()
 }
 
-// The picture from (row, column): by the literal rule, and by the server.
+// By the literal rule, and by the server. Places are (row, column).
 fn pictures(map: &str, at: (usize, usize), radius: Option<u16>) -> (String, String) {
     let rows = rows_of(map);
     let (grid, _) = Grid::parse(map.as_bytes()).unwrap();
@@ -197,7 +197,6 @@ fn text(cells: &[char], cols: usize) -> String {
     cells.chunks_exact(cols).map(|row| row.iter().chain(['\n'].iter()).collect::<String>()).collect()
 }
 
-/// With many and with few opaque cells.
 fn maps(sizes: impl Strategy<Value = (usize, usize)>) -> impl Strategy<Value = String> {
     let cell = prop_oneof![6 => Just('.'), 1 => Just('#'), 1 => Just('|'), 1 => Just(' ')];
     let sparse = prop_oneof![30 => Just('.'), 1 => Just('+')];
@@ -213,7 +212,6 @@ fn thin() -> impl Strategy<Value = (usize, usize)> {
     (1..5usize, long, any::<bool>()).prop_map(|(short, long, tall)| if tall { (long, short) } else { (short, long) })
 }
 
-/// Halls with pillars in a lattice.
 fn lattices() -> impl Strategy<Value = String> {
     let size = prop_oneof![(1..14usize, 1..18usize), (2..8usize, 62..68usize), (62..68usize, 2..8usize)];
     (size, 1..5usize, 1..5usize, 0..4usize, 0..4usize).prop_map(|((rows, cols), down, across, row, col)| {
@@ -223,7 +221,6 @@ fn lattices() -> impl Strategy<Value = String> {
     })
 }
 
-// From every cell, or on large maps from some of them.
 fn sight_is_the_rule(map: &str, radius: Option<u16>, cells: usize) -> Result<(), TestCaseError> {
     let Ok((grid, _)) = Grid::parse(map.as_bytes()) else { return Ok(()) };
     let (rows, mut sighter) = (rows_of(&grid.to_string()), Sighter::default());
@@ -240,7 +237,6 @@ fn sight_is_the_rule(map: &str, radius: Option<u16>, cells: usize) -> Result<(),
             let expected = visible(&rows, place(from), place(to), radius);
             prop_assert_eq!(sight.contains(to), expected, "{} from {:?} to {:?}", grid, from, to);
         }
-        // `cells` returns exactly the contained cells, in order.
         let offsets = (0..).map(Cell).take(grid.text().len());
         prop_assert!(sight.cells().eq(offsets.filter(|&cell| sight.contains(cell))), "{} from {:?}", grid, from);
         prop_assert!(sight.ranges().all(|range| !grid.text()[range].contains(&b'\n')), "{} from {:?}", grid, from);

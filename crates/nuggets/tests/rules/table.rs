@@ -24,7 +24,6 @@ pub(crate) const NAMES: [&str; 26] = [
     "Olga", "Paul", "Quinn", "Rosa", "Sue", "Ted", "Uma", "Vic", "Wes", "Xena", "Yann", "Zoe",
 ];
 
-/// By the course's rules.
 pub(crate) fn plain(drawing: &str) -> Table {
     Table::drawn(Rules::default(), drawing)
 }
@@ -38,7 +37,6 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// Several for a DISPLAY of several rows.
     fn lines(&self) -> String {
         match self {
             Self::Sent { who, frame } => format!("{who} < {}", shown(frame)),
@@ -77,7 +75,6 @@ impl Table {
         Self::drawn_with(Config { rules, ..Config::default() }, drawing)
     }
 
-    /// Like [`Table::drawn`], with a full configuration.
     pub(crate) fn drawn_with(mut config: Config, drawing: &str) -> Self {
         let piles: Vec<(usize, u32)> =
             drawing.bytes().enumerate().filter_map(|(at, byte)| Some((at, char::from(byte).to_digit(10)?))).collect();
@@ -149,7 +146,6 @@ impl Table {
         }
     }
 
-    /// Before its first message.
     pub(crate) fn connect(&mut self, who: &str, role: Role, link: Link, effects: &mut Vec<Effect>) -> PeerId {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
@@ -164,7 +160,6 @@ impl Table {
         peer
     }
 
-    /// Its port is closed.
     pub(crate) fn disconnect(&mut self, who: &str) -> Vec<Effect> {
         let peer = self.peer(who).expect("somebody known");
         let effects = self.input(Input::Disconnected { peer, why: Gone::Broken });
@@ -194,7 +189,6 @@ impl Table {
         self.input(Input::Stop(Leave::Over))
     }
 
-    /// Checks the outputs like all others.
     pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let mut out = Outbox::new();
         self.server.input(self.now, input, &mut out);
@@ -224,7 +218,6 @@ impl Table {
         effects
     }
 
-    /// The players with their purses and places, and the piles.
     pub(crate) fn position(&self) -> (Vec<Player>, BTreeMap<Cell, u32>) {
         (self.game().players().to_vec(), self.game().piles().clone())
     }

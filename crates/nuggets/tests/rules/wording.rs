@@ -18,7 +18,6 @@ pub(crate) fn shown(frame: &[u8]) -> String {
     }
 }
 
-/// Escapes bytes that are not printable, and a space at the end.
 pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut text: String = bytes
         .iter()
@@ -36,7 +35,6 @@ pub(crate) fn escaped(bytes: &[u8]) -> String {
     text
 }
 
-/// The inverse of [`escaped`].
 pub(crate) fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = vec![];
     let mut rest = text.bytes();

@@ -37,7 +37,7 @@ impl Memory {
         self.pocket = pocket;
     }
 
-    // Collects the unknown cells connected to `seed`. Returns whether none can be a room spot.
+    // Returns whether none of the unknown cells connected to `seed` can be a room spot.
     fn fill_pocket(&mut self, seed: usize, pocket: &mut Vec<usize>) -> bool {
         pocket.clear();
         pocket.push(seed);
