@@ -69,7 +69,7 @@ fn measure(size: u16, radius: u16) {
     );
 }
 
-// Before an explosion of one bomb of each player: all have alternately moved and placed a bomb.
+// A game before an explosion of one bomb of each player: all have alternately moved and placed a bomb.
 fn busy(size: u16, radius: u16, draws: &mut MinStd) -> Game {
     let each = BOMBS / usize::from(PLAYERS);
     let fields = f64::from(size) * f64::from(size);

@@ -114,7 +114,6 @@ impl Board {
         self.columns.iter().map(|&key| Position { x: (key >> 16) as u16, y: key as u16 })
     }
 
-    /// Fields between `from` and the edge.
     pub(crate) const fn to_edge(&self, from: Position, way: Direction) -> u16 {
         match way {
             Direction::Up => self.size_y.saturating_sub(1).saturating_sub(from.y),

@@ -14,7 +14,7 @@ use crate::{
 
 // Turns that the bot looks ahead. It can still walk away later from bombs that explode after that.
 const HORIZON: usize = 10;
-// Bombs that the bot considers, so that a hostile server cannot make a turn expensive.
+// So that a hostile server cannot make a turn expensive.
 const MAX_BOMBS: usize = 4_096;
 // Fields that the bot searches for a path.
 const MAX_SEARCH: usize = 2_048;
@@ -132,7 +132,6 @@ impl Bot {
         if may_bomb && way.is_none() && !elsewhere.is_empty() && self.roll(4) == 0 {
             return Some(Action::PlaceBomb);
         }
-        // Any safe field, preferably another one.
         safe().max_by_key(|&(_, to)| to != here).and_then(|(action, _)| action)
     }
 
@@ -146,7 +145,6 @@ impl Bot {
     }
 }
 
-// Indexed by the turns until the blasts.
 struct Danger {
     blasts: [Vec<Blast>; HORIZON + 2],
 }
@@ -177,8 +175,8 @@ impl Danger {
             || own.is_some_and(|(fuse, blast)| fuse == turns && blast.contains(position))
     }
 
-    // The number of turns, up to `HORIZON`, that a robot can survive if it stands on `first` after the coming turn.
-    // `own` is a bomb that it places, with the turns until the explosion.
+    // In turns, up to `HORIZON`. `first` is the robot's field after the coming turn, `own` a bomb that it places, with
+    // the turns until the explosion.
     fn survival(&self, board: &Board, first: Position, own: Option<(usize, Blast)>) -> usize {
         let mut reached = vec![first];
         for turn in 1..=HORIZON {
@@ -209,7 +207,7 @@ fn step(board: &Board, from: Position, way: Direction) -> Option<Position> {
 // The first field of a shortest path to one of `goals`.
 fn way_to(board: &Board, here: Position, goals: &BTreeSet<Position>) -> Option<Position> {
     let mut met = BTreeSet::from([here]);
-    // In the order of the search, each with the first field of its path.
+    // Each with the first field of its path.
     let mut reached = vec![(here, None)];
     let mut at = 0;
     while let Some(&(field, first)) = reached.get(at)

@@ -46,7 +46,6 @@ pub struct Client {
     parameters: Option<Parameters>,
     players: BTreeMap<PlayerId, Player>,
     game: Option<GameView>,
-    // A Join was sent since the last game ended.
     joined: bool,
     own: Option<OwnId>,
     incoming: Incoming,
@@ -109,7 +108,6 @@ impl Client {
         }
     }
 
-    // In the lobby a Join.
     fn answer(&mut self, input: InputMessage) -> ClientMessage {
         if self.game.is_some() {
             return ClientMessage::Action(input);
@@ -227,7 +225,6 @@ impl netcore::Client for Client {
         Ok(())
     }
 
-    /// In the lobby any input joins.
     fn act(&mut self, _now: Time, input: InputMessage) {
         if self.over {
             return;

@@ -89,7 +89,6 @@ pub fn covered<'a>(blasts: impl IntoIterator<Item = &'a Blast>, most: usize) -> 
     (cells.len() <= most).then_some(cells)
 }
 
-// Of one column or one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Segment {
     index: u16,
@@ -103,7 +102,7 @@ impl Segment {
     }
 }
 
-// Joins overlapping lines, and returns the number of their fields.
+// Returns the number of fields of the joined lines.
 fn join(lines: &mut Vec<Segment>) -> usize {
     lines.sort_unstable();
     lines.dedup_by(|next, line| {

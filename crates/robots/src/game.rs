@@ -100,7 +100,7 @@ impl Game {
         events
     }
 
-    // Each bomb of this turn against the blocks and robots at the start of the turn.
+    // Against the blocks and robots at the start of the turn.
     fn explode(&mut self, events: &mut Vec<Event>, destroyed: &mut [bool]) {
         let mut hit = vec![];
         while let Some(&bomb) = self.bombs.front()
@@ -191,7 +191,6 @@ fn draw_below(draws: &mut MinStd, size: u16) -> u16 {
     u16::try_from(draws.draw() % u32::from(size.max(1))).unwrap_or_default()
 }
 
-/// Without its configuration.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct GameState {
     turn: u16,
@@ -212,7 +211,6 @@ impl Game {
         }
     }
 
-    /// Restores the game that had this state.
     pub(crate) fn restore(config: &Config, state: GameState) -> Self {
         let GameState { turn, robots, blocks, bombs, next_bomb } = state;
         let mut game = Self { turn, robots, bombs: bombs.into(), next_bomb, ..Self::empty(&config.parameters) };

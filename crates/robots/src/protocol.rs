@@ -1,7 +1,7 @@
-//! The messages and their bytes: between client and server in a TCP stream, between client and GUI one in each datagram.
+//! The messages and their bytes: between client and server in a TCP stream, between client and GUI in datagrams.
 //!
-//! Integers are big-endian; lists, maps and texts are encoded as in [`netcore::wire`]. There is no other framing. The file
-//! `wire.rs` has the fields and tags of each message; `docs/protocols/robots.md` describes them to the byte, with examples.
+//! Integers are big-endian; lists, maps and texts are encoded as in [`netcore::wire`]. There is no other framing.
+//! `docs/protocols/robots.md` describes the messages to the byte, with examples.
 //!
 //! | from | to | messages |
 //! |------|----|----------|

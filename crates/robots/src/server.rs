@@ -37,14 +37,12 @@ const STALL: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
-    // For all games.
     draws: MinStd,
     hello: Bytes,
     peers: BTreeMap<PeerId, Peer>,
     // Of the game, or of the coming one.
     players: BTreeMap<PlayerId, Player>,
     phase: Phase,
-    // Started games.
     games: u32,
     history: BoundedHistory,
     outcome: Option<Outcome>,
@@ -68,9 +66,8 @@ struct Playing {
     game: Game,
     // When turn 0 was sent, or is due.
     start: Time,
-    // Until turn 0 is sent.
     opening: Option<Opening>,
-    // The pending action of each player, by number. Only the last one counts.
+    // By player's number. Only the last action counts.
     actions: Vec<Option<Action>>,
 }
 
@@ -132,7 +129,7 @@ impl Server {
             // The peer may reconnect in the next lobby.
             return out.close(peer);
         }
-        // Addresses are far shorter than a text may be.
+        // An address always fits.
         let address = ShortText::try_from(address).unwrap_or_default();
         self.peers.insert(peer, Peer { role, address, player: None });
     }
@@ -232,7 +229,6 @@ impl Server {
         }
     }
 
-    // The result of the game, or its standings so far.
     fn tell_result(&self, out: &mut Outbox) {
         let Some(game) = self.game() else { return };
         let standings = standings(game, &self.players);
@@ -252,7 +248,6 @@ impl Server {
         self.outcome = Some(Outcome::Stopped);
     }
 
-    // To all peers, and to the history for new clients.
     fn record(&mut self, message: &ServerMessage, out: &mut Outbox) {
         let was_whole = self.history.written.is_some();
         out.send_everyone(self.history.append(message));
@@ -332,7 +327,7 @@ impl Engine for Server {
     }
 }
 
-/// The messages sent to a new client after Hello: the players accepted so far, or the game so far.
+/// For new clients, after Hello: the players accepted so far, or the game so far.
 #[derive(Debug, Clone)]
 struct BoundedHistory {
     // `None` once it would exceed its bound in bytes. Then it cannot be sent, and is not stored.
@@ -345,7 +340,6 @@ impl BoundedHistory {
         Self { written: Some(HistoryWriter::new()), bound }
     }
 
-    // Returns the bytes for connected clients.
     fn append(&mut self, message: &ServerMessage) -> Bytes {
         let Some(written) = &mut self.written else {
             let mut frame = BytesMut::new();

@@ -1,5 +1,3 @@
-//! Incremental decoding of a server's stream.
-
 use bytes::BytesMut;
 use netcore::{DecodeError, wire::read_datagram};
 

@@ -113,7 +113,6 @@ impl Action {
         })
     }
 
-    // Of the complete action at the start of `bytes`.
     pub(crate) fn length_on_stream(bytes: &[u8]) -> Option<usize> {
         match bytes {
             [1 | 2, ..] => Some(1),
@@ -131,12 +130,11 @@ impl Action {
     }
 }
 
-/// As a GUI's message, that is [`InputMessage`](crate::InputMessage).
+/// Here and below, as a GUI's message: [`InputMessage`](crate::InputMessage).
 impl Described for Action {
     const SHAPE: Shape = Shape::Enum(&Enum { name: "InputMessage", variants: &[PLACE_BOMB, PLACE_BLOCK, MOVE] });
 }
 
-/// As a GUI's message, that is [`InputMessage`](crate::InputMessage).
 impl Decode for Action {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let at = reader.at();
@@ -145,7 +143,6 @@ impl Decode for Action {
     }
 }
 
-/// As a GUI's message, that is [`InputMessage`](crate::InputMessage).
 impl Encode for Action {
     fn encode(&self, writer: &mut Writer<'_>) {
         self.encode_tagged(0, writer);

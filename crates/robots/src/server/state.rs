@@ -16,7 +16,6 @@ pub struct State {
     // Until turn 0 is sent: as before turn 0 was drawn.
     draws: MinStd,
     peers: Vec<(PeerId, Peer)>,
-    // By number.
     players: Vec<Player>,
     phase: PhaseState,
     games: u32,

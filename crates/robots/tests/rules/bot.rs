@@ -1,5 +1,3 @@
-//! The bot in games against other players: it avoids blasts, and it hunts.
-
 use netcore::{Level, Role};
 use robots::{Action, Bot, Client, ClientMessage, Config, Direction, MinStd};
 
@@ -33,7 +31,6 @@ fn yard(seed: u32) -> Config {
     config
 }
 
-/// Returns the deaths of each player up to the last turn.
 pub(crate) fn play(config: Config, mut brains: Vec<Brain>) -> Vec<u32> {
     let names = &["ann", "bob", "cat", "dan"][..brains.len()];
     let mut table = Table::joined(config, names);
@@ -51,7 +48,6 @@ pub(crate) fn play(config: Config, mut brains: Vec<Brain>) -> Vec<u32> {
     }
 }
 
-// Total deaths of the first player, and of the others.
 fn games(brains: impl Fn(u32) -> Vec<Brain>) -> (u32, u32) {
     let (mut first, mut others) = (0, 0);
     for seed in 1..=GAMES {

@@ -1,5 +1,3 @@
-//! Short constructors for server messages and their parts.
-
 use robots::{BombId, Event, Player, PlayerId, Position, ServerMessage};
 
 use crate::table::text;

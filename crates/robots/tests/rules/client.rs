@@ -1,5 +1,3 @@
-//! Pictures, timers, scores, the client's own robot, and nonsense.
-
 use robots::{
     Action, Bomb, Client, ClientMessage, Direction, DrawMessage, GamePicture, Parameters, PlayerId, ServerMessage,
     protocol::MAX_DATAGRAM,
@@ -56,7 +54,6 @@ fn input_joins_in_the_lobby_and_acts_in_the_game() {
     for input in [Action::PlaceBomb, Action::Move(Direction::Left)] {
         assert_eq!(request(&mut client, input), ClientMessage::Join { name: text("Ann") });
     }
-    // Also for an observer.
     let mut client = playing(|_| ());
     assert_eq!(
         request(&mut client, Action::Move(Direction::Left)),

@@ -1,5 +1,3 @@
-//! A client from the point of view of its driver.
-
 use netcore::{Client as _, Gone, Time};
 use robots::{Action, Client, Direction, ServerMessage, client::MAX_OUTGOING};
 

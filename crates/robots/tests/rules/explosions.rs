@@ -70,7 +70,6 @@ fn the_radius_is_counted_in_fields() {
     check(3, "@...A..@.", "@xxxxxxx.", "@........");
 }
 
-/// One test for each picture: its name, the radius, the board before, the covered fields, and the board after.
 macro_rules! pictures {
     ($($name:ident: $radius:literal, $before:literal, $covers:literal, $after:literal;)*) => {$(
         #[test]

@@ -124,7 +124,6 @@ fn crowd(players: u8, (size_x, size_y): (u16, u16), (radius, timer): (u16, u16),
     config
 }
 
-// The first of them is a bomb.
 fn action(dice: &mut MinStd, sides: u32) -> Action {
     match dice.draw() / 64 % sides {
         0 => Action::PlaceBomb,

@@ -21,7 +21,6 @@ const SIGHT: u16 = 5;
 const PACE: u16 = 2;
 /// One key press in this many is wrong.
 const SLIPS: u32 = 20;
-/// Searched for a path.
 const SEARCH: usize = 60;
 
 #[derive(Debug, Clone)]
@@ -93,7 +92,6 @@ impl Person {
     }
 }
 
-// The first step of a shortest path to a `wanted` field.
 fn way(board: &Board, here: Position, wanted: impl Fn(Position) -> bool) -> Option<Direction> {
     let mut met = BTreeSet::from([here]);
     let mut reached: Vec<(Position, Option<Direction>)> = vec![(here, None)];

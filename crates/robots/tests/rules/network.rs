@@ -1,5 +1,3 @@
-//! Malformed bytes, leaving, histories, and the server's shutdown.
-
 use std::time::Duration;
 
 use netcore::{

@@ -185,7 +185,6 @@ fn blasts() -> Value {
     all.into()
 }
 
-// The client's state after each message.
 fn story(name: &str, messages: impl IntoIterator<Item = ServerMessage>) -> Value {
     let mut client = Client::new(text("Ann"), None);
     let mut steps = vec![];

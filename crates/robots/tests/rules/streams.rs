@@ -36,7 +36,6 @@ pub(crate) fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Whatever follows the message.
 fn one_by_one(buffer: &mut BytesMut) -> Result<Option<ClientMessage>, DecodeError> {
     take_message(buffer, Robots::MAX_MESSAGE, 0)
 }
@@ -244,7 +243,6 @@ fn in_runs(buffer: &mut BytesMut) -> Result<Option<ClientMessage>, DecodeError> 
     Robots::take(&mut (), buffer)
 }
 
-/// All messages in the buffer, and the error after them.
 fn drain(buffer: &mut BytesMut, decode: Take) -> (Vec<ClientMessage>, Result<(), DecodeError>) {
     let mut messages = vec![];
     loop {

@@ -74,7 +74,6 @@ pub(crate) fn deliver(client: &mut Client, message: &ServerMessage) -> bool {
 pub(crate) enum Effect {
     All(ServerMessage),
     Sent(String, ServerMessage),
-    /// From the history.
     Replayed(String, ServerMessage),
     Closed(String),
 }
@@ -102,7 +101,6 @@ impl Table {
         Self { server, now: Time::ZERO, events: vec![], connections: BTreeMap::new(), next_peer: 0 }
     }
 
-    /// These players have connected and joined in this order.
     pub(crate) fn joined(config: Config, names: &[&str]) -> Self {
         let mut table = Self::new(config);
         for name in names {
@@ -117,7 +115,6 @@ impl Table {
         *found.unwrap_or_else(|| panic!("nobody here is called {name}")).0
     }
 
-    /// It has folded all messages to this player.
     pub(crate) fn client(&self, name: &str) -> &Client {
         &self.connections[&self.peer(name)].client
     }
@@ -215,7 +212,6 @@ impl Table {
         effects
     }
 
-    /// Without waking the server.
     pub(crate) fn input_alone(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let mut out = Outbox::new();
         self.server.input(self.now, input, &mut out);
