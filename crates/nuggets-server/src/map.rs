@@ -1,12 +1,9 @@
-//! Loading of the map.
-
 use std::{fs::File, io::Read, path::Path};
 
 use anyhow::Context;
 use nuggets::{BUILT_IN_MAP, Grid, MAX_MAP_FILE};
 use tracing::warn;
 
-/// The name of the map in messages.
 pub(crate) fn name(path: Option<&Path>) -> String {
     path.map_or_else(|| "the built-in map".to_owned(), |path| format!("map '{}'", path.display()))
 }
@@ -33,7 +30,7 @@ fn hint(path: &Path) -> String {
     if is_number { format!(" (a seed alone is --seed {typed})") } else { String::new() }
 }
 
-/// Reads a map file with a size limit that no valid map exceeds.
+/// No valid map exceeds the limit.
 pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Vec<u8>> {
     let Some(path) = path else { return Ok(BUILT_IN_MAP.to_vec()) };
     let name = name(Some(path));

@@ -20,9 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Host {
     process: Measured,
     clients: Vec<UdpSocket>,
-    // `None` for the floor.
     grid: Option<Grid>,
-    // The last DISPLAY of each client.
     frames: Vec<Vec<u8>>,
     buffer: Vec<u8>,
     dice: u64,
@@ -180,7 +178,7 @@ impl Host {
         }
     }
 
-    // A random one of the keys that the map allows, regardless of the other players.
+    // Regardless of the other players.
     fn moving_key(&mut self, player: usize) -> u8 {
         let Some(grid) = &self.grid else { return b'h' };
         let text = &self.frames[player][8..];

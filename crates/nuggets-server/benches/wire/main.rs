@@ -18,10 +18,8 @@ use std::path::Path;
 use host::Host;
 use table::{Cost, print};
 
-/// Besides one spectator.
 const PLAYERS: usize = 26;
 const CLIENTS: usize = PLAYERS + 1;
-/// Alternations between server and floor.
 const ROUNDS: usize = 5;
 
 fn main() {

@@ -1,5 +1,3 @@
-//! Formatting of the figures.
-
 use std::time::Duration;
 
 #[derive(Debug, Clone)]
