@@ -14,7 +14,7 @@ use rustix::process::nice;
 /// observers do not either.
 const SWEEP: Duration = Duration::from_millis(20);
 
-/// A separate thread reads the connections.
+/// Read by a separate thread.
 pub(crate) struct Audience {
     newcomers: Option<Sender<TcpStream>>,
     thread: Option<JoinHandle<()>>,

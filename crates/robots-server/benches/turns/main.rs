@@ -36,7 +36,6 @@ use crate::{
     observer::{Arrivals, Observer},
 };
 
-/// All other clients observe.
 const PLAYERS: usize = 4;
 const TURN: Duration = Duration::from_millis(10);
 /// Alternating runs with a journal and without one.
@@ -87,7 +86,6 @@ fn compare(observers: usize, turns: usize) {
     journal(observers, turns, server);
 }
 
-// Alternates runs with and without a journal.
 fn journal(observers: usize, turns: usize, without: Run) {
     let directory = tempfile::tempdir().expect("a directory");
     let mut plain = vec![without];
@@ -205,7 +203,6 @@ fn start(arguments: &[&str], directory: Option<&Path>) -> (Measured, SocketAddr)
     (process, address)
 }
 
-/// They act in each turn.
 struct Players {
     streams: Vec<TcpStream>,
     audience: Audience,

@@ -11,7 +11,6 @@ use robots::{ServerMessage, protocol::ServerDecoder};
 pub(crate) struct Turns {
     decoder: ServerDecoder,
     buffer: BytesMut,
-    // Bytes of the unfinished message.
     frame: Vec<u8>,
     pub(crate) seen: usize,
     pub(crate) bytes: usize,
@@ -47,7 +46,6 @@ impl Arrivals {
         u32::try_from(self.times.len()).expect("not that many").into()
     }
 
-    /// Turns a second.
     pub(crate) fn rate(&self) -> f64 {
         let span = self.times[self.times.len() - 1] - self.times[0];
         (self.count() - 1.0) / span.as_secs_f64()
@@ -65,7 +63,6 @@ impl Arrivals {
     }
 }
 
-/// Records the arrival time of each turn.
 pub(crate) struct Observer {
     stream: TcpStream,
     turns: Turns,
