@@ -14,15 +14,15 @@ use crate::headless::Style;
 
 /// The name with which a client of the course plays automatically, on a screen.
 const BOT: &[u8] = b"bot";
-/// The same without a screen.
+/// The same, without a screen.
 const BOT_IN_BACKGROUND: &[u8] = b"botbg";
 /// The seats of a game.
 const MAX_BOTS: u16 = 26;
 /// A bot that waits longer than a minute between two keys cannot be distinguished from one that is stuck.
 const MAX_DELAY_MS: u64 = 60_000;
-/// Between two keys of a bot on a screen, so that a user can follow it.
+/// The delay of a bot on a screen, so that a user can follow it.
 const WATCHED_DELAY: Duration = Duration::from_millis(80);
-/// Between two keys of a bot without a screen: a server of the course shows the effect of each key to all clients.
+/// The delay of a bot without a screen: a server of the course shows the effect of each key to all clients.
 const UNWATCHED_DELAY: Duration = Duration::from_millis(20);
 const DEMO_BOTS: u16 = 3;
 /// One seat is the player's.
@@ -166,11 +166,8 @@ fn parse_name(typed: &[u8]) -> Result<Name, &'static str> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// Controlled by a user or by a bot.
     Interactive { part: Participant, bot: Option<Style> },
-    /// Bots without a screen.
     Headless { names: Vec<Name>, style: Style },
-    /// A server in this program, bots, and a player.
     Demo { names: Vec<Name>, style: Style },
 }
 

@@ -31,7 +31,6 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// With a random seed.
     pub(crate) fn bot(self) -> anyhow::Result<Typist> {
         Ok(Typist::new(self.level, self.delay, SysRng.try_next_u64()?))
     }
@@ -45,12 +44,9 @@ pub(crate) fn account(bot: &Typist, client: &Client, name: &str) -> String {
 pub(crate) struct Outcome {
     name: Name,
     end: End,
-    // If the server admitted the bot.
     account: Option<String>,
     refused: bool,
-    // Whether the user requested it to leave.
     leaving: bool,
-    // The last known addresses of the server.
     addresses: Vec<SocketAddr>,
 }
 
@@ -60,8 +56,7 @@ impl Outcome {
     }
 }
 
-/// Runs the bots until the game is over for all of them. With `rematch` they stay for the next game of a server that
-/// has one.
+/// With `rematch` the bots stay for the next game of a server that has one.
 pub(crate) async fn run(
     (addresses, directory): (&[SocketAddr], Option<Arc<Directory>>),
     place: &HostPort,
@@ -128,7 +123,6 @@ pub(crate) async fn run(
             bots.spawn(play((outcome.addresses, directory.clone()), outcome.name, style, stopped.clone()));
         }
     }
-    // Messages that only some of the bots have received.
     messages.waiting.iter().try_for_each(|(text, _)| print(text))?;
     if let Some(error) = broken {
         return Err(error);
@@ -153,8 +147,8 @@ fn announcement(bots: usize, place: &HostPort, level: Level) -> String {
     format!("{who} at {place} (level {level}); Ctrl-C stops {whom}.")
 }
 
-/// The last messages of the server, with the number of bots that have received each. A message is printed after all of
-/// them have received it, below their summaries.
+/// The last messages of the server, each with the number of bots that have received it. A message is printed after all
+/// of them have, below their summaries.
 struct LastMessages {
     bots: usize,
     waiting: VecDeque<(String, usize)>,
@@ -191,7 +185,7 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Until the game is over or `stopped` is set.
+/// Plays until the game is over or `stopped` is set.
 pub(crate) async fn play(
     (addresses, directory): (Vec<SocketAddr>, Option<Arc<Directory>>),
     name: Name,
@@ -243,7 +237,7 @@ pub(crate) async fn play(
 }
 
 const PLAYER: &[u8] = b"you";
-/// Until then the players can look around.
+/// The players can look around before the game begins.
 const COUNTDOWN: Duration = Duration::from_secs(3);
 
 /// A server that only this machine can reach, and bots that play one game after another on it. Both end when this value
@@ -254,7 +248,6 @@ pub(crate) struct Demo {
     address: SocketAddr,
     player: Name,
     _tasks: JoinSet<()>,
-    // The bots leave when this is dropped.
     _stop: watch::Sender<bool>,
 }
 

@@ -12,10 +12,8 @@ pub(crate) enum Action {
     ToggleHelp,
     /// Hide the result and show the last board, or show the result again.
     ToggleResult,
-    /// Show or hide the result of the previous game.
     ToggleLast,
     Again,
-    /// Show another part of the map.
     Scroll(Direction),
     Redraw,
     /// Until the shell continues the program.
@@ -28,9 +26,7 @@ pub(crate) enum Content {
     Game,
     Help,
     Result,
-    /// Of the previous game.
     LastResult,
-    /// The notice that the window is too small.
     TooSmall,
 }
 

@@ -117,7 +117,6 @@ fn result_of(place: &str, parting: &Parting) -> anyhow::Result<ExitCode> {
             headless::print(text)?;
             Ok(ExitCode::SUCCESS)
         }
-        // The user requested to leave, so this is a success.
         End::LeftEarly => Ok(ExitCode::SUCCESS),
         End::NoAnswer if parting.refused => bail!("{}", refused(place)),
         End::NoAnswer => {

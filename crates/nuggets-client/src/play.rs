@@ -40,13 +40,9 @@ const SECOND: Duration = Duration::from_secs(1);
 pub(crate) struct Options {
     pub(crate) part: Participant,
     pub(crate) addresses: Vec<SocketAddr>,
-    /// For a server that moves.
     pub(crate) directory: Option<Arc<Directory>>,
-    /// If a bot plays.
     pub(crate) bot: Option<Style>,
-    /// Joins the next game automatically.
     pub(crate) rematch: bool,
-    /// The name of the server's place.
     pub(crate) place: String,
     pub(crate) bell: bool,
 }
@@ -69,18 +65,14 @@ pub(crate) struct Player {
 /// How a client's part in the game ended, after the terminal has been restored.
 pub(crate) struct Parting {
     pub(crate) end: End,
-    /// If a bot played.
     pub(crate) account: Option<String>,
-    /// The server's port is closed.
     pub(crate) refused: bool,
-    /// Why the directory did not locate the server.
     pub(crate) search_error: Option<String>,
-    /// Before the end.
     pub(crate) hung_up: bool,
 }
 
 impl Player {
-    /// Takes over the terminal, if there is one, and then requests a seat.
+    /// Takes over the terminal, if there is one, before it requests a seat.
     pub(crate) fn new(options: Options) -> anyhow::Result<Self> {
         let Options { part, addresses, bot, .. } = &options;
         let directory = options.directory.clone();
@@ -161,7 +153,7 @@ impl Player {
         Some(gone.saturating_sub(closed))
     }
 
-    // After the game has ended, shows the result if a user is there to read it, or ends the program.
+    // Shows the result if a user is there to read it; otherwise the program ends.
     fn look_for_the_end(&mut self) {
         if self.over.as_ref().is_some_and(AfterGame::has_joined) {
             self.play_on();
@@ -298,18 +290,15 @@ async fn turn(over: Option<&mut AfterGame>) {
 pub(crate) struct AfterGame {
     options: Options,
     next: Option<Session>,
-    // Why the next game could not be joined.
     trouble: Option<String>,
     // The server has ended, so Enter is not offered.
     ended: bool,
-    // Automatically.
     joins_at: Option<Instant>,
     // The server is gone: Enter requests a seat in a new match, not in the next game.
     gone: bool,
 }
 
 impl AfterGame {
-    /// `client` has received the result or lost its server.
     pub(crate) fn new(options: Options, client: &Client) -> Self {
         let gone = client.end().is_none();
         let joins_at = (options.rematch && client.end().is_some_and(End::is_game_over)).then(|| Instant::now() + PAUSE);
@@ -387,7 +376,7 @@ impl AfterGame {
         self.next
     }
 
-    /// Joins the next game after the pause, and checks whether joining has failed. Returns whether the screen changed.
+    /// Returns whether the screen changed.
     pub(crate) fn go_on(&mut self) -> bool {
         if self.joins_at.is_some_and(|joins_at| joins_at <= Instant::now()) {
             self.join();
@@ -406,7 +395,6 @@ impl AfterGame {
         true
     }
 
-    /// Releases a seat that may just have been assigned.
     pub(crate) fn leave(&mut self) {
         if let Some(next) = &mut self.next {
             next.leave();

@@ -9,9 +9,7 @@ use ratatui::{
 };
 use termkit::{Rank, Ranking, fit};
 
-/// Of a server's last message.
 const MAX_LINES: usize = 12;
-/// Of each line.
 const MAX_COLUMNS: usize = 240;
 
 /// Shown over the last board or beside it.
@@ -27,7 +25,7 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// The result that `client` has received, with its own row marked. Without one, the notice that its server is gone.
+    /// The client's own row is marked. Without a result, the notice that its server is gone.
     pub(crate) fn of(client: &Client) -> Self {
         let scores = client.scores();
         let (title, text) = match (client.end(), &scores) {
@@ -42,7 +40,6 @@ impl Verdict {
         Self { title: title.to_owned(), ranks, text, ..Self::default() }
     }
 
-    /// For display during the next game.
     pub(crate) fn of_last(client: &Client) -> Option<Self> {
         let ranks = ranks(&client.scores()?, client);
         let keys = vec!["Press any key to return to the game.".to_owned()];
@@ -80,7 +77,6 @@ impl Widget for &Verdict {
 }
 
 impl Verdict {
-    /// The keys alone, over the last line of `area`.
     pub(crate) fn render_bar(&self, area: Rect, buffer: &mut Buffer) {
         let line = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
         if !self.bar.is_empty() {
@@ -89,7 +85,6 @@ impl Verdict {
         }
     }
 
-    /// Of the full content, in columns.
     pub(crate) fn width(&self) -> u16 {
         let lines: Vec<&str> = self.text.iter().chain(&self.keys).map(String::as_str).collect();
         Ranking::new(&self.title, &self.ranks, &lines).size().width

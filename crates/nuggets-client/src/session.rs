@@ -12,11 +12,10 @@ use tracing::{debug, info, warn};
 
 /// Datagrams that are received before the rest of the program continues.
 const BURST: usize = 256;
-/// Of a malformed datagram, in bytes.
 const LOGGED: usize = 100;
-/// How often the first message is sent to one of several addresses before the next one is tried.
+/// Attempts with one of several addresses before the next one.
 const TRIES: u32 = 2;
-/// After a receive error, so that a lasting error costs no processor time.
+/// The pause after a receive error, so that a lasting error costs no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long a player waits for a response after the server has moved, before it requests a seat: the server does not
 /// know its address, or the response is lost.
@@ -33,7 +32,6 @@ pub(crate) struct Session {
     // First messages sent to the current address, and addresses that refused one.
     tries: u32,
     refusals: usize,
-    // Whether the server at the current address has sent anything.
     answered: bool,
     // When the server last sent something, or its address changed.
     last: Time,
@@ -54,13 +52,12 @@ struct Search {
     request: Option<JoinHandle<(ServerLocation, Located)>>,
     backoff: Backoff,
     not_before: Time,
-    // Why the last request failed.
     error: Option<String>,
 }
 
 impl Session {
-    /// Sends the first message to the first of `servers` that the system has a route to. With a directory, the session
-    /// follows the server to other addresses.
+    /// The first message is sent to the first of `servers` that the system has a route to. With a directory, the
+    /// session follows the server to other addresses.
     pub(crate) fn start(
         part: Participant,
         servers: Vec<SocketAddr>,
@@ -110,7 +107,6 @@ impl Session {
         self.wire.servers()
     }
 
-    /// How long the session waits for a closed port to open again.
     pub(crate) const fn patience(&self) -> Duration {
         if self.follows() { FOLLOW } else { GIVE_UP }
     }
@@ -119,7 +115,6 @@ impl Session {
         self.search.is_some()
     }
 
-    /// Why the last request to the directory failed.
     pub(crate) fn search_error(&self) -> Option<&str> {
         self.search.as_ref()?.error.as_deref()
     }
@@ -144,7 +139,7 @@ impl Session {
         self.flush();
     }
 
-    /// Waits for the server, the clock or the directory, and handles the event. Cancellation safe.
+    /// Cancellation safe.
     pub(crate) async fn turn(&mut self) {
         let now = self.now();
         let deadline = self.until(self.client.deadline(now).into_iter().chain(self.rejoins).min());
@@ -175,7 +170,6 @@ impl Session {
         self.flush();
     }
 
-    // One datagram, or the report of a closed port.
     fn receive(&mut self) -> Received {
         let now = self.now();
         let Self { wire, client, .. } = self;
@@ -225,7 +219,6 @@ impl Session {
         }));
     }
 
-    // Continues at the addresses that the directory has returned.
     fn move_to(&mut self, servers: Option<Vec<SocketAddr>>) {
         let (Some(servers), now) = (servers, self.now()) else { return };
         if servers.contains(&self.wire.server()) {
@@ -243,8 +236,7 @@ impl Session {
         self.client.moved(now);
     }
 
-    // Requests a seat where the server does not know this player. While the server may be found at another address, the
-    // session restarts instead of giving up.
+    // While the server may be found at another address, the session restarts instead of giving up.
     fn rejoin(&mut self) {
         let now = self.now();
         if self.rejoins.is_some_and(|due| due <= now) {
@@ -295,7 +287,7 @@ impl Session {
     }
 }
 
-// `None` if the request failed. Never completes without one.
+// `None` if the request failed. Never completes without a request.
 async fn found(search: Option<&mut Search>) -> Option<Vec<SocketAddr>> {
     let Some(search) = search else { return future::pending().await };
     let Some(request) = &mut search.request else { return future::pending().await };

@@ -45,13 +45,10 @@ pub struct View {
     hint: bool,
     bot: bool,
     verdict: Option<Verdict>,
-    // The last board is shown without the result.
     pub(crate) board: bool,
-    // Of the previous game.
     last: Option<Verdict>,
     pub(crate) shows_last: bool,
     window: Size,
-    // The name of the server's place.
     place: String,
 }
 
@@ -77,14 +74,12 @@ impl View {
         }
     }
 
-    /// With the result of the last game.
     #[must_use]
     pub(crate) fn next_game(&self, last: Option<Verdict>) -> Self {
         Self { hint: self.hint, place: self.place.clone(), last, ..Self::new(self.palette, self.bot) }
     }
 
-    /// The view of a participant: the status line mentions the keys for help and for leaving, and names the place of
-    /// the server until it responds.
+    /// The status line mentions the keys for help and for leaving, and names the place of the server until it responds.
     #[must_use]
     pub(crate) fn taking_part(self, place: String) -> Self {
         Self { hint: true, place, ..self }
@@ -207,7 +202,6 @@ impl Widget for &Picture<'_> {
 }
 
 impl View {
-    // At the right edge: the directions in which the map continues, and the keys if they fit.
     fn right(&self, marks: &str, status: &str, width: u16) -> String {
         let gap = if marks.is_empty() { "" } else { "  " };
         let both = format!("{HINT}{gap}{marks}");
@@ -241,9 +235,8 @@ const fn map_window(window: Size) -> Size {
 /// gap, but a remembered cell is never treated as visible.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SightMemory {
-    // The number of the DISPLAY that this state belongs to.
     displays: u64,
-    // The known part of the map, without gold and players.
+    // Without gold and players.
     map: Vec<u8>,
     sighter: Sighter,
     // `None` for a spectator, which sees the whole map.
@@ -271,7 +264,6 @@ impl SightMemory {
         });
     }
 
-    /// Whether a cell that the last DISPLAY shows as `shown` is in sight now.
     pub(crate) fn is_visible(&self, cell: Cell, shown: u8) -> bool {
         // Gold and players are shown only if they are visible.
         matches!(shown, b'*' | b'@' | b'A'..=b'Z') || self.sight.as_ref().is_none_or(|sight| sight.contains(cell))
@@ -305,7 +297,6 @@ pub(crate) mod sight_tests {
         Participant::Player(Name::new(b"Ann").unwrap())
     }
 
-    // With a blank for each remembered or unknown cell.
     fn visible(seen: &SightMemory, client: &Client) -> Vec<String> {
         let shown = |(offset, &byte): (usize, &u8)| {
             let cell = Cell(u16::try_from(offset).unwrap());
