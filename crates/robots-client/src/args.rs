@@ -11,10 +11,9 @@ use netcore::{Level, wire::ShortText};
 const MAX_BOTS: u16 = 1_000;
 const MAX_GAMES: u32 = 1_000_000_000;
 const SERVER_PORT: u16 = 2022;
-/// For the GUI's messages.
+/// The default port for the GUI's messages.
 pub(crate) const PORT: u16 = 2023;
 const BOT: &str = "bot";
-/// If the login name is unknown.
 const PERSON: &str = "player";
 
 const AFTER_HELP: &str = "\
@@ -115,7 +114,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) logs: ScreenLogArgs,
 
-    // No words are expected; they are parsed so that the error can name the option that they need.
+    // Parsed so that the error can name the option that they need.
     #[arg(hide = true, value_name = "WORD")]
     words: Vec<String>,
 }
@@ -143,9 +142,7 @@ pub(crate) struct Plan {
 pub(crate) enum Screen {
     None,
     Gui {
-        /// Of the GUI.
         address: HostPort,
-        /// For messages from the GUI.
         port: u16,
         /// For messages from the GUI; empty for all addresses.
         bind: Vec<IpAddr>,
@@ -160,7 +157,6 @@ pub(crate) enum Role {
     Bots {
         /// Each with a separate connection.
         names: Vec<ShortText>,
-        /// After these, each bot leaves.
         games: Option<u32>,
     },
 }

@@ -20,17 +20,16 @@ use tracing::{debug, warn};
 const BATCH: usize = 64;
 /// Longer than any input, so a longer datagram is still malformed when it is truncated.
 const ROOM: usize = 64;
-/// After a receive error, so that a persistent error takes no processor time.
+/// The pause after a receive error, so that a persistent error takes no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// In this program or another.
 #[derive(Debug)]
 pub(crate) struct Gui {
     sockets: Vec<UdpSocket>,
-    // The possible addresses of the GUI, the preferred one first, each with the socket that reaches it.
+    // The preferred one first, each with the socket that reaches it.
     aims: Vec<Aim>,
     aim: usize,
-    // The newest picture, if the system had no room for it.
     waiting: Option<Bytes>,
     frame: BytesMut,
     clock: Clock,
@@ -44,13 +43,11 @@ pub(crate) struct Gui {
 struct Aim {
     address: SocketAddr,
     socket: usize,
-    // In the form for that socket.
     to: SocketAddr,
 }
 
 impl Gui {
-    /// Listens at `sockets`, which must be non-blocking, and sends to the first of `addresses` that one of them
-    /// reaches. Fails if there is none.
+    /// `sockets` must be non-blocking. Fails if none of them reaches any of `addresses`.
     pub(crate) fn new(sockets: Vec<net::UdpSocket>, addresses: &[SocketAddr]) -> anyhow::Result<Self> {
         let own = sockets.iter().map(LocalSocket::of).collect::<io::Result<Vec<_>>>()?;
         let aim = |&address: &SocketAddr| {
@@ -102,7 +99,7 @@ impl Gui {
         Poll::Pending
     }
 
-    /// Passes received inputs to `take` and sends a waiting picture. Malformed datagrams are ignored.
+    /// Malformed datagrams are ignored.
     pub(crate) fn turn(&mut self, mut take: impl FnMut(InputMessage)) {
         if let Some(frame) = self.waiting.take() {
             self.send(&frame);
@@ -205,7 +202,7 @@ impl LocalSocket {
         Ok(Self { address, both: address.is_ipv6() && !SockRef::from(socket).only_v6()? })
     }
 
-    // In the form for the socket; `None` if it cannot reach the address.
+    // `None` if the socket cannot reach the address.
     fn reaching(&self, address: SocketAddr) -> Option<SocketAddr> {
         match address {
             SocketAddr::V4(address) if self.both => Some((address.ip().to_ipv6_mapped(), address.port()).into()),
@@ -255,14 +252,12 @@ mod tests {
         DrawMessage::Lobby { parameters, players: [].into() }
     }
 
-    // The players in the next picture.
     fn received_turn(peer: &Peer) -> u8 {
         let mut buffer = [0; 100];
         assert_eq!(peer.recv(&mut buffer).unwrap(), 17);
         buffer[2]
     }
 
-    // Waits for `count` inputs.
     async fn inputs(gui: &mut Gui, count: usize) -> Vec<InputMessage> {
         let mut inputs = vec![];
         while inputs.len() < count {

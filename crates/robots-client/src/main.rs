@@ -46,10 +46,9 @@ use crate::{
     player::{GameLog, Player, Steering},
 };
 
-/// Of robots-gui, for pictures.
+/// The default of robots-gui.
 const GUI_PORT: u16 = 2024;
 
-/// The end of the error message for a server that cannot be reached.
 const HINT: &str = "is a robots server running there?";
 
 /// The check of the course starts the programs without arguments and expects exit status 1.
@@ -210,7 +209,6 @@ fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
     Ok(Steering::Bot { bot: Bot::with_level(SysRng.try_next_u32()?, level), games })
 }
 
-// Until all bots have played their games or failed.
 async fn headless(
     place: ServerLocation,
     retry: bool,

@@ -20,12 +20,11 @@ const SETTLED: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(crate) enum Steering {
     Gui,
-    /// Plays this number of complete games, or without end.
+    /// Plays `games` complete games, or without end.
     Bot {
         bot: Bot,
         games: Option<u32>,
     },
-    /// Only observes.
     Nobody,
 }
 
@@ -34,11 +33,9 @@ pub(crate) struct Player {
     pub(crate) name: ShortText,
     pub(crate) steering: Steering,
     pub(crate) gui: Option<Gui>,
-    /// Publishes the number of this client's player.
+    /// The number of this client's player, for the GUI.
     pub(crate) own: watch::Sender<Option<PlayerId>>,
-    /// Publishes the state of the connection, from the first Hello on.
     pub(crate) connection: watch::Sender<Server>,
-    /// If this client logs the course of games.
     pub(crate) log: Option<GameLog>,
 }
 
@@ -60,13 +57,10 @@ struct Connection {
 }
 
 impl Player {
-    /// Without a GUI.
     pub(crate) fn unseen(name: ShortText, steering: Steering, log: Option<GameLog>) -> Self {
         Self { name, steering, gui: None, own: watch::Sender::default(), connection: watch::Sender::default(), log }
     }
 
-    /// Runs until the games of a bot are played, if their number is limited.
-    ///
     /// # Errors
     /// When the server cannot be reached or is lost, unless `retry`; and when it sends a malformed message.
     pub(crate) async fn run(mut self, mut place: ServerLocation, retry: bool) -> anyhow::Result<()> {
@@ -206,7 +200,6 @@ impl Player {
         Ok(event.is_picture_due())
     }
 
-    // Logs the outcome of a reconnection once it is known.
     fn log_return(&self, connection: &mut Connection) {
         if connection.settled().is_some_and(|settled| settled <= connection.clock.now())
             && let Some(outcome) = outcome(&connection.client)
@@ -234,7 +227,6 @@ impl Connection {
         Self { wire, clock: Clock::start(), client, returned, greeted: None }
     }
 
-    // When the outcome of a reconnection is to be logged.
     fn settled(&self) -> Option<Time> {
         self.greeted.filter(|_| self.returned).map(|greeted| greeted.plus(SETTLED))
     }
@@ -286,7 +278,7 @@ async fn ready(gui: Option<&Gui>) {
     }
 }
 
-// Waits for `coming`. Inputs are discarded meanwhile, since they are not meant for the next server.
+// Inputs are discarded meanwhile, since they are not meant for the next server.
 async fn without_server<T>(mut gui: Option<&mut Gui>, coming: impl Future<Output = T>) -> T {
     let mut coming = pin!(coming);
     loop {
@@ -311,7 +303,6 @@ const MOST_NAMED: usize = 10;
 pub(crate) struct GameLog {
     clock: Clock,
     limit: LogLimit,
-    // Of the current game.
     players: BTreeMap<PlayerId, robots::Player>,
 }
 
@@ -361,7 +352,6 @@ fn shown(name: &str) -> String {
     isolated(&name.escape_debug().to_string()).into_owned()
 }
 
-// Deaths of each player, best first.
 fn standing(players: &BTreeMap<PlayerId, robots::Player>, scores: &BTreeMap<PlayerId, u32>) -> String {
     let mut table: Vec<(u32, PlayerId)> = scores.iter().map(|(&id, &score)| (score, id)).collect();
     table.sort_unstable();
