@@ -77,7 +77,6 @@ pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, widt
     )
 }
 
-/// Beside the result: as lines below its table, and as one line.
 pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
     if contact.keys_ignored {
         return vec!["Keys work again in a moment.".to_owned()];
@@ -106,7 +105,6 @@ pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
     lines
 }
 
-/// In time, or in turns.
 fn until_the_end(game: &GamePicture, turn: Option<Duration>) -> String {
     time_left(game, turn).map_or_else(
         || {
@@ -117,14 +115,12 @@ fn until_the_end(game: &GamePicture, turn: Option<Duration>) -> String {
     )
 }
 
-/// Known once the length of a turn is.
 pub(crate) fn time_left(game: &GamePicture, turn: Option<Duration>) -> Option<String> {
     let left = turn?.saturating_mul(u32::from(game.game_length.saturating_sub(game.turn)));
     let seconds = left.as_millis().div_ceil(1_000);
     Some(if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) })
 }
 
-/// The current problem with the client or its server.
 pub(crate) fn trouble(view: &View, contact: &Contact) -> Option<String> {
     let Contact { client, port, silence, refused, server, .. } = contact;
     match server {

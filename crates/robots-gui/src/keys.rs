@@ -9,15 +9,12 @@ pub(crate) enum Action {
     Leave,
     ToggleHelp,
     Scroll(Direction),
-    /// Keep the next robot in view.
     FollowNext,
-    /// Toggle the display of the fields that the bombs of the next turn will reach.
+    /// The fields that the bombs of the next turn will reach.
     ToggleDanger,
-    /// Toggle the table beside the final board.
     ToggleTable,
     /// Close the result of a game and join the next one, if the user plays.
     Again,
-    /// Close the result of a game.
     Proceed,
     Redraw,
     /// Stop until the shell continues the program.
@@ -31,7 +28,6 @@ pub(crate) enum Content {
     Game,
     Result,
     Help,
-    /// The notice that the window is too small.
     TooSmall,
 }
 

@@ -1,5 +1,3 @@
-//! The screen of a lobby.
-
 use std::collections::BTreeMap;
 
 use ratatui::{
@@ -23,7 +21,7 @@ use crate::{
 const FACTS_FROM: u16 = 14;
 /// A wider window has the last result at the right.
 const BESIDE_FROM: u16 = 90;
-/// The greatest width of the lobby and of the last result, and the gap between them, in columns.
+/// In columns, of the lobby and of the last result.
 const WIDEST: u16 = 60;
 const GAP: u16 = 4;
 
@@ -44,7 +42,6 @@ impl Picture<'_> {
         let bottom = area.bottom() - u16::from(hints);
         let result = view.last.as_ref();
         let beside = result.is_some() && area.width >= BESIDE_FROM;
-        // In the middle of a wide window.
         let width = if beside { (area.width - GAP) / 2 } else { area.width }.min(WIDEST);
         let used = if beside { 2 * width + GAP } else { width };
         let x = area.x + if area.width > used { (area.width - used) / 2 } else { 0 };
@@ -110,8 +107,7 @@ fn facts(parameters: &Parameters, there: usize, height: u16) -> Vec<String> {
     [format!("Players {joined}"), rest].into_iter().take(usize::from(height / 3)).collect()
 }
 
-// Lines for the last result below the list of players, including a blank line and the title: at most half of the room
-// unless the list leaves more.
+// Including a blank line and the title: at most half of the room unless the list leaves more.
 fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let wanted = lines(last.places.len() + 2);
@@ -119,7 +115,7 @@ fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     wanted.min(spare.max(room / 2))
 }
 
-// The title and as many ranks as fit, always including the user's own.
+// As many ranks as fit, always including the user's own.
 fn last_game(last: &GameResult, area: Rect, buffer: &mut Buffer) {
     let ranks = last.ranks();
     // A blank line comes first, unless the area is too low.

@@ -105,7 +105,6 @@ impl Picture<'_> {
         self.below(game, &layout, trouble, area, buffer);
     }
 
-    // The last line and, when a game is over, its table.
     fn below(&self, game: &GamePicture, layout: &Layout, trouble: Option<String>, area: Rect, buffer: &mut Buffer) {
         let view = self.view;
         let hints = layout.hints.map(|hints| Rect { x: hints.x + area.x, y: hints.y + area.y, ..hints });

@@ -1,4 +1,4 @@
-//! Results of games: the ranks of the last game, and the wins of each player.
+//! Results of games, and the wins of each player.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,11 +25,9 @@ pub(crate) struct ResultRow {
 
 #[derive(Debug, Clone)]
 pub(crate) struct GameResult {
-    /// The last picture.
     pub(crate) game: GamePicture,
     pub(crate) own: Option<PlayerId>,
     pub(crate) places: Vec<ResultRow>,
-    /// When the result became known.
     pub(crate) since: Time,
     /// Played to their end while the GUI was running, including this one.
     pub(crate) games: u32,
@@ -42,7 +40,6 @@ pub(crate) struct Tally {
     games: u32,
 }
 
-/// Whether this is the last picture of its game.
 pub(crate) const fn is_last(game: &GamePicture) -> bool {
     game.turn >= game.game_length
 }
@@ -116,7 +113,7 @@ impl GameResult {
         self.places.iter().map(rank).collect()
     }
 
-    /// The title, followed by a line for each player.
+    /// A title, and a line for each player.
     pub(crate) fn text(&self) -> String {
         let row = |Rank { rank, name, score, own }: Rank| {
             let mark = if own { '>' } else { ' ' };

@@ -11,7 +11,6 @@ use robots::PlayerId;
 use termkit::{Palette, printable};
 
 const LETTERS: u8 = 26;
-/// The first player whose label takes two characters.
 pub(crate) const FIRST_LONG_LABEL: PlayerId = PlayerId(2 * LETTERS);
 
 const COLOURS: [Color; 12] = [
@@ -39,7 +38,6 @@ pub(crate) fn label(id: PlayerId) -> (u8, Option<u8>) {
     }
 }
 
-/// The style of a player's robot and name, highlighted in view.
 pub(crate) fn style(palette: Palette, id: PlayerId, in_view: bool) -> Style {
     let own = if in_view { Modifier::REVERSED | Modifier::UNDERLINED } else { Modifier::empty() };
     palette.style(COLOURS[usize::from(id.0) % COLOURS.len()], Modifier::BOLD | own)
@@ -50,7 +48,7 @@ pub(crate) fn label_text(id: PlayerId) -> String {
     [Some(letter), number].into_iter().flatten().map(char::from).collect()
 }
 
-/// In a sentence: the label if the name is empty.
+/// Its label if the name is empty.
 pub(crate) fn called(id: PlayerId, name: &str) -> String {
     if name.trim().is_empty() { label_text(id) } else { printable(name) }
 }
@@ -67,9 +65,7 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct Roster<'a> {
     pub(crate) rows: &'a [Row],
-    /// The heading of the last column, if any.
     pub(crate) last: &'a str,
-    /// Right-aligned.
     pub(crate) at_right: bool,
     pub(crate) in_view: Option<PlayerId>,
     pub(crate) palette: Palette,
@@ -81,7 +77,6 @@ const LABEL: usize = 4;
 const NAME: usize = 6;
 
 impl Roster<'_> {
-    // And the number of hidden rows.
     fn cut(&self, room: usize) -> (Vec<&Row>, usize) {
         if self.rows.len() <= room {
             return (self.rows.iter().collect(), 0);

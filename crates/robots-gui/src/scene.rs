@@ -31,7 +31,6 @@ pub(crate) struct Scene {
     window: Size,
     fields: Vec<Field>,
     in_view: Option<PlayerId>,
-    // A field whose row and column are marked.
     pointed_at: Option<(Place, Style)>,
     palette: Palette,
 }
@@ -90,7 +89,6 @@ impl Scene {
         self
     }
 
-    /// Marks the row and column of a player's robot.
     pub(crate) fn pointing_at(mut self, game: &GamePicture, id: PlayerId) -> Self {
         let found = game.player_positions.get(&id).and_then(|&position| place(game, position));
         self.pointed_at = found.map(|place| (place, style(self.palette, id, false)));
@@ -111,7 +109,7 @@ impl Scene {
         inside.then(|| usize::from(row) * usize::from(self.window.width) + usize::from(column))
     }
 
-    /// Each field has this size, the first at the top left corner of `area`.
+    /// The top left field is at the top left corner of `area`.
     pub(crate) fn render(&self, field: Size, area: Rect, buffer: &mut Buffer) {
         for row in 0..self.window.height {
             for column in 0..self.window.width {
@@ -192,11 +190,9 @@ impl Scene {
     }
 }
 
-/// Of a field, below robots and bombs.
 #[derive(Debug, Clone, Copy)]
 struct Ground {
     fill: (u8, Style),
-    /// Of an empty field.
     mark: Option<(u8, Style)>,
 }
 

@@ -16,17 +16,17 @@ use robots::InputMessage;
 use tokio::{net::UdpSocket, time::sleep};
 use tracing::{debug, warn};
 
-/// After a system error, so that a persistent error does not use up processor time.
+/// The pause after a system error, so that a persistent error does not use up processor time.
 const TROUBLE: Duration = Duration::from_millis(20);
 
-/// A socket connected to one address of the client at a time, so that the system reports a refusal. The sender then
-/// switches to the next address.
+/// A socket is connected to one address at a time, so that the system reports a refusal. The sender then switches to
+/// the next address.
 #[derive(Debug)]
 pub(crate) struct Sender {
     addresses: Vec<SocketAddr>,
     current: usize,
     way: SocketPair,
-    // And the number of addresses that have refused it.
+    // The newest key, and the number of addresses that have refused it.
     newest: Option<InputMessage>,
     refusals: usize,
 }
@@ -61,17 +61,16 @@ impl Sender {
         self.send_newest();
     }
 
-    /// Whether all addresses have refused the newest key.
     pub(crate) const fn is_refused(&self) -> bool {
         self.refusals >= self.addresses.len()
     }
 
-    /// The client is reachable, because it has sent a picture.
+    /// Its picture shows that the client is reachable.
     pub(crate) const fn record_picture(&mut self) {
         self.refusals = 0;
     }
 
-    /// Waits until the system reports that the current address refuses datagrams. Cancel safe.
+    /// Cancel safe.
     pub(crate) async fn refused(&self) {
         loop {
             match self.way.waiting.recv(&mut [0; 1]).await {
@@ -164,9 +163,8 @@ pub enum Server {
 pub struct Contact {
     /// As the user typed it.
     pub(crate) client: String,
-    /// The port that receives pictures.
     pub(crate) port: u16,
-    /// The time since the last picture, if it is suspiciously long.
+    /// If it is suspiciously long.
     pub(crate) silence: Option<Duration>,
     /// Once measured.
     pub(crate) turn_duration: Option<Duration>,
@@ -174,13 +172,12 @@ pub struct Contact {
     pub(crate) refused: bool,
     pub(crate) server: Server,
     pub(crate) keys_ignored: bool,
-    /// Datagrams that could not be decoded as pictures.
     pub(crate) unreadable: u64,
 }
 
 /// The silence in a game that is reported, unless its turns are longer.
 const IN_GAME: Duration = Duration::from_secs(3);
-/// In the lobby, where pictures come only when a player joins.
+/// The silence in the lobby, where pictures come only when a player joins.
 const IN_LOBBY: Duration = Duration::from_secs(30);
 
 /// The turns that are measured before their length is shown, and the number of turns in the median.
@@ -196,7 +193,6 @@ pub(crate) struct Pulse {
     last: Time,
     // Of the last picture, if it was one of a game.
     turn: Option<u16>,
-    // The durations of the latest turns.
     turns: VecDeque<Duration>,
     heard: bool,
 }
@@ -237,12 +233,10 @@ impl Pulse {
         turns.get(turns.len() / 2).copied()
     }
 
-    /// Once enough turns are measured.
     pub(crate) fn turn_duration(&self) -> Option<Duration> {
         self.median().filter(|_| self.turns.len() >= MEASURED)
     }
 
-    /// If longer than expected.
     pub(crate) fn silence(&self, now: Time) -> Option<Duration> {
         let allowed = match (self.heard, self.turn) {
             (true, None) => IN_LOBBY,

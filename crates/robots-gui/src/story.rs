@@ -14,21 +14,17 @@ use robots::{Blast, Board, GamePicture, Parameters, PlayerId, Position};
 
 use crate::roster::called;
 
-/// How long an event is displayed.
 const NEWS: Duration = Duration::from_secs(3);
 /// How long the user's own robot is marked after it has respawned.
 const POINTING: Duration = Duration::from_millis(1_200);
-/// Each phase of the mark, on or off.
+/// The length of each phase of the blinking mark, on or off.
 const BLINK: Duration = Duration::from_millis(200);
-/// In one line.
 const MAX_NAMES: usize = 3;
 /// The maximum number of blasts computed for one picture. A window shows fewer.
 const MAX_BLASTS: usize = 1_024;
 
-/// A bomb: its field and the turn of its explosion.
 type Fuse = (Position, u32);
 
-/// State beyond the newest picture.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Story {
     // Set in the lobby; unknown if the GUI was started during a game.
@@ -50,7 +46,6 @@ impl Story {
         };
     }
 
-    /// From the point of view of the player `own`.
     pub(crate) fn game(&mut self, now: Time, own: Option<PlayerId>, before: Option<&GamePicture>, game: &GamePicture) {
         let before = before.filter(|before| before.turn.checked_add(1) == Some(game.turn));
         let mut old = std::mem::take(&mut self.owners);
@@ -121,7 +116,6 @@ impl Story {
         if able.len() == new { able } else { vec![None; new] }
     }
 
-    /// While it is displayed.
     pub(crate) fn news(&self, now: Time) -> Option<&str> {
         self.news.as_ref().filter(|(at, _)| now.since(*at) < NEWS).map(|(_, text)| &**text)
     }
@@ -130,7 +124,6 @@ impl Story {
         self.pointing(now).is_some_and(|since| (since.as_millis() / BLINK.as_millis()).is_multiple_of(2))
     }
 
-    /// Whether the screen is animated.
     pub(crate) fn is_moving(&self, now: Time) -> bool {
         self.pointing(now).is_some()
     }
@@ -165,7 +158,6 @@ fn name(game: &GamePicture, id: PlayerId) -> String {
     called(id, game.players.get(&id).map_or("", |player| &player.name))
 }
 
-// The first few names, and the number of the remaining ones.
 fn names(game: &GamePicture, ids: &[PlayerId]) -> String {
     let mut names: Vec<String> = ids.iter().take(MAX_NAMES).map(|&id| name(game, id)).collect();
     if ids.len() > MAX_NAMES {
@@ -200,8 +192,7 @@ mod tests {
 
     const NOW: Time = Time::ZERO;
 
-    // The event after a game in which Ann, Bob and Cid are in a corner each, bombs are placed, and players are
-    // destroyed. `skip` omits the first picture with the bombs.
+    // Ann, Bob and Cid are in a corner each. `skip` omits the first picture with the bombs.
     fn news_of(own: Option<u8>, placed: &[(u16, u16)], destroyed: &[u8], skip: bool) -> Option<String> {
         let mut story = Story::default();
         story.lobby(&parameters());

@@ -25,7 +25,7 @@ use crate::{
 pub(crate) const SMALLEST: Size = Size::new(12, 3);
 /// Columns and rows of fields per key.
 const SCROLL: (i32, i32) = (6, 4);
-/// At least, even if the next game starts.
+/// How long a result is shown at least, even if the next game starts.
 const RESULT: Duration = Duration::from_secs(5);
 
 /// The player whose robot is kept in view.
@@ -63,15 +63,12 @@ enum Look {
     Around,
 }
 
-// Of the last result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Showing {
-    // The newest picture.
     #[default]
     Newest,
     // The final board, with the table.
     Table,
-    // The final board alone.
     FinalBoard,
 }
 
@@ -183,7 +180,7 @@ impl View {
         self.help = false;
     }
 
-    /// No pictures arrive after the loss of the server. Returns whether it ended a game.
+    /// No pictures arrive after that. Returns whether it ended a game.
     pub(crate) fn server_gone(&mut self, now: Time) -> bool {
         self.now = now;
         match self.newest.clone() {
@@ -199,7 +196,6 @@ impl View {
         self.newest.as_ref()
     }
 
-    /// Of the last game, if one has ended.
     pub(crate) fn result_text(&self) -> Option<String> {
         self.last.as_ref().map(GameResult::text)
     }
@@ -218,7 +214,6 @@ impl View {
         self.camera.follow(size, fields, focus);
     }
 
-    /// Whether the screen is animated.
     pub(crate) fn is_moving(&self, now: Time) -> bool {
         self.story.is_moving(now)
     }
@@ -252,7 +247,7 @@ impl View {
         };
     }
 
-    /// Closes the result. Returns whether the newest picture is a lobby, where the user can join.
+    /// Returns whether the newest picture is a lobby, where the user can join.
     pub(crate) const fn proceed(&mut self) -> bool {
         self.showing = Showing::Newest;
         matches!(self.newest, Some(DrawMessage::Lobby { .. }))
@@ -289,7 +284,7 @@ impl View {
         self.window.width < SMALLEST.width || self.window.height < SMALLEST.height
     }
 
-    /// The final board while the user looks at the result.
+    /// A final board while the user looks at the result.
     pub(crate) fn game(&self) -> Option<&GamePicture> {
         match (self.showing, &self.last, &self.newest) {
             (Showing::Table | Showing::FinalBoard, Some(last), _) => Some(&last.game),
@@ -298,7 +293,6 @@ impl View {
         }
     }
 
-    /// If it is in the game.
     pub(crate) fn own(&self, players: &BTreeMap<PlayerId, Player>) -> Option<PlayerId> {
         match (self.showing, &self.last) {
             (Showing::Table | Showing::FinalBoard, Some(last)) => last.own,
@@ -321,7 +315,6 @@ impl View {
         told.or(before).filter(|id| players.contains_key(id))
     }
 
-    /// The player whose robot is kept in view.
     pub(crate) fn in_view(&self, players: &BTreeMap<PlayerId, Player>) -> Option<PlayerId> {
         match self.look {
             Look::AsTold => self.own(players),
@@ -330,12 +323,10 @@ impl View {
         }
     }
 
-    /// Whether the user has requested to join the coming game.
     pub(crate) fn has_asked(&self) -> bool {
         self.joining == Joining::Asked
     }
 
-    /// Whether the user is known to be a spectator of this game.
     pub(crate) fn looks_on(&self, players: &BTreeMap<PlayerId, Player>) -> bool {
         match self.role {
             Some(UserRole::Player) => self.own(players).is_none(),
@@ -371,21 +362,18 @@ const FIELDS: [Size; 7] = [
 ];
 /// The least width of a field that has room for a bomb beside a label of two characters.
 const LONG_LABEL: u16 = 3;
-/// Columns and rows of a frame.
 const FRAME: u16 = 2;
 
-/// In fields.
 pub(crate) const fn size(game: &GamePicture) -> Size {
     Size::new(game.size_x, game.size_y)
 }
 
-/// Positions in a window, counted from its top left corner.
+/// Counted from the top left corner of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// With its frame, if any.
     pub(crate) board: Rect,
     pub(crate) framed: bool,
-    /// In columns and rows.
     pub(crate) field: Size,
     pub(crate) scores: Option<Rect>,
     pub(crate) hints: Option<Rect>,
@@ -432,7 +420,6 @@ impl Layout {
         Self { board: Rect::new(x, y, across, down), framed: whole.is_some(), field, scores, hints }
     }
 
-    /// In fields.
     pub(crate) fn fields(self) -> Size {
         let inner = self.inner();
         Size::new(inner.width / self.field.width, inner.height / self.field.height)

@@ -32,7 +32,7 @@ const BUFFER: usize = 1 << 16;
 const BURST: usize = 64;
 /// Unreadable datagrams that are logged individually. After that, only every power of two is.
 const LOGGED: u64 = 20;
-/// After a receive error.
+/// The pause after a receive error.
 const TROUBLE: Duration = Duration::from_millis(20);
 /// The interval at which texts about elapsed time are updated.
 const TICK: Duration = Duration::from_secs(1);
@@ -45,7 +45,6 @@ const JOIN: InputMessage = InputMessage::PlaceBomb;
 
 #[derive(Debug)]
 enum CloseReason {
-    // By key or by signal.
     Left,
     #[expect(dead_code, reason = "it is logged")]
     HungUp(io::Error),
@@ -55,7 +54,6 @@ enum CloseReason {
 #[derive(Debug)]
 pub struct Left {
     why: CloseReason,
-    // Of the last game, if one has ended.
     result: Option<String>,
 }
 
@@ -82,7 +80,7 @@ pub struct Window {
     server: Option<watch::Receiver<Server>>,
     pulse: Pulse,
     clock: Clock,
-    // After an error, no datagrams are received until this time.
+    // No datagrams are received until then.
     rest: Instant,
     buffer: Box<[u8]>,
 }
