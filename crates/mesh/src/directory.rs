@@ -69,6 +69,7 @@ pub struct NodeValue {
     /// Whether the node rejects further rooms.
     #[serde(default)]
     pub draining: bool,
+    /// The rules that the node can run; see [`RoomValue::needs`].
     #[serde(default)]
     pub runs: Vec<String>,
     /// All nodes that joined up to this revision are known. Earlier versions do not send it.
@@ -98,12 +99,12 @@ impl HeartbeatValue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// On the disk of the node, with an asynchronous copy in the mesh, from which another node takes over if this one
-    /// does not return in time. While the broker is unreachable, the room continues as long as all other nodes promise
-    /// not to take it over.
+    /// The state is on the disk of the node, with an asynchronous copy in the mesh, from which another node takes over
+    /// if this one does not return in time. While the broker is unreachable, the room continues as long as all other
+    /// nodes promise not to take it over.
     Node,
-    /// Stored in the cluster before it is published, so a takeover loses nothing. The room pauses while the broker is
-    /// unreachable.
+    /// The state is stored in the cluster before it is published, so a takeover loses nothing. The room pauses while
+    /// the broker is unreachable.
     Cluster,
 }
 
@@ -111,7 +112,7 @@ pub enum Durability {
 pub struct Holder {
     pub node: Name,
     pub identity: Name,
-    /// Of the node that made the claim.
+    /// The life that made the claim.
     pub life: Revision,
 }
 
@@ -139,7 +140,7 @@ pub enum Value {
     Code(Name),
     Common(String),
     Heartbeat(HeartbeatValue),
-    /// Cannot be decoded by this version. Its key is taken.
+    /// A value that this version cannot decode. Its key is taken.
     #[serde(skip)]
     Unknown,
 }

@@ -38,7 +38,7 @@ pub struct Append {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
-    /// By this attempt or an earlier one.
+    /// This attempt or an earlier one has stored the record.
     Stored(Sequence),
     /// The fence of a later claim: no further record is stored under the older one.
     Fenced(Fence),
@@ -67,7 +67,7 @@ pub(crate) struct Head {
     pub(crate) kind: Kind,
     /// The previous record.
     pub(crate) after: Sequence,
-    /// Since the anchor, and when it was written, in seconds.
+    /// Records and bytes since the anchor, and when it was written, in seconds.
     pub(crate) records: u32,
     pub(crate) bytes: u64,
     pub(crate) anchored: u64,
@@ -84,7 +84,8 @@ pub(crate) struct Record {
 
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// With this head if the last record is unchanged. Records before the sequence are no longer needed.
+    /// Store the record with this head if the last record is unchanged. Records before the sequence are no longer
+    /// needed.
     Store(Head, Option<Sequence>),
     Refuse(Appended),
 }
@@ -160,7 +161,7 @@ pub(crate) fn open(name: &Name, last: Option<&Record>, fence: Fence) -> Result<H
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
     Shown,
-    /// Without content, or before the first anchor.
+    /// The record has no content, or precedes the first anchor.
     Hidden,
     /// Reading restarts at the last anchor.
     Gap,

@@ -45,7 +45,7 @@ pub struct BrokerSettings {
     /// Servers of one cluster: `nats://HOST:PORT`, or `nats://USER:PASSWORD@HOST:PORT`; `tls://` encrypts. One
     /// reachable server is enough.
     pub servers: Vec<String>,
-    /// Of stream names. Arcades with different prefixes share a broker without sharing data.
+    /// Arcades with different prefixes share a broker without sharing data.
     pub prefix: Name,
     pub limits: Limits,
 }

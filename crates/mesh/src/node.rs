@@ -27,7 +27,7 @@ use crate::{Delta, Directory, Durability, Fence, Key, MeshError, Name, Revision,
 pub const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How long a node owns its rooms after it has sent a stored heartbeat.
 pub const LEASE: Duration = Duration::from_secs(10);
-/// When other nodes consider a node dead, since its last heartbeat arrived. The ratio to [`LEASE`], 3 to 2, is the
+/// How long after the last received heartbeat other nodes consider a node dead. The ratio to [`LEASE`], 3 to 2, is the
 /// tolerated difference in clock speed.
 pub const EXPIRY: Duration = Duration::from_secs(15);
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
@@ -44,11 +44,12 @@ enum Plan {
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub name: Name,
-    /// Of the data directory. The caller holds a lock that excludes other processes with this identity.
+    /// Identifies the data directory. The caller holds a lock that excludes other processes with this identity.
     pub identity: Name,
     pub address: String,
-    /// No takeovers from this number of rooms on; at most [`MAX_ROOMS`].
+    /// The node takes no room over once it has this number of rooms; at most [`MAX_ROOMS`].
     pub most_rooms: usize,
+    /// The rules that the node can run; see [`RoomValue::needs`](crate::RoomValue::needs).
     pub runs: Vec<String>,
     /// How long the node may continue without the directory; equal on all nodes. See [`OUTAGE`].
     pub outage: Duration,
@@ -60,12 +61,12 @@ pub struct Opening {
     pub row: String,
     /// See [`RoomValue::needs`](crate::RoomValue::needs).
     pub needs: String,
-    /// From an earlier run in this data directory. Such a room may also be taken over from a dead node.
+    /// The room is from an earlier run in this data directory. It may also be taken over from a dead node.
     pub returns: bool,
 }
 
 impl Opening {
-    /// A new room that any node can run.
+    /// The parameters of a new room that any node can run.
     pub const fn new(durability: Durability, row: String) -> Self {
         Self { durability, row, needs: String::new(), returns: false }
     }
@@ -255,7 +256,7 @@ impl Node {
         owns.then_some(fence)
     }
 
-    /// Has an entry and an unexpired lease. Readiness reports this.
+    /// Whether the node has an entry and an unexpired lease. Readiness reports this.
     pub fn is_present(&self, now: Time) -> bool {
         self.life.as_ref().is_some_and(|life| now < life.lease())
     }

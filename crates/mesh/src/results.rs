@@ -52,7 +52,7 @@ pub trait Results: Send + Sync {
 
     fn give_up<'a>(&'a self, delivery: &'a Delivery) -> Answer<'a, Result<(), MeshError>>;
 
-    /// Moved by this process.
+    /// Counts the messages that this process has moved.
     fn dead_letters(&self) -> u64;
 }
 
@@ -60,7 +60,7 @@ pub trait Results: Send + Sync {
 /// `false` if there was none.
 ///
 /// # Errors
-/// Of the queue or of `commit`. The result is redelivered, regardless of its count.
+/// Returns the error of the queue or of `commit`. The result is redelivered, regardless of its count.
 pub async fn consume_result<E: From<MeshError>>(
     results: &dyn Results,
     commit: impl AsyncFnOnce(&Name, &Bytes) -> Result<Committed, E>,

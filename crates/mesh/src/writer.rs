@@ -19,7 +19,7 @@ pub enum LogRequest {
 
 impl LogRequest {
     /// # Errors
-    /// Of the journal. The reply is [`LogReply::Failed`].
+    /// Returns the error of the journal. The reply is [`LogReply::Failed`].
     pub async fn of_journal(&self, journals: &dyn Journals, name: &Name) -> Result<LogReply, MeshError> {
         Ok(match self {
             Self::Open(fence) => LogReply::Appended(journals.open(name, *fence).await?),
@@ -28,10 +28,10 @@ impl LogRequest {
         })
     }
 
-    /// Supports only appends.
+    /// An event stream supports only appends.
     ///
     /// # Errors
-    /// Of the events. The reply is [`LogReply::Failed`].
+    /// Returns the error of the events. The reply is [`LogReply::Failed`].
     pub async fn of_events(&self, events: &dyn Events, room: &Name) -> Result<LogReply, MeshError> {
         Ok(match self {
             Self::Append(append) => LogReply::Appended(events.publish(room, append).await?),
@@ -72,7 +72,7 @@ pub struct Writer {
     step: Step,
     // Where to restart if the log has changed unexpectedly.
     again: Step,
-    // As for the first write after the log was opened.
+    // Whether the next piece must be an anchor, as after the log was opened.
     wants_anchor: bool,
     waiting: VecDeque<(u64, bool, Bytes)>,
     waiting_bytes: usize,
@@ -191,7 +191,7 @@ impl Writer {
 
     /// Returns the journal after it was read.
     pub fn reply(&mut self, now: Time, ticket: Ticket, reply: LogReply) -> Option<Vec<Piece>> {
-        // Late, of an earlier attempt. The later attempt receives its own reply.
+        // A late reply to an earlier attempt. The later attempt receives its own reply.
         if self.pending.is_none_or(|(pending, _)| pending != ticket) {
             return None;
         }
@@ -215,7 +215,7 @@ impl Writer {
                 }
             }
             (Step::Append(_), LogReply::Appended(Appended::AnchorDue)) => self.wants_anchor = true,
-            // It expired, or an operator has removed it.
+            // The log expired, or an operator has removed it.
             (Step::Append(_), LogReply::Appended(Appended::Misplaced(_))) => {
                 self.step = self.again;
                 self.wants_anchor = true;

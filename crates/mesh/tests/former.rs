@@ -22,7 +22,7 @@ pub(crate) struct VersionedNode {
 #[derive(Debug)]
 struct Former {
     key: Key,
-    // Of the entry: the last value that was sent, and the last known revision.
+    // The last value of the entry that was sent, and its last known revision.
     value: Option<NodeValue>,
     last: Revision,
     // With a life, the node regards the write of the entry as a separate heartbeat of this life.

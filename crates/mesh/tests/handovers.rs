@@ -216,7 +216,7 @@ fn comes_back(is_lost: bool) {
         Entry { revision: Revision(revision), value: Value::Room(room) }
     };
     let mut out = vec![];
-    // Of an earlier life; it arrives late.
+    // The claim of an earlier life arrives late.
     let holder = Holder { node: name("ann"), identity: name("disk-of-ann"), life: Revision(0) };
     assert!(life > Revision(0));
     node.input(at, Input::Delta(Delta::Put(Key::Room(room.clone()), entry(40, Some(holder)))), &mut out);

@@ -318,7 +318,7 @@ async fn lasting_entry_outlives_the_directory() {
     let revision = stored(nats.write(&lasting, Some(&secret), None).await.unwrap());
     stored(nats.write(&code("A"), Some(&text("Ann")), None).await.unwrap());
     let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
-    // As if all entries had expired.
+    // This has the effect of an expiry of all entries.
     plain.delete_stream(format!("KV_{}-directory", place.prefix)).await.unwrap();
     let nats = connect(&place).await;
     assert_eq!(nats.entry(&code("A")).await, Ok(None));

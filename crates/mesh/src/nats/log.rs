@@ -26,7 +26,7 @@ const ATTEMPTS: usize = 8;
 pub(super) struct Logs {
     stream: Stream,
     bounds: Bounds,
-    // Of the logs that this node appends to, without bodies.
+    // The last records of logs that this node appends to, without bodies.
     last: Mutex<HashMap<Name, Record>>,
 }
 
@@ -253,7 +253,7 @@ impl Journals for Nats {
 
     fn remove<'a>(&'a self, journal: &'a Name, fence: Fence) -> Answer<'a, Result<bool, MeshError>> {
         Box::pin(async move {
-            // First, so that no node appends under a smaller fence in between.
+            // Raise the fence first, so that no node appends under a smaller one in between.
             let Appended::Stored(last) = self.0.journals.open(journal, fence, true).await? else { return Ok(false) };
             let logs = &self.0.journals;
             let what = format!("remove journals.{journal}");

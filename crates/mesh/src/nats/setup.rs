@@ -28,7 +28,7 @@ const LOOKS: usize = 3;
 const COPIES: usize = 3;
 
 const ENTRY_AGE: Duration = Duration::from_secs(ENTRY_AGE_SECONDS);
-/// For a bucket with at most one entry per node.
+/// The limit of a bucket with at most one entry per node.
 const SMALL_BYTES: i64 = 1 << 20;
 const DEAD_LETTERS_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const DEAD_LETTERS_BYTES: i64 = 16 << 20;
@@ -116,7 +116,7 @@ impl Broker {
     pub(super) async fn version(&self) -> Result<String, MeshError> {
         let mut account = self.context.query_account().await;
         for _ in 1..LOOKS {
-            // After a start, servers do not answer until they have elected a leader, for some seconds.
+            // After a start, servers do not answer for some seconds, until they have elected a leader.
             if account.is_err() {
                 account = self.context.query_account().await;
             }

@@ -100,7 +100,7 @@ impl Node {
         Some(life.lease().max(all))
     }
 
-    // A heartbeat is missing that should have been stored by now.
+    // Whether a heartbeat is missing that should have been stored by now.
     fn doubts(&self, now: Time) -> bool {
         self.life.as_ref().is_none_or(|life| now.plus(LEASE) >= life.lease().plus(HEARTBEAT + REQUEST_AGAIN))
     }
@@ -128,7 +128,7 @@ impl Node {
         LeaseGrant::For(until.since(now))
     }
 
-    // Ended, or a write that ends them may still be stored.
+    // Whether heartbeats have ended, or a write that ends them may still be stored.
     fn ends_heartbeats(&self, name: &Name, life: Revision) -> bool {
         let last = self.view.last_heartbeat(name);
         let expiring = self.leases.ending_heartbeats.get(name);
@@ -143,7 +143,7 @@ impl Node {
         self.leases.given.get(name).map_or(due, |given| due.max(*given))
     }
 
-    // The node requests promises from this one, if it still runs.
+    // Whether the node requests promises from this one, if it still runs.
     fn is_known_to(&self, name: &Name, entry: &Entry) -> bool {
         let has_seen = self.life.as_ref().is_some_and(|life| entry.seen().is_none_or(|seen| life.since <= seen));
         has_seen || entry.life().is_some_and(|life| self.leases.met.get(name) == Some(&life))

@@ -199,7 +199,7 @@ impl Node {
         let Some(life) = self.life.as_mut().filter(|life| Some(life.since) == of) else { return };
         match written {
             Written::Stored(revision) => {
-                // Counts from before the send; other nodes receive the heartbeat later.
+                // The lease counts from before the send; other nodes receive the heartbeat later.
                 (life.heartbeat, life.heartbeat_lease) = (Some(revision), at.plus(LEASE));
                 self.next_heartbeat = at.plus(HEARTBEAT);
                 if self.life.as_ref().is_some_and(|life| life.lease() > now) {
@@ -236,7 +236,7 @@ impl Node {
         }
     }
 
-    // Due earlier if joined nodes still have to be confirmed.
+    // The entry is due earlier if joined nodes still have to be confirmed.
     fn entry_due(&self, at: Time) -> Time {
         let is_known = !self.view.has_newcomers(&self.settings.name, self.last_write.seen);
         at.plus(if self.last_write.apart && is_known { TOUCH } else { HEARTBEAT })
@@ -246,7 +246,7 @@ impl Node {
         let due = self.entry_due(at);
         match (written, &mut self.life) {
             (Written::Stored(revision), Some(life)) => {
-                // Counts from before the send; other nodes receive the write later.
+                // The lease counts from before the send; other nodes receive the write later.
                 (life.entry_lease, life.apart) = (at.plus(LEASE), self.last_write.apart);
                 life.last = revision;
                 life.drains = self.last_write.drains;

@@ -27,7 +27,7 @@ pub(super) struct PendingWrite {
     ticket: Ticket,
     pub(super) at: Time,
     purpose: Purpose,
-    // At the time of the request.
+    // The life of the node at the time of the request.
     life: Option<Revision>,
 }
 

@@ -42,9 +42,9 @@ pub(super) struct Room {
     written: Time,
     needs: String,
     how: How,
-    // From an earlier run, so the node may also take it over.
+    // The room is from an earlier run, so the node may also take it over.
     returns: bool,
-    // Taken over, and the hub may not have its state yet.
+    // The room was taken over, and the hub may not have its state yet.
     unread: bool,
     aim: Aim,
     claim: Option<Claim>,
@@ -102,7 +102,7 @@ impl Node {
         }
     }
 
-    /// A room without an owner, to claim it.
+    /// Adds a room without an owner, to claim it.
     pub(super) fn adopt(&mut self, name: Name, value: &RoomValue, how: How) {
         let (durability, row, needs) = (value.durability, value.row.clone(), value.needs.clone());
         self.rooms.insert(name, Room::new(Opening { durability, row, needs, returns: false }, how));
@@ -127,7 +127,7 @@ impl Node {
         }
     }
 
-    /// After a failed write.
+    /// Writes the row again after a failure.
     pub(super) fn reschedule_row(&mut self, name: &Name) {
         if let Some(room) = self.rooms.get_mut(name) {
             room.row_changed = true;
@@ -246,7 +246,7 @@ impl Node {
             if room.claim.is_none()
                 && let Some((Some(Orphan::Takeable(how)), _)) = orphan
             {
-                // New, unless it returns from an earlier run.
+                // An opened room is new, unless it returns from an earlier run.
                 if room.how == How::New && !room.returns {
                     self.lose(&name, out);
                     self.look_at(now, &name);
@@ -331,7 +331,7 @@ impl Node {
         if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
             out.push(Output::Own(name.clone(), fence, how));
         }
-        // Under the new fence.
+        // The hub may have to suspend the room again, under the new fence.
         if room.aim == Aim::HandOver(HandoverStep::Suspending) {
             out.push(Output::Suspend(name.clone()));
         }

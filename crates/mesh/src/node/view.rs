@@ -8,11 +8,11 @@ use crate::{Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, Name, NodeValue, 
 #[derive(Debug, Default)]
 pub(super) struct View {
     seen: Revision,
-    /// Since the watch restarted.
+    /// The last change since the watch restarted.
     reached: Revision,
     /// All nodes that joined up to this revision are known.
     known: Revision,
-    /// At the last write of the own entry: `reached`, the time, and its revision.
+    /// The last write of the own entry: `reached` at that time, the time, and its revision.
     written: Option<(Revision, Time, Revision)>,
     /// Lives of nodes that are not in `nodes` and may still take rooms: from before a reset, or introduced before the
     /// watch has shown them.
@@ -100,7 +100,7 @@ impl View {
         self.others(own).any(|(_, life)| life > since)
     }
 
-    /// Certainly, not just apparently.
+    /// Whether the life is certainly over; see `seems_alive`.
     pub(super) fn is_over(&self, holder: &Holder) -> bool {
         self.over.get(&holder.node).is_some_and(|before| holder.life < *before)
     }
@@ -175,7 +175,7 @@ impl View {
         self.heartbeats.insert(name.clone(), (entry.revision, heartbeat.clone()));
     }
 
-    /// From a conflict, unless the watch has already shown a later state.
+    /// Applies an entry from a conflict, unless the watch has already shown a later state.
     pub(super) fn learn(&mut self, now: Time, key: &Key, entry: &Entry) {
         if let Key::Heartbeat(name) = key {
             // Heartbeats that are repeated, or from before the broker lost its data, are harmless.

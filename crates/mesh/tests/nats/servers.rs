@@ -24,7 +24,7 @@ impl Servers {
     pub(super) fn start(count: usize, has_jetstream: bool) -> Self {
         let begun = Instant::now();
         loop {
-            // All at the same time, so that they differ.
+            // Reserve all ports at the same time, so that they differ.
             let free: Vec<_> = (0..2 * count).map(|_| TcpListener::bind(("127.0.0.1", 0)).unwrap()).collect();
             let mut ports: Vec<u16> = free.iter().map(|listener| listener.local_addr().unwrap().port()).collect();
             drop(free);

@@ -10,7 +10,7 @@ use super::{
 };
 
 impl World {
-    // After each event.
+    // Runs after each event.
     pub(super) fn look_after(&mut self, to: usize) {
         let calls = self.machines[to].log_requests(self.now);
         self.calls(to, calls);
@@ -65,7 +65,7 @@ impl World {
         }
     }
 
-    // At every node that believes it owns the room.
+    // Players act at every node that believes it owns the room.
     pub(super) fn play(&mut self) {
         self.later(PLAY / 2..PLAY, Event::Play);
         self.open_rooms();

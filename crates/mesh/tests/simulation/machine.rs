@@ -43,9 +43,9 @@ pub(super) struct Machine {
     pub(super) cut: Option<(Time, bool)>,
     pub(super) disk: BTreeMap<Name, Vec<u32>>,
     pub(super) process: Option<Process>,
-    /// Permanently.
+    /// Whether it never returns.
     pub(super) is_lost: bool,
-    /// Without separate heartbeats.
+    /// Its program has no separate heartbeats.
     pub(super) is_former: bool,
 }
 

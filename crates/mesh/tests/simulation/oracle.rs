@@ -15,9 +15,9 @@ pub(super) struct Teller<'a> {
 
 #[derive(Debug, Default)]
 pub(super) struct Oracle {
-    /// By the last owner.
+    /// Published by the last owner.
     pub(super) told: BTreeMap<Name, Vec<u32>>,
-    // By each owner, for rooms that may lose unstored state.
+    // Published by each owner, for rooms that may lose unstored state.
     told_by: BTreeMap<(Name, Fence), Vec<u32>>,
     // What the owner with the greatest fence knows to be stored in the journal.
     stored: BTreeMap<Name, (Fence, Vec<u32>)>,

@@ -103,7 +103,7 @@ impl Running {
         self.state.is_some() && journal.stored() > 0 && !journal.wants_anchor() && journal.lag().0 == 0
     }
 
-    /// As known to this owner.
+    /// How much of the state is in the mesh, as known to this owner.
     pub(super) fn stored(&mut self) -> usize {
         while let Some((number, length)) = self.pieces.front().copied()
             && number <= self.journal.stored()
@@ -114,7 +114,7 @@ impl Running {
         self.stored
     }
 
-    /// Under the durability of the room.
+    /// How much of the state may be published.
     pub(super) fn tellable(&mut self) -> usize {
         let stored = self.stored();
         match (self.durability, &self.state) {

@@ -30,7 +30,7 @@ pub(super) const SECOND: u64 = 1_000_000_000;
 pub(super) const FAULTS: u64 = 120 * SECOND;
 /// Until the fleet has recovered, even if every node known to a lost node is gone.
 pub(super) const PATIENCE: u64 = 400 * SECOND;
-/// Without the broker.
+/// How long a node continues without the broker.
 pub(super) const OUTAGE: Duration = Duration::from_secs(60);
 pub(super) const ROOMS: usize = 8;
 /// The longest interval between actions of players, and between checks of hubs.
@@ -49,7 +49,7 @@ pub(super) struct Options {
 #[derive(Debug, Clone)]
 pub(super) enum Call {
     Directory(Ticket, WriteRequest),
-    /// To another machine.
+    /// A request to another machine.
     RequestLease(Ticket, LeaseRequest),
     Log {
         is_journal: bool,
@@ -108,7 +108,7 @@ pub(super) struct World {
     pub(super) away: Time,
     pub(super) rooms: BTreeMap<Name, Durability>,
     pub(super) inputs: u32,
-    /// Of the directory, except for heartbeats.
+    /// The last change of the directory, except for heartbeats.
     pub(super) changed: u64,
     pub(super) oracle: Oracle,
 }
