@@ -85,7 +85,7 @@ fn begin<E: Recorded>(engine: E) -> (Match<E>, SimulatedDisk) {
     (Match::begin(Arc::new(disk.clone()), Path::new("/games"), engine, journal_core::MAX_SIZE), disk)
 }
 
-/// Of a suspended server.
+/// The journal of a suspended server.
 fn finish<E: Recorded>(game: &mut Match<E>, disk: &SimulatedDisk) -> Vec<u8> {
     game.end.close();
     game.settle();

@@ -99,12 +99,12 @@ pub(crate) fn encode(value: &impl Serialize, out: &mut Vec<u8>) {
     debug_assert!(encoded, "plain data can always be encoded");
 }
 
-/// From the front of `bytes`, with its length; `None` if it is not valid.
+/// Decodes the front of `bytes`, and returns the length of this part; `None` if it is not valid.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<(T, usize)> {
     serde::decode_from_slice(bytes, CONFIG).ok()
 }
 
-/// The value must use all of `bytes`.
+/// Fails unless the value uses all of `bytes`.
 pub(crate) fn decode_all<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     match serde::decode_from_slice(bytes, CONFIG) {
         Ok((value, length)) if length == bytes.len() => Ok(value),

@@ -35,7 +35,7 @@ pub trait Copying: Debug + Send + Sync {
 
     fn flush(&self);
 
-    /// The safe position, if outputs wait for the copy.
+    /// The position up to which the copy is safe, if outputs wait for it.
     fn reached(&self) -> Option<u64>;
 
     /// Why the copy will reach no further position, so that waiting outputs are never sent.
@@ -64,7 +64,7 @@ pub enum CopyError {
 #[derive(Debug)]
 pub struct Copied {
     head: Vec<u8>,
-    // Of the next record.
+    // The position of the next record.
     position: u64,
     bytes: Vec<u8>,
 }

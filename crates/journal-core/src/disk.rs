@@ -97,7 +97,7 @@ pub struct About {
     pub modified: SystemTime,
 }
 
-/// With missing parents. All survive a power cut.
+/// Also creates missing parents. All survive a power cut.
 pub(crate) fn create_directories(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     if path.as_os_str().is_empty() || disk.is_directory(path) {
         return Ok(());

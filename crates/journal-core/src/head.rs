@@ -22,7 +22,7 @@ pub struct Head {
     program: String,
     /// Seconds since the Unix epoch.
     pub begun: u64,
-    /// Where the server listened.
+    /// The addresses on which the server listened.
     pub listen: Vec<SocketAddr>,
     /// The initial state of a part of a longer journal: an excerpt, a copy, or a segment after the first.
     pub base: Option<Snapshot>,
@@ -74,7 +74,7 @@ impl Head {
         }
     }
 
-    /// For a segment or an excerpt that begins with this state.
+    /// The head of a segment or an excerpt that begins with this state.
     #[must_use]
     pub fn with_base(mut self, base: Option<Snapshot>) -> Self {
         self.base = base;
@@ -87,7 +87,7 @@ impl Head {
         Self { id: 9, game, rules: 7, program, begun: 1_763_793_471, listen, base: None, setup }
     }
 
-    /// Those that hold at the beginning of the journal.
+    /// Sets the facts at the beginning of the journal.
     #[must_use]
     pub fn with_facts(mut self, facts: &Facts) -> Self {
         self.program.truncate(self.program().len());
@@ -102,7 +102,7 @@ impl Head {
         self.program.split('\0').next().unwrap_or_default()
     }
 
-    /// Those that hold at the beginning of the journal.
+    /// The facts at the beginning of the journal.
     pub fn facts(&self) -> Facts {
         let mut facts = Facts::new();
         let mut texts = self.program.split('\0').skip(1);

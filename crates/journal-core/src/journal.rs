@@ -16,7 +16,7 @@ use crate::{
     sink::{Current, Sink, Start},
 };
 
-/// Default limit on the bytes of a journal.
+/// Default limit on the size of a journal in bytes.
 pub const MAX_SIZE: u64 = 1 << 30;
 
 #[derive(Debug, Clone)]
@@ -25,9 +25,9 @@ pub struct Writing {
     pub scribe: Scribe,
     /// What outputs wait for.
     pub sync: SyncPolicy,
-    /// Bytes of a journal, whose oldest segments are removed above this.
+    /// Maximum size of a journal in bytes; above it, the oldest segments are removed.
     pub max: u64,
-    /// Where copies of journals go, all of one room.
+    /// The destination of copies of journals, which must be those of one room.
     pub copy: Option<Arc<dyn Copying>>,
 }
 
@@ -35,7 +35,7 @@ pub struct Writing {
 pub type Parts<E> = (Journalled<E>, JournalHold, JournalEnd);
 
 impl Writing {
-    /// On the disk of this machine.
+    /// Uses the disk of this machine.
     pub fn start(sync: SyncPolicy, max: u64) -> io::Result<Self> {
         Ok(Self { disk: Arc::new(SystemDisk), scribe: Scribe::start()?, sync, max, copy: None })
     }

@@ -29,8 +29,8 @@ use crc32fast::{Hasher, hash};
 
 /// The first byte is not text, and the last reveals a transfer that converts line endings.
 pub(crate) const MAGIC: [u8; 8] = *b"\x8AARCADE\n";
-/// Of this layout and of the record format. Version 1 has no places, and records malformed messages as messages. Up to
-/// version 2, an arrival has a byte of the digest of the state after it.
+/// This version covers the record format too. Version 1 has no places, and records malformed messages as messages. Up
+/// to version 2, an arrival has a byte of the digest of the state after it.
 pub(crate) const VERSION: u16 = 3;
 const OLDEST: u16 = 1;
 pub(crate) const RECORDS: u64 = 1_536;
@@ -47,7 +47,7 @@ const DIRECT: &[u8] = b"direct";
 pub enum State {
     /// Being written, or left by a killed server.
     Open,
-    /// Complete.
+    /// Closed in an orderly way, and complete.
     Closed,
     /// Given up while the match continued, because the disk was full or failed.
     Cut,
@@ -61,9 +61,9 @@ impl State {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SegmentPosition {
-    /// From 1.
+    /// Counted from 1.
     pub(crate) number: u32,
-    /// Of the first record after the head; `None` in the first segment, whose positions are its offsets.
+    /// The first record after the head; `None` in the first segment, whose positions are its offsets.
     pub(crate) position: Option<u64>,
 }
 

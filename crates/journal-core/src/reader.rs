@@ -36,7 +36,7 @@ pub enum ReadError {
         "the record at offset {offset} is damaged: {what}; the file was changed after it was written, so use an intact copy"
     )]
     Damaged {
-        /// In the segment.
+        /// The offset in the segment.
         offset: u64,
         what: &'static str,
     },
@@ -64,7 +64,7 @@ pub struct Reader<R> {
     status: Status,
     // Shared by clones: it may contain a map or a state.
     head: Arc<Head>,
-    // Of the segment that was just entered.
+    // The head of the segment that was just entered.
     entered: Option<Arc<Head>>,
     segment: u32,
     positions: Positions,
@@ -78,7 +78,7 @@ pub struct Reader<R> {
     torn: u64,
 }
 
-/// Between two records. Reading continues here after the journal has grown:
+/// A position between two records, at which reading can continue after the journal has grown:
 /// [`Journal::reader_at`](crate::Journal::reader_at).
 #[derive(Debug, Clone)]
 pub struct Bookmark {
@@ -89,12 +89,12 @@ pub struct Bookmark {
     slots: BTreeMap<u32, PeerId>,
 }
 
-/// Not read yet.
+/// A segment that is not read yet.
 #[derive(Debug, Clone)]
 struct Following<R> {
     source: R,
     length: u64,
-    // Of its first record.
+    // The position of its first record.
     position: u64,
 }
 
@@ -190,7 +190,7 @@ impl<R: Read> Reader<R> {
         Ok(true)
     }
 
-    /// Without decoding.
+    /// Decodes no records.
     pub(crate) fn skip_to_end(&mut self) -> Result<(), ReadError> {
         loop {
             match self.raw()? {
@@ -209,7 +209,7 @@ impl<R: Read> Reader<R> {
         self.version
     }
 
-    /// From 1.
+    /// Counted from 1.
     pub const fn segment(&self) -> u32 {
         self.segment
     }
@@ -220,7 +220,7 @@ impl<R: Read> Reader<R> {
         self.entered.take()
     }
 
-    /// Of the next record: its offset, if the journal were one file.
+    /// The next record's offset, if the journal were one file.
     pub const fn position(&self) -> u64 {
         self.positions.position(self.offset)
     }
@@ -238,7 +238,7 @@ impl<R: Read> Reader<R> {
         self.offset
     }
 
-    /// At the end: bytes after the last complete record.
+    /// Bytes after the last complete record, once the end is reached.
     pub const fn torn(&self) -> u64 {
         self.torn
     }
@@ -354,7 +354,7 @@ impl<R: Read> Reader<R> {
         Ok(Raw::Whole)
     }
 
-    // Damage or a torn end, depending on the offset.
+    // An invalid record is damage or a torn end, depending on the offset.
     fn invalid(&mut self, what: &'static str) -> Result<Raw, ReadError> {
         if self.offset < self.status.synced.max(self.status.end) {
             return Err(ReadError::Damaged { offset: self.offset, what });
@@ -374,7 +374,7 @@ impl<R: Read> Reader<R> {
 }
 
 impl<R: Read + io::Seek> Reader<R> {
-    /// To the first record that `snapshot` does not include. It must belong to this journal, and not to a segment
+    /// Moves to the first record that `snapshot` does not include. It must belong to this journal, and not to a segment
     /// before the present one.
     pub fn go_to(&mut self, snapshot: &Snapshot) -> Result<(), ReadError> {
         while self.following.front().is_some_and(|next| next.position <= snapshot.offset) {

@@ -29,7 +29,7 @@ pub(crate) const MAX_BODY: usize = 32 << 20;
 pub const MAX_FACT: usize = 4 << 10;
 /// Facts that hold at the same time.
 pub const MAX_FACTS: usize = 8_192;
-/// Of a snapshot record that contains a [`Fact`] instead of a state.
+/// Marks a snapshot record that contains a [`Fact`] instead of a state.
 const TIME_OF_FACTS: Time = Time::from_nanos(u64::MAX);
 
 pub(crate) const MESSAGE: u64 = 0;
@@ -68,9 +68,9 @@ pub struct Peer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
     Mark(Mark),
-    /// At an earlier time.
+    /// The state at an earlier time.
     Snapshot(Snapshot),
-    /// After a restart.
+    /// The match was resumed after a restart.
     Resumed {
         /// Seconds since the Unix epoch.
         at: u64,
@@ -100,7 +100,7 @@ pub struct Fact {
 pub type Facts = BTreeMap<String, String>;
 
 impl Fact {
-    /// Short enough, and without the zero byte that separates facts in a [`Head`](crate::Head).
+    /// Whether it is short enough, and has no zero byte, which separates facts in a [`Head`](crate::Head).
     pub(crate) fn is_valid(&self) -> bool {
         let Self { key, value } = self;
         key.len() + value.len() <= MAX_FACT && !key.contains('\0') && !value.contains('\0')
@@ -127,9 +127,9 @@ pub struct Mark {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     pub mark: Mark,
-    /// Of the first record that it does not include.
+    /// The first record that it does not include.
     pub offset: u64,
-    /// Of the record before that.
+    /// The checksum of the record before that.
     pub sum: u32,
     pub next_peer: PeerId,
     pub peers: Vec<(u32, Peer)>,
@@ -243,7 +243,7 @@ pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// With recomputed checksums.
+/// Recomputes the checksums.
 pub(crate) fn copy(records: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     let mut rest = records;
     while let Some((front, body)) = lengths(rest) {
@@ -260,7 +260,7 @@ pub(crate) fn lengths(front: &[u8]) -> Option<(usize, usize)> {
     Some((prefix + 4, length))
 }
 
-/// Complete records that follow a record with the checksum `sum`.
+/// Whether these are complete records that follow a record with the checksum `sum`.
 pub(crate) fn are_whole(records: &[u8], mut sum: u32) -> bool {
     let mut rest = records;
     while let Some((front, body)) = lengths(rest) {

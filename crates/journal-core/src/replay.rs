@@ -107,7 +107,6 @@ impl<E: Recorded> Replay<E> {
         Ok(())
     }
 
-    /// At the current arrival.
     pub const fn diverges(&self, what: &'static str) -> Divergence {
         Divergence { same: self.same, arrival: self.arrivals, what }
     }

@@ -21,7 +21,7 @@ use crate::{
     sink::{Current, Start},
 };
 
-/// Before the end: peers closed in this time receive their last messages again, which may not have been sent.
+/// Peers closed this long before the end receive their last messages again, which may not have been sent.
 const FAREWELLS: Duration = Duration::from_secs(1);
 /// Replaces an address that cannot be parsed.
 const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
@@ -51,7 +51,7 @@ pub enum ResumeError {
     None(&'static str),
 }
 
-/// To a peer that was closed just before the end.
+/// The last messages to a peer that was closed just before the end.
 #[derive(Debug, Clone)]
 pub struct LastFrames {
     pub peer: Peer,
@@ -68,11 +68,11 @@ pub struct Resumable<E: Recorded> {
     /// Peers that receive their last messages again.
     pub farewells: Vec<LastFrames>,
     pub facts: Facts,
-    /// After the last complete record.
+    /// Lost bytes after the last complete record.
     pub torn: u64,
     pub journal: PathBuf,
     segments: Segments,
-    // Of the records in the last segment.
+    // The end of the records in the last segment.
     end: u64,
     sum: u32,
     replay: Replay<E>,
@@ -95,13 +95,13 @@ impl<E: Recorded> Resumable<E> {
         if broken {
             return Err(ResumeError::Broken);
         }
-        // The last segment: the replay may begin in an earlier one.
+        // Checks the last segment, since the replay may begin in an earlier one.
         if opened.last()?.state() == State::Cut {
             return Err(ResumeError::Cut);
         }
         let head = reader.head().clone();
         if !head.has_rules_of::<E>() {
-            // States whether the game or the rules differ.
+            // The error states whether the game or the rules differ.
             head.setup::<E>()?;
             return Err(head.other_rules::<E>().into());
         }
@@ -212,7 +212,7 @@ fn address(peer: &Peer) -> SocketAddr {
 }
 
 struct Survey {
-    // Begins early enough, with the newest snapshot that does.
+    // A segment that begins early enough, and the newest snapshot in it or later that is early enough.
     reader: Reader<Source>,
     newest: Option<Snapshot>,
     facts: Facts,
@@ -220,7 +220,7 @@ struct Survey {
     broken: bool,
 }
 
-// Early enough for the replay to include all farewells.
+// Selects a start that is early enough for the replay to include all farewells.
 fn survey(journal: &Journal) -> Result<Survey, ReadError> {
     let mut from = journal.segments().saturating_sub(1);
     loop {
@@ -249,7 +249,7 @@ fn survey(journal: &Journal) -> Result<Survey, ReadError> {
     }
 }
 
-/// Of peers that were closed in the last second.
+/// Last messages to peers that were closed in the last second.
 #[derive(Debug, Default)]
 struct Farewells {
     list: VecDeque<(Time, LastFrames)>,
@@ -287,14 +287,14 @@ impl Farewells {
     }
 }
 
-// At `path`, or the newest of the game if `path` is a directory.
+// The journal at `path`, or the newest of the game if `path` is a directory.
 fn find<E: Recorded>(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ResumeError> {
     if !disk.is_directory(path) {
         return Ok(segment::journal_of(disk, path)?);
     }
     let mut own = segment::list(disk, path)?;
     own.retain(|path| is_of(path, E::GAME));
-    // By the last write; the name contains the time of creation.
+    // Sort by the last write; the name contains the time of creation.
     own.sort_by_cached_key(|journal| {
         let segments = segment::segments(disk, journal, false).ok()?;
         segments.last()?.file.about().ok().map(|about| about.modified)
@@ -302,7 +302,7 @@ fn find<E: Recorded>(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ResumeErro
     own.pop().ok_or(ResumeError::None(E::GAME))
 }
 
-/// According to its name: journals of other games need not be read.
+/// Decides by the name: journals of other games need not be read.
 pub(crate) fn is_of(path: &Path, game: &str) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.and_then(|name| name.strip_prefix(game)).is_some_and(|rest| rest.starts_with('-'))

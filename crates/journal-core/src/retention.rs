@@ -17,10 +17,10 @@ use crate::{
 /// A limit without a value does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Retention {
-    /// Since the last write.
+    /// The time since the last write.
     pub age: Option<Duration>,
     pub count: Option<usize>,
-    /// In bytes.
+    /// The total size in bytes.
     pub size: Option<u64>,
 }
 
@@ -39,9 +39,9 @@ pub struct Found {
     /// That of its first segment.
     pub path: PathBuf,
     pub size: u64,
-    /// Of the last write.
+    /// The time of the last write.
     pub modified: SystemTime,
-    /// After its last byte; `None` if its last segment is not readable.
+    /// The position after its last byte; `None` if its last segment is not readable.
     pub end: Option<u64>,
     // Oldest first.
     segments: Vec<PathBuf>,
@@ -99,7 +99,7 @@ impl Found {
     }
 }
 
-/// In the order of their names. Reads little more than the directory.
+/// The journals in the order of their names. Reads little more than the directory.
 pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
     let mut files = BTreeMap::<PathBuf, BTreeMap<u32, (PathBuf, About)>>::new();
     let mut unfinished = BTreeMap::<PathBuf, Vec<PathBuf>>::new();
@@ -112,7 +112,7 @@ pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
         }
         let Some((name, number)) = segment::split_name(&path) else { continue };
         let file = match disk.open(&path, false) {
-            // Just removed.
+            // The file was just removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             file => file?,
         };

@@ -29,7 +29,7 @@ const SNAPSHOT_AFTER: u64 = 128 << 10;
 const SNAPSHOT_SHARE: u64 = 4;
 /// For a larger state a replay is cheaper.
 const MAX_SNAPSHOT: usize = 16 << 20;
-/// Before the body: the checksum, and the length if that is at most 250.
+/// Bytes before the body: the checksum, and the length if that is at most 250.
 const FRONT: usize = 5;
 
 /// Records its inputs before the resulting outputs are sent.
@@ -41,10 +41,10 @@ pub struct Journalled<E: Recorded> {
     sink: Arc<Sink>,
     scribe: Scribe,
     peers: Peers,
-    // Of the latest record.
+    // The time of the latest record.
     micros: u64,
     arrivals: u64,
-    // Counts arrivals.
+    // The number of arrivals at which a mark is due.
     next_mark: u64,
     last_snapshot: u64,
     snapshot_size: Arc<AtomicU64>,
@@ -92,7 +92,7 @@ impl<E: Recorded> Journalled<E> {
         journalled
     }
 
-    // Neither encoded nor hashed yet.
+    // The present state, neither encoded nor hashed yet.
     fn present(&self) -> (Snapshot, HostedState<E::State, DecoderOf<E>>) {
         let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: 0 };
         let (offset, sum) = self.sink.position();
@@ -113,7 +113,7 @@ impl<E: Recorded> Journalled<E> {
         self.scribe.queue(&self.sink);
     }
 
-    // After a long gap, a mark with the time before the arrival; one after the arrival would contain another state.
+    // After a long gap, records a mark with the time before the arrival; a later one would contain another state.
     fn bridge(&mut self, micros: u64) {
         if micros.saturating_sub(self.micros) >= LONGEST_GAP {
             self.micros = micros;
@@ -235,7 +235,7 @@ impl<E: Recorded> Room for Journalled<E> {
                 note(&self.sink, &mut self.body, &Note::Suspended { at: self.scribe.unix_seconds() });
                 return progress;
             }
-            // Without the bytes, which may be many.
+            // The bytes are omitted, since they may be many.
             (Input::Message { peer, .. }, Progress::Malformed(why)) => {
                 self.record(micros, &Input::Malformed { peer: *peer, why: why.clone() })
             }
@@ -388,7 +388,7 @@ fn note(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
     }
 }
 
-// Not copied.
+// The note is not copied.
 fn note_own(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
     if record::encode_note(body, note) {
         sink.push_own(body);

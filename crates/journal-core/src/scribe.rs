@@ -24,7 +24,7 @@ const SYNC_INTERVAL_EACH: Duration = Duration::from_millis(10);
 /// Work that is due this soon is done immediately: a thread wakes once for many journals.
 const SLACK: Duration = Duration::from_millis(20);
 
-/// A slower direct write did not end in the page cache, even if the thread was preempted.
+/// A direct write that takes longer is slow: the page cache takes less, even with some preemption.
 const SLOW: Duration = Duration::from_micros(200);
 /// Consecutive slow writes after which the writing thread takes over, and a duration after which it does immediately.
 const MAX_SLOW: u32 = 3;
@@ -39,13 +39,13 @@ const RETRY: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// With `true` everything is due.
+/// A step of a thread; with `true` everything is due.
 type Take = for<'a> fn(&'a Shared, MutexGuard<'a, Queues>, bool) -> (Step, MutexGuard<'a, Queues>);
 
 type Sleeps = fn(&mut Queues) -> &mut bool;
 
 pub trait Clock: Send + Sync {
-    /// Since an arbitrary moment, monotonic.
+    /// The time since an arbitrary moment, monotonic.
     fn elapsed(&self) -> Duration;
 
     fn unix_seconds(&self) -> u64;
@@ -99,7 +99,7 @@ struct Shared {
 struct Direct {
     // The journal that is being written, since when, and whether it was reported as stalled.
     running: Option<(Duration, Arc<Sink>, bool)>,
-    // Consecutive.
+    // Consecutive slow writes.
     slow: u32,
     paused_until: Duration,
 }
@@ -107,12 +107,12 @@ struct Direct {
 #[derive(Default)]
 struct Queues {
     dirty: VecDeque<Arc<Sink>>,
-    // Without waiting outputs; each is written when it is due.
+    // No outputs wait for these; each is written when it is due.
     delayed: VecDeque<(Duration, Arc<Sink>)>,
     jobs: VecDeque<Job>,
-    // In this order, each when it is due.
+    // Journals are synced in this order, each when it is due.
     syncs: VecDeque<(Duration, Arc<Sink>)>,
-    // Not marked as cut yet.
+    // Journals that are not marked as cut yet.
     retries: VecDeque<(Duration, Arc<Sink>)>,
     // No work follows: the threads finish the rest immediately and end.
     ended: bool,
@@ -126,11 +126,11 @@ struct Queues {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// There may be more.
+    /// It has done some work, and there may be more.
     Done,
-    /// By its [`Clock`], or until there is new work.
+    /// It waits until this time of its [`Clock`], or for new work.
     Until(Duration),
-    /// Until there is new work.
+    /// It waits for new work.
     Idle,
 }
 
@@ -155,12 +155,12 @@ impl Scribe {
         Ok(scribe)
     }
 
-    /// Without threads.
+    /// A scribe without threads.
     pub fn by_hand() -> Self {
         Self::with_clock(SystemClock(Instant::now()))
     }
 
-    /// Without threads.
+    /// A scribe without threads.
     pub fn with_clock(clock: impl Clock + 'static) -> Self {
         Self::with(clock, false)
     }
@@ -319,7 +319,7 @@ impl Shared {
         }
     }
 
-    // One piece of work, with the queues unlocked. With `all`, everything is due.
+    // Does one piece of work, with the queues unlocked. With `all`, everything is due.
     fn write_step<'a>(&'a self, mut queues: MutexGuard<'a, Queues>, all: bool) -> (Step, MutexGuard<'a, Queues>) {
         let now = self.clock.elapsed();
         let is_due = |due: Duration| all || due <= now + SLACK;
@@ -365,7 +365,7 @@ impl Shared {
         }
     }
 
-    // Until the last handle is dropped and no work is left.
+    // Runs until the last handle is dropped and no work is left.
     fn run(&self, take: Take, new: &Condvar, sleeps: Sleeps) {
         let mut queues = self.queues();
         loop {
@@ -403,7 +403,7 @@ impl Shared {
     }
 }
 
-// Of an entry behind `waiting` earlier ones.
+// The delay of an entry behind `waiting` earlier ones.
 fn pace(least: Duration, each: Duration, waiting: usize) -> Duration {
     least.max(each.saturating_mul(waiting.try_into().unwrap_or(u32::MAX)))
 }

@@ -80,7 +80,7 @@ pub struct CheckpointLimits {
     /// Arrivals between two checkpoints; doubled whenever a limit is exceeded.
     pub spacing: u64,
     pub count: usize,
-    /// Of memory. The first checkpoint is always kept.
+    /// Memory of all checkpoints. The first one is always kept.
     pub bytes: usize,
 }
 
@@ -95,7 +95,7 @@ pub struct Checkpoints<T> {
 }
 
 impl<T> Checkpoints<T> {
-    /// Of a replay that starts after `first` arrivals.
+    /// The replay starts after `first` arrivals.
     pub const fn new(first: u64, limits: CheckpointLimits) -> Self {
         Self { limits, first, kept: BTreeMap::new(), bytes: 0 }
     }
@@ -108,7 +108,7 @@ impl<T> Checkpoints<T> {
         (arrivals - self.first).is_multiple_of(self.limits.spacing)
     }
 
-    /// Of about `bytes` bytes. Removes others if a limit is exceeded.
+    /// The checkpoint takes about `bytes` bytes. Removes others if a limit is exceeded.
     pub fn add(&mut self, arrivals: u64, bytes: usize, checkpoint: T) {
         self.kept.insert(arrivals, (bytes, checkpoint));
         self.bytes += bytes;
@@ -143,8 +143,8 @@ impl<T> Checkpoints<T> {
 }
 
 impl Journal {
-    /// At the last state before `time` for which `is_wanted` returns true, with the records and the facts there;
-    /// otherwise at the first remaining state.
+    /// A replay at the last state before `time` for which `is_wanted` returns true, with the records and the facts
+    /// there; otherwise at the first remaining state.
     pub fn replay_before<E: Recorded>(
         &self,
         time: Time,
@@ -174,7 +174,7 @@ impl Journal {
     }
 }
 
-// Before `time`, with its facts. Damage is reported when the records are replayed.
+// The last state before `time`, with its facts. Damage is reported when the records are replayed.
 fn last_state(mut reader: Reader<Source>, time: Time) -> Option<(Snapshot, Facts)> {
     let mut last: Option<Snapshot> = None;
     let mut facts = reader.head().facts();

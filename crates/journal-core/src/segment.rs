@@ -19,7 +19,7 @@ use crate::{
 };
 
 pub const EXTENSION: &str = "journal";
-/// Of a segment that is not complete.
+/// Extension of a segment that is not complete.
 const UNFINISHED: &str = "new";
 /// Journals of one game created in the same second.
 const IN_ONE_SECOND: u32 = 1_000;
@@ -142,7 +142,7 @@ pub(crate) fn journal_of(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ReadEr
     Ok(if place.number == number { journal } else { path.to_owned() })
 }
 
-/// Oldest first, without gaps up to the last one.
+/// The segments, oldest first, without gaps up to the last one.
 pub(crate) fn segments(disk: &dyn Disk, journal: &Path, write: bool) -> Result<Vec<Segment>, ReadError> {
     let mut found: Vec<Segment> = vec![];
     for path in files_of(disk, journal)?.into_iter().rev() {
@@ -153,13 +153,13 @@ pub(crate) fn segments(disk: &dyn Disk, journal: &Path, write: bool) -> Result<V
         }
         let opened = match disk.open(&path, write && found.is_empty()) {
             Ok(file) => Segment::read(path, file),
-            // Too old, and removed.
+            // The segment was too old and has been removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound && !found.is_empty() => break,
             Err(error) => return Err(error.into()),
         };
         match opened {
             Ok(segment) if segment.place.number == number || number == 1 => found.push(segment),
-            // Of another journal that happens to have such a name.
+            // It belongs to another journal that happens to have such a name.
             Ok(_) if found.is_empty() => {}
             Ok(_) => break,
             // The match can be continued without it.
@@ -183,7 +183,7 @@ pub(crate) fn exists(disk: &dyn Disk, journal: &Path) -> bool {
     files.iter().filter_map(|path| split_name(path)).any(|(of, _)| of == journal)
 }
 
-/// Named like segments, in the order of their numbers.
+/// Files that are named like segments, in the order of their numbers.
 pub(crate) fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBuf>> {
     // Avoids listing the directory, which may contain thousands of other files.
     if disk.is_file(journal) {

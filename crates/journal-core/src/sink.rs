@@ -37,11 +37,11 @@ pub(crate) struct Start {
     pub(crate) journal: PathBuf,
     pub(crate) head: Head,
     pub(crate) segment: Current,
-    /// With their lengths, oldest first.
+    /// Earlier segments with their lengths, oldest first.
     pub(crate) older: VecDeque<(PathBuf, u64)>,
-    /// Of the next record.
+    /// The position of the next record.
     pub(crate) position: u64,
-    /// Of the previous record.
+    /// The checksum of the previous record.
     pub(crate) sum: u32,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Sink {
     copy: MaybeCopying,
     changed: Condvar,
     reached: AtomicU64,
-    // More than `MAX_PENDING` bytes are pending.
+    // Whether more than `MAX_PENDING` bytes are pending.
     full: AtomicBool,
     stalled: AtomicBool,
     waker: Mutex<Option<Waker>>,
@@ -95,12 +95,12 @@ struct Inner {
     sum: u32,
     segment: Current,
     phase: Phase,
-    // To mark the journal as cut.
+    // Failed attempts to mark the journal as cut.
     attempts: u32,
-    // For the writing thread: immediately, or after a delay.
+    // Whether it is queued for the writing thread: immediately, or after a delay.
     queued: bool,
     delayed: bool,
-    // For the syncing thread.
+    // Whether it is queued for the syncing thread.
     due: bool,
 }
 
@@ -244,7 +244,7 @@ impl Sink {
         self.inner().end
     }
 
-    /// A snapshot should begin a new segment.
+    /// Whether a snapshot should begin a new segment.
     pub(crate) fn is_segment_full(&self) -> bool {
         let inner = self.inner();
         inner.segment.positions.offset(inner.end) >= self.max_segment()
@@ -256,8 +256,8 @@ impl Sink {
         if part < MAX_SEGMENT { part } else { MAX_SEGMENT }
     }
 
-    /// After all added records, for which outputs wait from now on. In a failed journal, after its cut: once a client
-    /// receives outputs that the journal does not cover, the journal must not be found open.
+    /// The position after all added records, for which outputs wait from now on. In a failed journal, it is after the
+    /// cut: once a client receives outputs that the journal does not cover, the journal must not be found open.
     pub(crate) fn held_position(&self) -> u64 {
         let mut inner = self.inner();
         inner.awaited = inner.end;
@@ -288,7 +288,7 @@ impl Sink {
         if self.reached() > above || self.lost().is_some() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// The backlog is so large that no records should be added.
+    /// Whether the backlog is so large that no records should be added.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Acquire)
     }
@@ -384,7 +384,7 @@ impl Inner {
         }
     }
 
-    // Outputs wait for pending records, or the journal should end.
+    // Whether outputs wait for pending records, or the journal should end.
     const fn is_urgent(&self) -> bool {
         !matches!(self.phase, Phase::Open) || self.awaited > self.end - self.pending.len() as u64
     }

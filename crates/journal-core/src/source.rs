@@ -30,7 +30,7 @@ pub struct Source {
     // The valid bytes in the file, and the records after them.
     length: u64,
     tail: Arc<[u8]>,
-    // After the buffer.
+    // The offset after the buffer.
     at: u64,
     buffer: Vec<u8>,
     taken: usize,
@@ -97,7 +97,7 @@ impl Seek for Source {
     }
 }
 
-/// With its contents when it was opened.
+/// A journal with its contents when it was opened.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -158,7 +158,7 @@ impl Journal {
         self.segments.last().is_some_and(|(_, segment)| segment.file.is_locked().unwrap_or(false))
     }
 
-    /// From the first remaining one.
+    /// Begins with the first remaining record.
     pub fn reader(&self) -> Result<Reader<Source>, ReadError> {
         self.reader_from(0)
     }
@@ -215,8 +215,8 @@ impl Journal {
     }
 }
 
-/// Of the last two segments of an open journal of an earlier version, each with whether it is of the last one. A server
-/// that was killed while it continued a journal has left the spool of the previous segment.
+/// The spools of the last two segments of an open journal of an earlier version, each with whether it belongs to the
+/// last one. A server that was killed while it continued a journal has left the spool of the previous segment.
 fn spooled(segments: &[Segment]) -> Vec<(Spooled, bool)> {
     let is_over = |last: &Segment| last.is_direct || last.status.state != State::Open;
     if segments.last().is_none_or(is_over) {

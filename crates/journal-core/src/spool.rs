@@ -49,21 +49,21 @@ impl SpoolName {
 #[derive(Debug)]
 pub(crate) struct Spooled {
     pub(crate) id: u64,
-    /// Of the first record.
+    /// The position of the first record.
     pub(crate) base: u64,
-    // Before the first record.
+    // The checksum before the first record.
     sum: u32,
     records: Vec<u8>,
 }
 
 impl Spooled {
-    /// After the last record that the file may contain.
+    /// The position after the last record that the file may contain.
     pub(crate) const fn end(&self) -> u64 {
         self.base.saturating_add(self.records.len() as u64)
     }
 
-    /// From `position` on, with the checksum before; `None` if no record begins there. An incomplete record ends the
-    /// iterator.
+    /// The bodies from `position` on, and the checksum before; `None` if no record begins there. An incomplete record
+    /// ends the iterator.
     pub(crate) fn bodies_from(&self, position: u64) -> Option<(u32, impl Iterator<Item = &[u8]>)> {
         let (mut at, mut sum, mut rest) = (self.base, self.sum, &self.records[..]);
         while at < position {

@@ -9,7 +9,7 @@ use std::{
 
 use crate::disk::{About, Disk, DiskFile, SharedFile};
 
-/// For a lock.
+/// Attempts to take a lock, and the pause between them.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 

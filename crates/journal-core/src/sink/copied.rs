@@ -18,7 +18,7 @@ impl Sink {
         copy.begin(self.head.id, position, head);
     }
 
-    /// Safe here, and in the copy if outputs wait for it.
+    /// The position that is safe here, and in the copy if outputs wait for it.
     pub(crate) fn reached_with_copy(&self) -> u64 {
         let copied = self.copy().and_then(|copy| copy.reached());
         self.reached().min(copied.unwrap_or(u64::MAX))

@@ -10,7 +10,7 @@ use crate::{
     layout::{State, Status},
 };
 
-/// To mark a journal as cut, a second apart.
+/// Attempts to mark a journal as cut, a second apart.
 const ATTEMPTS: u32 = 10;
 
 impl Sink {

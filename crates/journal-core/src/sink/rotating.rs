@@ -15,7 +15,7 @@ use crate::{
     segment::{self, Positions},
 };
 
-/// On disk, with the checksum of its last record.
+/// A segment that is on disk, and the checksum of its last record.
 struct Begun {
     segment: Current,
     sum: u32,
@@ -52,7 +52,7 @@ impl Sink {
         self.remove_oldest(&mut older);
     }
 
-    // With everything since `base`. The segment appears under its name when it is on disk.
+    // Writes everything since `base`. The segment appears under its name when it is on disk.
     fn begin_segment(&self, old: &Current, (base, facts): (Snapshot, &Facts), written: u64) -> Result<Begun, Refusal> {
         let place = SegmentPosition { number: old.number + 1, position: Some(base.offset) };
         let path = segment::path_of(&self.journal, place.number);

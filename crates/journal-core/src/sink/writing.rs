@@ -49,7 +49,7 @@ impl Sink {
         }
     }
 
-    /// Outputs wait, the pending records are few enough, and the write does not include a sync.
+    /// Whether outputs wait, the pending records are few enough, and the write does not include a sync.
     pub(crate) fn may_write_directly(&self) -> bool {
         let inner = self.inner();
         self.sync == SyncPolicy::Interval
@@ -58,7 +58,7 @@ impl Sink {
             && inner.pending.len() <= MAX_DIRECT
     }
 
-    /// In the thread of the room. `None` if the writing thread has to continue.
+    /// Runs in the thread of the room. `None` if the writing thread has to continue.
     pub(crate) fn write_now(&self) -> Option<Next> {
         let _writing = match self.writing.try_lock() {
             Ok(writing) => writing,

@@ -28,7 +28,7 @@ fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
     }
 }
 
-/// Of the records, and the end.
+/// Offsets of the records, and the end.
 fn places(bytes: &[u8]) -> Vec<usize> {
     let mut reader = reader(bytes);
     let mut places = vec![usize::try_from(reader.offset()).unwrap()];

@@ -29,7 +29,7 @@ use self::{
 };
 
 const RECORDS: usize = 1_536;
-/// Has bytes that a test has made.
+/// A journal with bytes that a test has made.
 const JOURNAL: &str = "/games/made.journal";
 
 fn reader(bytes: &[u8]) -> Reader<Cursor<Vec<u8>>> {

@@ -24,7 +24,7 @@ fn data(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
 }
 
-/// On the disk of this machine, with a place for its spool.
+/// A journal on the disk of this machine, with a place for its spool.
 struct Beside {
     journal: PathBuf,
     of: PathBuf,
@@ -87,7 +87,7 @@ impl Beside {
     }
 }
 
-/// After Ann has sent `abc`.
+/// The sum after Ann has sent `abc`.
 const ABC: u64 = 7 + 97 + 98 + 99;
 
 #[test]
@@ -150,7 +150,7 @@ fn copy_of_a_journal_does_not_get_the_records_of_its_spool() {
 fn spool_of_another_branch_of_the_match_is_not_used() {
     let Some(beside) = Beside::playing() else { return };
     let mut spool = data("beside.spool");
-    // Before the first record.
+    // The checksum before the first record.
     spool[16] ^= 1;
     beside.put(0, &spool);
     assert_eq!(beside.arrivals(), 1);
