@@ -18,9 +18,9 @@ pub(crate) struct Wire {
     peer: PeerId,
     pub(crate) link: Link,
     pub(crate) role: Role,
-    // Not processed by the room yet.
+    // Bytes that the room has not processed yet.
     unread: BytesMut,
-    /// Not read yet.
+    /// Frames that are not read yet.
     pub(crate) frames: Vec<Bytes>,
     closed: bool,
 }
@@ -162,7 +162,7 @@ impl<E: Recorded> Table<E> {
         self.wires[who].closed
     }
 
-    /// Since the last call.
+    /// Frames since the last call.
     pub(crate) fn frames(&mut self, who: &str) -> Vec<Bytes> {
         mem::take(&mut self.wires.get_mut(who).expect("it is connected").frames)
     }

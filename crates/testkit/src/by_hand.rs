@@ -17,7 +17,7 @@ pub struct Match<E: Recorded> {
     pub room: Journalled<E>,
     pub end: JournalEnd,
     pub path: PathBuf,
-    /// Of the next input.
+    /// The time of the next input.
     pub now: Time,
     hold: JournalHold,
     scribe: Scribe,

@@ -46,7 +46,7 @@ impl SimulatedDisk {
         Self::default()
     }
 
-    /// The same disk.
+    /// The same disk for another process.
     #[must_use]
     pub fn other_process(&self) -> Self {
         let mut state = self.lock();
@@ -54,7 +54,7 @@ impl SimulatedDisk {
         Self { state: Arc::clone(&self.state), process: state.next_process }
     }
 
-    /// On disk, with its directories.
+    /// Puts a file on disk, with its directories.
     pub fn put(&self, path: impl AsRef<Path>, bytes: Vec<u8>) {
         let mut state = self.lock();
         let inode = state.new_inode();
@@ -67,7 +67,7 @@ impl SimulatedDisk {
         state.names.insert(path.as_ref().to_owned(), inode);
     }
 
-    /// As a reader sees it.
+    /// What a reader sees.
     pub fn written(&self, path: impl AsRef<Path>) -> Vec<u8> {
         self.look(path.as_ref(), |content| content.written.clone())
     }
@@ -100,7 +100,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(copy)), process: 0 }
     }
 
-    /// With some of the removed files too, if no other file has the name.
+    /// A copy that has some of the removed files too, if no other file has the name.
     #[must_use]
     pub fn with_removed(&self, is_wanted: impl Fn(&Path) -> bool) -> Self {
         let state = self.lock();
@@ -116,7 +116,7 @@ impl SimulatedDisk {
         self.snapshot().into_keys().collect()
     }
 
-    /// Now or earlier.
+    /// There is or was a file with this name.
     pub fn has_had(&self, path: impl AsRef<Path>) -> bool {
         let state = self.lock();
         state.names.contains_key(path.as_ref()) || state.removed.contains_key(path.as_ref())
@@ -201,7 +201,7 @@ impl SimulatedDisk {
         self.lock().hangs
     }
 
-    /// Atomically.
+    /// Copies atomically.
     pub fn copy(&self, from: &Path, to: impl AsRef<Path>) {
         self.put(to, self.written(from));
     }

@@ -1,4 +1,4 @@
-/// Not a nuggets message.
+/// A datagram that is not a nuggets message.
 #[derive(Debug, Clone, Copy)]
 pub struct Malformed {
     /// The defect, as a file name.

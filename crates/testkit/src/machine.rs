@@ -34,7 +34,7 @@ pub use self::{
 /// Consecutive polls without another event; more mean that a task wakes itself forever.
 const MAX_POLLS: u32 = 1 << 16;
 
-/// Unique.
+/// No two tasks have the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(u64);
 
@@ -52,7 +52,7 @@ struct Task {
     future: Pin<Box<dyn Future<Output = ()>>>,
     flag: Arc<Flag>,
     waker: Waker,
-    // At the last poll.
+    // The time of the last poll.
     polled: Time,
 }
 
@@ -66,7 +66,7 @@ pub struct Machine {
     clock: SimulatedClock,
     tasks: BTreeMap<TaskId, Task>,
     next_id: u64,
-    // Since the owner advanced the time.
+    // Polls since the owner advanced the time.
     polls: u32,
     process: Process,
 }
@@ -79,7 +79,7 @@ impl fmt::Debug for Machine {
 }
 
 impl Machine {
-    /// At time zero. The seed decides the duration of work.
+    /// Starts at time zero. The seed decides the duration of work.
     pub fn new(seed: u64) -> Self {
         Self {
             clock: SimulatedClock(State::shared(seed)),
@@ -95,7 +95,7 @@ impl Machine {
         self.clock.clone()
     }
 
-    /// Of the simulation, which setting the clock does not change. Reading it costs no time.
+    /// The time of the simulation, which setting the clock does not change. Reading it costs no time.
     pub fn now(&self) -> Time {
         self.clock.world_now()
     }
@@ -121,7 +121,7 @@ impl Machine {
         self.tasks.contains_key(&id)
     }
 
-    /// At its current await point.
+    /// Ends the task at its current await point.
     pub fn kill(&mut self, id: TaskId) {
         self.tasks.remove(&id);
     }
@@ -130,7 +130,7 @@ impl Machine {
         self.tasks.values().any(Task::is_woken)
     }
 
-    /// If known: now if a task is woken, or when a timer expires.
+    /// When the next task is due, if known: now if one is woken, or when a timer expires.
     pub fn next_due(&self) -> Option<Time> {
         if self.is_woken() { Some(self.now()) } else { self.clock.next_expiry() }
     }

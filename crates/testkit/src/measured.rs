@@ -41,7 +41,7 @@ impl Measured {
         self.child.stdin.take()
     }
 
-    /// Of all threads, including time in the kernel.
+    /// Counts all threads, including time in the kernel.
     pub fn cpu(&self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("Linux");
         let nanos = threads.map(|thread| {

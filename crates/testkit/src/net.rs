@@ -49,7 +49,7 @@ use self::{
     socket::SimulatedSocket, world::Shared,
 };
 
-/// Of one stream, by the server.
+/// How fast the server reads one stream.
 pub const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };
 /// Checks for lost wake-ups, one in this many steps on average.
 const CHECKS: u32 = 16;
@@ -76,16 +76,16 @@ pub struct Net<E: Recorded, C> {
     shared: Shared,
     room: SharedRoom<E>,
     clients: BTreeMap<SocketAddr, Endpoint<C>>,
-    // Until then, the server's clock shows less than it has shown before.
+    // Until when the server's clock shows less than it has shown before.
     pub(crate) behind: Time,
-    // For lost wake-ups.
+    // Decides when the server is checked for lost wake-ups.
     checks: Pcg64,
     // The time of the last step, and the steps at that time.
     steps: (Time, usize),
 }
 
 impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
-    /// At time zero. `conditions` apply to datagrams; streams are [calm](StreamConditions::CALM).
+    /// Starts at time zero. `conditions` apply to datagrams; streams are [calm](StreamConditions::CALM).
     pub fn new(seed: u64, conditions: Conditions, room: Journalled<E>, hold: JournalHold) -> Self {
         let mut machine = Machine::new(seed);
         let shared = Shared::new(seed, machine.clock(), conditions);
@@ -121,7 +121,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.shared.lock().chance.traffic
     }
 
-    /// The server has not ended, but may only wait for its journal.
+    /// Whether the server has not ended; it may only wait for its journal.
     pub fn is_up(&self) -> bool {
         self.machine.is_running(self.server)
     }
@@ -167,18 +167,18 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         true
     }
 
-    /// If known.
+    /// The next event, if known.
     pub(crate) fn next_due(&mut self) -> Option<Time> {
         self.collect();
         self.next_moment()
     }
 
-    /// Without an event.
+    /// Advances the time without an event.
     pub(crate) fn advance(&mut self, to: Time) {
         self.machine.advance(to);
     }
 
-    /// Peers of the server.
+    /// Clients that are peers of the server.
     pub(crate) fn connected(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
         let peers: BTreeSet<SocketAddr> = self.shared.lock().places.keys().copied().collect();
         let open = self.clients.iter().filter(move |(at, endpoint)| !endpoint.closed && peers.contains(at));

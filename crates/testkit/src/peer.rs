@@ -6,7 +6,7 @@ use std::{
 
 use crate::PATIENCE;
 
-/// Before a request is repeated, because datagrams may be lost.
+/// Pause before a request is repeated, because datagrams may be lost.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// A test client over UDP.
@@ -29,7 +29,7 @@ pub struct Welcome {
 }
 
 impl Peer {
-    /// At a free local port.
+    /// Uses a free local port.
     pub fn new(server: SocketAddr) -> Self {
         let ip = if server.is_ipv4() { IpAddr::from(Ipv4Addr::LOCALHOST) } else { Ipv6Addr::LOCALHOST.into() };
         Self::at(ip, server)
@@ -69,7 +69,7 @@ impl Peer {
             .unwrap_or_else(|| panic!("nothing came from {} within {PATIENCE:?}", self.server))
     }
 
-    /// Before `until`.
+    /// The next datagram, if it arrives before `until`.
     pub fn receive_by(&self, until: Instant) -> Option<Vec<u8>> {
         let mut buffer = vec![0; 1 << 16];
         loop {
@@ -92,12 +92,12 @@ impl Peer {
         }
     }
 
-    /// Already arrived, oldest first.
+    /// Datagrams that have already arrived, oldest first.
     pub fn pending(&self) -> Vec<Vec<u8>> {
         self.taken(usize::MAX)
     }
 
-    // Already arrived, at most this many.
+    // At most this many of the datagrams that have already arrived.
     fn taken(&self, most: usize) -> Vec<Vec<u8>> {
         self.socket.set_nonblocking(true).expect("a socket can be looked at");
         let mut all = vec![];
@@ -170,7 +170,7 @@ impl Peer {
     }
 }
 
-/// Of a `GRID` or `GOLD` message.
+/// The numbers of a `GRID` or `GOLD` message.
 pub fn numbers<const N: usize>(message: &str, kind: &str) -> [u32; N] {
     let words = message.strip_prefix(kind).and_then(|rest| rest.strip_prefix(' '));
     let numbers: Option<Vec<u32>> = words.and_then(|words| words.split(' ').map(|word| word.parse().ok()).collect());

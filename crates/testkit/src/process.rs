@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::{eventually, watched::Watched};
 
-/// SIGHUP does not end programs under `nohup`.
+/// Whether SIGHUP ends programs started here. It does not under `nohup`.
 pub fn hang_up_counts() -> bool {
     sigkit::hang_up().is_some()
 }
@@ -44,7 +44,7 @@ pub struct Process {
 struct State {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
-    // Two readers, and the one that waits for the process.
+    // Threads that have ended: two readers, and the one that waits for the process.
     ended: u8,
     exited: bool,
 }
@@ -218,7 +218,7 @@ impl Process {
     }
 }
 
-// From the status file of Linux, which shows sets as hexadecimal numbers.
+// Reads the status file of Linux, which shows sets as hexadecimal numbers.
 fn has_pending(status: &str) -> bool {
     let sets = status.lines().filter_map(|line| line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:")));
     sets.into_iter().any(|set| set.trim().bytes().any(|digit| digit != b'0'))

@@ -15,7 +15,7 @@ pub fn cargo(subcommand: &str) -> Command {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from(env!("CARGO")));
     let mut command = Command::new(cargo);
     command.args([subcommand, "--locked"]).current_dir(workspace());
-    // About the package of this test. Build scripts of dependencies depend on them, and would run again.
+    // Variables about the package of this test. Build scripts of dependencies depend on them, and would run again.
     let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_package)) {
         command.env_remove(name);
@@ -43,7 +43,7 @@ pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// With the profile and the target directory of the running test. Returns the directory of the executables. Cargo's
+/// Uses the profile and the target directory of the running test. Returns the directory of the executables. Cargo's
 /// lock serializes tests that build.
 #[must_use]
 pub fn build(names: &[&str]) -> PathBuf {
@@ -57,7 +57,7 @@ pub fn build(names: &[&str]) -> PathBuf {
         None | Some("debug") => "dev",
         Some(name) => name,
     };
-    // With the features of the whole workspace, and those of dev-dependencies, which a test target adds: everything
+    // The features are those of the whole workspace, and of dev-dependencies, which a test target adds: everything
     // compiled for tests is reused. The target here is empty without `--cfg shuttle`.
     let mut command = cargo("build");
     command.args(["--workspace", "--test", "threads", "--profile", profile, "--target-dir"]).arg(folder);

@@ -61,7 +61,7 @@ pub fn server_message(datagram: &[u8]) {
             }
             let _ = client.receive(Time::ZERO, datagram);
             assert_client(&client);
-            // In any state of the client.
+            // Valid messages restore any state of the client.
             for message in [&b"GRID 2 3"[..], b"GOLD 0 7 100", b"DISPLAY\n..@\n  #\n"] {
                 let _ = client.receive(Time::ZERO, message);
             }
@@ -96,7 +96,7 @@ fn assert_printable(text: &[u8]) {
     assert_eq!(shown.as_bytes(), text, "displayed text must be plain ASCII");
 }
 
-/// Per map, to keep the fuzzer fast.
+/// Spots per map, to keep the fuzzer fast.
 const SPOTS: usize = 24;
 
 /// Parsing reverses printing, sights follow the rule, and the report agrees with the parser.
@@ -129,7 +129,7 @@ pub fn map(text: &[u8]) {
     sights(&grid);
 }
 
-// For a few spots spread over the map.
+// Checks a few spots spread over the map.
 fn sights(grid: &Grid) {
     let mut sighter = Sighter::default();
     let spots = grid.room_spots();

@@ -14,7 +14,7 @@ use std::{
 use crate::PATIENCE;
 
 pub const ROOM: &str = "room-1";
-/// Of a request, in bytes.
+/// The longest head of a request, in bytes.
 const MAX_HEAD: usize = 8 << 10;
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Signpost {
         format!("http://{}/rooms/{ROOM}", self.address)
     }
 
-    /// The port of this game's room.
+    /// Sets the response to the location of this game's room at this port.
     pub fn set_location(&self, game: &str, port: u16) {
         let body = format!(r#"{{"id":"{ROOM}","game":"{game}","port":{port},"host":"127.0.0.1","node":"x"}}"#);
         self.respond(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()));
@@ -72,7 +72,7 @@ impl Signpost {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Two further ones: the first may have been in flight already.
+    /// Waits for two further requests: the first may have been in flight already.
     pub fn wait_for_request(&self) {
         let (before, begun) = (self.requests(), Instant::now());
         while self.requests() < before + 2 {

@@ -39,11 +39,11 @@ use crate::{
 const MILLISECOND: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(86_400);
-/// Of a disk call.
+/// The longest hang of a disk call.
 const HANG: Duration = Duration::from_secs(30);
 /// Without faults, each client must receive the state within this time.
 const CALM: Duration = Duration::from_secs(10);
-/// If it connected before this part of `CALM` has passed.
+/// A client must be served within `CALM` if it connected before this part of it has passed.
 const HALF: Duration = Duration::from_secs(5);
 const GAMES: &str = "/arcade/games";
 
@@ -60,7 +60,7 @@ pub trait Game: Sized {
     /// Checks the invariants, and connects, disconnects and reconnects clients.
     fn step(&mut self, net: &mut NetOf<Self>);
 
-    /// If a step is needed even without an event.
+    /// When the game needs a step even without an event.
     fn wake(&self) -> Option<Time> {
         None
     }
@@ -68,7 +68,7 @@ pub trait Game: Sized {
     /// `forked` means that messages were delivered that the server lost in a power cut.
     fn resumed(&mut self, net: &mut NetOf<Self>, forked: bool);
 
-    /// The state that its role may see. Without faults, this holds every few seconds.
+    /// Whether the client has the state that its role may see. Without faults, this holds every few seconds.
     fn is_current(&self, net: &NetOf<Self>, client: &Self::Client) -> bool;
 }
 
@@ -223,7 +223,7 @@ impl<G: Game> Simulation<G> {
         Next::Continue
     }
 
-    // To the next event of a room or of the scribe, unless that is after `until`.
+    // Advances to the next event of a room or of the scribe, unless that is after `until`.
     fn step(&mut self, until: Time) {
         let due = |each: &mut Match<G>| each.net.next_due().into_iter().chain(each.game.wake()).min();
         let dues: Vec<Option<Time>> = self.matches.iter_mut().map(due).collect();

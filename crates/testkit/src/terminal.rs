@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::PATIENCE;
 pub use crate::watched::Watched;
 
-/// Before keys are pressed again.
+/// Pause before keys are pressed again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 fn size(columns: u16, rows: u16) -> PtySize {
@@ -116,7 +116,7 @@ impl Terminal {
         self.master.resize(size(columns, rows)).expect("the window can be resized");
     }
 
-    /// To the foreground process group.
+    /// Signals the foreground process group.
     pub fn signal(&self, signal: Signal) {
         let id = self.master.process_group_leader().and_then(Pid::from_raw).expect("somebody has the terminal");
         kill_process(id, signal).expect("whoever has the terminal takes signals");
@@ -130,7 +130,7 @@ impl Terminal {
         self.wait(|screen| screen.contents().contains(text));
     }
 
-    /// From the top.
+    /// The lines are at the top of the screen.
     pub fn wait_for_lines(&self, lines: &[&str]) {
         self.wait(|screen| {
             let contents = screen.contents();
@@ -154,7 +154,7 @@ impl Terminal {
         status
     }
 
-    /// As before the program was started.
+    /// Waits until the terminal is as before the program was started.
     pub fn wait_for_own_screen(&self) {
         self.wait(|screen| !screen.alternate_screen() && !screen.hide_cursor());
         assert_eq!(modes(&*self.master), self.modes, "the modes of the terminal");

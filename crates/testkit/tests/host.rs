@@ -43,9 +43,9 @@ struct ScriptState {
     events: VecDeque<Event>,
     open: Vec<ConnectionId>,
     delivered: Vec<(u64, Delivered)>,
-    // Of addresses without a connection.
+    // Admissions of addresses without a connection.
     admissions: Vec<Option<Admission>>,
-    // Paused by the host, until when, and their messages.
+    // Connections that the host has paused, until when, and their messages.
     paused: Vec<(u64, Time)>,
     unprocessed: Vec<(u64, Bytes)>,
     wake_at: Option<Time>,
@@ -80,7 +80,7 @@ impl Script {
         self.push(Event::Bytes { id, bytes: Bytes::from_static(message.as_bytes()) });
     }
 
-    /// To its seat, without its state.
+    /// The peer returns to its seat without its state.
     fn refresh(&self, id: u64) {
         self.push(Event::Refreshed { id });
     }
@@ -89,12 +89,12 @@ impl Script {
         self.push(Event::Gone { id, why });
     }
 
-    /// Since the last call, oldest first.
+    /// The outputs since the last call, oldest first.
     fn take_delivered(&self) -> Vec<(u64, Delivered)> {
         std::mem::take(&mut self.lock().delivered)
     }
 
-    /// For connections that received only frames.
+    /// Like `take_delivered`, for connections that received only frames.
     fn frames(&self) -> Vec<(u64, String)> {
         let frame = |(id, delivered)| match delivered {
             Delivered::Frame(frame) => (id, frame),
@@ -217,7 +217,7 @@ struct Marks {
     reached: u64,
     full: bool,
     lost: bool,
-    // Of the host.
+    // Reports of the host.
     stalls: Vec<bool>,
     waker: Option<Waker>,
 }
@@ -269,7 +269,7 @@ impl Hold for Gate {
     }
 }
 
-/// Of the answer to `bulk`.
+/// The length of the answer to `bulk`.
 const BULK: usize = 1 << 20;
 
 impl Room for Parrot {
@@ -350,7 +350,7 @@ impl Room for Parrot {
 
 const NOW: Time = Time::ZERO;
 
-/// Forever.
+/// The host is served forever.
 fn served(host: Host) -> Machine {
     let mut machine = Machine::new(1);
     let clock = machine.clock();

@@ -13,9 +13,9 @@ use std::{
 
 use ::testkit::programs::{cargo, workspace};
 
-/// Copied, relative to the root of the workspace.
+/// What is copied, relative to the root of the workspace.
 const SOURCES: [&str; 7] = [".cargo", "Cargo.lock", "Cargo.toml", "crates", "examples", "maps", "tests"];
-/// Not copied.
+/// Directories that are not copied.
 const LEFT_OUT: [&str; 2] = ["node_modules", "target"];
 
 struct Mutant {
@@ -24,7 +24,7 @@ struct Mutant {
     /// Each text must occur exactly once in the file.
     edits: &'static [(&'static str, &'static str)],
     simulation: Simulation,
-    /// Of the checks that may find it.
+    /// Messages of the checks that may find the defect.
     messages: &'static [&'static str],
 }
 

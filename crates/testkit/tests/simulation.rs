@@ -40,7 +40,7 @@ const GAMES: [(&str, Simulate); 4] = [
     ("mastermind", simulate::<Mastermind>),
 ];
 
-/// Of each game in a release build.
+/// Seeds of each game in a release build.
 const SEEDS: u64 = 40;
 /// They occur at least once.
 const ALWAYS: [&str; 16] = [

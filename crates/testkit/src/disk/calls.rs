@@ -38,7 +38,7 @@ pub(super) struct SimulatedFile {
 }
 
 impl SimulatedDisk {
-    // At the start of a call that takes time. The rest passes when the result is dropped.
+    // Called at the start of a call that takes time. The rest passes when the result is dropped.
     fn take_time(&self) -> Option<Rest> {
         if !machine::is_thread() {
             return None;

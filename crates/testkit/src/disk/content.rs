@@ -17,7 +17,7 @@ pub(super) struct Content {
     pub(super) synced: Vec<u8>,
     // Contents of each sector since the last sync: a power cut may leave any of them.
     unsynced: BTreeMap<usize, Vec<Sector>>,
-    // Since the last sync.
+    // Lengths since the last sync.
     lengths: Vec<usize>,
     // Sectors whose sync failed: the system considers them clean.
     forgotten: BTreeMap<usize, Vec<Sector>>,
@@ -44,7 +44,7 @@ impl Content {
         self.forgotten.extend(lost);
     }
 
-    /// A possible result.
+    /// Leaves a possible result of a power cut.
     pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
         let mut lengths = std::mem::take(&mut self.lengths);
         lengths.extend([self.written.len(), self.synced.len()]);
@@ -53,7 +53,7 @@ impl Content {
         if rng.random_range(0..4) == 0 && most > self.synced.len() {
             length = rng.random_range(self.synced.len()..=most);
         }
-        // Most sectors are lost, most are kept, or about half.
+        // Whether most sectors are lost, most are kept, or about half.
         let survives = [5, 50, 95][rng.random_range(0..3)];
         let mut left = std::mem::take(&mut self.synced);
         left.resize(most, 0);
@@ -103,7 +103,7 @@ impl Content {
         self.remember(sectors);
     }
 
-    /// On the disk and in the system's memory.
+    /// Flips a bit on the disk and in the system's memory.
     pub(super) fn rot(&mut self, offset: usize, bit: u32) {
         for bytes in [&mut self.written, &mut self.synced] {
             if let Some(byte) = bytes.get_mut(offset) {

@@ -2,7 +2,7 @@ use std::{ops::RangeInclusive, time::Duration};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The rest of a write fails when this many bytes more are on the disk. Existing content can be overwritten.
+    /// Only this many bytes more fit on the disk; the rest of a write fails. Existing content can be overwritten.
     Full(u64),
     /// Writes fail after this many bytes; the last one is done partially.
     FailingWrites(u64),
@@ -15,13 +15,13 @@ pub enum Fault {
     /// In the middle of the write that exceeds this many bytes; see
     /// [`SimulatedDisk::is_dead`](super::SimulatedDisk::is_dead).
     DeathInWrite(u64),
-    /// After this many syncs; the flag determines whether the last sync is completed.
+    /// The server dies in a sync after this many others; the flag determines whether that sync is completed.
     DeathInSync(u64, bool),
-    /// Before a change of a name, after this many others.
+    /// The server dies before it changes a name, after this many others.
     DeathInNames(u64),
-    /// After this many writes, one is reported as done, but is not.
+    /// The write after this many others is reported as done, but is not.
     LostWrite(u64),
-    /// After this many writes, one goes to a wrong place, one sector later.
+    /// The write after this many others goes to a wrong place, one sector later.
     MisdirectedWrite(u64),
 }
 
@@ -29,7 +29,7 @@ pub enum Fault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Latency {
     pub busy_percent: u32,
-    /// Of most busy calls.
+    /// The duration of most busy calls.
     pub usual: RangeInclusive<Duration>,
     pub slow_per_10_000: u32,
     pub slow: RangeInclusive<Duration>,

@@ -23,7 +23,7 @@ pub(super) struct State {
     pub(super) names: BTreeMap<PathBuf, u64>,
     // A power cut may undo all of them after a random one.
     pub(super) unsynced_names: Vec<NameChange>,
-    // By their last names.
+    // Removed files, by their last names.
     pub(super) removed: BTreeMap<PathBuf, u64>,
     pub(super) next_inode: u64,
     // The opening that holds a lock, and its process.
@@ -37,14 +37,14 @@ pub(super) struct State {
     pub(super) fault: Option<Fault>,
     pub(super) struck: bool,
     pub(super) lies: bool,
-    // Cannot be removed.
+    // A file that cannot be removed.
     pub(super) stubborn: Option<PathBuf>,
     // The present process, and those that were killed or died in an operation.
     pub(super) current: u64,
     pub(super) dead: BTreeSet<u64>,
     pub(super) syncs: u64,
     pub(super) latency: Option<(Latency, Pcg64)>,
-    // Of the next call that takes time.
+    // The duration of the next call that takes time.
     pub(super) hang: Option<Duration>,
     pub(super) hangs: u64,
     // Calls that hang at the moment.
@@ -64,7 +64,7 @@ impl State {
     }
 
     pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
-        // In order, up to a random one.
+        // Changes are kept in order, up to a random one.
         let kept = rng.random_range(0..=self.unsynced_names.len());
         for NameChange { path, before } in self.unsynced_names.split_off(kept).into_iter().rev() {
             match before {
@@ -147,7 +147,7 @@ impl State {
     }
 }
 
-/// Names in removed directories.
+/// Removes the names in removed directories.
 pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
     loop {
         let orphans: Vec<PathBuf> = names.keys().filter(|path| !has_parent(names, path)).cloned().collect();

@@ -17,7 +17,7 @@ fn on_disk() -> (SimulatedDisk, SharedFile) {
     (disk, file)
 }
 
-/// After a crash.
+/// Opens the file after a crash.
 fn again(disk: &SimulatedDisk) -> SharedFile {
     disk.open(Path::new(FILE), true).unwrap()
 }

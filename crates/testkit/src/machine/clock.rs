@@ -26,7 +26,7 @@ pub(super) struct State {
     rng: Pcg64,
     timers: BTreeMap<u64, Setting>,
     next_timer: u64,
-    // By times of the simulation, independent of the clock.
+    // Wakers by times of the simulation, independent of the clock.
     sleepers: BTreeMap<u64, (Time, Waker)>,
     // Reads of the clock, timers and notes of progress, in total and before the current poll.
     looks: u64,
@@ -35,7 +35,7 @@ pub(super) struct State {
 
 #[derive(Debug, Default)]
 struct Setting {
-    // By the clock.
+    // Expires by the clock.
     due: Option<Time>,
     waker: Option<Waker>,
 }
@@ -55,13 +55,13 @@ impl State {
         }))
     }
 
-    // By the clock.
+    // What the clock shows.
     fn shown(&self) -> Time {
         let (world, shown) = self.set;
         shown.plus(self.now.since(world))
     }
 
-    // Of the simulation, when the clock shows `time`.
+    // The time of the simulation when the clock shows `time`.
     fn world_time(&self, time: Time) -> Time {
         let (world, shown) = self.set;
         world.plus(time.since(shown))
@@ -88,12 +88,12 @@ impl SimulatedClock {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Costs no time, in contrast to a read by a task.
+    /// This costs no time, in contrast to a read by a task.
     pub fn shown(&self) -> Time {
         self.lock().shown()
     }
 
-    /// Of the simulation.
+    /// The time of the simulation.
     pub fn world_now(&self) -> Time {
         self.lock().now
     }

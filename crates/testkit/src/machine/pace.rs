@@ -2,9 +2,9 @@ use std::{ops::RangeInclusive, time::Duration};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pace {
-    /// Between two reads of the clock.
+    /// Time that passes between two reads of the clock.
     pub work: RangeInclusive<Duration>,
-    /// Of an expired timer.
+    /// The delay of an expired timer.
     pub late: RangeInclusive<Duration>,
     /// Reads at which the whole process stalls.
     pub stall_per_million: u32,

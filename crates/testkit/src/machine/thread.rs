@@ -23,7 +23,7 @@ use netcore::Time;
 use super::clock::SimulatedClock;
 
 thread_local! {
-    /// In this system thread.
+    /// The simulated thread that runs in this system thread.
     static CURRENT: RefCell<Option<Rc<Turns>>> = const { RefCell::new(None) };
 }
 
@@ -51,9 +51,9 @@ impl Process {
 }
 
 enum Yielded {
-    /// Until this time of the simulation.
+    /// The thread sleeps until this time of the simulation.
     Sleeps(Time),
-    /// Until the thread is woken, or until this time.
+    /// The thread waits until it is woken, or until this time.
     Waits(Option<Time>),
     Ended,
     Panicked(Box<dyn Any + Send>),
@@ -73,7 +73,7 @@ impl Turns {
         self.waker.borrow().clone()
     }
 
-    /// Until the waker is used, or until this time.
+    /// Waits until the waker is used, or until this time.
     pub(crate) fn wait(&self, until: Option<Time>) {
         self.hand_over(Yielded::Waits(until));
     }
@@ -113,7 +113,7 @@ pub(super) struct ThreadTask {
     yielded: Receiver<Yielded>,
     thread: Option<JoinHandle<()>>,
     clock: SimulatedClock,
-    // Among the sleepers of the clock.
+    // Its number among the sleepers of the clock.
     number: u64,
     sleeps_until: Option<Time>,
 }
@@ -139,7 +139,7 @@ fn run(turn: Receiver<Turn>, yielded: Sender<Yielded>, clock: SimulatedClock, bo
         Ok(()) => Yielded::Ended,
         Err(panic) => Yielded::Panicked(panic),
     };
-    // Not received if the process was killed.
+    // This is never received if the process was killed.
     let _ = turns.yielded.send(end);
 }
 

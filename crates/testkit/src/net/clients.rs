@@ -6,7 +6,7 @@ use netcore::{Client, Recorded, Role};
 use super::{Endpoint, Hostable, Net, arrival::Arrived, datagrams::Direction, world::Shared};
 
 impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
-    /// Over datagrams. Replaces the previous client.
+    /// The client uses datagrams. Replaces the previous one at this address.
     pub fn add(&mut self, address: SocketAddr, client: C) {
         let since = self.now();
         self.clients.insert(address, Endpoint { client, stream: None, closed: false, since });
@@ -35,13 +35,13 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.clients.iter().map(|(&address, endpoint)| (address, &endpoint.client))
     }
 
-    /// From any address, with or without a client.
+    /// Sends from any address, with or without a client.
     pub fn send(&mut self, from: SocketAddr, datagram: impl Into<Bytes>) {
         let world = &mut *self.shared.lock();
         world.datagrams.send(&mut world.chance, Direction::ToServer { from }, datagram.into());
     }
 
-    /// After the client's own output.
+    /// The bytes follow the client's own output.
     pub fn write(&mut self, address: SocketAddr, bytes: &[u8]) {
         self.collect();
         let Some(&Endpoint { stream: Some(stream), closed: false, .. }) = self.clients.get(&address) else { return };

@@ -8,14 +8,14 @@ use crate::draw::draw;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// For datagrams.
+/// Conditions for datagrams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conditions {
     pub loss_percent: u32,
     pub double_percent: u32,
-    /// Of datagrams from peers of the server.
+    /// Percentage of datagrams from peers of the server that arrive truncated.
     pub truncate_percent: u32,
-    /// Of each copy. With a range, datagrams overtake each other.
+    /// The delay of each copy. With a range, datagrams overtake each other.
     pub delay: RangeInclusive<Duration>,
     pub socket: SocketFaults,
 }
@@ -65,12 +65,12 @@ impl Conditions {
     };
 }
 
-/// For streams, whose order never changes.
+/// Conditions for streams, whose order never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamConditions {
-    /// In bytes.
+    /// Sizes of the pieces of a stream in bytes.
     pub piece: RangeInclusive<usize>,
-    /// After the pieces before it.
+    /// A piece arrives after those before it.
     pub delay: RangeInclusive<Duration>,
     /// Pieces before which the connection stalls.
     pub stall_percent: u32,
@@ -113,7 +113,7 @@ impl StreamConditions {
         half_close_permille: 0,
     };
 
-    // After the piece before it.
+    // A piece arrives after those before it.
     pub(super) fn draw_delay(&self, rng: &mut Pcg64) -> Duration {
         let delay = draw(rng, &self.delay);
         if rng.random_range(0..100) < self.stall_percent { delay + draw(rng, &self.stall) } else { delay }
@@ -127,10 +127,10 @@ pub struct Traffic {
     pub truncated: u64,
     /// Failed calls of the server's socket.
     pub socket_errors: u64,
-    /// By a later datagram between the same ends.
+    /// Datagrams that arrived after a later one between the same ends.
     pub overtaken: u64,
     pub resets: u64,
-    /// By the client, before it was finished.
+    /// Half-closed by the client before it was finished.
     pub half_closed: u64,
     /// Segments with several messages, or with one that was held back.
     pub corked: u64,

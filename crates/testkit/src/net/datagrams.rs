@@ -26,12 +26,12 @@ pub(super) struct Datagrams {
     transit: BTreeMap<(Time, u64), (Direction, Bytes)>,
     serial: u64,
     newest_arrived: u64,
-    // With arrival times.
+    // Unread datagrams with arrival times.
     pub(super) inbox: VecDeque<(Time, SocketAddr, Bytes)>,
-    // By the server.
+    // The last read of the server.
     pub(super) read_at: Time,
     pub(super) closed: bool,
-    // Of the server's send buffer.
+    // Until when the server's send buffer is full.
     pub(super) full_until: Option<Time>,
     pub(super) reader: Option<Waker>,
     pub(super) writer: Option<Waker>,
@@ -57,7 +57,7 @@ impl Datagrams {
         self.transit.insert((chance.now.plus(delay), self.serial), (direction, datagram));
     }
 
-    /// A pending datagram is unread by the server.
+    /// Since when the server has not read a pending datagram.
     pub(super) fn unread_since(&self) -> Option<Time> {
         self.inbox.front().map(|&(since, ..)| since.max(self.read_at))
     }

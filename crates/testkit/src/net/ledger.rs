@@ -9,24 +9,24 @@ use bytes::{Bytes, BytesMut};
 use netcore::{History, PeerId};
 use netshell::ConnectionId;
 
-/// To each peer, in order. A history is one item.
+/// The output to each peer, in order. A history is one item.
 pub type Delivered = BTreeMap<PeerId, Vec<Bytes>>;
 
 /// The index of a transport, and one of its connections.
 type Place = (usize, ConnectionId);
 
-/// By the peer numbers of the host.
+/// Uses the peer numbers of the host.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) delivered: Delivered,
-    /// All that the room has had.
+    /// All digests that the room has had.
     pub(super) digests: HashSet<u64>,
     places: BTreeMap<Place, PeerId>,
     // Counted as in the host.
     next_peer: u64,
-    // Counts as delivered to a peer once it receives further output.
+    // The output that counts as delivered to a peer once it receives further output.
     expected: Delivered,
-    // At the time of the crash.
+    // The peers at the time of the crash.
     returning: BTreeMap<SocketAddr, PeerId>,
 }
 

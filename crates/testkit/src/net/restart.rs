@@ -14,7 +14,7 @@ pub struct Restart<E: Recorded> {
     pub hold: JournalHold,
     pub at: Time,
     pub next_peer: PeerId,
-    /// At the time of the last arrival.
+    /// The peers at the last arrival.
     pub peers: Vec<(PeerId, Link, SocketAddr)>,
     /// Last messages that are sent again.
     pub farewells: Vec<(SocketAddr, Vec<Bytes>)>,
@@ -34,7 +34,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         }
     }
 
-    /// So that it can be resumed.
+    /// Stops the server so that it can be resumed.
     pub fn suspend(&mut self) {
         if let Some(stop) = self.stop.take() {
             // A server that has ended does not listen.
@@ -42,7 +42,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         }
     }
 
-    /// At the time of the last arrival.
+    /// Resumes at the time of the last arrival.
     pub fn resume(&mut self, restart: Restart<E>) {
         assert!(!self.is_up(), "the server has not ended");
         let Restart { room, hold, at, next_peer, peers, farewells } = restart;
@@ -62,13 +62,13 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         (self.server, self.stop) = (server, Some(stop));
     }
 
-    /// The server's clock.
+    /// Sets the server's clock forward.
     pub fn jump(&mut self, by: Duration) {
         let clock = self.machine.clock();
         clock.set(clock.shown().plus(by));
     }
 
-    /// The server's clock, not below zero.
+    /// Sets the server's clock back, not below zero.
     pub fn jump_back(&mut self, by: Duration) {
         let clock = self.machine.clock();
         let now = clock.shown();
@@ -87,7 +87,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.shared.lock().ledger.digests.insert(digest);
     }
 
-    /// In all runs of the server.
+    /// The output to each peer in all runs of the server.
     pub fn delivered(&self) -> Delivered {
         self.shared.lock().ledger.delivered.clone()
     }

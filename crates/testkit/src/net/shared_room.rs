@@ -21,7 +21,7 @@ impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync
 pub(super) struct SharedRoom<E: Recorded> {
     room: Arc<RwLock<Journalled<E>>>,
     shared: Shared,
-    // Of the last input.
+    // The time of the last input.
     latest: Time,
 }
 

@@ -24,7 +24,7 @@ use crate::draw::draw;
 pub(super) struct Connections {
     all: Vec<Connection>,
     connecting: BTreeMap<(Time, usize), Role>,
-    // For players, and for watchers.
+    // One for players, one for watchers.
     listeners: BTreeMap<Role, Listener>,
     // They may have data in flight.
     active: Vec<usize>,
@@ -42,9 +42,9 @@ pub(super) struct Connection {
     pub(super) address: SocketAddr,
     pub(super) to_server: Pipe,
     pub(super) to_client: Pipe,
-    // Beyond the window, or held back.
+    // Output of the client that is beyond the window, or held back.
     pub(super) unsent: BytesMut,
-    // While the client holds its output back.
+    // Until when the client holds its output back.
     corked: Option<Time>,
     pub(super) closing: bool,
     pub(super) end_known: bool,
@@ -80,7 +80,7 @@ impl Connection {
         }
     }
 
-    // With a reset if there is unread input.
+    // Resets the connection if there is unread input.
     pub(super) fn leave(&mut self, chance: &mut Chance) {
         self.left = true;
         let end = if self.to_server.has_unread() { End::Broken } else { End::Closed };
@@ -139,7 +139,7 @@ impl Connection {
         self.break_off();
     }
 
-    // The client does not know it yet.
+    // The end of the connection, if the client does not know it yet.
     fn unknown_end(&self) -> Option<End> {
         self.to_client.ended().filter(|_| !self.end_known)
     }
@@ -220,7 +220,7 @@ impl Connections {
         }
     }
 
-    /// Pending input is unread by the server.
+    /// Since when the server has not read pending input.
     pub(super) fn unread_since(&self) -> Option<Time> {
         let connections =
             self.active.iter().map(|&connection| &self.all[connection]).filter(|connection| !connection.left);

@@ -29,7 +29,7 @@ pub(super) struct World {
     // The server's transport and connection.
     pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
     arrived: Vec<(SocketAddr, Arrived)>,
-    // As known when the server began to work.
+    // The next arrival known when the server began to work.
     due: Option<Time>,
     pub(super) ledger: Ledger,
 }

@@ -12,10 +12,10 @@ use netcore::{Client as _, DecodeError, Framing, Protocol, Time};
 
 /// Bytes of an incomplete message: all but the last, including the length of a binary one.
 const MOST_KEPT: usize = MAX_MESSAGE as usize + 4;
-/// In which a stream arrives, besides the whole.
+/// Sizes of the pieces in which a stream arrives, besides the whole.
 const PIECES: [usize; 6] = [1, 2, 3, 7, 64, 300];
 
-/// As a dealer decodes them.
+/// Player messages as a dealer decodes them.
 pub fn player_message(bytes: &[u8]) {
     let decoder = || {
         let mut decoder = PlayerDecoder::default();
@@ -50,7 +50,7 @@ pub fn player_message(bytes: &[u8]) {
     }
 }
 
-/// As a player decodes them, and the state of the player.
+/// Dealer messages as a player decodes them, and the state of the player.
 pub fn dealer_message(bytes: &[u8]) {
     for dialect in [Dialect::Text, Dialect::Binary] {
         let decoder = || {
@@ -143,7 +143,7 @@ fn receive_all(messages: &[DealerMessage]) {
     }
 }
 
-// In pieces of this size, up to the first invalid message.
+// Decodes pieces of this size, up to the first invalid message.
 fn in_pieces<T>(
     bytes: &[u8],
     pieces: usize,
@@ -215,7 +215,7 @@ fn whole(table: &QTable, file: &[u8]) {
     if twice.merge(table).is_ok() {
         assert_eq!(twice.since(table), *table);
     }
-    // However full the table is.
+    // Training can continue, however full the table is.
     let mut trainer = Trainer::seeded(table.clone(), Explore::UntilConfident, 1, 0);
     trainer.play(10).expect("no round takes all cards");
     assert!(trainer.table().visited().count() >= table.visited().count());

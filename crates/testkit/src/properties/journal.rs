@@ -8,7 +8,7 @@ use super::assert_printable;
 use crate::disk::SimulatedDisk;
 
 const RECORDS: usize = 1_536;
-/// Given to a resumed room.
+/// Deadlines given to a resumed room.
 const DEADLINES: usize = 3;
 
 /// A file is read to its end or its first error, records can be written again, and a resumable match can be resumed:
@@ -73,7 +73,7 @@ fn assert_whole(bytes: &[u8]) {
     assert_eq!(reader.torn(), 0, "what was written is whole");
 }
 
-// Up to the first error, and resumes the journal if possible.
+// Replays the journal up to its first error, and resumes it if possible.
 fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
     if !head.has_rules_of::<E>() {
         return;

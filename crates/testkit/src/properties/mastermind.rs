@@ -9,7 +9,7 @@ use mastermind::{
 };
 use netcore::{Client as _, Framing, Link, Protocol, Time};
 
-/// Typed by a player.
+/// Lines typed by a player.
 pub fn line(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Ok(code) = text.parse::<Code>() {
@@ -42,7 +42,7 @@ pub fn client_message(bytes: &[u8]) {
     }
     let whole = Mastermind::decode(&mut Decoder, bytes, Framing::Whole);
     assert_eq!(whole.is_err(), bytes.len() > MAX_MESSAGE);
-    // In one piece and byte by byte.
+    // The same lines, in one piece and byte by byte.
     let read = |piece: usize| {
         let (mut decoder, mut buffer, mut all) = (Decoder, BytesMut::new(), vec![]);
         for piece in bytes.chunks(piece) {
@@ -107,7 +107,7 @@ pub fn record(bytes: &[u8]) {
                 let longest = bars.lines().map(|line| line.chars().filter(|&shown| shown == '█').count()).max();
                 assert!(longest <= Some(width.max(1)), "{bars}");
             }
-            // Regardless of their number.
+            // Another puzzle can be added, regardless of their number.
             let rules = Rules::new(MAX_LENGTH, MAX_COLOURS, true).expect("the largest game");
             let mut record = record;
             for origin in [Origin::Day(Day(u32::MAX)), Origin::Seed(u64::MAX)] {

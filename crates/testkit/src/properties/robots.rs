@@ -10,7 +10,7 @@ use robots::{
     protocol::{MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, Robots, ServerDecoder, encode},
 };
 
-/// As a server decodes them.
+/// Client messages as a server decodes them.
 pub fn client_message(bytes: &[u8]) {
     datagram::<ClientMessage>(bytes, 0);
     let messages = stream(bytes, |buffer| take_message::<ClientMessage>(buffer, Robots::MAX_MESSAGE, 0));
@@ -31,7 +31,7 @@ pub fn client_message(bytes: &[u8]) {
     assert_eq!(at_once(bytes, |buffer| Robots::take(&mut (), buffer)).0, read);
 }
 
-/// As a client decodes them, and the state of the client.
+/// Server messages as a client decodes them, and the state of the client.
 pub fn server_message(bytes: &[u8]) {
     datagram::<ServerMessage>(bytes, MAX_SERVER_ITEMS);
     unseen(bytes);
@@ -105,12 +105,12 @@ fn unseen(bytes: &[u8]) {
     assert_eq!(whole.picture(), stepwise.picture());
 }
 
-/// As a GUI decodes them.
+/// Draw messages as a GUI decodes them.
 pub fn draw_message(bytes: &[u8]) {
     datagram::<DrawMessage>(bytes, MAX_PICTURE_ITEMS);
 }
 
-/// As a client decodes them.
+/// Input messages as a client decodes them.
 pub fn input_message(bytes: &[u8]) {
     datagram::<InputMessage>(bytes, 0);
 }
@@ -136,7 +136,7 @@ fn datagram<T: Encode + Decode + PartialEq + Debug>(bytes: &[u8], max_items: u32
     }
 }
 
-// Up to the first error, independent of the splits.
+// The messages up to the first error, independent of the splits.
 fn stream<T: PartialEq + Debug>(
     bytes: &[u8],
     decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, DecodeError> + Clone,

@@ -8,7 +8,7 @@ use netcore::{Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recor
 use super::robots::parameters;
 use crate::{by_hand::Match, disk::SimulatedDisk};
 
-/// At the same time.
+/// Peers that are connected at the same time.
 const PEERS: usize = 4;
 const GRID: &str = include_str!("../../../../maps/shaft.txt");
 
@@ -54,7 +54,7 @@ pub fn room(script: &[u8]) {
     }
 }
 
-// Everything that delays or hides something.
+// Nuggets with everything that delays or hides something.
 fn extras(config: nuggets::Config) -> nuggets::Config {
     let vision = nuggets::visibility::Vision { radius: Some(5) };
     let rules = nuggets::Rules { steal_percent: 20, drop_on_quit: true, vision, ..config.rules };
@@ -71,7 +71,7 @@ fn dealer(paced: bool) -> blackjack::Config {
 /// Arrivals after which a replay is restored from its own state.
 const RESTORED: u64 = 5;
 
-/// Not processed by the room yet.
+/// A peer, and its bytes that the room has not processed yet.
 #[derive(Debug)]
 struct Guest {
     peer: PeerId,

@@ -13,17 +13,17 @@ use crate::{
     net::Restart,
 };
 
-/// Before a crash: a peer closed in this time receives its last messages again.
+/// A peer closed this shortly before a crash receives its last messages again.
 const FAREWELL: Duration = SECOND;
 
 impl<G: Game> Simulation<G> {
-    // By a signal.
+    // Stops the server by a signal.
     pub(super) fn suspend(&mut self) -> Next {
         self.report.count("stopped to be resumed");
         for each in self.matches.iter_mut().filter(|each| !each.over && each.end.is_open()) {
             each.net.suspend();
         }
-        // Killed if it takes too long.
+        // The server is killed if it takes too long.
         let until = self.random_time_within(2 * HANG);
         let mut closed = false;
         while self.now() < until && !self.disk.is_dead() {
@@ -58,7 +58,7 @@ impl<G: Game> Simulation<G> {
             while self.now() < until {
                 self.step(until);
             }
-            // Killed while it is being resumed.
+            // The server may be killed while it is being resumed.
             if self.rng.random_range(0..6) == 0 {
                 let death = self.draw_death(60);
                 self.disk.set_fault(Some(death));

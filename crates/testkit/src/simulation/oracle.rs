@@ -9,7 +9,7 @@ use crate::{
     net::{Delivered, Hostable, Net, bytes_of},
 };
 
-/// By a replay after a crash.
+/// The result of a replay after a crash.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is true or not by itself")]
 pub(super) struct Survived {
@@ -18,7 +18,7 @@ pub(super) struct Survived {
     pub(super) over: bool,
     /// Delivered messages are missing, which is permitted after a power cut.
     pub(super) forked: bool,
-    /// Delivered.
+    /// Frames that were delivered.
     pub(super) frames: u64,
     pub(super) snapshots: u64,
     pub(super) segments: u64,
@@ -29,7 +29,7 @@ pub(super) struct Survived {
     peers: Vec<Peer>,
 }
 
-/// Closed before all output was delivered.
+/// A peer that was closed before all its output was delivered.
 #[derive(Debug)]
 pub(super) struct Interrupted {
     pub(super) peer: PeerId,
@@ -53,7 +53,7 @@ fn open_whole(disk: &SimulatedDisk, journal: &Path) -> Reader<Source> {
     reader
 }
 
-// With the segments before this one, which were too old to be kept.
+// Adds the segments before this one, which were too old to be kept.
 fn with_oldest(disk: &SimulatedDisk, journal: &Path, first: u32) -> SimulatedDisk {
     disk.with_removed(|path| {
         (1..first).any(|number| {
@@ -76,7 +76,7 @@ fn arrivals(mut reader: Reader<Source>) -> Vec<Entry> {
     }
 }
 
-/// If the journal can be read from its beginning to its end.
+/// All arrivals, if the journal can be read from its beginning to its end.
 pub(super) fn arrivals_left(disk: &SimulatedDisk, journal: &Path) -> Option<Vec<Entry>> {
     let read = |disk: &SimulatedDisk| Journal::open_on(disk, journal).and_then(|journal| journal.reader()).ok();
     let first = read(disk)?.segment();
@@ -111,7 +111,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// As another process.
+    /// Reads the journal as another process.
     pub(super) fn look(disk: &SimulatedDisk, journal: &Path) -> Self {
         assert!(disk.certain().has_had(journal), "the journal has a name that a power cut takes away");
         let living = disk.other_process();
@@ -132,7 +132,7 @@ impl Written {
     }
 }
 
-// From the first state that is left.
+// Replays from the first state that is left.
 fn replay<E: Recorded>(
     mut reader: Reader<Source>,
     mut look: impl FnMut(&Hosted<E>, &Arrival),
@@ -227,12 +227,12 @@ impl Survived {
     }
 }
 
-/// Of a replay.
+/// The output of a replay.
 #[derive(Debug, Default)]
 struct Expected {
     delivered: Delivered,
     present: BTreeMap<PeerId, Link>,
-    // On datagram links.
+    // Peers on datagram links.
     closed: BTreeMap<PeerId, Time>,
 }
 

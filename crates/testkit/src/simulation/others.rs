@@ -19,7 +19,7 @@ fn expect_unchanged(disk: &SimulatedDisk, before: &Files, who: &str) {
 }
 
 impl<G: Game> Simulation<G> {
-    // By mistake.
+    // Starts a second server by mistake.
     pub(super) fn intrude(&mut self) {
         if self.dishonest {
             return;

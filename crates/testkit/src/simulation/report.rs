@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-/// Of one or more simulations.
+/// Statistics of one or more simulations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     counts: BTreeMap<&'static str, u64>,

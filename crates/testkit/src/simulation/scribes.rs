@@ -12,14 +12,14 @@ const SLACK: Duration = Duration::from_millis(20);
 /// Checks for lost wake-ups, one in this many steps.
 const CHECKS: u32 = 16;
 
-/// For one scribe at a time.
+/// The machine with the threads of one scribe at a time.
 pub(super) struct Scribes {
     pub(super) machine: Machine,
     threads: Vec<TaskId>,
     steps: u32,
 }
 
-/// Never set.
+/// The time of the machine, which is never set.
 struct MachineClock(SimulatedClock);
 
 impl Clock for MachineClock {
@@ -53,7 +53,7 @@ impl Scribes {
         self.threads.drain(..).for_each(|thread| self.machine.kill(thread));
     }
 
-    /// For lost wake-ups, in some of the steps.
+    /// Checks for lost wake-ups in some of the steps.
     pub(super) fn check(&mut self) {
         self.steps += 1;
         if self.steps.is_multiple_of(CHECKS) {
@@ -62,7 +62,7 @@ impl Scribes {
     }
 }
 
-// Until the process is killed.
+// Takes steps until the process is killed.
 fn repeat(turns: &Turns, step: impl Fn(&std::task::Waker) -> Step) {
     while let Some(waker) = turns.waker() {
         match step(&waker) {

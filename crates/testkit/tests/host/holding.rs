@@ -202,7 +202,7 @@ fn hold_is_notified_when_outputs_have_waited_for_ten_seconds_and_when_they_are_s
             host.work(|| now).unwrap();
         }
         assert_eq!(now, from.plus(SLOW_HOLD));
-        // Only once.
+        // The report is made only once.
         host.work(|| now).unwrap();
         assert_eq!(std::mem::take(&mut gate.lock().stalls), [true]);
         gate.reach(gate.position());

@@ -19,12 +19,12 @@ pub(super) enum RecordedEvent {
 pub(super) struct EventRecorder(Arc<Mutex<Vec<(Time, RecordedEvent)>>>);
 
 impl EventRecorder {
-    /// Oldest first.
+    /// All calls, oldest first.
     pub(super) fn observed(&self) -> Vec<(Time, RecordedEvent)> {
         self.lock().clone()
     }
 
-    /// Oldest first, each with the address of the peer concerned.
+    /// Events of the game, oldest first, each with the address of the peer concerned.
     pub(super) fn events(&self) -> Vec<(GameEvent, Option<String>)> {
         let event = |(_, observed): &(Time, RecordedEvent)| match observed {
             RecordedEvent::Event(event, address) => Some((event.clone(), address.clone())),

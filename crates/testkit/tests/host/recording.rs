@@ -18,7 +18,7 @@ fn host(records: u32) -> (Host, Script) {
     (host, script)
 }
 
-/// Until the connection is paused; returns the messages that the room received.
+/// Sends until the connection is paused; returns the number of messages that the room received.
 fn flood(host: &mut Host, script: &Script, id: u64, now: Time) -> usize {
     let mut received = 0;
     loop {

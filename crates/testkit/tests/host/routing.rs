@@ -97,7 +97,7 @@ fn histories_refreshes_and_answers_reach_their_peer() {
 fn the_observer_learns_the_address_of_the_peer_concerned() {
     let (mut host, scripts, recorder) = host();
     scripts[0].open(1, ANN);
-    // Even if it arrived on an IPv6 socket.
+    // An IPv4 address is shown as such, even if it arrived on an IPv6 socket.
     scripts[1].push(Event::Opened { id: 1, link: Link::Stream, address: "[::ffff:10.0.0.2]:5000".parse().unwrap() });
     work(&mut host);
     for message in ["notice", "?"] {

@@ -52,7 +52,7 @@ impl Warden for Porter {
     }
 }
 
-/// According to the calls of an observer.
+/// Connected peers, according to the calls of an observer.
 #[derive(Debug, Clone, Default)]
 struct Present(Arc<Mutex<Vec<PeerId>>>);
 
@@ -105,7 +105,7 @@ fn a_removed_peer_receives_the_reason_and_leaves_the_room() {
     let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Delivered::Closed)];
     assert_eq!(told, after);
     assert_eq!(*present.0.lock().unwrap(), [PeerId(0), PeerId(2)]);
-    // Identified by the shown address.
+    // All peers of a host, identified by the shown address.
     porter.remove(Removal::Host(HostId::of(ANN), String::new()));
     porter.remove(Removal::Host(HostId::of("192.0.2.1:1"), String::new()));
     while server.run() {}

@@ -16,9 +16,9 @@ use testkit::{
 
 const PLAYERS: u8 = 3;
 const WATCHER: u8 = PLAYERS;
-/// Sends unrequested messages.
+/// A client that sends unrequested messages.
 const HOSTILE: u8 = PLAYERS + 1;
-/// Until a client reconnects.
+/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
 /// Longer than all clock changes.
 const NEVER: Duration = Duration::from_secs(1_000 * 86_400);
@@ -29,7 +29,7 @@ pub(super) struct Guest {
     player: Option<(Client, Policy)>,
     score: Score,
     gone: bool,
-    /// Of a client that only receives.
+    /// Whether a client that only receives has received something.
     has_output: bool,
     /// The first bytes that it sends.
     first: Option<Bytes>,
@@ -86,7 +86,7 @@ fn guest(number: u8, score: Score) -> Guest {
     match number {
         WATCHER => Guest::default(),
         HOSTILE => {
-            // Does not wait for a request.
+            // This client does not wait for a request.
             let messages = [PlayerMessage::Join(name(number)), PlayerMessage::Hit];
             let first = messages.map(|message| message.to_bytes(Dialect::Binary)).concat();
             Guest { first: Some(first.into()), ..Guest::default() }

@@ -17,7 +17,7 @@ use super::{
 
 /// Between two messages of a player.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Until a client reconnects.
+/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(250);
 const PLAYERS: u8 = 3;
 const SEATS: u8 = 4;
@@ -65,7 +65,7 @@ impl Strategy<Client> for Codebreaker {
 struct Games(BTreeMap<(u32, u8), Board>);
 
 impl Games {
-    /// With those of the other clients, and adds them.
+    /// Compares the client's games with those of the others, and adds them.
     fn check(&mut self, client: &Client, who: &str) {
         for (&seat, place) in client.places() {
             let Some(board) = &place.board else { continue };

@@ -28,9 +28,9 @@ const MAP: &str = "
 /// The players with their purses and places, and the piles.
 type Position = (Vec<game::Player>, BTreeMap<Cell, u32>);
 
-/// Between two keys.
+/// Time between two keys.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Until a client reconnects.
+/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(300);
 /// A datagram does not arrive later than this.
 const LATE: Duration = Duration::from_secs(5);
@@ -80,7 +80,7 @@ pub(super) struct Nuggets {
     nonsense_at: Option<Time>,
     // More keys than a human can press.
     flood_at: Option<Time>,
-    // Of the client that quits and returns.
+    // The next message of the client that quits and returns.
     quitter_at: Time,
     quitter_messages: u32,
     // The players and the piles, and the time of their last change.

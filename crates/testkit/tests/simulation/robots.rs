@@ -15,17 +15,17 @@ use super::{address, seats::Seats};
 
 const TURNS: u16 = 60;
 const PLAYERS: u8 = 3;
-/// Until a client reconnects.
+/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
 /// The interval of attempts to join a running game, and their number in one batch, so that the journal grows.
 const EAGER: (Duration, usize) = (Duration::from_millis(250), 40);
 /// Players and watchers.
 const SEATS: u8 = 5;
 
-/// By a client.
+/// Messages that a client has received.
 #[derive(Debug, Default)]
 pub(super) struct Received {
-    // Of the newest game.
+    // Messages of the newest game.
     game: Vec<ServerMessage>,
     // Messages at the last check.
     checked: usize,
@@ -117,7 +117,7 @@ impl netcore::Client for Robot {
 
 pub(super) struct Robots {
     seats: Seats,
-    // Of the client at the last seat.
+    // The next attempt of the client at the last seat to join.
     eager_at: Option<Time>,
     // The longest delivered version of each game.
     games: Vec<Vec<ServerMessage>>,
@@ -227,7 +227,7 @@ impl Robots {
         }
     }
 
-    // With the games delivered to other clients.
+    // Compares with the games delivered to other clients.
     fn compare(&mut self, received: &[ServerMessage], checked: usize) {
         // Without a turn, two games may look the same.
         if received.len() < 2 {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use netcore::Time;
 
-/// With the time when it reconnects.
+/// The client at each seat, and when it reconnects.
 pub(super) struct Seats {
     away: Duration,
     clients: Vec<(u8, Option<Time>)>,

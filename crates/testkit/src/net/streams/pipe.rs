@@ -12,13 +12,13 @@ use crate::net::{arrival::End, conditions::Chance};
 /// One direction of a stream: pieces that stay in order, bounded by a window.
 #[derive(Debug, Default)]
 pub(in crate::net) struct Pipe {
-    // With arrival times, and the latest of these.
+    // Pieces with arrival times, and the latest of these.
     flight: VecDeque<(Time, Piece)>,
     latest: Time,
     flying: usize,
-    // Unread.
+    // Bytes that have arrived and are unread.
     arrived: BytesMut,
-    // Since there are unread bytes.
+    // Since when there are unread bytes.
     unread_since: Option<Time>,
     ended: Option<End>,
     finished: bool,
@@ -149,12 +149,12 @@ impl Pipe {
         !self.arrived.is_empty()
     }
 
-    /// Without a read.
+    /// Since when there are unread bytes without a read.
     pub(in crate::net) fn unread_since(&self) -> Option<Time> {
         self.unread_since.filter(|_| self.has_unread())
     }
 
-    /// Once the reader has read all data before the end.
+    /// How the stream ended, once the reader has read all data before the end.
     pub(in crate::net) fn ended(&self) -> Option<End> {
         self.ended.filter(|_| self.arrived.is_empty())
     }
