@@ -17,10 +17,10 @@ use vt100::{Cell, Color, Parser, Screen};
 
 /// A character cell in pixels.
 const CELL: (usize, usize) = (8, 17);
-/// From the top of a cell.
+/// Distance of the baseline from the top of a cell.
 const BASELINE: usize = 13;
 const MARGIN: usize = 8;
-/// Of the last frame, in seconds.
+/// Duration of the last frame in seconds.
 const LAST: f64 = 3.0;
 /// Text and background.
 const DEFAULT: (&str, &str) = ("#d8dee9", "#14181f");

@@ -13,11 +13,11 @@ use crate::{
     games::{Game, Guest},
 };
 
-/// Of a peer, or an event of the game.
+/// An action of a peer, or an event of the game.
 #[derive(Debug, Clone)]
 pub(crate) struct Action {
     pub time: Time,
-    /// To which the action applies, if the game has turns.
+    /// The turn to which the action applies, if the game has turns.
     pub turn: Option<u64>,
     what: ActionKind,
 }
@@ -68,7 +68,7 @@ fn malformed(who: &Sender) -> String {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     guests: BTreeMap<PeerId, Arc<Guest>>,
-    // Before the arrival is processed.
+    // The sender, before its arrival is processed.
     sender: Option<(Sender, Link)>,
     pub(crate) game: u32,
 }
@@ -183,7 +183,7 @@ impl Names {
 pub(crate) struct Latest(VecDeque<Action>);
 
 impl Latest {
-    /// As many as the widest window shows.
+    /// The number of actions that the widest window shows.
     const MAX: usize = 24;
 
     pub(crate) fn push(&mut self, action: Action) {

@@ -68,7 +68,7 @@ fn record<E: Game>(
     Ok(())
 }
 
-// To microseconds.
+// Rounds to microseconds.
 fn rounded(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e6
 }

@@ -94,7 +94,7 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// Of the whole journal up to an arrival.
+// Replays the whole journal up to an arrival.
 fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, at: u64) -> anyhow::Result<Verdict> {
     let name = file_name(path);
     let first = start.arrivals() + 1;
@@ -163,7 +163,7 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
     })
 }
 
-// After this number of arrivals, with the facts at that time.
+// The state after this number of arrivals, and the facts at that time.
 fn replay_to<E: Game>(
     path: &Path,
     mut reader: Reader<Source>,
@@ -187,7 +187,7 @@ fn replay_to<E: Game>(
     Ok((replay, facts))
 }
 
-// After `from` up to `at`.
+// Arrivals after `from` up to `at`.
 fn excerpt(
     path: &Path,
     mut reader: Reader<Source>,

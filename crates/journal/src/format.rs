@@ -16,7 +16,7 @@ pub(crate) fn clock(time: Time) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// With milliseconds.
+/// Shows milliseconds.
 pub(crate) fn exact_clock(time: Time) -> String {
     format!("{}.{:03}", clock(time), time.as_nanos() / 1_000_000 % 1_000)
 }
@@ -46,7 +46,7 @@ pub(crate) fn date(seconds: u64) -> String {
     moment.replace('T', " ").replace('Z', " UTC")
 }
 
-/// With thousands separators.
+/// Adds thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();

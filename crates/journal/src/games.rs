@@ -19,7 +19,7 @@ use termkit::Palette;
 
 use crate::format::plain;
 
-/// Of a replay's spectator; no match ever uses it.
+/// The spectator of a replay; no match ever uses this number.
 const WATCHER: PeerId = PeerId(u64::MAX);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) trait Game: Recorded + Clone {
 
     const STEP: Step = Step::Arrival;
 
-    /// As names and values, without secrets unless requested.
+    /// The settings as names and values, without secrets unless requested.
     fn describe_setup(setup: &Self::Setup, secrets: bool) -> Vec<(&'static str, String)>;
 
     /// `None` if the message is malformed.
@@ -50,12 +50,12 @@ pub(crate) trait Game: Recorded + Clone {
     /// `seat` is in the game's own terms, `typed` is the user's input.
     fn is_seat(seat: &str, typed: &str) -> bool;
 
-    /// If the game has turns.
+    /// The last turn, if the game has turns.
     fn turn(&self) -> Option<u64> {
         None
     }
 
-    /// At the start of a replay, if the game knows it.
+    /// The seat of a peer at the start of a replay, if the game knows it.
     fn guest(&self, peer: &Peer) -> Option<Guest> {
         let _ = peer;
         None
@@ -64,9 +64,9 @@ pub(crate) trait Game: Recorded + Clone {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// If players act at any time.
+    /// An arrival, if players act at any time.
     Arrival,
-    /// If all players act at the same time.
+    /// A turn, if all players act at the same time.
     Turn,
 }
 
@@ -83,13 +83,13 @@ impl Step {
 pub(crate) struct Description {
     /// In the terms of the protocol.
     pub text: String,
-    /// To follow the sender's name; `None` if an event of the room reports the action better.
+    /// Follows the sender's name; `None` if an event of the room reports the action better.
     pub action: Option<String>,
-    /// In a request to join.
+    /// The name in a request to join.
     pub name: Option<String>,
 }
 
-/// From a seat or for a spectator.
+/// The display of a match, from a seat or for a spectator.
 pub(crate) trait GameDisplay<E: Recorded>: Clone {
     /// Such as the visible part of a map. It is kept when the replay moves back.
     type View: std::fmt::Debug;
@@ -97,7 +97,7 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
     /// The lowest row of the display describes keys that have no effect in a replay.
     const HINTS: bool = false;
 
-    /// For a spectator, or for a seat that is not taken yet.
+    /// A display for a spectator, or for a seat that is not taken yet.
     fn new(seat: bool) -> Self;
 
     fn begin(&mut self, replay: &Replay<E>) {
@@ -140,7 +140,7 @@ impl Scroll {
         self.0 = u16::try_from(i32::from(self.0).saturating_add(lines).max(0)).unwrap_or(u16::MAX);
     }
 
-    // From this line on. The last line stays visible.
+    // Draws from this line on. The last line stays visible.
     fn draw(&mut self, text: &str, area: Rect, buffer: &mut Buffer) {
         let lines: Vec<Line<'_>> = text.lines().map(Line::from).collect();
         self.0 = self.0.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));

@@ -16,7 +16,7 @@ use crate::{
     source::open,
 };
 
-/// Of players: shown, and remembered.
+/// Names that are shown, and that are remembered.
 const SHOWN: usize = 4;
 const REMEMBERED: usize = 1_000;
 
@@ -46,7 +46,7 @@ pub(crate) fn line(path: &Path) -> String {
     }
 }
 
-// Without the name of the file, which is printed anyway.
+// Omits the name of the file, which is printed anyway.
 fn root(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = error.chain().map(ToString::to_string).collect();
     if parts.len() > 1 {
@@ -111,7 +111,7 @@ fn players(names: &[String], others: usize) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-// In a request to join, which is unambiguous on any link.
+// The name in a request to join, which is unambiguous on any link.
 fn named<E: Game>(bytes: &[u8]) -> Option<String> {
     [Link::Message, Link::Stream].into_iter().find_map(|link| E::describe(link, bytes)).and_then(|message| message.name)
 }

@@ -15,9 +15,9 @@ use crate::{
     source::open,
 };
 
-/// For moving back.
+/// Copies for moving back.
 const COPIES: CheckpointLimits = CheckpointLimits { spacing: 256, count: 256, bytes: 192 << 20 };
-/// Collected for an error, which lists some of them.
+/// Seats collected for an error, which lists some of them.
 const MAX_SEATS: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,14 +58,14 @@ struct Moment<E: Game> {
     display: E::Display,
     names: Names,
     latest: Latest,
-    // At the seat from which the match is shown.
+    // The peer at the seat from which the match is shown.
     seated: Option<PeerId>,
     // Why the replay cannot continue.
     trouble: Option<String>,
 }
 
 impl<E: Game> Playback<E> {
-    /// Seen by a spectator, or from a seat.
+    /// Opens a match as seen by a spectator, or from a seat.
     pub(crate) fn open(path: &Path, seat: Option<&str>) -> anyhow::Result<Self> {
         let opened = open(path)?;
         let end = length(opened.reader.clone());
@@ -131,8 +131,8 @@ impl<E: Game> Playback<E> {
         (&mut self.now.display, self.now.cursor.replay())
     }
 
-    /// To the last copy before `goal`, if that saves work. Returns whether `goal` is before the current position. Call
-    /// this before moving forward to `goal`.
+    /// Moves to the last copy before `goal`, if that saves work. Returns whether `goal` is before the current position.
+    /// Call this before moving forward to `goal`.
     pub(crate) fn rewind(&mut self, goal: Goal) -> bool {
         // The next step is always near.
         if goal == Goal::Step {
@@ -156,7 +156,7 @@ impl<E: Game> Playback<E> {
         is_back
     }
 
-    /// Also at the end. `from` is the position before a [`Goal::Step`].
+    /// Also true at the end. `from` is the position before a [`Goal::Step`].
     pub(crate) fn is_at(&self, goal: Goal, from: (u64, Option<u64>)) -> bool {
         let Some(next) = self.now.cursor.next() else { return true };
         match goal {
@@ -191,7 +191,7 @@ impl<E: Game> Playback<E> {
 }
 
 impl<E: Game> Moment<E> {
-    // Up to the next arrival.
+    // Reads up to the next arrival.
     fn read(&mut self, mut report: impl FnMut(&Action)) {
         let Self { cursor, latest, trouble, .. } = self;
         let time = cursor.replay().time();
@@ -256,7 +256,6 @@ impl<E: Game> Moment<E> {
     }
 }
 
-// In a list of actions.
 fn words(note: &Note) -> Option<String> {
     Some(match note {
         Note::Mark(_) | Note::Snapshot(_) | Note::Fact(_) => return None,

@@ -28,9 +28,9 @@ pub(crate) const SPEEDS: [(&str, (u32, u32)); 9] = [
 ];
 /// A large step.
 const LEAP: Duration = Duration::from_secs(30);
-/// Between two checks of the clock.
+/// Arrivals between two checks of the clock.
 const BATCH: u32 = 64;
-/// Of the input line.
+/// The longest input line.
 const MAX_TYPED: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(crate) enum Reaction {
     Nothing,
     Leave,
     Redraw,
-    /// Until the shell resumes the program.
+    /// Suspend the program until the shell resumes it.
     Suspend,
 }
 
@@ -49,13 +49,13 @@ pub(crate) struct ReplayScreen<E: Game> {
     palette: Palette,
     speed: usize,
     playing: bool,
-    // At least that of the last arrival.
+    // At least the time of the last arrival.
     clock: Time,
     // Where to move, and the position when it was requested.
     goal: Option<(Goal, (u64, Option<u64>))>,
-    // Of the position prompt.
+    // The input line of the position prompt.
     typed: Option<String>,
-    // About the input.
+    // The error about the input.
     note: Option<String>,
     help: bool,
     window: Size,
@@ -83,7 +83,7 @@ impl<E: Game> ReplayScreen<E> {
         &mut self.playback
     }
 
-    /// To the last arrival, after the caller has moved the replay.
+    /// Shows the time of the last arrival, after the caller has moved the replay.
     pub(crate) fn settle(&mut self) {
         self.clock = self.playback.time().max(self.playback.start.time);
     }
@@ -162,7 +162,7 @@ impl<E: Game> ReplayScreen<E> {
         }
     }
 
-    // To the state after the previous arrival or turn.
+    // Moves to the state after the previous arrival or turn.
     fn back(&mut self) {
         let (game, arrivals) = (self.playback.game(), self.playback.arrivals());
         self.go_to(match self.playback.turn() {

@@ -38,12 +38,11 @@ pub(crate) enum ReplayResult {
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub(crate) result: ReplayResult,
-    /// With the time of the last.
     pub(crate) arrivals: u64,
     pub(crate) time: Time,
     /// Where the replay ended, unless it reached the end.
     pub(crate) last: Option<Arrival>,
-    /// With the same state; `None` if states cannot be compared.
+    /// Marks with the same state; `None` if states cannot be compared.
     pub(crate) marks: Option<u64>,
 }
 
@@ -92,7 +91,7 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Up to the arrival number `until` and the notes after it.
+/// Replays up to the arrival number `until` and the notes after it.
 pub(crate) fn replayed<E: Game>(
     reader: &mut Reader<impl Read>,
     mut replay: Replay<E>,
@@ -197,7 +196,7 @@ mod tests {
         let mut playback = Playback::<glass::Glass>::open(&path, None).unwrap();
         while playback.forward() {}
         assert!(playback.trouble().is_some_and(|trouble| trouble.contains(breaks)), "{:?}", playback.trouble());
-        // Back from the last arrival before the panic.
+        // The replay stopped at the last arrival before the panic, and can be moved back.
         assert!(playback.rewind(crate::playback::Goal::Arrivals(1)));
         assert!(playback.trouble().is_none() && playback.arrivals() == 0 && playback.forward());
         // The cut journal panics in the same way.

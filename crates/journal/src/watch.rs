@@ -20,13 +20,13 @@ use crate::{
     source::head_of,
 };
 
-/// Of work; keys are read in between.
+/// A piece of work; keys are read in between.
 const PIECE: Duration = Duration::from_millis(12);
-/// While the replay moves to a position.
+/// The same while the replay moves to a position.
 const LONG_PIECE: Duration = Duration::from_millis(30);
-/// Of one step of the match, in case the program was stopped.
+/// Limit on one step of the match, in case the program was stopped.
 const LONGEST: Duration = Duration::from_millis(250);
-/// Between updates while the match is playing.
+/// The interval between updates while the match is playing.
 const TICK: Duration = Duration::from_millis(16);
 
 pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<ExitCode> {
@@ -71,7 +71,7 @@ fn print_lines<E: Game>(path: &Path, mut playback: Playback<E>) -> anyhow::Resul
     }
 }
 
-// After the screen is closed.
+// Called after the screen is closed.
 fn print_trouble(path: &Path, trouble: &str) {
     // If standard error is closed, the message is lost.
     let _ = writeln!(io::stderr(), "journal: {}: {trouble}", file_name(path));
@@ -79,7 +79,7 @@ fn print_trouble(path: &Path, trouble: &str) {
 
 async fn show<E: Game>(mut screen: ReplayScreen<E>) -> anyhow::Result<Option<String>> {
     let mut stage = Stage::enter(true, Source::Terminal).context("cannot set up the terminal")?;
-    // After the hook of the screen, which restores the terminal.
+    // Must follow the hook of the screen, which restores the terminal.
     panics::install();
     let mut last = Instant::now();
     loop {

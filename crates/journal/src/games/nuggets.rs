@@ -100,7 +100,7 @@ fn fields(setup: &Setup) -> Option<SetupFields> {
 pub(crate) struct Sight {
     seat: bool,
     client: Option<Client>,
-    // When the spectator's display was current.
+    // The position of the spectator's display in the match.
     seen: Option<(u64, Time)>,
     name: String,
 }

@@ -7,7 +7,6 @@ use crate::{
     playback::Goal,
 };
 
-/// In the help.
 pub(crate) const HELP: &[(&str, &str)] = &[
     ("Space", "pause, and continue"),
     ("Right .", "next turn or arrival"),
@@ -91,7 +90,7 @@ impl<E: Game> ReplayScreen<E> {
         self.playback.scene().0.scroll(&mut self.view, columns, rows);
     }
 
-    // Of the position prompt.
+    // The input line of the position prompt.
     fn type_in(&mut self, key: Key) {
         let Some(typed) = &mut self.typed else { return };
         match key {

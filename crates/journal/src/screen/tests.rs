@@ -19,7 +19,7 @@ fn opened<E: Game>(path: &Path, seat: Option<&str>) -> ReplayScreen<E> {
     ReplayScreen::new(Playback::open(path, seat).unwrap(), Palette::MONO, 2)
 }
 
-// Until no work is left.
+// Advances the screen until no work is left.
 fn settled<E: Game>(screen: &mut ReplayScreen<E>) {
     while screen.is_busy() {
         screen.elapse(Duration::ZERO, Instant::now() + Duration::from_secs(9));
@@ -93,7 +93,7 @@ fn robots_is_displayed_turn_by_turn_and_from_a_seat() {
     screen.key(Key::Pad { key: Pad::Left, shift: false });
     settled(&mut screen);
     assert_eq!(screen.playback().turn(), Some(6));
-    // Within the same game.
+    // Moves within the same game.
     types(&mut screen, "g2\n");
     assert_eq!((screen.playback().turn(), screen.playback().game()), (Some(2), 1));
     goes(&mut screen, Goal::Time(Time::from_millis(9_000)));
@@ -176,7 +176,7 @@ fn a_position_has_the_same_display_however_it_was_reached() {
         assert_eq!(back.playback().arrivals(), arrivals);
         assert_eq!(rows(&mut back, 80, 24)[..22], rows(&mut there, 80, 24)[..22], "{arrivals}");
     }
-    // There are copies of later positions.
+    // Copies of later positions exist.
     goes(&mut back, Goal::End);
     goes(&mut back, Goal::Arrivals(10));
     types(&mut back, ".");

@@ -11,7 +11,7 @@ use testkit::{TempDir, process::Finished};
 
 use crate::{error_of, journal, matches, path, stdout_of};
 
-// As if this version behaved differently at that message.
+// Replaces a message, as if this version behaved differently there.
 fn changed(file: &PathBuf, message: &'static [u8], other: &'static [u8]) -> (Vec<u8>, u64) {
     let bytes = fs::read(file).unwrap();
     let mut reader = Reader::new(&bytes[..], bytes.len() as u64).unwrap();
@@ -331,7 +331,7 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     assert!(early.contains(&format!("it begins with arrival {}", before + 1)), "{early}");
 }
 
-// As in a part that begins earlier.
+// The last file begins with another state: that of a part that begins earlier.
 #[test]
 fn a_wrong_state_between_two_files_is_found() {
     let folder = TempDir::new();
@@ -349,7 +349,7 @@ fn a_wrong_state_between_two_files_is_found() {
     while let Some(entry) = last.next().unwrap() {
         excerpt.push(&entry);
     }
-    // As in the original.
+    // The place is that of the original.
     let mut bytes = excerpt.into_bytes();
     bytes[64..80].copy_from_slice(&number(two));
     fs::write(two, bytes).unwrap();

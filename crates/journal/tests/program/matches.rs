@@ -21,7 +21,7 @@ fn pass<E: Recorded>(game: &mut Match<E>, millis: u64) -> Vec<Output> {
     game.advance(Duration::from_millis(millis))
 }
 
-/// With `close`, like a server that ends.
+/// Closes the journal with `close`, like a server that ends.
 fn finish<E: Recorded>(mut game: Match<E>, close: bool) -> PathBuf {
     if close {
         game.input(Input::Stop(Leave::Over));
@@ -74,7 +74,7 @@ fn robots_server() -> robots::Server {
     robots::Server::new(config).unwrap()
 }
 
-/// Until the first of several files of the journal is removed.
+/// Plays robots until the first of several files of the journal is removed.
 pub(crate) fn long(folder: &Path) -> PathBuf {
     let mut game = Match::begin(Arc::new(SystemDisk), folder, robots_server(), 64 << 10);
     let ann = game.connect(Link::Stream);
