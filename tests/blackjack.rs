@@ -22,7 +22,7 @@ use testkit::{
 
 use crate::programs::program;
 
-/// On the loopback address.
+/// A dealer on the loopback address.
 pub(crate) struct Dealer {
     process: Process,
     pub(crate) port: u16,

@@ -17,7 +17,7 @@ mod typed;
 
 use typed::{Folder, Typed, check_line};
 
-/// They contain commands, besides docs/.
+/// Documents outside docs/ that contain commands.
 const DOCUMENTS: &[&str] = &["README.md", "CONTRIBUTING.md", "fuzz/README.md", "maps/README.md"];
 /// Commands of another workspace, which `.ci/run` runs.
 const ELSEWHERE: &str = "cargo run --manifest-path ";

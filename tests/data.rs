@@ -12,7 +12,7 @@ use crate::programs::workspace;
 
 #[derive(Debug, PartialEq, Eq)]
 enum ReplayResult {
-    /// Without divergence.
+    /// Replayed without divergence.
     Replayed { arrivals: u64, resumed: u64 },
     /// Rejected because its rules are not the present ones.
     OtherRules,

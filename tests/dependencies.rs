@@ -63,7 +63,7 @@ fn tree(package: &str) -> Arc<str> {
     Arc::clone(tree.get_or_init(asked))
 }
 
-/// By name and version.
+/// The linked crates, by name and version.
 fn linked(package: &str) -> BTreeSet<String> {
     let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     tree(package).lines().map(name).collect()

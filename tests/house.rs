@@ -27,7 +27,7 @@ fn crates() -> Vec<PathBuf> {
     fs::read_dir(folder).expect("the crates are here").map(|entry| entry.expect("a crate").path()).collect()
 }
 
-/// By module path.
+/// Source files by module path.
 fn files(of: &Path) -> BTreeMap<String, String> {
     let source = of.join("src");
     let mut files = BTreeMap::new();
@@ -48,7 +48,7 @@ fn files(of: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// By module path, without tests.
+/// Source files by module path, without tests.
 fn modules(of: &Path) -> BTreeMap<String, String> {
     let mut modules = files(of);
     modules.retain(|name, _| !name.split("::").any(|part| part == "tests" || part == "fixtures"));
@@ -60,7 +60,7 @@ fn modules(of: &Path) -> BTreeMap<String, String> {
     modules
 }
 
-/// Compiled for tests only.
+/// Submodules that are compiled for tests only.
 fn for_tests(name: &str, code: &str) -> Vec<String> {
     let outer = if matches!(name, "lib" | "main") { String::new() } else { format!("{name}::") };
     let declared = code.split("#[cfg(test)]\nmod ").skip(1);

@@ -37,7 +37,7 @@ fn league(folder: &Path, arguments: &str) -> Command {
     command
 }
 
-// In `league`.
+// Runs a script in `league`.
 fn script(name: &str, file: &str, arguments: &str) -> String {
     let path = workspace().join("tests/league").join(file);
     format!("{name}='{}' {arguments}", programs::python(&path).join("' '"))
@@ -70,7 +70,7 @@ fn names(folder: &Path) -> Vec<String> {
     csv.lines().skip(1).map(|row| row.split(',').nth(1).unwrap().to_owned()).collect()
 }
 
-// By the number of the match.
+// The seed and the seats of each match, by its number.
 fn drawn(folder: &Path) -> BTreeMap<u64, (u64, Vec<String>)> {
     let seats = |line: &serde_json::Value| {
         let seats = line["seats"].as_array().unwrap().iter();

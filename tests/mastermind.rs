@@ -40,7 +40,7 @@ fn run(arguments: &str, input: impl AsRef<[u8]>) -> Finished {
     run_in(&TempDir::new(), arguments, input)
 }
 
-/// Must succeed. Returns standard output.
+/// The program must succeed. Returns its standard output.
 #[track_caller]
 fn said(arguments: &str, input: impl AsRef<[u8]>) -> String {
     let finished = run(arguments, input);

@@ -46,14 +46,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// On every address of the machine.
+    /// Listens on every address of the machine.
     fn everywhere(arguments: &[&str]) -> Self {
         let process = Process::start(server().args(arguments));
         let port = process.port();
         Self { process, port }
     }
 
-    /// On the loopback address only.
+    /// Listens on the loopback address only.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::everywhere(&[&["--bind", "127.0.0.1"], arguments].concat())
     }

@@ -25,7 +25,7 @@ pub(crate) const PACKAGES: &[&str] = &[
     "robots-verify",
 ];
 
-/// For a terminal.
+/// The path of a program, for a terminal.
 pub(crate) fn path(name: &str) -> String {
     program(name).get_program().to_str().unwrap().to_owned()
 }

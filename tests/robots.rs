@@ -107,7 +107,7 @@ impl Client {
         read_message(stream, buffer, |buffer| decoder.decode(buffer).unwrap())
     }
 
-    /// Must exist.
+    /// The next message, which must exist.
     pub(crate) fn next(&mut self) -> ServerMessage {
         self.read().expect("the server sends a message")
     }
@@ -119,7 +119,7 @@ impl Client {
         }
     }
 
-    /// Until `find` returns something.
+    /// Reads until `find` returns something.
     fn await_message<T>(&mut self, mut find: impl FnMut(&ServerMessage) -> Option<T>) -> T {
         loop {
             let message = self.next();

@@ -11,7 +11,7 @@ mod data;
 /// How many crates a server links, and which are forbidden.
 mod dependencies;
 mod house;
-/// At random points of their matches.
+/// Servers that are killed at random points of their matches.
 mod kills;
 mod league;
 mod mastermind;

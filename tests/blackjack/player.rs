@@ -28,7 +28,7 @@ pub(super) struct ScriptedDealer {
 }
 
 impl ScriptedDealer {
-    /// After JOIN has arrived.
+    /// Runs `script` once JOIN has arrived.
     pub(super) fn start(script: impl FnOnce(&mut TcpStream) + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -61,7 +61,7 @@ impl ScriptedDealer {
     }
 }
 
-/// Without a table file.
+/// Plays without a table file.
 const BEST: &[&str] = &["--best"];
 
 pub(super) const DEAL: &str = "BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0";

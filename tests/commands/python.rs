@@ -5,7 +5,7 @@ use testkit::{TempDir, process::Process};
 use super::read;
 use crate::nuggets::{HALL, Server};
 
-/// For a server at `port`.
+/// The program in the README, for a server at `port`.
 fn client(port: u16) -> String {
     let readme = read("README.md");
     let (_, program) = readme.split_once("```python\n").unwrap();

@@ -34,7 +34,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// Written by an earlier command.
+    /// The journal that an earlier command wrote.
     fn journal(&self, name: &str) -> Option<PathBuf> {
         let folder = name.strip_suffix(".journal").and_then(|name| name.split_once('/'))?.0;
         let found = fs::read_dir(self.path().join(folder)).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
@@ -42,7 +42,7 @@ impl Folder {
     }
 }
 
-/// With our programs in `PATH`.
+/// Runs with our programs in `PATH`.
 pub(super) fn check_line(line: &str, folder: &Folder) {
     let itself = program(PACKAGES[0]);
     let programs = Path::new(itself.get_program()).parent().unwrap().to_owned();

@@ -46,7 +46,7 @@ fn only_file(directory: &Path) -> PathBuf {
     path
 }
 
-/// From a journal file or a directory.
+/// `journal` is a file or a directory.
 fn resume(journal: &Path) -> Server {
     let process = Process::start(server().arg("--resume").arg(journal));
     let port = process.port();

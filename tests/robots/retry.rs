@@ -61,7 +61,7 @@ fn a_reconnected_client_reports_its_role() {
     assert_eq!(finished.stderr.matches(" back ").count(), 4, "{}", finished.stderr);
 }
 
-/// After the server was lost during a game.
+/// The server was lost during a game.
 fn lost_in_terminal() -> (Terminal, SocketAddr) {
     let (terminal, mut connection) = in_terminal(&["--retry"]);
     let address = connection.0.local_addr().unwrap();

@@ -18,10 +18,10 @@ pub(super) const NOBODY: &str = "01 00 00";
 /// Both players and the first turn: they are at (1,1) and (4,3), and a block is at (2,1).
 pub(super) const STARTED: &str = "02 00000002 010000 0003416e6e0178";
 pub(super) const TURN_0: &str = "03 0000 00000003 02 00 00010001 02 01 00040003 03 00020001";
-/// Of Ann's client.
+/// The message of Ann's client.
 pub(super) const JOIN: &str = "00 03416e6e";
 
-/// After the Hello.
+/// The picture that follows the Hello.
 pub(super) const LOBBY: &str = "00 0173 02 0005 0004 0003 0001 0002 00000000";
 pub(super) fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
@@ -138,7 +138,7 @@ pub(super) fn start(gui: &Gui, arguments: &[&str]) -> (Process, u16, Connection)
     (client, port, connection)
 }
 
-/// With a connection to a scripted server.
+/// A client in a terminal, and its connection to a scripted server.
 pub(super) fn in_terminal(arguments: &[&str]) -> (Terminal, Connection) {
     let server = ScriptedServer::new();
     let address = server.address().to_string();

@@ -24,7 +24,7 @@ fn program(arguments: &[&str]) -> Command {
     command
 }
 
-/// On this machine.
+/// The program, listening on this machine.
 struct Listening {
     process: Process,
     port: u16,

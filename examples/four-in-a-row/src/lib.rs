@@ -10,7 +10,7 @@ use turnbased::{NoOptions, Rules};
 
 const COLUMNS: usize = 7;
 const ROWS: usize = 6;
-/// That win.
+/// Discs in a line that win.
 const LINE: usize = 4;
 /// Moves that a hard bot looks ahead.
 const DEPTH: u32 = 4;

@@ -30,7 +30,7 @@ pub(crate) fn path() -> String {
     programs::path("nuggets-client")
 }
 
-/// With their senders.
+/// Messages with their senders.
 type Received = Vec<(SocketAddr, Vec<u8>)>;
 
 pub(crate) struct Server {
@@ -76,7 +76,7 @@ impl Server {
         self.socket.local_addr().unwrap().port().to_string()
     }
 
-    /// To the sender of the last message.
+    /// Sends to the sender of the last message.
     pub(crate) fn send(&self, datagram: &[u8]) {
         self.socket.send_to(datagram, self.client()).unwrap();
     }
@@ -109,7 +109,7 @@ impl KillableServer {
         Self::at(0).unwrap()
     }
 
-    /// If the port is free.
+    /// Starts if the port is free.
     pub(crate) fn at(port: u16) -> Option<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
         socket.set_read_timeout(Some(PATIENCE)).unwrap();

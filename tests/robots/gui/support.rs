@@ -11,7 +11,7 @@ pub(crate) fn path() -> String {
     programs::path("robots-gui")
 }
 
-/// Without a server.
+/// A client without a server.
 pub(crate) struct Client {
     socket: UdpSocket,
     gui: SocketAddr,
@@ -45,7 +45,7 @@ impl Client {
         self.send(&encoded(picture));
     }
 
-    /// Must be the next message.
+    /// The next message must be this one.
     #[track_caller]
     pub(crate) fn expect(&self, message: &[u8]) {
         let mut buffer = [0; 1024];
@@ -70,7 +70,7 @@ fn player(name: &str) -> Player {
     Player { name: name.try_into().unwrap(), address: "127.0.0.1:4000".try_into().unwrap() }
 }
 
-/// For two.
+/// A lobby for two.
 pub(crate) fn lobby(names: &[&str]) -> DrawMessage {
     let parameters = Parameters {
         server_name: "here".try_into().unwrap(),
@@ -85,7 +85,7 @@ pub(crate) fn lobby(names: &[&str]) -> DrawMessage {
     DrawMessage::Lobby { parameters, players }
 }
 
-/// With Ann in column `turn % 4` of the lowest row, and Bob.
+/// Ann, in column `turn % 4` of the lowest row, and Bob.
 pub(crate) fn game(turn: u16) -> DrawMessage {
     let (ann, bob) = (PlayerId(0), PlayerId(1));
     DrawMessage::Game(GamePicture {
