@@ -1,4 +1,4 @@
-// Rules that find mistakes only. tsc checks types and names.
+// tsc checks types and names.
 import js from '@eslint/js';
 
 export default [

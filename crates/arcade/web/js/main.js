@@ -1,5 +1,3 @@
-// Entry point: shows the page of the current address.
-
 import { GAMES } from './games/index.js';
 import { errorText, load } from './lib/api.js';
 import { announceLink, element } from './lib/dom.js';
@@ -11,15 +9,17 @@ import { showLobby } from './page/lobby.js';
 import { showMissing } from './page/missing.js';
 
 /** @typedef {import('./games/types.js').Leave} Leave */
-/** Shows a page: immediately, or by the returned function once its module is loaded.
- * @typedef {(parts: string[], query: URLSearchParams) => Leave | Promise<() => Leave>} Show */
+/**
+ * Shows a page: immediately, or by the returned function once its module is loaded.
+ * @typedef {(parts: string[], query: URLSearchParams) => Leave | Promise<() => Leave>} Show
+ */
 
 const main = /** @type {HTMLElement} */ (document.getElementById('content'));
-/** The lobby at the time when the hub sent the page. */
+/** The lobby when the hub sent the page. */
 const first = JSON.parse(document.getElementById('lobby')?.textContent ?? '{"rooms":[]}');
 
 /**
- * A page whose module is loaded on demand.
+ * Loaded on demand.
  * @template T
  * @param {() => Promise<T>} module
  * @param {(module: T, parts: string[], query: URLSearchParams) => Leave} show
@@ -53,7 +53,7 @@ const PAGES = [
 
 /** @type {Leave} */
 let leave = () => {};
-/** Counts navigations: a module that arrives after the next navigation is dropped. */
+/** Counts navigations: a module that arrives after the next one is dropped. */
 let turn = 0;
 
 sayPage();
@@ -91,7 +91,7 @@ languageChoice();
 takeName();
 addEventListener('hashchange', takeName);
 
-/** Takes the name of another device by the code in the address, and removes the code from the address. */
+/** Takes the name of another device by the code in the address, which is removed. */
 function takeName() {
   const code = codeOfName(location.hash);
   if (code === null) return;

@@ -13,7 +13,7 @@ import { literals } from './support/literals.js';
 const { texts: english, sentences: reworded } = await load('en');
 const { texts: polish, sentences } = await load('pl');
 const root = new URL('..', import.meta.url);
-/** The modules of the page without its texts, by path. */
+/** Modules of the page without its texts, by path. */
 const modules = new Map(
   readdirSync(new URL('js', root), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.js') && !path.includes('/text/'))

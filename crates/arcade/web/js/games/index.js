@@ -1,10 +1,8 @@
-// The games of the page.
-
 import { all } from './list.js';
 
 const games = await Promise.all(all.map((folder) => folder.game()));
 
-/** Games by name, in display order. @type {Record<string, import('./types.js').Game>} */
+/** By name, in display order. @type {Record<string, import('./types.js').Game>} */
 export const GAMES = Object.fromEntries(games.map(({ game }) => [game.name, game]));
 
 /** @param {string} game */

@@ -1,9 +1,8 @@
-// The list of games. A new game needs a folder beside this file and one line here.
+// A new game needs a folder beside this file and one line here.
 
 /** @typedef {import('./types.js').Game} Game */
 
 /**
- * The contents of a folder.
  * @template Texts
  * @param {() => Promise<{ game: Game }>} game
  * @param {() => Promise<{ texts: Texts }>} en
@@ -11,7 +10,7 @@
  */
 const folder = (game, en, pl) => ({ game, texts: { en, pl } });
 
-/** Folders by name, in display order. */
+/** By name, in display order. */
 export const FOLDERS = {
   nuggets: folder(() => import('./nuggets/index.js'), () => import('./nuggets/text/en.js'), () => import('./nuggets/text/pl.js')),
   robots: folder(() => import('./robots/index.js'), () => import('./robots/text/en.js'), () => import('./robots/text/pl.js')),

@@ -43,10 +43,7 @@ function words(status, value) {
   return say('error.status', { status: String(status) });
 }
 
-/**
- * The text of an error for the user.
- * @param {unknown} error
- */
+/** @param {unknown} error */
 export const errorText = (error) => (error instanceof Error ? error.message : String(error));
 
 /**

@@ -1,4 +1,4 @@
-// The face of a player: the letter or number of the seat in the player's colour, as on the board.
+// The letter or number of the seat in the player's colour, as on the board.
 
 import { element } from './dom.js';
 import { shortSeat } from './person.js';

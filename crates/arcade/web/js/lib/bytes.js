@@ -1,9 +1,8 @@
-// Reading and writing big-endian numbers, strings and lists within bounds.
+// Big-endian numbers, strings and lists within bounds.
 
-/** Thrown by {@link Reader} for bytes that are not a message. */
+/** Thrown by {@link Reader}. */
 export class DecodeError extends Error {}
 
-/** Reads values from the front of some bytes. */
 export class Reader {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
@@ -11,7 +10,7 @@ export class Reader {
     this.at = 0;
   }
 
-  /** The number of remaining bytes. */
+  /** Remaining bytes. */
   get left() {
     return this.view.byteLength - this.at;
   }
@@ -35,7 +34,7 @@ export class Reader {
     return this.view.getUint32(this.take(4));
   }
 
-  /** A string: its length in bytes as a u8, then UTF-8. */
+  /** Its length in bytes as a u8, then UTF-8. */
   string() {
     const length = this.u8();
     const start = this.view.byteOffset + this.take(length);
@@ -49,8 +48,8 @@ export class Reader {
   }
 
   /**
-   * A list: the number of items as a u32, then the items. The peer chooses the number, so it is checked against the
-   * remaining bytes and no memory is reserved for it.
+   * The number of items as a u32, then the items. The peer chooses the number, so it is checked against the remaining
+   * bytes and no memory is reserved for it.
    * @template T
    * @param {number} smallest Bytes of the smallest item.
    * @param {() => T} item
@@ -69,7 +68,6 @@ export class Reader {
   }
 }
 
-/** Builds a message. */
 export class Writer {
   constructor() {
     /** @type {number[]} */

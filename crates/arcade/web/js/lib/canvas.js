@@ -5,7 +5,6 @@
  * @typedef {(context: CanvasRenderingContext2D, width: number, height: number, now: number) => boolean | void} Draw
  */
 
-/** A canvas that schedules its drawing. */
 export class Surface {
   /**
    * @param {HTMLElement} parent
@@ -19,7 +18,7 @@ export class Surface {
     parent.append(this.canvas);
     this.draw = draw;
     this.due = false;
-    /** Whether `show` has drawn since the last frame. */
+    /** `show` has drawn since the last frame. */
     this.shown = false;
     this.resized = new ResizeObserver(() => this.change());
     this.resized.observe(parent);
@@ -38,7 +37,7 @@ export class Surface {
     });
   }
 
-  /** Draws immediately, at most once per frame, and again at the next frame. For responses to keys. */
+  /** Immediately, at most once per frame, and again at the next frame. For responses to keys. */
   show() {
     this.change();
     if (this.shown || document.hidden) return;
@@ -77,7 +76,7 @@ export class Surface {
   }
 }
 
-/** Colours of players, readable on the dark background of boards. */
+/** Readable on the dark background of boards. */
 export const COLOURS = [
   '#ffb000', '#2f9bff', '#ff5d5d', '#35c26a', '#b072ff', '#ff8ad1', '#6ff0d0', '#ffe9a8', '#c8d0ff', '#d8c08a',
 ];
@@ -85,10 +84,7 @@ export const COLOURS = [
 /** Duration of a step in milliseconds. */
 export const SLIDE = 80;
 
-/**
- * The animation of a step.
- * @typedef {{ fromX: number, fromY: number, toX: number, toY: number, since: number }} Glide
- */
+/** @typedef {{ fromX: number, fromY: number, toX: number, toY: number, since: number }} Glide */
 
 /**
  * The current position of a glide, and whether it still moves.
@@ -97,7 +93,7 @@ export const SLIDE = 80;
  * @param {number} [length]
  */
 export function glideAt({ fromX, fromY, toX, toY, since }, now, length = SLIDE) {
-  // The first frame shows a part of the step already, so that the response to a key is immediate.
+  // The first frame shows a part of the step already: the response to a key is immediate.
   const part = Math.min(1, Math.max(0.3, (now - since) / length));
   return { x: fromX + (toX - fromX) * part, y: fromY + (toY - fromY) * part, moves: part < 1 };
 }

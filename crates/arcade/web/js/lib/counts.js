@@ -1,11 +1,9 @@
-// Classes, ratings and casual matches in words.
-
 import { number, say, sayOr } from './text.js';
 
 /** @typedef {import('../games/types.js').Standing} Standing */
 
 /**
- * The name of a class of matches; empty for the standard class.
+ * Empty for the standard class.
  * @param {string} name
  */
 export function classText(name) {
@@ -16,7 +14,7 @@ export function classText(name) {
 }
 
 /**
- * Whether a room or a match is rated: its class, or the reason why it is casual.
+ * The class, or the reason why it is casual.
  * @param {{ class?: string, rated?: boolean, casual?: string }} what
  */
 export function countsText({ class: board = '', rated, casual }) {
@@ -25,7 +23,7 @@ export function countsText({ class: board = '', rated, casual }) {
 }
 
 /**
- * The standing of a player on a leaderboard: a rating with its uncertainty, or an average.
+ * A rating with its uncertainty, or an average.
  * @param {Standing} standing
  */
 export const standingText = ({ rating, uncertainty, mean }) =>

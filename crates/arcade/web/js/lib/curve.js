@@ -1,12 +1,10 @@
-// A small line chart.
-
 import { number, say } from './text.js';
 
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 const [WIDTH, HEIGHT] = [320, 120];
 /** Space to the left of the curve for the numbers, and around the curve. */
 const [LEFT, EDGE] = [44, 8];
-/** The largest number of points that are drawn. */
+/** Points that are drawn. */
 const MAX_POINTS = 300;
 
 /**
@@ -37,7 +35,6 @@ export function curve(values, label) {
 }
 
 /**
- * An SVG element.
  * @param {string} tag
  * @param {Record<string, string | number>} attributes
  */

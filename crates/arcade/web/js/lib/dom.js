@@ -1,8 +1,8 @@
-// Helpers for elements. Text is always set as text, so that names from peers cannot become markup.
+// Text is always set as text, so that names from peers cannot become markup.
 
 import { date, say } from './text.js';
 
-/** Elements with listeners. @type {WeakSet<Node>} */
+/** @type {WeakSet<Node>} */
 const listening = new WeakSet();
 
 /**
@@ -27,7 +27,7 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * Loads a style sheet on demand, and resolves when it applies.
+ * Resolves when the style sheet applies.
  * @param {string} name
  * @param {string} module `import.meta.url` of a module in the same folder.
  * @returns {Promise<void>}
@@ -41,7 +41,7 @@ export const sheet = (name, module) =>
   });
 
 /**
- * Replaces the children of an element. Similar nodes are updated in place, so that focus and pointer stay on them.
+ * Similar nodes are updated in place, so that focus and pointer stay on them.
  * @param {Element} place
  * @param {...(Node | string)} children
  */
@@ -65,7 +65,7 @@ function copyStyle(to, from) {
 }
 
 /**
- * Makes a node equal to another one. Returns false if it has to be replaced.
+ * Returns false if the node has to be replaced.
  * @param {Node} node
  * @param {Node} other
  */
@@ -94,7 +94,7 @@ export function title(text) {
 }
 
 /**
- * Shows the state of the connection in the header.
+ * In the header.
  * @param {string} text Empty hides it.
  * @param {'lost' | 'open' | ''} [state]
  */
@@ -116,7 +116,6 @@ export function announceLive({ kind }) {
 }
 
 /**
- * A toggle button.
  * @param {string} text
  * @param {(on: boolean) => void} changed
  * @param {boolean} [on]
@@ -142,8 +141,8 @@ const PRESSES = [' ', 'Enter'];
 const CHOICES = [...PRESSES, 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'PageUp', 'PageDown'];
 
 /**
- * Whether the focused element handles a key. An element that was clicked does not; one that was reached by the keyboard handles its
- * keys, except those in its `data-keys`.
+ * An element that was clicked handles no keys; one that was reached by the keyboard does, except those in its
+ * `data-keys`.
  * @param {Element} target
  * @param {string} key
  */
@@ -157,7 +156,7 @@ function isForFocus(target, key) {
 }
 
 /**
- * Listens to the keyboard, except for shortcuts of the browser and keys of the focused element.
+ * Skips shortcuts of the browser and keys of the focused element.
  * @param {(event: KeyboardEvent) => boolean} pressed Returns whether it has handled the key.
  * @returns {() => void} Stops listening.
  */
@@ -176,7 +175,7 @@ export function listenToKeys(pressed) {
 }
 
 /**
- * A button that copies a text to the clipboard and confirms it.
+ * Confirms the copy.
  * @param {() => string} text
  * @param {string} [label]
  */
@@ -186,7 +185,7 @@ export function copyButton(text, label = say('page.copy')) {
       await navigator.clipboard.writeText(text());
       button.textContent = say('page.copied');
     } catch {
-      // Pages without TLS may not write to the clipboard, so the user copies the text.
+      // Pages without TLS may not write to the clipboard.
       prompt(say('page.copy-this'), text());
     }
     setTimeout(() => {

@@ -1,10 +1,10 @@
-// The figures on a board: those of the player on the left, those of the match on the right, and the status line between them.
+// The figures on a board: of the player on the left, of the match on the right, and the status line between them.
 
 import { element } from './dom.js';
 
 /** A number and its label; null hides the figure. @typedef {[value: string | number, label: string] | null} Figure */
 
-/** A figure as an element. The status line has the same content for screen readers. */
+/** The status line has the same content for screen readers. */
 const figure = () => element('div', { class: 'figure', 'aria-hidden': 'true' }, element('span', { class: 'number' }), element('span', {}));
 
 /**
@@ -16,10 +16,7 @@ function fill(place, content) {
   for (const [index, part] of (content ?? []).entries()) place.children[index].textContent = String(part);
 }
 
-/**
- * Makes the figures of a board.
- * @param {HTMLElement} board
- */
+/** @param {HTMLElement} board */
 export function hud(board) {
   const [left, right] = [figure(), figure()];
   const status = element('p', { class: 'status', role: 'status' });

@@ -1,5 +1,4 @@
-// The language of the page. This module runs first, so that the texts are requested as early as possible. Texts of other languages are
-// not loaded.
+// Runs first, so that the texts are requested as early as possible. Texts of other languages are not loaded.
 
 import { all } from '../games/list.js';
 import { recall, remember } from './settings.js';
@@ -12,14 +11,14 @@ export const LANGUAGES = { en: 'English', pl: 'Polski' };
 /** @type {Record<Language, () => Promise<{ texts: Record<string, unknown>, sentences: import('./text-types.js').Sentences }>>} */
 const FILES = { en: () => import('../../text/en.js'), pl: () => import('../../text/pl.js') };
 
-/** The preferred languages of the browser, best first; empty in tests outside a browser. */
+/** Best first; empty in tests outside a browser. */
 const wishes = typeof document === 'undefined' ? [] : navigator.languages;
 
 /** @param {string | null} tag As in `pl-PL`. @returns {Language | null} */
 const known = (tag) => /** @type {Language[]} */ (Object.keys(LANGUAGES)).find((one) => one === tag?.toLowerCase().split('-')[0]) ?? null;
 
 /**
- * The language for a user: the chosen one, otherwise the first preferred one that the page has.
+ * The chosen one, otherwise the first preferred one that the page has.
  * @param {string | null} chosen
  * @param {readonly string[]} wished Best first.
  * @returns {Language}
@@ -38,11 +37,11 @@ export async function load(language) {
 
 const wanted = languageFor(recall('language'), wishes);
 
-/** The texts of the page; in English if loading fails. */
+/** In English if loading fails. */
 export const loaded = load(wanted).catch(() => load('en'));
 
 /**
- * Changes the language and reloads the page. Seats survive the reload.
+ * Reloads the page. Seats survive.
  * @param {string} language
  */
 export function speak(language) {
@@ -50,5 +49,5 @@ export function speak(language) {
   location.reload();
 }
 
-/** The locale for numbers and dates: the one of the browser if it belongs to the language. @param {Language} language */
+/** For numbers and dates: that of the browser if it belongs to the language. @param {Language} language */
 export const localeOf = (language) => wishes.find((tag) => known(tag) === language) ?? language;

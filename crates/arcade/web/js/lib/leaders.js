@@ -1,5 +1,3 @@
-// The leaders of a match.
-
 /**
  * The seats with the highest score; none if all scores are equal.
  * @param {[string, number][]} scores
@@ -11,7 +9,7 @@ export function highest(scores) {
 }
 
 /**
- * The rank of a seat by score; null if it has none, or if all scores are equal.
+ * By score; null if the seat has none, or if all scores are equal.
  * @param {Record<string, number>} scores
  * @param {string} seat
  */

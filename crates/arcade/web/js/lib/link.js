@@ -3,10 +3,10 @@
 /** Back-off before reconnecting, in milliseconds; the last value is repeated. */
 const PAUSES = [250, 500, 1000, 2000, 5000, 10000];
 
-/** Milliseconds without a message until the link counts as quiet. The hub sends a message every second or two. */
+/** Milliseconds without a message until the link is quiet. The hub sends one every second or two. */
 const QUIET = 3000;
 
-/** Milliseconds without a message, or without an open socket, until the link reconnects. */
+/** Milliseconds without a message, or an open socket, until it reconnects. */
 const DEAD = 10000;
 
 /** Check interval for silence, in milliseconds. */
@@ -15,7 +15,7 @@ const LOOK = 500;
 /** Heartbeat of the hub; see web/pump.rs. */
 const BEAT = '{}';
 
-/** The close code of a player who leaves, which frees the seat immediately; see web/pump.rs. */
+/** Frees the seat of a player who leaves; see web/pump.rs. */
 export const LEFT = 4000;
 
 /** Close codes of the hub after which the link does not reconnect; see web/pump.rs. */
@@ -29,7 +29,6 @@ export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expir
  * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'quiet' } | { kind: 'heard' } | { kind: 'waiting', milliseconds: number, attempt: number, refused: boolean } | { kind: 'ended', code: number, reason: string }} LinkState
  */
 
-/** Keeps one socket open. */
 export class Link {
   /**
    * @param {() => string} address Of the socket; called before each attempt.
@@ -44,11 +43,10 @@ export class Link {
     this.socket = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    /** When the last message arrived, or the current attempt started; by `performance.now()`. */
+    /** When the last message arrived, or the attempt started; by `performance.now()`. */
     this.heard = 0;
-    /** Whether the state `quiet` was reported. */
     this.quiet = false;
-    /** Time of the last check. */
+    /** The time of the last check. */
     this.looked = performance.now();
     /** The value of `heard` when a check found that the page had been suspended. */
     this.doubted = -1;
@@ -85,7 +83,7 @@ export class Link {
     });
     socket.addEventListener('message', ({ data }) => {
       if (this.socket !== socket) return;
-      // The backoff is reset by the first message, not by `open`: a proxy may accept sockets that it cannot forward.
+      // The back-off is not reset by `open`: a proxy may accept sockets that it cannot forward.
       this.attempt = 0;
       this.hear();
       if (data !== BEAT) this.handlers.message(data);
@@ -102,7 +100,7 @@ export class Link {
     });
   }
 
-  /** Notes that the socket has opened or a message has arrived. */
+  /** The socket has opened or a message has arrived. */
   hear() {
     this.heard = performance.now();
     if (!this.quiet) return;
@@ -110,7 +108,6 @@ export class Link {
     this.handlers.state({ kind: 'heard' });
   }
 
-  /** Checks for silence. */
   look() {
     const now = performance.now();
     const slept = now - this.looked > 2 * LOOK;
@@ -129,7 +126,7 @@ export class Link {
     this.handlers.state({ kind: 'quiet' });
   }
 
-  /** Drops the socket and reconnects. The socket itself may report a dead network much later. */
+  /** The socket itself may report a dead network much later. */
   lose() {
     const { socket } = this;
     if (this.ended || socket === null) return;
@@ -155,7 +152,7 @@ export class Link {
   }
 
   /**
-   * Closes the link permanently.
+   * Permanently.
    * @param {number} [code]
    */
   close(code = 1000) {
@@ -169,7 +166,6 @@ export class Link {
 }
 
 /**
- * The address of a socket of this hub.
  * @param {string} path
  * @param {Record<string, string>} [query]
  */

@@ -1,4 +1,4 @@
-// Subscriptions of pages outside a room: the lobby and small pictures of rooms, over one socket.
+// The lobby and small pictures of rooms, over one socket.
 
 import { announceLive } from './dom.js';
 import { Link, socketAddress } from './link.js';
@@ -17,7 +17,7 @@ import { errorOf } from './text.js';
  */
 
 /**
- * Applies a message to a lobby: a snapshot or a change.
+ * A snapshot or a change.
  * @param {Lobby} lobby
  * @param {any} told
  * @returns {Lobby}
@@ -37,7 +37,6 @@ export function follow(lobby, told) {
 }
 
 /**
- * Applies a message to a picture.
  * @param {Parts | undefined} parts
  * @param {{ whole: Parts } | { change: Parts }} told
  * @returns {Parts}
@@ -47,7 +46,6 @@ export function repaint(parts, told) {
   return Object.fromEntries(Object.entries({ ...parts, ...told.change }).filter(([, part]) => part !== null));
 }
 
-/** The socket with the subscriptions. */
 export class Live {
   /**
    * @param {Look} look

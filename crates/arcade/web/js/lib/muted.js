@@ -1,14 +1,14 @@
-// Muted players: all, or some names.
+// All players, or some names.
 
 import { recall, remember } from './settings.js';
 
-/** The largest number of stored names; the oldest are dropped. */
+/** The oldest names are dropped. */
 export const MOST = 100;
 
 /** @typedef {{ all: boolean, names: string[] }} Muted */
 
 /**
- * Parses the stored value; an invalid value mutes no player.
+ * An invalid value mutes no player.
  * @param {string | null} kept
  * @returns {Muted}
  */

@@ -1,10 +1,8 @@
-// Names that every game can show, and codes of names and rooms.
-
-/** The longest name that a player can choose; no game truncates it. */
+/** No game truncates it. */
 export const MAX_NAME = 20;
-/** The longest name of a room on the page; the hub accepts longer ones. */
+/** The hub accepts longer ones. */
 export const MAX_ROOM_NAME = 40;
-/** The longest password of a room, in bytes, as the hub counts. */
+/** In bytes, as the hub counts. */
 export const MAX_WORD = 64;
 
 /** Letters that do not decompose into a plain letter and a mark. */
@@ -13,8 +11,7 @@ const PLAIN = /** @type {Record<string, string>} */ ({
 });
 
 /**
- * Whether every game shows the name unchanged: printable ASCII without spaces. Games change other names, so that they could not be
- * matched to their owner.
+ * Printable ASCII without spaces. Games change other names, so that they could not be matched to their owner.
  * @param {string} name
  */
 export const isPlain = (name) => /^[!-~]+$/.test(name);
@@ -29,19 +26,19 @@ export const plain = (name) =>
     .join('')
     .slice(0, MAX_NAME);
 
-/** Control characters and bidirectional controls, which affect the text around them. The hub replaces the same ones. */
+/** They affect the text around them. The hub replaces the same ones. */
 const ACTING = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 /** The blocks of right-to-left scripts. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * A name without control characters. Right-to-left letters stay, so an element has to isolate it; see `named`.
+ * Right-to-left letters stay, so an element has to isolate the name; see `named`.
  * @param {string} name
  */
 export const shownName = (name) => name.replace(ACTING, '\ufffd');
 
 /**
- * A name for use inside a text, such as a label or a title: isolated if it has right-to-left letters.
+ * A name for use inside a text, such as a label or a title.
  * @param {string} name
  */
 export function isolated(name) {
@@ -52,10 +49,10 @@ export function isolated(name) {
 /** A code in groups of four letters. @param {string} code */
 export const spaced = (code) => code.replace(/[- ]/g, '').replace(/(.{4})(?=.)/g, '$1-');
 
-/** The code of a name in the fragment of an address; null if there is none. @param {string} hash */
+/** The code of a name in the fragment of an address. @param {string} hash */
 export const codeOfName = (hash) => /^#name=([a-z][a-z-]{3,30})$/i.exec(hash)?.[1] ?? null;
 
-/** The code of a room in the fragment of an address; null if there is none. Old rooms have six letters. @param {string} hash */
+/** The code of a room in the fragment of an address. Old rooms have six letters. @param {string} hash */
 export const codeOfRoom = (hash) => /^#([a-z]{6}|[a-z]{8})$/i.exec(hash)?.[1].toLowerCase() ?? null;
 
 /**

@@ -1,11 +1,9 @@
-// The name of a player with its tag.
-
 import { element } from './dom.js';
 import { shownName } from './names.js';
 import { say } from './text.js';
 
 /**
- * A name that does not change the direction of the text around it.
+ * Does not change the direction of the text around it.
  * @param {string} name
  */
 export const named = (name) => element('bdi', {}, shownName(name));
@@ -27,13 +25,13 @@ export function person({ name, proven, bot }, { link = false } = {}) {
 }
 
 /**
- * The part of an address that distinguishes players of the same name.
+ * Distinguishes players of the same name in addresses.
  * @param {{ proven?: boolean | undefined, bot?: boolean | undefined }} player
  */
 const kind = ({ proven, bot }) => (bot ? '?kind=bot' : proven === undefined ? '' : proven ? '?kind=proven' : '?kind=unproven');
 
 /**
- * A seat as a letter or a number: the hub names seats at tables `table 1, seat 2`.
+ * The hub names seats at tables `table 1, seat 2`.
  * @param {string} seat
  */
 export const shortSeat = (seat) => /(\w+)$/.exec(seat)?.[1] ?? seat;

@@ -1,4 +1,4 @@
-// Plays a finished match from its frames, at any speed and from any moment.
+// Plays a match from its frames, at any speed and from any moment.
 
 /**
  * A message to the page and when it was sent, in milliseconds from the start of the match.
@@ -19,14 +19,14 @@
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 /** Length of a chunk, in milliseconds of the match; longer at higher speeds. */
 const WINDOW = 60_000;
-/** The longest chunk that the hub sends; see MAX_STRETCH in replays.rs. */
+/** See MAX_STRETCH in replays.rs. */
 export const MAX_WINDOW = 300_000;
-/** The next chunk is loaded when the frames last for less than this time, in milliseconds on the screen. */
+/** The next chunk is loaded when the frames last for less than this, in milliseconds on the screen. */
 const AHEAD = 4_000;
-/** Length of a step back if no recent frame was shown, in milliseconds. */
+/** A step back if no recent frame was shown, in milliseconds. */
 const BACK = 1_000;
 
-/** How long before its end a match is loaded to show the end, in milliseconds. */
+/** A match is loaded from here to show its end, in milliseconds. */
 const BEFORE_END = 1_000;
 
 export class Playback {
@@ -42,10 +42,10 @@ export class Playback {
     this.playing = false;
     /** Frames that are loaded and not shown yet. @type {Frame[]} */
     this.queue = [];
-    /** Times of the frames that were shown since the last seek, for steps back. @type {number[]} */
+    /** Times of the frames shown since the last seek, for steps back. @type {number[]} */
     this.shown = [];
     this.loadedTo = 0;
-    /** Counts seeks: responses to requests before the last one are dropped. */
+    /** Counts seeks: responses from before the last one are dropped. */
     this.turn = 0;
     this.loading = false;
   }
@@ -54,15 +54,12 @@ export class Playback {
     return this.source.length;
   }
 
-  /**
-   * Shows the match as it was at a moment.
-   * @param {number} at
-   */
+  /** @param {number} at */
   async seek(at) {
     this.at = Math.min(Math.max(0, at), this.length);
     this.turn += 1;
     this.queue = [];
-    // A snapshot after the end is empty, so loading starts shortly before the end.
+    // A snapshot after the end is empty.
     this.loadedTo = this.at < this.length ? this.at : Math.max(0, this.length - BEFORE_END);
     this.screen.changed();
     const { turn } = this;
@@ -87,7 +84,7 @@ export class Playback {
         this.shown = [];
         this.queue = answer.frames;
       } else {
-        // Skips the snapshot, since the screen is up to date.
+        // The screen is up to date.
         this.queue.push(...answer.frames.filter(({ at }) => at > from));
       }
       this.loadedTo = Math.max(answer.to, from + 1);
@@ -112,14 +109,11 @@ export class Playback {
     this.queue.splice(0, count);
   }
 
-  /**
-   * Advances the playback.
-   * @param {number} elapsed Real time, in milliseconds.
-   */
+  /** @param {number} elapsed Real time, in milliseconds. */
   tick(elapsed) {
     if (!this.playing) return;
     const wanted = Math.min(this.at + elapsed * this.speed, this.length);
-    // Playback waits for frames that are not loaded yet.
+    // Waits for frames that are not loaded yet.
     this.at = Math.min(wanted, Math.max(this.loadedTo, this.at));
     this.show();
     if (this.loadedTo - this.at < this.speed * AHEAD) this.load(false);
@@ -147,10 +141,7 @@ export class Playback {
     if (next !== undefined) this.setSpeed(next);
   }
 
-  /**
-   * Goes to the next frame.
-   * @returns {Promise<void>}
-   */
+  /** @returns {Promise<void>} */
   async forward() {
     this.playing = false;
     const next = this.queue.find(({ at }) => at > this.at);
@@ -167,7 +158,6 @@ export class Playback {
     return undefined;
   }
 
-  /** Goes to the previous frame. */
   async back() {
     this.playing = false;
     const before = this.shown.filter((at) => at < this.at);
@@ -176,7 +166,7 @@ export class Playback {
 }
 
 /**
- * A frame as the hub sends it.
+ * As the hub sends it.
  * @param {[number, string | { b: string }]} frame
  * @returns {Frame}
  */
@@ -187,7 +177,7 @@ export function frame([at, data]) {
 }
 
 /**
- * A time of a match, as in `1:02:03`.
+ * As in `1:02:03`.
  * @param {number} milliseconds
  */
 export function clock(milliseconds) {

@@ -4,14 +4,14 @@ import { element } from './dom.js';
 import { say } from './text.js';
 
 /**
- * Makes a dialog, which opens by `open`.
+ * Opens by `open`.
  * @param {string} heading
  * @param {...(Node | string)} content
  */
 export function popup(heading, ...content) {
   const close = element('button', { type: 'button', class: 'close', 'aria-label': say('popup.close'), click: () => dialog.close() }, '✕');
   const dialog = element('dialog', { class: 'popup', 'aria-label': heading, close: () => dialog.remove() }, element('div', { class: 'row' }, element('h2', {}, heading), close), ...content);
-  // A click on the backdrop has the dialog as its target, beside its content.
+  // A click on the backdrop has the dialog as its target.
   dialog.addEventListener('click', ({ target }) => {
     if (target === dialog) dialog.close();
   });
@@ -24,7 +24,6 @@ export function popup(heading, ...content) {
 }
 
 /**
- * A button that opens a dialog.
  * @param {string} sign
  * @param {string} label
  * @param {() => void} open

@@ -1,4 +1,4 @@
-// The address of the arcade for other people, which may differ from that of this page: the host may have opened it at localhost.
+// The address for other people: the host may have opened this page at localhost.
 
 import { ask } from './api.js';
 
@@ -13,5 +13,5 @@ export const fetchPublicAddress = () =>
     () => base,
   ));
 
-/** The public address of a path of this arcade. @param {string} path */
+/** @param {string} path */
 export const publicAddress = (path) => base + path;

@@ -1,10 +1,10 @@
-// Client-side navigation between pages, without a reload.
+// Navigation without a reload.
 
 /** @type {() => void} */
 let show = () => {};
 
 /**
- * Sets the function that shows the page of the current address.
+ * Shows the page of the current address.
  * @param {() => void} showPage
  */
 export function route(showPage) {

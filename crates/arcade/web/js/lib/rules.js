@@ -1,4 +1,4 @@
-// The rules of a game as small pictures with captions.
+// Small pictures with captions.
 
 import { make } from './curve.js';
 import { element } from './dom.js';

@@ -1,7 +1,8 @@
-// Data that the browser stores: the name, its key and some settings; and seats until the tab is closed. There are no cookies.
+// What the browser stores: the name, its key and some settings; and seats until the tab is closed. There are no
+// cookies.
 
 /**
- * A storage of the browser. If it is blocked, values last until the page is left.
+ * Without storage, values last until the page is left.
  * @param {() => Storage} storage
  */
 function kept(storage) {
@@ -62,5 +63,5 @@ export function keeps() {
   }
 }
 
-/** Whether the user prefers reduced motion. */
+/** The user prefers reduced motion. */
 export const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

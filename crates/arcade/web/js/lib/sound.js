@@ -1,8 +1,8 @@
-// Short tones, if sound is on, and on phones short vibrations for events of the player.
+// Short tones if sound is on, and short vibrations on phones.
 
 import { isStill, recall, remember } from './settings.js';
 
-/** Frequencies in hertz and durations in seconds, by event. */
+/** Frequencies in hertz and durations in seconds. */
 const TONES = {
   gold: [[880, 0.06], [1320, 0.1]],
   swap: [[330, 0.08], [440, 0.08]],

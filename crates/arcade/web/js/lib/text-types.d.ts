@@ -1,4 +1,4 @@
-// Static types of the texts: their keys, and the values of each text.
+// Types of the texts: their keys, and the values of each.
 
 import type { texts } from '../../text/en.js';
 import type { FOLDERS } from '../games/list.js';
@@ -9,14 +9,13 @@ type Together<Union> = (Union extends unknown ? (one: Union) => void : never) ex
 
 /** The texts of the page and of its games. */
 export type Texts = typeof texts & Together<Awaited<ReturnType<Folder['texts']['en']>>['texts']>;
-/** A key of a text, from en.js. */
+/** A key of a text in en.js. */
 export type Key = keyof Texts;
 
 /** A text with a form for each plural of a language. */
 export type Forms = { one: string; few?: string; many?: string; other?: string };
-/** Texts with the same keys in another language. */
+/** The same keys in another language. */
 export type Translated<Some> = Record<keyof Some, string | Forms>;
-/** All texts in another language. */
 export type Translation = Translated<Texts>;
 /** Translations of the hub's sentences, by the English ones. */
 export type Sentences = Record<string, string | Forms>;
@@ -29,7 +28,7 @@ type Values<Entry, Value> = Record<Exclude<Named<Entry>, 'count'>, Value> &
   (Entry extends string ? ('count' extends Named<Entry> ? { count: Value } : unknown) : unknown) &
   Plural<Entry>;
 
-/** The arguments of `say` after the key: the values of the text, if it has any. */
+/** The arguments of `say` after the key. */
 export type Given<K extends Key, Value> = [Named<Texts[K]>] extends [never]
   ? Texts[K] extends string
     ? []

@@ -19,7 +19,6 @@ const plurals = new Intl.PluralRules(language);
 const lists = new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'conjunction' });
 
 /**
- * A number in the format of the language.
  * @param {number} value
  * @param {number} [digits] After the point.
  */
@@ -68,7 +67,6 @@ function parts(entry, values) {
 const written = (value) => (typeof value === 'number' ? number(value) : value);
 
 /**
- * A text of the page.
  * @template {Key} K
  * @param {K} key
  * @param {import('./text-types.js').Given<K, string | number>} values By name; numbers are formatted for the language.
@@ -87,7 +85,7 @@ export const sayAround = (key, ...values) =>
   parts(texts[key], /** @type {Record<string, string | number | Node>} */ (values[0] ?? {})).map((part) => (part instanceof Node ? part : written(part)));
 
 /**
- * A text whose key contains a value from the hub; a fallback if there is no such key.
+ * The key contains a value from the hub.
  * @param {string} key
  * @param {string} otherwise
  */
@@ -97,7 +95,7 @@ export function sayOr(key, otherwise) {
 }
 
 /**
- * The text of an error of the hub, by its code; the English text of the hub if the page has none.
+ * By its code; the English text of the hub if the page has none.
  * @param {{ error: string, code?: string }} answer The code with its values.
  */
 export function errorOf(answer) {
@@ -107,7 +105,7 @@ export function errorOf(answer) {
   return parts(texts[/** @type {Key} */ (key)], values).map(written).join('');
 }
 
-/** The longest sentence that is translated. The limit bounds the cost of matching, since sentences contain names from other players. */
+/** Longer sentences are not translated: they contain names from other players, and matching has a cost. */
 const LONGEST = 300;
 /** Patterns of the hub's sentences with the names of their values. @type {[RegExp, string[], string | Forms][]} */
 const patterns = Object.entries(sentences).map(([sentence, entry]) => {
@@ -118,7 +116,7 @@ const patterns = Object.entries(sentences).map(([sentence, entry]) => {
 });
 
 /**
- * Translates a sentence of the hub; an unknown sentence is returned unchanged.
+ * An unknown sentence is returned unchanged.
  * @param {string} sentence
  * @returns {string}
  */
@@ -127,7 +125,7 @@ export function told(sentence) {
   for (const [pattern, names, entry] of patterns) {
     const found = pattern.exec(sentence);
     if (!found) continue;
-    // Values may be sentences of the hub too, except names of players.
+    // Sentences of the hub too, except names of players.
     const values = Object.fromEntries(names.map((name, index) => [name, PEOPLE.has(name) ? found[index + 1] : told(found[index + 1])]));
     return parts(entry, values).join('');
   }

@@ -1,5 +1,4 @@
-// A room of any turn-based game: the messages of its server, and the parts of its page that do not depend on the game. A game draws its
-// board from the view, which the server sends as JSON.
+// A room of any turn-based game. A game draws its board from the view, which the server sends as JSON.
 
 import { confirm } from './confirm.js';
 import { element } from './dom.js';
@@ -25,7 +24,7 @@ import { say, sentence, told } from './text.js';
 export const begin = () => ({ seat: null, names: new Map(), missing: 0, view: null, turn: null, moves: [], result: null, note: '' });
 
 /**
- * Applies a line of the server. Unknown lines are ignored.
+ * Unknown lines are ignored.
  * @param {Table} table
  * @param {string} line
  */
@@ -61,7 +60,6 @@ function status({ seat, names, missing, turn, result, note }) {
 }
 
 /**
- * A room of a turn-based game on its page.
  * @param {import('../games/types.js').Stage} stage
  * @param {(table: Table, act: (move: string) => void) => void} draw Draws the board.
  * @returns {import('../games/types.js').Play}

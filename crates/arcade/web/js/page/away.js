@@ -1,9 +1,8 @@
-// The notice of a room while the connection is lost: the last state stays on the screen, dimmed, with the time of the loss.
+// While the connection is lost, the last state stays on the screen, dimmed, with the time of the loss.
 
 import { announceLink, element } from '../lib/dom.js';
 import { date, say } from '../lib/text.js';
 
-/** The panel with the notice. */
 export class Away {
   /**
    * @param {HTMLElement} main
@@ -15,12 +14,11 @@ export class Away {
     this.panel = element('p', { class: 'away', hidden: true });
     /** How long the hub reserves a seat, in seconds. */
     this.kept = 0;
-    /** When the connection was lost, by `Date.now()`. */
+    /** By `Date.now()`. */
     this.since = 0;
   }
 
   /**
-   * Shows the notice.
    * @param {boolean} lost Whether the socket is closed and the page reconnects; otherwise the hub is only silent.
    * @param {boolean} seated Whether the player has a seat to return to.
    */
@@ -39,7 +37,7 @@ export class Away {
     this.main.dataset.away = '';
   }
 
-  /** Hides the notice: the hub is back, or the room is left. */
+  /** The hub is back, or the room is left. */
   end() {
     this.panel.hidden = true;
     delete this.main.dataset.away;

@@ -1,4 +1,4 @@
-// The name on several devices: transfer by a code, a new key, and release of the name.
+// The name on several devices: transfer by a code, a new key, and release.
 
 import { errorText } from '../lib/api.js';
 import { confirm } from '../lib/confirm.js';
@@ -8,7 +8,7 @@ import { say } from '../lib/text.js';
 import { codeForName, key, name, provenKey, redeem, release, renewKey } from './key.js';
 
 /**
- * The part of the name dialog for other devices: a form for a transfer code, and the actions of the owner of the name.
+ * In the name dialog: a form for a transfer code, and the owner's actions.
  * @param {string | null} code The code in the address, if any.
  * @param {(name: string) => void} taken Receives the name that was transferred to this device.
  */
@@ -16,7 +16,7 @@ export function devices(code, taken) {
   const problem = element('p', { class: 'error', role: 'alert' });
   const done = element('p', { class: 'soft', role: 'status' });
   /**
-   * Runs an action and shows its error.
+   * Shows the error of an action.
    * @param {() => Promise<unknown>} action
    */
   const attempt = async (action) => {
@@ -49,7 +49,6 @@ export function devices(code, taken) {
 }
 
 /**
- * The actions of the owner of a name.
  * @param {HTMLElement} place Cleared when the name is released.
  * @param {HTMLElement} done Shows that an action has succeeded.
  * @param {(action: () => Promise<unknown>) => Promise<void>} attempt

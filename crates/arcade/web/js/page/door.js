@@ -10,7 +10,7 @@ import { say } from '../lib/text.js';
 /** @typedef {import('../games/types.js').Room} Room */
 
 /**
- * Stores the code in the address for the visit, and removes it from the address unless a reload would lose it.
+ * The code is stored for the visit, and removed from the address unless a reload would lose it.
  * @param {string} id Of the room.
  */
 export function noteCode(id) {
@@ -21,7 +21,7 @@ export function noteCode(id) {
 }
 
 /**
- * The credentials for a room: fields of the first message of a socket.
+ * Credentials for the first message of a socket.
  * @param {string} id
  */
 export const proof = (id) => ({
@@ -31,7 +31,7 @@ export const proof = (id) => ({
 });
 
 /**
- * Fetches a room with the credentials of this visit. Without them the hub returns less, and "not found" for a room with a link.
+ * Without credentials the hub returns less, and "not found" for a room with a link.
  * @param {string} id
  * @returns {Promise<Room>}
  */
@@ -47,7 +47,7 @@ export async function look(id) {
 }
 
 /**
- * Checks whether the player may enter a room, and shows a form for its password if it has one.
+ * Shows a form for the password if the room has one.
  * @param {HTMLElement} main
  * @param {string} id
  * @param {string} heading The title of the game.
@@ -111,7 +111,7 @@ const askWord = (main, id, heading, problem = '') =>
   });
 
 /**
- * Opens the room of a link. The hub redirects by itself if the code is valid when the page is loaded.
+ * The hub redirects by itself if the code is valid when the page is loaded.
  * @param {HTMLElement} main
  * @param {string} code
  */

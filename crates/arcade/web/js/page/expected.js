@@ -1,15 +1,12 @@
-// The hub's estimate of the wait for a match, which the lobby stores for the page of the room.
+// The hub's estimate of the wait for a match, passed from the lobby to the page of the room.
 
 import { visit } from '../lib/settings.js';
 
-/**
- * Stores the estimate.
- * @param {{ id: string, wait?: number | null }} room
- */
+/** @param {{ id: string, wait?: number | null }} room */
 export const expect = ({ id, wait }) => visit.remember(`wait ${id}`, wait === undefined ? null : String(wait));
 
 /**
- * Takes the stored estimate in seconds: null if the hub does not know it, undefined if there is none.
+ * In seconds: null if the hub does not know it, undefined if there is none.
  * @param {string} id Of the room.
  */
 export function takeExpected(id) {

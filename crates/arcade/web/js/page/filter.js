@@ -1,4 +1,4 @@
-// The filter of the lobby: by game and by text, with pages.
+// By game and by text, with pages.
 
 import { GAMES, isGame } from '../games/index.js';
 import { element } from '../lib/dom.js';
@@ -10,7 +10,7 @@ import { say } from '../lib/text.js';
 const COUNT = 60;
 /** Up to this number of rooms the filter is hidden. */
 const FEW = 12;
-/** The longest search text; see MAX_TEXT in views.rs. */
+/** See MAX_TEXT in views.rs. */
 const MAX_TEXT = '40';
 /** Pause after the last keystroke before a search, in milliseconds. */
 const TYPING = 300;
@@ -86,7 +86,7 @@ export class Filter {
     this.changed(this.look);
   }
 
-  /** Resets the filter after the hub has rejected the search: it sends the first rooms of the game instead. */
+  /** The hub has rejected the search: it sends the first rooms of the game instead. */
   clear() {
     Object.assign(this.look, { text: '', from: 0 });
     this.input.value = '';

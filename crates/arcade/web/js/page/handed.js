@@ -1,4 +1,4 @@
-// Passes the open socket of a room to its next page, so that a player joins a rematch on the connection that offered it.
+// The open socket of a room, passed to its next page: a player joins a rematch on the connection that offered it.
 
 import { announceLive } from '../lib/dom.js';
 import { Link } from '../lib/link.js';
@@ -7,7 +7,6 @@ import { Link } from '../lib/link.js';
 let given = null;
 
 /**
- * Passes a link on to the next page.
  * @param {string} id Of the room.
  * @param {Link} link
  * @param {string} hello The first message of the hub.
@@ -23,7 +22,7 @@ export function handOver(id, link, hello) {
 export const isHanded = (id) => given?.id === id && !given.link.ended;
 
 /**
- * Takes the link that was passed on, if it belongs to this room. A link of another room is closed.
+ * A link of another room is closed.
  * @param {string} id
  */
 export function handed(id) {
@@ -35,7 +34,7 @@ export function handed(id) {
 }
 
 /**
- * Stays connected to a room without joining a match, to receive the offer of a rematch.
+ * Receives the offer of a rematch without joining a match.
  * @param {() => string} address Of the socket.
  * @param {() => string} first
  * @param {(told: any, data: string) => void} hear Receives the messages of the hub outside the game; null if the connection is lost.

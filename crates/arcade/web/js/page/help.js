@@ -1,4 +1,4 @@
-// The dialog with the keys and gestures of a game, and the language.
+// The keys and gestures of a game, and the language.
 
 import { element, listenToKeys } from '../lib/dom.js';
 import { opener, popup } from '../lib/popup.js';
@@ -7,11 +7,11 @@ import { languageField } from './language.js';
 
 /** @typedef {import('../games/types.js').Help} Help */
 
-/** The name of a key or a gesture. @param {string} key */
+/** @param {string} key */
 export const keyName = (key) => sayOr(`key.${key}`, key);
 
 /**
- * Makes the button that shows the dialog, and a function that stops the listeners.
+ * The button, and a function that stops the listeners.
  * @param {Help} help
  */
 export function helpDialog(help) {

@@ -1,4 +1,4 @@
-// The dialog for the name, and the button that opens it.
+// The dialog for the name.
 
 import { errorText, load } from '../lib/api.js';
 import { element } from '../lib/dom.js';
@@ -7,7 +7,6 @@ import { recall } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { guest, name, sayNamed, take, whenNamed } from './key.js';
 
-/** Whether every game can show the name. */
 const hasName = () => isPlain(name());
 
 /**
@@ -34,7 +33,7 @@ export function askName(again = false, code = null) {
     const suggestion = element('p', { class: 'row', 'aria-live': 'polite', hidden: true });
     /** Suggests another name if some games cannot show this one. Returns whether all can. */
     const check = () => {
-      // A space at the end may precede another word.
+      // Another word may follow a space at the end.
       const wanted = input.value.trim();
       const good = isPlain(wanted.replace(/\s+/g, '_'));
       const other = plain(wanted);
@@ -64,7 +63,7 @@ export function askName(again = false, code = null) {
       {
         submit: async (event) => {
           event.preventDefault();
-          // One word, since names in blackjack have no spaces.
+          // Names in blackjack have no spaces.
           const wanted = input.value.trim().replace(/\s+/g, '_');
           if (!wanted || !check()) return input.focus();
           try {
@@ -120,7 +119,7 @@ export function askName(again = false, code = null) {
   });
 }
 
-/** Sets up the button in the header that shows the name and opens the dialog. */
+/** The button in the header that opens the dialog. */
 export function nameButton() {
   const place = document.getElementById('who');
   if (!(place instanceof HTMLButtonElement)) return;

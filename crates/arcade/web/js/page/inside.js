@@ -1,4 +1,4 @@
-// The inside of a room: the board of its game, the panels beside it, and the connection.
+// The inside of a room: the board, the panels beside it, and the connection.
 
 import { GAMES } from '../games/index.js';
 import { countsText } from '../lib/counts.js';
@@ -34,7 +34,7 @@ import { ending, isAlone, roomFacts, roomTitle } from './words.js';
 
 /** Close codes after which the player cannot enter again. @type {number[]} */
 const SHUT = [CODES.removed, CODES.banned, CODES.locked, CODES.private];
-/** A spectator is moved to the next match if the connection has lasted for this time, in milliseconds. */
+/** A spectator moves to the next match if the connection has lasted this long, in milliseconds. */
 const CARRY = 2000;
 
 /**
@@ -76,7 +76,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   let over = false;
   /** Whether the room is closed to the player. */
   let shut = false;
-  /** Whether the page is sending the request to join, which does not count as a move. */
+  /** The request to join does not count as a move. */
   let opening = false;
   /** Whether the player has joined the next game, which hides the result. */
   let joined = false;
@@ -84,9 +84,9 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   let match;
   /** The last match that this page has seen running: only its result is shown. @type {string | null | undefined} */
   let latest;
-  /** The player's seat in it. A game may drop the seat before the result is left. @type {string | null} */
+  /** A game may drop the seat before the result is left. @type {string | null} */
   let seatOfMatch = null;
-  /** The first message of the hub on the socket that waits for a rematch after the match has ended with its connection. */
+  /** The first message of the hub on the socket that waits for a rematch, after the match has ended with its connection. */
   const waiting = { hello: '', over: false };
   const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' }, () => (shown?.phase === 'playing' ? (play.leaders?.() ?? []) : []), talk);
   const waits = new Waiting(id, rules, { level: () => seats.level.value, start: (level) => void start(level) });
@@ -130,7 +130,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     // Beside a result the players are those of its match.
     seats.show(known ? { ...shown, players: known } : shown, known ? seatOfMatch : mine, isWaiting);
   };
-  /** Adds facts of the hub to a row: whether the player is a bot or has a verified name. @param {Row} row @returns {Row} */
+  /** Whether the player is a bot or has a verified name. @param {Row} row @returns {Row} */
   const identify = (row) => {
     const isIt = (/** @type {{ seat: string, name: string }} */ { seat, name }) => seat === row.seat && name === row.name;
     return { ...shown?.players.find(isIt), ...shown?.result?.find(isIt), ...row };
@@ -148,7 +148,10 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     });
     void after.show(shown.match ?? null, rows, seatOfMatch, () => play.tell?.() ?? Promise.resolve([]));
   };
-  /** Moves the players, the invitation and the reactions between the room before a match and the panel beside the board. @param {boolean} isWaiting */
+  /**
+   * Moves the players, the invitation and the reactions between the room before a match and the panel beside the board.
+   * @param {boolean} isWaiting
+   */
   const arrange = (isWaiting) => {
     if (table.dataset.waiting === String(isWaiting)) return;
     table.dataset.waiting = String(isWaiting);
@@ -160,7 +163,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     void share.draw();
   };
   let following = false;
-  /** Keeps the phrases at their players while there are any. */
+  /** Keeps the phrases at their players. */
   const followBubbles = () => {
     if (following) return;
     const step = () => {
@@ -271,7 +274,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     if (next && room.phase === 'lobby') return go(`/rooms/${id}`);
     what.textContent = roomTitle(room);
     facts.replaceChildren(...roomFacts(room).map((fact) => element('span', { class: 'chip', title: fact }, fact)));
-    // A player who waits for the next game is not counted as a spectator on their own page.
+    // A player who waits for the next game is no spectator on their own page.
     const mine = !watching && !room.players.some(({ seat }) => seat === own) ? 1 : 0;
     const others = Math.max(0, (room.watchers ?? 0) - mine);
     watchers.hidden = others === 0;
@@ -294,7 +297,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     arrange(false);
   };
 
-  /** Fetches the room again, after a result or when its socket is refused. Returns whether it still exists. */
+  /** Used after a result or a refused socket. Returns whether the room still exists. */
   const inquire = async () => {
     try {
       update(await look(id));
@@ -357,7 +360,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
         return entry(seat);
       },
       message: (data) => {
-        // Messages of the hub are JSON objects; no message of a game starts with a brace.
+        // JSON objects; no message of a game starts with a brace.
         if (typeof data !== 'string' || !data.startsWith('{')) {
           heardOf = shown?.phase === 'playing' ? shown.match : null;
           return play.message(data);
@@ -387,7 +390,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
             away.end();
             rematch.hold(state.code === CODES.closed && !watching && !shown?.closing);
             if (state.code === CODES.missing) {
-              // The room may have moved to this hub in the meantime.
+              // The room may have moved to this hub.
               const isThere = await inquire().catch(() => false);
               if (left) return undefined;
               if (isThere) link = connect();
@@ -398,14 +401,14 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
               return end(ending(state), { stays: true, closed: SHUT.includes(state.code) });
             }
-            // The hub drops seats with which no player has joined, so the page starts again.
+            // The hub drops seats with which no player has joined.
             if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
             // The hub sends the reason before it closes a room.
             if (shown?.closing) return end(say('room.end.closing', { why: told(shown.closing) }), { stays: true, closed: true });
-            // A match of nuggets ends with its connections. Spectators are moved to the next match.
+            // A match of nuggets ends with its connections. Spectators move to the next match.
             if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed) {
               if (left) return undefined;
-              // Without this limit the page would reconnect in a loop to a room that disconnects spectators.
+              // Otherwise the page would reconnect in a loop to a room that disconnects spectators.
               if (performance.now() - connected > CARRY) {
                 link = connect();
                 return undefined;
@@ -421,7 +424,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
           case 'waiting':
             away.lose(true, seated());
             if (state.refused && !(await inquire().catch(() => true))) {
-              // The user may have left the page during the request.
+              // The user may have left the page.
               if (link.ended) return undefined;
               link.close();
               announceLink('');

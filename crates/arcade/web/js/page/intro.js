@@ -1,4 +1,4 @@
-// A line for new players, on the board until their first move: the goal and the controls.
+// For new players, on the board until their first move: the goal and the controls.
 
 import { GAMES } from '../games/index.js';
 import { element } from '../lib/dom.js';
@@ -13,7 +13,7 @@ const SHOWN = 2;
 /** Whether no match of this game has been finished in this browser. @param {string} game */
 export const isFirst = (game) => recall(`played ${game}`) === null;
 
-/** Notes that a match was finished. @param {string} game */
+/** @param {string} game */
 export const notePlayed = (game) => remember(`played ${game}`, 'yes');
 
 export class Intro {

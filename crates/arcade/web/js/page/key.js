@@ -3,13 +3,13 @@
 import { ask } from '../lib/api.js';
 import { keeps, recall, remember } from '../lib/settings.js';
 
-/** Length of the key in bytes. */
+/** Bytes of the key. */
 const KEY = 32;
 
 /** Names of guests; a number is appended. */
 const GUESTS = ['Badger', 'Beaver', 'Falcon', 'Ferret', 'Gecko', 'Heron', 'Jackal', 'Lemur', 'Marten', 'Newt', 'Otter', 'Panda', 'Raven', 'Robin', 'Stoat', 'Walrus'];
 
-/** The name of this browser until the player chooses one. It is stored, but not registered. */
+/** The name until the player chooses one. It is stored, but not registered. */
 export function guest() {
   const kept = recall('guest');
   if (kept) return kept;
@@ -23,7 +23,6 @@ export const name = () => recall('name') ?? guest();
 /** The key, if it is registered at the hub for the name. */
 export const provenKey = () => (recall('proven') === name() ? recall('key') : null);
 
-/** Generates a random key. */
 function draw() {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY));
   return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
@@ -51,7 +50,7 @@ export const sayNamed = () => listeners.forEach((listener) => listener());
  */
 export async function take(wanted) {
   try {
-    // Without a stored key this browser would lose the name on reload.
+    // This browser would lose the name on reload.
     if (!keeps()) throw new Error();
     await ask('/api/names', { name: wanted, key: key() });
     remember('proven', wanted);
@@ -84,19 +83,18 @@ export async function redeem(code) {
 }
 
 /**
- * Requests a transfer code: it is valid for `seconds`; `url` is a link with the code, and `qr` the same as an SVG.
+ * Valid for `seconds`; `url` is a link with the code, and `qr` the same as an SVG.
  * @returns {Promise<{ code: string, seconds: number, url: string | null, qr: string | null }>}
  */
 export const codeForName = () => ask('/api/names/link', { name: name(), key: key() });
 
-/** Replaces the key of the name, which invalidates all other keys. */
+/** Invalidates all other keys. */
 export async function renewKey() {
   const made = draw();
   await ask('/api/names/key', { name: name(), key: key(), new: made });
   remember('key', made);
 }
 
-/** Releases the name. */
 export async function release() {
   await ask('/api/names/release', { name: name(), key: key() });
   remember('proven', null);

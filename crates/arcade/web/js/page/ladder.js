@@ -1,4 +1,4 @@
-// The ladder, on which programs play around the clock: ratings, current matches, waiting programs and recent matches.
+// Programs play around the clock: ratings, current matches, waiting programs and recent matches.
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -17,7 +17,7 @@ import { leaderboard } from './players.js';
 
 /** Poll interval in milliseconds. */
 const PAUSE = 5_000;
-/** Listed matches per game. */
+/** Matches per game. */
 const SHOWN = 10;
 
 /** @param {HTMLElement} main */

@@ -1,11 +1,11 @@
-// Translates the static texts of the page, and lets the user choose a language.
+// Static texts, and the choice of a language.
 
 import { LANGUAGES, speak } from '../lib/language.js';
 import { element } from '../lib/dom.js';
 import { keeps } from '../lib/settings.js';
 import { language, sayOr, say } from '../lib/text.js';
 
-/** Translates the elements of index.html that have a key. */
+/** Elements of index.html that have a key. */
 export function sayPage() {
   for (const place of document.querySelectorAll('[data-say]')) place.textContent = sayOr(place.getAttribute('data-say') ?? '', place.textContent ?? '');
   document.querySelector('header nav')?.setAttribute('aria-label', say('page.pages'));
@@ -15,7 +15,7 @@ export function sayPage() {
 export const languageChoice = () => document.querySelector('footer')?.replaceChildren(...languageField('language'));
 
 /**
- * The choice of a language with its label; empty if the browser cannot store it.
+ * Empty if the browser cannot store the choice.
  * @param {string} id
  */
 export function languageField(id) {

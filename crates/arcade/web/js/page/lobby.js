@@ -1,5 +1,3 @@
-// The lobby: tiles to play now, live rooms, recent matches and rankings.
-
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { standingText } from '../lib/counts.js';
@@ -26,7 +24,7 @@ import { command, isAlone, offersTerminal, phaseInWords, roomFacts, roomTitle } 
  */
 
 /**
- * Shows the lobby until the returned function is called.
+ * Until the returned function is called.
  * @param {HTMLElement} main
  * @param {Lobby} first
  * @param {URLSearchParams} query The filter of the rooms.
@@ -61,7 +59,7 @@ export function showLobby(main, first, query) {
       invitation(),
     ),
   );
-  /** Cards by room. They are reused, so that focus and pictures stay. @type {Map<string, Card>} */
+  /** Cards by room, reused so that focus and pictures stay. @type {Map<string, Card>} */
   const cards = new Map();
   /** @param {Lobby} lobby */
   const show = (lobby) => {
@@ -105,7 +103,6 @@ export function showLobby(main, first, query) {
 }
 
 /**
- * The tile of a game.
  * @param {string} game
  * @param {HTMLElement} problem Shows errors.
  */
@@ -129,7 +126,6 @@ function tile(game, problem) {
   return element('li', { class: 'tile', 'data-game': game }, mark, element('h2', {}, name), element('p', {}, line), button);
 }
 
-/** The card of a room. */
 class Card {
   /** @param {Room} room */
   constructor(room) {
@@ -201,7 +197,7 @@ function leaderLists(leaders) {
   return [...lists, element('p', {}, element('a', { href: '/players' }, say('lobby.leads.all')))];
 }
 
-/** The panel with the address of the arcade and its QR code. */
+/** The address of the arcade and its QR code. */
 function invitation() {
   const code = element('div', { class: 'qr' });
   const details = element(

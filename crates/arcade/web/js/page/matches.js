@@ -1,5 +1,3 @@
-// Matches in a list.
-
 import { GAMES, isGame } from '../games/index.js';
 import { ago, element } from '../lib/dom.js';
 import { say, told } from '../lib/text.js';
@@ -7,10 +5,7 @@ import { winners } from './words.js';
 
 /** @typedef {import('../games/types.js').Match} Match */
 
-/**
- * A match in a list.
- * @param {Match} match
- */
+/** @param {Match} match */
 export function matchLine({ id, game, title: what, started, players, count: all = players.length, casual }) {
   const name = isGame(game) ? GAMES[game].title : game;
   return element(

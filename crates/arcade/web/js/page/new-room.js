@@ -1,4 +1,4 @@
-// The form for a new room, built from the options that the hub describes.
+// Built from the options that the hub describes.
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -10,7 +10,7 @@ import { say, sayOr } from '../lib/text.js';
 import { askName } from './identity.js';
 
 /**
- * An option of a game as the hub describes it.
+ * As the hub describes it.
  * @typedef {object} Option
  * @property {string} name
  * @property {string} type `integer`, `choice` or `boolean`
@@ -26,7 +26,7 @@ const VISIBILITIES = /** @type {const} */ (['public', 'link', 'word']);
 /** The largest custom map in bytes. */
 const MAX_MAP = 12 * 1024;
 
-/** A section that loads the form when it is opened. */
+/** Loads the form when it is opened. */
 export function newRoom() {
   const place = element('div', { class: 'form' });
   const details = element(
@@ -128,10 +128,7 @@ function whoEnters() {
   };
 }
 
-/**
- * The field for a custom map.
- * @param {() => Element | null} offered The selection of the hub's maps, which a custom map disables.
- */
+/** @param {() => Element | null} offered The selection of the hub's maps, which a custom map disables. */
 function ownMap(offered) {
   const file = element('input', { id: 'new-map', type: 'file', accept: '.txt,text/plain', 'aria-describedby': 'new-map-note' });
   file.addEventListener('change', () => offered()?.toggleAttribute('disabled', file.files?.length === 1));
@@ -179,7 +176,7 @@ function field(game, option) {
 }
 
 /**
- * The values of the fields. Empty fields are left out, so that the hub uses their defaults.
+ * Empty fields are omitted, since the hub has defaults.
  * @param {HTMLElement} fields
  */
 function values(fields) {

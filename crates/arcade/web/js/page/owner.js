@@ -1,5 +1,3 @@
-// The commands of the owner of a room.
-
 import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { confirm } from '../lib/confirm.js';
@@ -13,7 +11,7 @@ import { levelChoice } from './seats.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
-/** The dialog with the commands, and the button that opens it, hidden from other players. */
+/** The dialog with the commands, and its button, hidden from other players. */
 export class Owner {
   /**
    * @param {string} id Of the room.
@@ -26,7 +24,7 @@ export class Owner {
     this.room = null;
     this.own = /** @type {string | null} */ (null);
     this.problem = element('p', { class: 'error', role: 'alert' });
-    /** Confirms commands. It stays visible when the room has got another owner. */
+    /** Confirms commands. Stays visible when the room has got another owner. */
     this.news = element('p', { class: 'soft', role: 'status' });
     this.name = element('input', { id: 'owner-name', maxlength: String(MAX_ROOM_NAME), autocomplete: 'off' });
     const rename = (/** @type {Event} */ event) => {
@@ -96,7 +94,7 @@ export class Owner {
     );
   }
 
-  /** Drops the ownership of the room. @param {string} text The notice for the player. */
+  /** DEL @param {string} text The notice for the player. */
   give(text) {
     visit.remember(`owner ${this.id}`, null);
     this.button.hidden = true;
@@ -104,7 +102,7 @@ export class Owner {
     this.news.textContent = text;
   }
 
-  /** Takes over the ownership of the room. @param {string} token */
+  /** DEL @param {string} token */
   take(token) {
     visit.remember(`owner ${this.id}`, token);
     this.news.textContent = say('owner.now');
@@ -117,7 +115,7 @@ export class Owner {
   }
 
   /**
-   * Sends a command to the hub. Returns whether it succeeded.
+   * Returns whether the hub has executed it.
    * @param {Record<string, string | number>} what
    * @param {string} [done] The confirmation.
    */
@@ -129,7 +127,7 @@ export class Owner {
       if (what['do'] !== 'hand-on') this.changed(room);
       return true;
     } catch (error) {
-      // Another page owns the room, or it is closed. For a room with a link the hub does not distinguish these.
+      // Another page owns the room, or it is closed: for a room with a link the hub does not distinguish these.
       const { status } = /** @type {{ status?: number }} */ (error);
       if (status === 403 || status === 404) this.give(errorText(error));
       else this.problem.textContent = errorText(error);

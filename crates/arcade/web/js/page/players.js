@@ -1,4 +1,4 @@
-// Leaderboards, the page of a player, and the comparison of two players.
+// Leaderboards, players, and comparisons.
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -19,7 +19,7 @@ import { matchLine } from './matches.js';
  */
 
 /**
- * Shows a heading, then the parts once they are fetched, or an error.
+ * The parts follow once they are fetched, or an error.
  * @param {HTMLElement} main
  * @param {string} heading
  * @param {() => Promise<Node[]>} make
@@ -125,7 +125,6 @@ export function leaderboard({ game, class: name, players, provisional }) {
 const row = (tag, cells) => element('tr', {}, ...cells.map(([content, kind]) => element(tag, kind ? { class: kind } : {}, content)));
 
 /**
- * One player.
  * @param {HTMLElement} main
  * @param {string} name
  * @param {string | null} kind `proven`, `unproven` or `bot`, since these may share a name; null lets the hub choose.
@@ -182,7 +181,6 @@ function against(name) {
 }
 
 /**
- * Two players against each other.
  * @param {HTMLElement} main
  * @param {string} one
  * @param {string} other

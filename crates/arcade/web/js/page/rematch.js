@@ -1,16 +1,16 @@
-// The offer of a rematch to the players of a match that has ended.
-
 import { element } from '../lib/dom.js';
 import { say } from '../lib/text.js';
 
 /** Update interval of the countdown in milliseconds. */
 const TICK = 250;
 
-/** The state of the offer, as the hub sends it.
- * @typedef {{ match: string | null, ready: number, of: number, seconds: number, you: boolean, begins: boolean }} Asked */
+/**
+ * As the hub sends it.
+ * @typedef {{ match: string | null, ready: number, of: number, seconds: number, you: boolean, begins: boolean }} Asked
+ */
 
 /**
- * The state of the offer in words.
+ * In words.
  * @param {{ ready: number, of: number }} asked
  * @param {number} seconds
  */
@@ -19,7 +19,6 @@ export const rematchInWords = ({ ready, of }, seconds) => say('rematch.stands', 
 /** One mark per player, those who are ready first. @param {{ ready: number, of: number }} asked */
 export const marks = ({ ready, of }) => '✓'.repeat(ready) + '·'.repeat(Math.max(0, of - ready));
 
-/** The panel with the offer. */
 export class Rematch {
   /**
    * @param {{ answer: (ready: boolean) => void, begin: () => void, leave: () => void, changed: () => void }} actions `begin` joins the next

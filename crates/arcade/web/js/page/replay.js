@@ -1,4 +1,4 @@
-// The replay of a match. It uses the same folds and boards as a live match.
+// Uses the same folds and boards as a live match.
 
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText, load } from '../lib/api.js';
@@ -23,7 +23,7 @@ await sheet('room.css', import.meta.url);
 const LEAP = 5_000;
 
 /**
- * Shows a match until the returned function is called.
+ * Until the returned function is called.
  * @param {HTMLElement} main
  * @param {string} id
  * @param {URLSearchParams} query
@@ -139,7 +139,7 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
     const parts = new URLSearchParams({ at: String(Math.round(playback.at)), ...(seat ? { seat } : {}) });
     return `/matches/${encodeURIComponent(match.id)}?${parts}`;
   };
-  /** The target of the next seek; a drag of the bar replaces it until the running seek has finished. @type {number | null} */
+  /** A drag of the bar replaces it until the running seek has finished. @type {number | null} */
   let wanted = null;
   let seeking = false;
   /** Seeks, and updates the address. @param {number} to */
@@ -312,7 +312,6 @@ function lost(main, match) {
 }
 
 /**
- * The result of the match.
  * @param {Match} match
  * @param {(seat: string) => string | null} [colour]
  */

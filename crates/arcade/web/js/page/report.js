@@ -7,13 +7,13 @@ import { say } from '../lib/text.js';
 
 /** Reasons of reports, as the hub names them. */
 const REASONS = /** @type {const} */ (['name', 'talk', 'cheating', 'leaving', 'other']);
-/** The longest text of a report, in bytes. */
+/** In bytes. */
 const MAX_TEXT = 500;
 
 /** @typedef {import('../games/types.js').Row} Row */
 
 /**
- * A button that reports one of the other people; none if there are only bots.
+ * Empty if the other players are bots.
  * @param {string} match
  * @param {Row[]} rows
  * @param {string | null} own The seat of the player.

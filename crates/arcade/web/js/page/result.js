@@ -1,5 +1,5 @@
-// The result of a match as an overlay on the board: the player's place, the podium, the ranking and the next actions; or why the page has
-// lost the room.
+// An overlay on the board: the player's place, the podium, the ranking and the next actions; or why the page has lost
+// the room.
 
 import { GAMES } from '../games/index.js';
 import { avatar } from '../lib/avatar.js';
@@ -24,7 +24,6 @@ import { winners } from './words.js';
 /** The places on the podium from left to right, by the index in the ranking. */
 const PODIUM = [1, 0, 2];
 
-/** The overlay. */
 export class Result {
   /**
    * @param {string} game
@@ -50,7 +49,7 @@ export class Result {
     this.panel = element('section', { class: 'result', 'aria-label': say('page.result'), hidden: true }, element('div', { class: 'panel' }, this.notice, this.ranking, rematch, this.actions));
   }
 
-  /** Hides the result. The offer of a rematch and the reason why the page has lost the room stay. */
+  /** The offer of a rematch and the reason why the page has lost the room stay. */
   hide() {
     this.shown = '';
     this.ranking.hidden = true;
@@ -60,7 +59,7 @@ export class Result {
   }
 
   /**
-   * Shows why the page has lost the room. A result replaces the text unless it `stays`.
+   * A result replaces the text unless it `stays`.
    * @param {string} text
    * @param {boolean} stays
    * @param {HTMLElement[]} again The button that enters the room again, if it is open to the player.
@@ -128,7 +127,7 @@ export class Result {
 const lobbyLink = (isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: '/' }, say('page.lobby'));
 
 /**
- * The player's place, or the winners for a spectator.
+ * The winners for a spectator.
  * @param {Row[]} rows
  * @param {Row | undefined} mine
  */
@@ -152,7 +151,6 @@ function gap(game, rows, mine) {
 }
 
 /**
- * The result as text for the clipboard.
  * @param {string} game
  * @param {Row[]} rows
  * @param {string | null} replay

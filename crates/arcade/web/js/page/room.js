@@ -1,4 +1,4 @@
-// The page of a room: name, access, then the room itself.
+// Name, access, then the room itself.
 
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, load } from '../lib/api.js';
@@ -17,7 +17,7 @@ import { askLate } from './waiting.js';
 await sheet('room.css', import.meta.url);
 
 /**
- * Shows a room until the returned function is called.
+ * Until the returned function is called.
  * @param {HTMLElement} main
  * @param {string} id
  * @param {{ watching: boolean, next: boolean }} how With `next` the player watches until the next match starts.

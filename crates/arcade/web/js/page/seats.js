@@ -1,4 +1,4 @@
-// The players of a room: face, name and score. Before a match also the free seats, to which bots can be added.
+// Face, name and score. Before a match also the free seats, to which bots can be added.
 
 import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
@@ -13,17 +13,16 @@ import { isAlone } from './words.js';
 /** @typedef {import('../games/types.js').Seat} Seat */
 
 export const LEVELS = /** @type {const} */ (['easy', 'normal', 'hard']);
-/** The largest number of free seats that are shown one by one. */
+/** Free seats that are shown one by one. */
 const MOST_FREE = 4;
 
-/** A list of levels. @param {string} id @param {string} label */
+/** @param {string} id @param {string} label */
 export function levelChoice(id, label) {
   const level = element('select', { id, 'aria-label': label }, ...LEVELS.map((one) => element('option', { value: one }, say(`seats.level.${one}`))));
   level.value = 'normal';
   return level;
 }
 
-/** The list of players of a room. */
 export class Seats {
   /**
    * @param {string} id Of the room.
@@ -75,7 +74,6 @@ export class Seats {
     this.level.hidden = !mayAdd;
   }
 
-  /** Adds a bot. */
   async add() {
     this.problem.textContent = '';
     try {

@@ -1,4 +1,4 @@
-// Invitations to a room: the QR code and the text of its link, the code, and the command for a terminal.
+// The QR code and the text of the link of a room, its code, and the command for a terminal.
 
 import { errorText } from '../lib/api.js';
 import { copyButton, element } from '../lib/dom.js';
@@ -11,13 +11,11 @@ import { command, offersTerminal } from './words.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
-/** The panel with the invitation. */
 export class Share {
   /** @param {string} id Of the room. */
   constructor(id) {
     this.id = id;
     this.path = `/rooms/${id}`;
-    /** The facts that are shown. */
     this.shown = '';
     this.address = element('code', { class: 'command', tabindex: '0', 'aria-label': say('share.address') });
     this.note = element('p', { class: 'note' });
@@ -53,7 +51,7 @@ export class Share {
     void this.draw();
   }
 
-  /** Fetches the QR code if the panel is visible. An `img` address cannot be used: the code of a link must not be in an address. */
+  /** If the panel is visible. Not by an `img`: the code of a link must not be in an address. */
   async draw() {
     if (!this.panel.checkVisibility() || !this.shown || this.picture.firstChild) return;
     const { owner, seat } = word(this.id);

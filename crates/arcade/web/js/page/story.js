@@ -1,4 +1,4 @@
-// After a match: the moment that decided it and further highlights, with links into the replay, and the change of the player's rating.
+// After a match: the moment that decided it, further highlights, and the change of the player's rating.
 
 import { ask } from '../lib/api.js';
 import { countsText } from '../lib/counts.js';
@@ -10,7 +10,7 @@ import { number, say } from '../lib/text.js';
 
 /** The largest number of sentences. */
 const MOST = 3;
-/** Requests for a match that is not stored yet, and the pause before each in milliseconds. */
+/** For a match that is not stored yet, with a pause before each in milliseconds. */
 const ATTEMPTS = 3;
 const PAUSE = 1500;
 /** Rated matches until a player has a rank. */
@@ -29,7 +29,7 @@ export class AfterMatch {
   constructor(game, story) {
     this.game = game;
     this.story = story;
-    /** The match that is shown. @type {string | null} */
+    /** @type {string | null} */
     this.match = null;
     this.list = element('ul', { class: 'story' });
     this.rating = element('p', { class: 'soft rating', hidden: true });
@@ -74,7 +74,7 @@ export class AfterMatch {
   }
 
   /**
-   * A highlight. The first one has a button, and the others are links.
+   * The first one has a button, the others are links.
    * @param {{ at: number, text: string }} moment
    * @param {boolean} isFirst
    */

@@ -1,11 +1,11 @@
-// Reactions: players of a room send each other fixed phrases, shown as signs at their faces. Each player can be muted, and so can all.
+// Reactions: fixed phrases, shown as signs at the faces of players. Each player can be muted, and so can all.
 
 import { element, renew, toggle } from '../lib/dom.js';
 import { isMuted, keep, mute, muted } from '../lib/muted.js';
 import { opener, popup } from '../lib/popup.js';
 import { say } from '../lib/text.js';
 
-/** The phrases and their signs, in the order of the hub; see room/talk.rs. */
+/** In the order of the hub; see room/talk.rs. */
 const PHRASES = /** @type {const} */ ([['hello', '👋'], ['luck', '🍀'], ['well', '👏'], ['thanks', '🙏'], ['sorry', '😅'], ['again', '🔁'], ['thumb', '👍']]);
 /** How long a phrase is shown, in milliseconds. */
 const STAYS = 6000;
@@ -15,7 +15,6 @@ const SPEAKERS = 8;
 /** @param {number} phrase */
 export const phraseInWords = (phrase) => (Object.hasOwn(PHRASES, phrase) ? say(`talk.${PHRASES[phrase][0]}`) : null);
 
-/** The row with the phrases, and the phrases of the players. */
 export class Talk {
   /**
    * @param {(phrase: number) => void} speak
@@ -98,7 +97,7 @@ export class Talk {
     );
   }
 
-  /** The current phrase of a player. @param {string} seat @param {string} name */
+  /** @param {string} seat @param {string} name */
   bubble(seat, name) {
     const said = this.bubbles.get(seat);
     return said && said.name === name ? element('span', { class: 'bubble', role: 'img', 'aria-label': phraseInWords(said.phrase) ?? '' }, PHRASES[said.phrase][1]) : null;
@@ -118,7 +117,6 @@ export class Talk {
     this.changed();
   }
 
-  /** Lists recent speakers. */
   list() {
     renew(
       this.mutes,

@@ -1,5 +1,3 @@
-// The command that joins a room from a terminal.
-
 import { copyButton, element } from '../lib/dom.js';
 import { say } from '../lib/text.js';
 import { fromSource } from './words.js';

@@ -1,4 +1,4 @@
-// Live pictures of rooms. The page subscribes to occupied rooms in the viewport, at most MAX_WATCHED at a time.
+// Live pictures of occupied rooms in the viewport.
 
 import { GAMES } from '../games/index.js';
 import { Surface } from '../lib/canvas.js';
@@ -6,7 +6,7 @@ import { say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
-/** The largest number of subscriptions; see MAX_PICTURES in live.rs. */
+/** Subscriptions; see MAX_PICTURES in live.rs. */
 const MAX_WATCHED = 12;
 /** Debounce interval of the subscription, in milliseconds. */
 const SETTLE = 150;
@@ -28,7 +28,6 @@ class Thumbnail {
   }
 }
 
-/** The pictures of the lobby. */
 export class Thumbnails {
   /** @param {(rooms: string[]) => void} ask Replaces the subscription by these rooms. */
   constructor(ask) {

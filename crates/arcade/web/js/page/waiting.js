@@ -1,4 +1,5 @@
-// The room before a match, in place of the board: the invitation, the players with free seats, and the start; the rules as pictures.
+// In place of the board before a match: the invitation, the players with free seats, the start, and the rules as
+// pictures.
 
 import { ask, errorText } from '../lib/api.js';
 import { countsText } from '../lib/counts.js';
@@ -51,7 +52,7 @@ export class Waiting {
       element('section', { class: 'panel join' }, element('h2', {}, say('waits.join')), this.share),
       element('section', { class: 'panel' }, element('div', { class: 'row head' }, element('div', {}, this.heading, this.counts, this.text), this.button), this.seats, rulePictures(rules)),
     );
-    /** Whether the match starts at the end of a countdown. */
+    /** The countdown starts the match. */
     this.byItself = false;
     this.offers = false;
     /** When bots join, by `performance.now()`. @type {number | null} */

@@ -1,5 +1,3 @@
-// Rooms and results in words.
-
 import { GAMES } from '../games/index.js';
 import { countsText } from '../lib/counts.js';
 import { CODES } from '../lib/link.js';
@@ -9,7 +7,7 @@ import { list, say, sayOr, sentence, told } from '../lib/text.js';
 /** @typedef {import('../games/types.js').Room} Room */
 
 /**
- * Whether each player of the room has a separate game, so that seats never run out.
+ * Each player has a separate game, so seats never run out.
  * @param {Room} room
  */
 export const isAlone = (room) => GAMES[room.game].isAlone(room);
@@ -30,24 +28,19 @@ export function phaseInWords(room) {
 }
 
 /**
- * Whether native clients on the machine of the browser can reach the ports of rooms: a hub behind a proxy may open them only to its own
- * machine.
+ * For native clients: a hub behind a proxy may open the ports only to its own machine.
  * @param {string | undefined} rooms `here` if only the machine of the hub reaches the ports.
  * @param {string} host The host in the address of the page.
  */
 export const reachesPorts = (rooms, host) => rooms !== 'here' || /^(localhost|127\..*|\[::1\])$/.test(host);
 
-/** Whether this page offers to join from a terminal. */
 export const offersTerminal = () => reachesPorts(document.body.dataset.rooms, location.hostname);
 
-/**
- * The title of a room.
- * @param {Room} room
- */
+/** @param {Room} room */
 export const roomTitle = (room) => (room.name ? `${isolated(room.name)} · ${told(room.title)}` : told(room.title));
 
 /**
- * The special properties of a room, each in a few words.
+ * Each in a few words.
  * @param {Room} room
  */
 export const roomFacts = (room) => [
@@ -57,10 +50,7 @@ export const roomFacts = (room) => [
   ...[countsText(room)].filter(Boolean),
 ];
 
-/**
- * When a match can start, in words.
- * @param {number | null} seconds Null if it is unknown.
- */
+/** @param {number | null} seconds Null if it is unknown. */
 export function waitInWords(seconds) {
   if (seconds === null) return say('waits.unknown');
   if (seconds <= 0) return say('waits.soon');
@@ -68,7 +58,7 @@ export function waitInWords(seconds) {
 }
 
 /**
- * Why the hub has ended a connection, in a sentence.
+ * In a sentence.
  * @param {{ code: number, reason: string }} end
  */
 export function ending({ code, reason }) {
@@ -77,11 +67,12 @@ export function ending({ code, reason }) {
 }
 
 /**
- * The command that joins a room from a terminal.
+ * Joins the room from a terminal.
  * @param {Room} room
  */
 export function command({ id, game, port, host: advertised, visibility }) {
-  // In an arcade of several hubs a room has a host, and clients query the directory of any hub, without TLS, for where it moves.
+  // In an arcade of several hubs a room has a host, and clients query the directory of any hub, without TLS, for where
+  // it moves.
   const host = advertised ? (advertised.includes(':') ? `[${advertised}]` : advertised) : location.hostname;
   const asks = advertised && location.protocol === 'http:' && (visibility ?? 'public') === 'public';
   const directory = asks ? ` --directory ${location.origin}/rooms/${id}` : '';
@@ -89,15 +80,12 @@ export function command({ id, game, port, host: advertised, visibility }) {
 }
 
 /**
- * The same command for a checkout of the sources; null for a program that is not part of them.
+ * For a checkout of the sources; null for a program that is not part of them.
  * @param {string} command
  */
 export const fromSource = (command) => (command.startsWith('nc ') ? null : command.replace(/^\S+/, 'cargo run -p $& --'));
 
-/**
- * The winners in words.
- * @param {{ rank: number, name: string }[]} rows
- */
+/** @param {{ rank: number, name: string }[]} rows */
 export function winners(rows) {
   const first = rows.filter(({ rank }) => rank === 1).map(({ name }) => name);
   if (first.length === 0) return say('room.phase.over');

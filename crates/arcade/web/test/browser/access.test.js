@@ -1,4 +1,4 @@
-// Checks every page with axe, light and dark.
+// Axe on every page, light and dark.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

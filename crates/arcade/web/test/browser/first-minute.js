@@ -1,5 +1,5 @@
-// Takes strips of screenshots of the first minute of a new player in each game, on a phone, for docs/pictures/first-minute. Run
-// `npm run first-minute`, and check the pictures.
+// Strips of screenshots of a new player's first minute in each game, on a phone, for docs/pictures/first-minute: `npm
+// run first-minute`. Check the pictures.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const SIZE = { width: 360, height: 740 };
 const SHOWN = 300;
 
 /** @typedef {{ person: Person, shoot: (wait?: number) => Promise<void> }} Minute */
-/** The actions in a game after the first tap. @type {Record<string, (minute: Minute) => Promise<void>>} */
+/** Actions after the first tap. @type {Record<string, (minute: Minute) => Promise<void>>} */
 const MINUTES = {
   Nuggets: async ({ person, shoot }) => {
     await person.reads(/begins in|left/);

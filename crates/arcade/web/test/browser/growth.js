@@ -1,12 +1,12 @@
-// Checks open pages for leaks: `npm run growth [MINUTES]`, ten by default. Prints the memory of each page after a garbage collection, and
-// fails if it or the number of nodes keeps growing.
+// Checks open pages for leaks: `npm run growth [MINUTES]`, ten by default. Prints the memory of each page after a
+// garbage collection, and fails if it or the number of nodes keeps growing.
 
 import { launch, Person } from './support/browser.js';
 import { Hub } from './support/hub.js';
 import * as native from './support/native.js';
 
 const minutes = Number(process.argv[2] ?? 10);
-/** Number of samples, evenly spread over the time. */
+/** Samples, evenly spread over the time. */
 const LOOKS = 20;
 /** Allowed growth from the second third to the last. */
 const SLACK = 1.1;

@@ -1,5 +1,5 @@
-// Whole matches: two browsers and a native client in one room, for each game; and mastermind in one browser. Eve uses Firefox if it is
-// installed.
+// Whole matches: two browsers and a native client in one room, for each game; and mastermind in one browser. Eve uses
+// Firefox if it is installed.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -23,10 +23,7 @@ after(() => firefox?.close());
 /** @param {string} [name] */
 const eveComes = (name = 'Eve') => Person.come(firefox ?? browser, hub.address, name);
 
-/**
- * Plays nuggets by keys until the game is over.
- * @param {Person} person
- */
+/** @param {Person} person */
 async function dig({ page, status }) {
   const explorer = new Explorer();
   const state = begin();
@@ -139,24 +136,21 @@ test('mastermind: finds the code, shows result and replay, and starts a new game
     const [, guess, red, white] = /: ([\d ]+), (\d) red, (\d) white$/.exec(text) ?? assert.fail(text);
     return { guess: guess.replaceAll(' ', ''), red: Number(red), white: Number(white) };
   };
-  /** Adds a row to the knowledge of the codebreaker. @param {number} row */
+  /** @param {number} row */
   const learn = async (row) => {
     const told = await answer(row);
     breaker.learn(told);
     return told;
   };
 
-  // The first row by keys, with an undo.
   for (const key of ['1', '1', '3', 'Backspace', '2', '2', 'Enter']) await page.keyboard.press(key);
   let last = await learn(1);
   assert.equal(last.guess, '1122');
-  // The second by taps.
   const taps = breaker.next();
   for (const digit of taps) await page.getByRole('group', { name: 'Pegs' }).getByRole('button', { name: digit }).click();
   await page.getByRole('button', { name: 'Guess' }).click();
   last = await learn(2);
   assert.equal(last.guess, taps);
-  // The rest by hints.
   let row = 2;
   for (; last.red < 4; ) {
     row += 1;

@@ -15,7 +15,6 @@ const bound = { timeout: 280_000 };
 const EXPECTED = /WebSocket|ERR_(CONNECTION|EMPTY_RESPONSE|SOCKET)|Failed to load/;
 
 /**
- * Opens a room through a relay.
  * @param {string} room
  * @param {number} [port] Of the hub.
  */
@@ -41,7 +40,7 @@ const isBack = async (page) => {
   await page.locator('#link[data-state=open]').waitFor();
 };
 
-/** Cuts the network for some seconds. @param {Awaited<ReturnType<typeof behind>>} who @param {number} seconds */
+/** @param {Awaited<ReturnType<typeof behind>>} who @param {number} seconds */
 async function withoutNetwork({ relay, page }, seconds) {
   relay.cut();
   await isAway(page);

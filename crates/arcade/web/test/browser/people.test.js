@@ -12,10 +12,7 @@ import * as native from './support/native.js';
 
 const bound = { timeout: 120_000 };
 
-/**
- * The state that a page of nuggets shows.
- * @param {Person} person
- */
+/** @param {Person} person */
 async function map({ page }) {
   const rows = ((await page.getByLabel('Map as text').textContent()) ?? '').split('\n');
   const state = begin();
@@ -25,7 +22,6 @@ async function map({ page }) {
 }
 
 /**
- * Waits until the player is at a place.
  * @param {Person} person
  * @param {{ row: number, column: number }} place
  */
@@ -106,7 +102,6 @@ test('blackjack: counts a round that ended while the page was away', bound, asyn
   await eve.stands();
   await eve.page.getByText('1 of 50 rounds').waitFor();
   await ann.go(`/rooms/${room.id}`);
-  // The missed verdict is shown first.
   await ann.page.getByRole('button', { name: 'Next round' }).click();
   await ann.reads('Hit or stand?');
   await ann.page.getByText('1 of 50 rounds').waitFor();
@@ -203,7 +198,7 @@ test('plays from the lobby and back by keyboard alone', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 1, turns: 20, turn_duration: 100 });
   const ann = await Person.come(browser, hub.address, '');
   const { page } = ann;
-  /** Presses Tab until an element has the focus. @param {string} name */
+  /** @param {string} name */
   const tabTo = async (name) => {
     for (let press = 0; press < 60; press += 1) {
       await page.keyboard.press('Tab');
@@ -249,7 +244,6 @@ test('keys play the game after a click on a button or a list', bound, async () =
     await press(' ', 'Place a bomb');
   }
   assert.equal(await page.getByRole('button', { name: 'Sound' }).getAttribute('aria-pressed'), 'true', 'it was pressed once');
-  // A button that was reached by the keyboard is pressed.
   await page.getByRole('button', { name: 'Sound' }).focus();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Shift+Tab');

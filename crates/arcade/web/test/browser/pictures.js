@@ -1,4 +1,5 @@
-// Takes screenshots of the pages in SHOTS at three widths, light and dark, for docs/pictures/page. Run `npm run pictures`, and check them.
+// Screenshots of the pages in SHOTS at three widths, light and dark, for docs/pictures/page: `npm run pictures`. Check
+// them.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,14 +27,13 @@ mkdirSync(PLACE, { recursive: true });
 const guests = [];
 
 /**
- * Sends a request to the hub.
  * @param {string} path
  * @param {object} body
  */
 const ask = (path, body) =>
   fetch(hub.address + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
-// Ann's name is registered with the key of `Person`. Other players play and have played.
+// Ann's name is registered with the key of `Person`.
 await ask('/api/names', { name: 'Ann', key: 'A'.repeat(43) });
 const withBots = await hub.open({ game: 'nuggets' });
 for (const level of ['easy', 'normal', 'hard']) await ask(`/api/rooms/${withBots.id}/bots`, { level, owner: withBots.owner_token });

@@ -1,5 +1,3 @@
-// The page of a room as its players see it: entering, waiting, playing, the result and leaving.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
@@ -185,7 +183,6 @@ test('robots: the replay tells who hit whom', bound, async () => {
   await ann.go(`/rooms/${room.id}`);
   const bob = native.robots(room.port, 'Bob');
   await ann.reads(/^Turn \d+/);
-  // The player stays beside the bomb.
   await page.keyboard.press(' ');
   await page.locator('.news').getByText('Your own bomb hit you.').waitFor();
   await resultOf(page).getByText(/^[1-9] deaths? · \d+ hits?$/).first().waitFor();

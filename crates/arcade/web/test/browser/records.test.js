@@ -1,4 +1,4 @@
-// Replays, leaderboards and players with canned API responses. The real ones are tested in tests/hub.
+// Canned API responses. The real ones are tested in tests/hub.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -32,13 +32,11 @@ test('plays, steps and seeks a replay, with addresses of its moments', bound, as
   await page.getByRole('button', { name: 'Play', exact: true }).click();
   await page.getByText('0:40 / 0:40').waitFor();
   await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
-  // Keys: to the start, and a jump.
   await page.locator('main').focus();
   await page.keyboard.press('Home');
   await shows(3);
   await page.keyboard.press('ArrowRight');
   await shows(8);
-  // Eve's name stays text.
   assert.equal(await page.locator('main b').count(), 0);
   assert.match((await map.textContent()) ?? '', /B/);
   await ann.leave();

@@ -13,17 +13,17 @@ const SIZES = [[360, 740], [820, 1180], [1920, 1080]];
 /** @param {string[]} names @param {import('playwright-core').BrowserContextOptions} [options] */
 const come = (names, options) => Promise.all(names.map((name) => Person.come(browser, hub.address, name, options)));
 
-/** The address of the invitation in a waiting room. @param {Person} person */
+/** @param {Person} person */
 async function invitation({ page }) {
   await page.getByRole('img', { name: 'QR code of this room' }).waitFor();
   return new URL(`http://${await page.getByLabel('Room address', { exact: true }).textContent()}`).pathname;
 }
 
-/** Opens the tools of the owner. @param {Person} person */
+/** @param {Person} person */
 const openTools = ({ page }) => page.getByRole('button', { name: 'Your room' }).click();
 
 /**
- * Drops faults of requests that the hub rejects on purpose.
+ * The hub rejects these requests on purpose.
  * @param {Person} person
  */
 const forgive = (person) => {
@@ -102,7 +102,6 @@ for (const options of [{ game: 'robots', players: 2, turns: 3, turn_duration: 50
   test(`${options.game}: two players play a rematch and see who is ready`, bound, async () => {
     const [ann, eve] = await come(['Ann', 'Eve']);
     const room = await hub.open(/** @type {Record<string, string | number>} */ (options));
-    /** Plays a match to its end. */
     const play = async () => {
       await Promise.all(
         [ann, eve].map(async ({ page }) => {

@@ -39,7 +39,6 @@ test('blackjack: two tabs with one name are two players', bound, async () => {
   const seats = await Promise.all([one, two].map((person) => ownLine(person).locator('.mark').textContent()));
   assert.equal(new Set(seats).size, 2, `both are told to be ${seats[0]}`);
   for (const { page } of [one, two]) {
-    // The player, and the other one of the same name.
     await page.getByRole('group', { name: 'Ann', exact: true }).waitFor();
     await page.getByRole('group', { name: "Ann's hand" }).waitFor();
   }

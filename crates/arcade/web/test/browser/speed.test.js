@@ -1,5 +1,5 @@
-// The size of the first page, and the latency and frame rate of the board of nuggets. Times are printed; their bounds are wide, since the
-// machine may be busy.
+// The size of the first page, and the latency and frame rate of the board of nuggets. Times are printed; their bounds
+// are wide, since the machine may be busy.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -4,9 +4,8 @@ import ts from 'typescript';
 
 /** Attributes that the user sees or a screen reader announces. */
 const SPOKEN = new Set(['aria-label', 'aria-valuetext', 'aria-roledescription', 'alt', 'placeholder', 'title', 'label']);
-/** Properties that the user sees. */
 const SHOWN = new Set(['textContent', 'innerText', 'title', 'placeholder', 'ariaLabel', 'alt']);
-/** Functions that show arguments, with the indices of these. `element` shows all arguments after the attributes. */
+/** Functions that show arguments, and their indices. `element` shows all arguments after the attributes. */
 const SAYING = /** @type {Record<string, number[]>} */ ({
   toggle: [0, 3], copyButton: [1], confirm: [0, 1, 2], title: [0], announceLink: [0], prompt: [0], alert: [0], fillText: [0], append: [0, 1, 2], replaceChildren: [0, 1, 2],
   end: [0], button: [0], Surface: [1], page: [1], curve: [1], Error: [0],
@@ -67,7 +66,6 @@ function goal(node) {
 }
 
 /**
- * Finds texts for users in a module.
  * @param {string} path
  * @param {string} source
  * @returns {string[]} Each with its line.

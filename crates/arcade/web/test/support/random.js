@@ -1,5 +1,5 @@
 /**
- * A deterministic random number generator.
+ * Deterministic.
  * @param {number} seed
  * @returns {(end: number) => number} A number below `end`.
  */

@@ -1,10 +1,10 @@
-//! Test vectors of a game for the tests of the page. The Rust tests of the game write them and compare them with the stored file.
+//! Test vectors for the page. The Rust tests of a game write them and compare them with the stored file.
 
 use std::{env, fs, path::Path};
 
 use serde_json::Value;
 
-/// Fails if the stored file differs from `vectors`. If `WRITE_VECTORS` is set, writes the file first.
+/// With `WRITE_VECTORS`, writes the file first.
 #[track_caller]
 pub(crate) fn check(game: &str, vectors: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../arcade/web/test/vectors/{game}.json"));
@@ -21,7 +21,7 @@ pub(crate) fn check(game: &str, vectors: &Value) {
     );
 }
 
-/// Returns a generator of pseudo-random numbers below its argument, which are the same in every run.
+/// Numbers below the argument, the same in every run.
 pub(crate) fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed;
     move |end| {

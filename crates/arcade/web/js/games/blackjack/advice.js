@@ -1,4 +1,4 @@
-// Advice for a hand of blackjack, from the best table or from one that was learned on this page.
+// Advice from the best table, or from one that was learned on this page.
 
 import { number, say } from '../../lib/text.js';
 import { value } from './fold.js';
@@ -16,7 +16,6 @@ const key = (total, soft, upcard) => `${soft ? 'soft ' : ''}${total}/${upcard}`;
 const upcardValue = ({ rank }) => (rank === 1 ? 11 : Math.min(rank, 10));
 
 /**
- * An adviser that uses the best table.
  * @param {{ states: BestState[] }} table As the hub sends it.
  * @returns {Adviser}
  */
@@ -30,7 +29,6 @@ export function byBest({ states: known }) {
 }
 
 /**
- * An adviser that uses a learned table.
  * @param {string | null} text As the page of the learner stores it.
  * @returns {{ rounds: number, adviser: Adviser } | null} Null if there is none.
  */

@@ -1,5 +1,3 @@
-// Draws the small picture of a blackjack table.
-
 import { RANKS } from './protocol.js';
 
 /** @typedef {import('./protocol.js').Card} Card */

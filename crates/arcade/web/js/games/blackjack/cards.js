@@ -1,5 +1,3 @@
-// Cards as elements.
-
 import { element } from '../../lib/dom.js';
 import { number, say } from '../../lib/text.js';
 import { SIGNS, isRed, shortRank } from './board.js';
@@ -21,7 +19,7 @@ export function cardElement(card) {
 }
 
 /**
- * A hand. Cards from index `known` on are new.
+ * Cards from index `known` on are new.
  * @param {(Card | null)[]} hand
  * @param {number} [known]
  */

@@ -1,5 +1,3 @@
-// Folds the messages of a blackjack dealer into the state of the page.
-
 /** @typedef {import('./protocol.js').BlackjackMessage} BlackjackMessage */
 /** @typedef {import('./protocol.js').Card} Card */
 /** @typedef {import('./protocol.js').Verdict} Verdict */
@@ -16,7 +14,7 @@
  * @property {boolean} over
  */
 
-/** The largest number of points of the curve. Beyond it every other one is dropped. */
+/** Beyond this number of points, every other one is dropped. */
 const MAX_CURVE = 4096;
 
 /** @returns {BlackjackState} */
@@ -34,7 +32,7 @@ export function begin() {
 }
 
 /**
- * The rounds before the last, which the dealer does not send again after a reload.
+ * Rounds that the dealer does not send again after a reload.
  * @param {BlackjackState} state
  */
 export const past = ({ counted, counts, bankroll }) => JSON.stringify({ counted, counts, bankroll });
@@ -51,7 +49,6 @@ export function goOn(text) {
 }
 
 /**
- * Applies a message to `state`.
  * @param {BlackjackState} state
  * @param {BlackjackMessage} message
  */
@@ -74,8 +71,7 @@ export function fold(state, message) {
       const reward = verdict === 'win' ? 1 : verdict === 'push' ? 0 : -1;
       state.asked = false;
       state.verdict = verdict;
-      // After a reconnect the dealer repeats the last round with its result. A new round has the same cards in the same order once in
-      // 132,600 rounds.
+      // A repetition after a reconnect. A new round has the same cards in the same order once in 132,600 rounds.
       const round = JSON.stringify([state.hand, state.upcard, verdict]);
       if (round === state.counted) break;
       state.counted = round;
@@ -92,7 +88,7 @@ export function fold(state, message) {
 }
 
 /**
- * The value of a hand. It is soft if an ace counts 11.
+ * Soft if an ace counts 11.
  * @param {Card[]} hand
  * @returns {{ total: number, soft: boolean }}
  */

@@ -1,4 +1,5 @@
-// "Watch it learn": the chart of hit and stand while it fills in, its value compared with the optimum, and the controls.
+// "Watch it learn": the chart of hit and stand while it fills in, its value compared with the optimum, and the
+// controls.
 
 import { make } from '../../lib/curve.js';
 import { announceLink, announceLive, element, renew, sheet, title } from '../../lib/dom.js';
@@ -13,7 +14,7 @@ await sheet('learn.css', import.meta.url);
 /** @typedef {import('./learner.js').Report} Report */
 /** @typedef {import('./learner.js').Space} Space */
 
-/** Space for the numbers to the left of the curve and below it, and around the curve, in CSS pixels. */
+/** In CSS pixels: to the left of the curve and below it, for the numbers, and around the curve. */
 const [LEFT, BELOW, EDGE] = [64, 28, 16];
 /** Rounds per second; empty is full speed. */
 const PACES = /** @type {[string, string][]} */ ([
@@ -126,7 +127,7 @@ export function showPage(main) {
     ];
     renew(facts, ...shown.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
     drawWorth(picture, now);
-    // Announced rarely: at each power of ten of rounds.
+    // Announced at each power of ten of rounds.
     const tens = (/** @type {number} */ rounds) => Math.floor(Math.log10(rounds + 1));
     if (before && tens(now.rounds) > tens(before.rounds)) {
       live.textContent = say('learn.spoken', { rounds: now.rounds, worth: signed(now.value, 3), best: signed(now.optimum, 3), count: now.differs });
@@ -164,7 +165,7 @@ function select(id, text, choices, chosen) {
   return { select: made, label: element('label', { for: id }, text, made) };
 }
 
-/** The chart: a table for hard hands and one for soft ones. */
+/** A table for hard hands and one for soft ones. */
 class Chart {
   constructor() {
     this.element = element('div', { class: 'charts' });
@@ -220,7 +221,7 @@ class Chart {
 }
 
 /**
- * Draws the value over the rounds, and the optimum. One unit is one CSS pixel, so that the text has the same size on a phone.
+ * One unit is one CSS pixel, so that the text has the same size on a phone.
  * @param {SVGElement} picture
  * @param {Report} report
  */

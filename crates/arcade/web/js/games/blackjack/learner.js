@@ -1,5 +1,3 @@
-// Reports of a learner.
-
 import { number, say } from '../../lib/text.js';
 
 /**
@@ -10,7 +8,7 @@ import { number, say } from '../../lib/text.js';
  */
 
 /**
- * The states in the order of a report: by total, hard before soft, then by upcard.
+ * In the order of a report: by total, hard before soft, then by upcard.
  * @param {Space} space
  * @returns {State[]}
  */
@@ -29,7 +27,6 @@ export function states(space) {
 export const upcardName = (upcard) => (upcard === 11 ? 'A' : String(upcard));
 
 /**
- * A cell in words.
  * @param {string} cell
  * @param {string} best
  * @param {[number | null, number | null, number]} means
@@ -46,7 +43,7 @@ export function cellInWords(cell, best, [hit, stand, visits]) {
 export const signed = (value, digits) => `${value < 0 ? '−' : '+'}${number(Math.abs(value), digits)}`;
 
 /**
- * The scales of the curve: rounds are logarithmic, and both axes range from 0 to 1.
+ * Rounds are logarithmic, and both axes range from 0 to 1.
  * @param {[number, number][]} curve
  * @param {number} optimum
  */

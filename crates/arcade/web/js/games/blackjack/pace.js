@@ -1,4 +1,4 @@
-// Slows the messages of the dealer down for a person: a verdict stays until the player continues, and cards appear one by one. The table
+// Slows the dealer's messages down: a verdict stays until the player continues, and cards appear one by one. The table
 // does not wait, so the time limit of the next decision runs meanwhile.
 
 import { SECONDS } from './protocol.js';
@@ -25,7 +25,7 @@ export class Pace {
     this.still = still;
     /** Messages that are not shown yet. @type {BlackjackMessage[]} */
     this.queue = [];
-    /** Whether a verdict stays until the player continues. */
+    /** A verdict stays until the player continues. */
     this.held = false;
     /** Deadline of the decision, by `performance.now()`. @type {number | null} */
     this.due = null;
@@ -45,7 +45,7 @@ export class Pace {
     if (message.kind === 'decision') this.expect();
     if (message.kind === 'quit') {
       this.answered();
-      // The verdict of the last round stays, unless the player has missed the deadline.
+      // The last verdict stays, unless the player has missed the deadline.
       if (this.held && this.queue.length === 0) {
         this.take(message);
         return;
@@ -56,7 +56,6 @@ export class Pace {
     this.run();
   }
 
-  /** Continues after a verdict. */
   goOn() {
     if (!this.held) return;
     this.held = false;
@@ -64,7 +63,6 @@ export class Pace {
     this.tick();
   }
 
-  /** Clears the deadline. */
   answered() {
     clearInterval(this.ticks);
     this.due = null;

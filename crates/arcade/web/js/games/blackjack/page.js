@@ -1,5 +1,3 @@
-// The page of a blackjack table.
-
 import { ask, errorText } from '../../lib/api.js';
 import { avatar } from '../../lib/avatar.js';
 import { COLOURS } from '../../lib/canvas.js';
@@ -26,7 +24,7 @@ await sheet('board.css', import.meta.url);
 /** The best table never changes. @type {Promise<import('./advice.js').Adviser> | null} */
 let best = null;
 
-/** The colour of a seat. @param {string} seat */
+/** @param {string} seat */
 const colourOf = (seat) => COLOURS[(Number(shortSeat(seat)) || 0) % COLOURS.length];
 
 /** @type {import('../types.js').Help} */
@@ -53,7 +51,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
   let known = 0;
   /** @type {import('../types.js').Room | null} */
   let room = null;
-  /** The player's seat, as the hub sends it. @type {string | null} */
+  /** As the hub sends it. @type {string | null} */
   let own = null;
   /** The last seat of the player, whose table is shown until the next match. @type {string | null} */
   let last = null;
@@ -92,7 +90,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
       best ??= ask('/api/blackjack/table').then(byBest);
       try {
         const told = await best;
-        // The user may have changed the choice in the meantime.
+        // The choice may have changed in the meantime.
         if (advises && source.value === 'best') adviser = told;
       } catch (error) {
         best = null;
@@ -189,7 +187,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     };
     return worth.replaceChildren(element('strong', {}, say(`blackjack.${told.action}`)), ...mean('hit'), ...mean('stand'));
   };
-  /** The dealer's whole hand of the round whose verdict is shown. Its second card is the upcard. */
+  /** The dealer's hand of the round whose verdict is shown. Its second card is the upcard. */
   const revealed = () => {
     const table = Number(/^table (\d+)/.exec(last ?? '')?.[1]);
     const cards = room?.dealers?.find((dealer) => dealer.table === table)?.cards.map(card) ?? [];
@@ -211,13 +209,13 @@ export function play({ board, below, controls, more, live, watching, playable, n
     if (room?.phase === 'lobby') return say('blackjack.waits', { taken: room.taken, seats: room.seats });
     return say(waiting ? 'blackjack.waits.table' : 'blackjack.waits.cards');
   };
-  /** The other players. Before the hub has sent the player's seat, one of the same name counts as the player. */
+  /** Before the hub has sent the player's seat, a player of the same name counts as the user. */
   const others = () => {
     const all = room?.players ?? [];
     const self = all.find(({ seat }) => seat === own) ?? all.find((player) => player.name === name);
     return all.filter((player) => player !== self);
   };
-  /** The rounds that a seat has won, in words. @param {string} seat */
+  /** @param {string} seat */
   const wins = (seat) => {
     const won = room?.scores?.[seat];
     return won === undefined ? say('blackjack.plays') : say('score.blackjack', { count: won });

@@ -1,5 +1,3 @@
-// The small picture of a blackjack table.
-
 import { drawSmall } from './board.js';
 import { parse } from './view.js';
 

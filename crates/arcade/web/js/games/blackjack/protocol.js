@@ -1,12 +1,11 @@
-// The messages of blackjack: text, one message a frame. See docs/protocols/blackjack.md.
+// Text, one message a frame. See docs/protocols/blackjack.md.
 
-/** Suits by number. */
 export const SUITS = /** @type {const} */ (['Clubs', 'Diamonds', 'Hearts', 'Spades']);
 /** Ranks from the ace, which is 1. */
 export const RANKS = /** @type {const} */ ([
   'Ace', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Jack', 'Queen', 'King',
 ]);
-/** Results by their word on the wire. */
+/** By the word on the wire. */
 const RESULTS = /** @type {const} */ ({ WIN: 'win', PUSH: 'push', LOOSE: 'loss', LOSE: 'loss', BUST: 'bust' });
 
 /**
@@ -28,7 +27,6 @@ export const HIT = 'HIT';
 export const STAND = 'STAND';
 
 /**
- * Decodes a message from the dealer.
  * @param {string} text
  * @returns {BlackjackMessage | null} Null if it is malformed.
  */

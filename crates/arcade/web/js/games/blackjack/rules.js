@@ -1,12 +1,10 @@
-// The rules of blackjack as pictures.
-
 import { say } from '../../lib/text.js';
 
 /** @typedef {import('../../lib/rules.js').Shape} Shape */
 
 /** @type {Shape} */
 const FELT = ['rect', { width: 12, height: 7, fill: '#0e6b47' }];
-/** A card. @param {number} x @param {string} rank @returns {Shape[]} */
+/** @param {number} x @param {string} rank @returns {Shape[]} */
 const card = (x, rank) => [
   ['rect', { x, y: 1.4, width: 3, height: 4.2, rx: 0.4, fill: rank ? '#fffdf8' : '#2d5299' }],
   ['text', { x: x + 1.5, y: 4.2, 'font-size': 2, 'font-weight': 700, fill: '#16130f', 'text-anchor': 'middle' }, rank],

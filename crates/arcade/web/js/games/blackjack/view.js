@@ -1,4 +1,4 @@
-// The views of blackjack for spectators: lines of text, one message per frame. See view.rs of the rules.
+// Views for spectators: lines of text, one message per frame. See view.rs of the rules.
 
 import { card } from './protocol.js';
 
@@ -10,7 +10,6 @@ import { card } from './protocol.js';
  */
 
 /**
- * Parses the tables of a view.
  * @param {string} text
  * @returns {Table[] | null} Null if it is malformed.
  */

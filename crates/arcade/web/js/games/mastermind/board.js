@@ -1,15 +1,12 @@
-// Draws the small picture of a game of mastermind.
-
 /**
  * A guess with its red and white answers; or the place, from 1, and the digit that a lifeline has revealed, null if unknown.
  * @typedef {[string, number, number] | [number | null, string | null]} SmallRow
  */
 
-/** Colours with their text colours, from 1 on; each pair has a contrast of at least 4.5. The style sheet has the same. */
+/** Colours and their text colours, from 1 on; each pair has a contrast of at least 4.5. The style sheet has the same. */
 const PAINTS = ['#f7f3ea', '#1d1b22', '#e5402f', '#f5c518', '#2457d6', '#39b54a', '#8e24c9', '#f58a1f'];
 
 /**
- * Draws the picture.
  * @param {CanvasRenderingContext2D} context
  * @param {number} length Pegs per row.
  * @param {SmallRow[]} lines The last rows.

@@ -21,7 +21,7 @@ export class Draft {
   }
 
   /**
-   * Sets the number of pegs. A new game starts with an empty guess.
+   * A new game starts with an empty guess.
    * @param {number} length
    * @param {number} game
    */
@@ -90,7 +90,6 @@ export class Draft {
     this.changed();
   }
 
-  /** The row of holes. */
   element() {
     const hole = (/** @type {string | null} */ digit, /** @type {number} */ place) =>
       element(
@@ -115,7 +114,7 @@ export class Draft {
   }
 
   /**
-   * Makes an element a source of pegs: a tap places one at the cursor, a drag in any hole.
+   * A tap places a peg at the cursor, a drag in any hole.
    * @param {HTMLElement} source
    * @param {string} digit
    */

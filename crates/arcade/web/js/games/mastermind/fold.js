@@ -1,5 +1,3 @@
-// Folds the messages of a mastermind server into the state of the page.
-
 import { say } from '../../lib/text.js';
 
 /**
@@ -13,7 +11,7 @@ import { say } from '../../lib/text.js';
  */
 
 /**
- * The visible part of the game at a seat.
+ * The visible part of a game.
  * @typedef {{ number: number, rules: Rules, lines: Line[], over: Over | null }} Board
  * @typedef {{ turn: number, lifelines: [Lifeline, Lifeline], hints: number }} Turn
  * @typedef {object} MastermindState
@@ -34,7 +32,6 @@ export function begin() {
 }
 
 /**
- * Applies a message to `state`.
  * @param {MastermindState} state
  * @param {MastermindMessage} message
  */
@@ -102,7 +99,7 @@ function forgetTurn(state) {
 }
 
 /**
- * Inserts a line in the order of turns. It replaces a line of the same turn, since a hidden line may be revealed later.
+ * In the order of turns. Replaces a line of the same turn, since a hidden line may be revealed later.
  * @param {Board} board
  * @param {Line} line
  */
@@ -113,17 +110,14 @@ function put(board, line) {
   else board.lines.splice(at, board.lines[at].turn === line.turn ? 1 : 0, line);
 }
 
-/**
- * The game at the player's seat.
- * @param {MastermindState} state
- */
+/** @param {MastermindState} state */
 export const ownBoard = (state) => (state.seat === null ? null : (state.places.get(state.seat)?.board ?? null));
 
-/** Turns that a lifeline takes. @param {1 | 2} lifeline */
+/** The price of a lifeline in turns. @param {1 | 2} lifeline */
 export const price = (lifeline) => lifeline;
 
 /**
- * The part of the code that lifelines have revealed: a digit or a star for each place.
+ * As revealed by lifelines: a digit or a star for each place.
  * @param {Board} board
  */
 export function knownCode({ rules, lines }) {
@@ -133,7 +127,7 @@ export function knownCode({ rules, lines }) {
 }
 
 /**
- * A result for the clipboard, without guesses and code. The terminal client writes the same in English.
+ * For the clipboard, without guesses and code. The terminal client writes the same in English.
  * @param {Board} board
  * @param {string | null} date The date of a daily puzzle.
  * @param {boolean} again Whether the player has played the puzzle before.

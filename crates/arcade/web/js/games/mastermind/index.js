@@ -1,5 +1,3 @@
-// Mastermind as the rest of the page uses it.
-
 import { say } from '../../lib/text.js';
 import { picture } from './picture.js';
 

@@ -1,5 +1,3 @@
-// The page of a room of mastermind.
-
 import { confirm } from '../../lib/confirm.js';
 import { COLOURS as FACES } from '../../lib/canvas.js';
 import { copyButton, element, listenToKeys, renew, sheet } from '../../lib/dom.js';
@@ -74,7 +72,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     below.prepend(end);
   }
 
-  /** The number of the game that the player has agreed to make casual by a hint. */
+  /** The game that the player has agreed to make casual by a hint. */
   let warned = 0;
   const askHint = async () => {
     const game = ownBoard(state)?.number ?? 0;
@@ -119,7 +117,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     tray.append(made);
   }
 
-  /** The board that is shown, and whether it is the player's own. */
+  /** The visible board, and whether it is the player's own. */
   const looked = () => {
     const own = ownBoard(state);
     if (own && (watched === null || watched === state.seat)) return { seat: state.seat, shown: own, own: true };
@@ -131,7 +129,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     const { seat, shown, own } = looked();
     const playing = own && playable && state.turn !== null;
     showTabs(seat);
-    // The board of another player does not change the draft.
+    // Another player's board does not change the draft.
     if (own && shown) draft.resize(shown.rules.length, shown.number);
     tray.hidden = !playing;
     if (shown) {
@@ -262,7 +260,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     );
   };
   /**
-   * The address of the replay of a game: its match has the number of the game. The daily puzzle has none, since it would reveal the code.
+   * Its match has the number of the game. The daily puzzle has none, since it would reveal the code.
    * @param {Board} own
    */
   const replayOf = ({ number }) => {

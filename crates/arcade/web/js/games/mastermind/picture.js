@@ -1,5 +1,3 @@
-// The small picture of a game of mastermind.
-
 import { drawSmall } from './board.js';
 
 /** @returns {import('../types.js').Picture} */

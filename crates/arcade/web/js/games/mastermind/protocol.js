@@ -1,8 +1,8 @@
-// The messages of mastermind: text, one message a frame. See docs/protocols/mastermind.md.
+// Text, one message a frame. See docs/protocols/mastermind.md.
 
 /** Turns of a game. */
 export const TURNS = 10;
-/** The number of colours; they are written 1 to 8. */
+/** Colours are written 1 to 8. */
 export const COLOURS = 8;
 const MODES = /** @type {const} */ (['solo', 'race', 'daily']);
 const LIFELINES = /** @type {const} */ (['available', 'used', 'blocked']);
@@ -46,7 +46,6 @@ export const RESIGN = 'RESIGN';
 export const QUIT = 'QUIT';
 
 /**
- * Decodes a message from the server.
  * @param {string} text
  * @returns {MastermindMessage | null} Null if it is malformed.
  */
@@ -127,7 +126,7 @@ const DECODERS = {
 };
 
 /**
- * Decodes a message with a number of words, the first of which is a seat.
+ * A message with `count` words, the first of which is a seat.
  * @param {string[]} words
  * @param {number} count
  * @param {(seat: number) => MastermindMessage | null} make

@@ -1,4 +1,4 @@
-// The page of mastermind: today's puzzle, free games and races.
+// Today's puzzle, free games and races.
 
 import { ask, errorText } from '../../lib/api.js';
 import { copyButton, element, sheet, title } from '../../lib/dom.js';
@@ -15,7 +15,7 @@ await sheet('board.css', import.meta.url);
 const LENGTHS = [4, 5, 6, 7, 8];
 
 /**
- * Shows the page until the returned function is called.
+ * Shown until the returned function is called.
  * @param {HTMLElement} main
  * @param {{ rooms: Room[] }} first
  */

@@ -1,5 +1,3 @@
-// Pegs, answers and rows of mastermind as elements.
-
 import { element } from '../../lib/dom.js';
 import { say, sayAround } from '../../lib/text.js';
 import { TURNS } from './protocol.js';
@@ -18,7 +16,7 @@ export const peg = (digit) =>
 export const inWords = (code) => (code.startsWith('*') ? say('mastermind.guess.hidden') : [...code].join(' '));
 
 /**
- * An answer: a filled mark for each peg in its place, a ring for each further colour, and both as numbers.
+ * A filled mark for each peg in its place, a ring for each further colour, and both as numbers.
  * @param {{ red: number, white: number }} answer
  * @param {number} length
  */
@@ -32,7 +30,6 @@ export function answerElement({ red, white }, length) {
   );
 }
 
-/** The legend of the marks. */
 const legendElement = () =>
   element(
     'p',
@@ -53,7 +50,6 @@ export function lineInWords(line) {
 }
 
 /**
- * The rows of a game.
  * @param {Board} board
  * @param {HTMLElement | null} now The current guess, if the game is the player's own and running.
  * @param {boolean} explains Whether to show the legend beside the first answer.

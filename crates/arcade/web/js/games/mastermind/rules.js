@@ -1,5 +1,3 @@
-// The rules of mastermind as pictures.
-
 import { say } from '../../lib/text.js';
 
 /** @typedef {import('../../lib/rules.js').Shape} Shape */

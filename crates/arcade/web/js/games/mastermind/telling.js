@@ -1,14 +1,13 @@
-// The most informative guess: the number of possible codes before and after each row.
+// The most informative guess: possible codes before and after each row.
 
 import { say } from '../../lib/text.js';
 import { COLOURS } from './protocol.js';
 
 /** @typedef {import('./fold.js').Board} Board */
 
-/** The longest codes that are enumerated. */
+/** Longer codes are not enumerated. */
 const LONGEST = 5;
 /**
- * The answer of a code to a guess.
  * @param {string} guess
  * @param {string} code
  */
@@ -25,7 +24,7 @@ export function answer(guess, code) {
  */
 export function mostTelling({ rules: { length, repeats }, lines }) {
   const rows = lines.filter((line) => line.kind === 'row');
-  // A lifeline adds information that is not in the rows.
+  // A lifeline's information is not in the rows.
   if (length > LONGEST || rows.length < 2 || rows.length < lines.length || rows.some(({ guess }) => guess.startsWith('*'))) return null;
   let codes = [''];
   for (let at = 0; at < length; at += 1) {

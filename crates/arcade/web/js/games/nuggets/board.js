@@ -1,18 +1,18 @@
-// A map of nuggets by lantern light: cells in sight are warm, remembered cells are cold, unknown cells are dark.
+// A map by lantern light: cells in sight are warm, remembered cells are cold, unknown cells are dark.
 
 import { COLOURS, glideAt } from '../../lib/canvas.js';
 import { STEPS, isInSight } from './fold.js';
 
 /** @typedef {import('./fold.js').NuggetsState} NuggetsState */
 
-/** The smallest and the largest cell that the view following the player uses, in CSS pixels. */
+/** Cells of the view that follows the player, in CSS pixels. */
 export const SMALLEST = 16;
 export const LARGEST = 48;
 /** Height of a cell divided by its width. */
 const ASPECT = 1.25;
-/** If the view follows the player, the width of cells is a multiple of this, so that their height is a whole number of pixels. */
+/** In the view that follows the player, the width of cells is a multiple of this, so that their height is a whole number. */
 const GRAIN = 4;
-/** Cells that are painted around the view, so that it can follow the player for a while on the same picture. */
+/** Cells painted around the view, so that it can follow the player for a while on the same picture. */
 const MARGIN = 8;
 const DARK = '#0b0a08';
 
@@ -69,7 +69,7 @@ export function cellAt({ cell, left, top }, x, y) {
 }
 
 /**
- * The middle of the upper edge of a cell, on the canvas.
+ * The middle of a cell's upper edge, on the canvas.
  * @param {Layout} layout
  * @param {{ row: number, column: number }} place
  */
@@ -91,14 +91,14 @@ const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.ge
 /** @param {number} pixels */
 const isWhole = (pixels) => Math.abs(pixels - Math.round(pixels)) < 1e-6;
 
-/** The ground of a map, cached as a picture so that a frame costs one copy. Only changed cells are painted again. */
+/** The ground, cached as a picture so that a frame costs one copy. Only changed cells are painted again. */
 export class Ground {
   constructor() {
     this.canvas = document.createElement('canvas');
     /** A second canvas for the next picture. */
     this.spare = document.createElement('canvas');
     this.context = contextOf(this.canvas);
-    /** The state of each painted cell. */
+    /** The state of each cell. */
     this.painted = new Uint8Array(0);
     this.cell = 0;
     this.ratio = 0;
@@ -109,7 +109,7 @@ export class Ground {
   }
 
   /**
-   * Paints changed cells, then copies the visible part of the picture.
+   * Paints changed cells, then copies the visible part.
    * @param {CanvasRenderingContext2D} context
    * @param {NuggetsState} state
    * @param {Layout} layout
@@ -125,7 +125,7 @@ export class Ground {
   }
 
   /**
-   * Starts a new picture if the current one does not cover the layout, and repaints changed cells.
+   * Starts a new picture if this one does not cover the layout, and repaints changed cells.
    * @param {NuggetsState} state
    * @param {Layout} layout
    * @param {number} ratio
@@ -158,7 +158,7 @@ export class Ground {
   }
 
   /**
-   * Starts a new picture, with the cells that the last one has in common.
+   * Keeps the common cells of the last picture.
    * @param {NuggetsState} state
    * @param {number} cell
    * @param {number} ratio
@@ -203,7 +203,7 @@ export class Ground {
         const c = window.column + column;
         const ground = terrain[c];
         const shown = display[c];
-        // The state of a cell consists of its kind, whether it is lit, and whether it has gold.
+        // A cell's state: its kind, whether it is lit, and whether it has gold.
         const kind = shown === ' ' ? 0 : ' .#-|+'.indexOf(ground);
         const lit = kind > 0 && isInSight(state, r, c);
         const code = kind <= 0 ? 0 : kind * 4 + (lit ? 1 : 0) + (shown === '*' ? 2 : 0);
@@ -326,7 +326,6 @@ function paintGold(context, x, y, cell) {
 }
 
 /**
- * An arrow beside the player.
  * @param {CanvasRenderingContext2D} context
  * @param {number} x Centre of the player's cell.
  * @param {number} y
@@ -352,7 +351,6 @@ function paintArrow(context, x, y, [, down, right], cell) {
 }
 
 /**
- * The light around the player.
  * @param {CanvasRenderingContext2D} context
  * @param {number} x
  * @param {number} y

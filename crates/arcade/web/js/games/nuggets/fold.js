@@ -1,5 +1,3 @@
-// Folds the messages of a nuggets server into the state of the page.
-
 import { say } from '../../lib/text.js';
 import { table } from './protocol.js';
 import { visible } from './sight.js';
@@ -53,7 +51,7 @@ export function begin() {
 }
 
 /**
- * Applies a message to `state`. A display that does not fit the grid is ignored.
+ * A display that does not fit the grid is ignored.
  * @param {NuggetsState} state
  * @param {NuggetsMessage} message
  */
@@ -128,14 +126,14 @@ function show(state, display) {
 function below(known, shown) {
   // Gold is in rooms only.
   if (shown === '*') return '.';
-  // A player on an unknown cell: most players are in rooms.
+  // Most players are in rooms.
   if (shown === '@' || (shown >= 'A' && shown <= 'Z')) return known === '.' || known === '#' ? known : '.';
-  // A space is rock or an unseen cell. Some servers hide cells that they have shown before.
+  // Rock or an unseen cell. Some servers hide cells that they have shown before.
   return shown === ' ' ? known : shown;
 }
 
 /**
- * Whether a cell is in sight. Gold and players are shown only in sight.
+ * Gold and players are shown only in sight.
  * @param {NuggetsState} state
  * @param {number} row
  * @param {number} column
@@ -146,7 +144,7 @@ export function isInSight(state, row, column) {
   return state.seen === null || state.seen[row * state.columns + column] === 1;
 }
 
-/** The status line. @param {NuggetsState} state */
+/** @param {NuggetsState} state */
 export function status(state) {
   if (state.remaining === null) return say('nuggets.status.waits');
   return state.letter === null
@@ -155,7 +153,7 @@ export function status(state) {
 }
 
 /**
- * The keys of the shortest way over known cells to a place.
+ * The shortest way over known cells.
  * @param {NuggetsState} state
  * @param {Place} goal
  * @returns {string} One letter per step; empty if no way is known.
@@ -191,7 +189,7 @@ export function way(state, goal) {
 }
 
 /**
- * The key of the first step to the nearest gold in sight over known cells; null if there is none.
+ * The first step to the nearest gold in sight over known cells; null if there is none.
  * @param {NuggetsState} state
  */
 export function wayToGold(state) {
@@ -205,7 +203,7 @@ export function wayToGold(state) {
   return best[0] ?? null;
 }
 
-/** Steps: the key, rows down, columns to the right. Straight ones first, so that ways look natural. */
+/** The key, rows down, columns to the right. Straight ones first, so that ways look natural. */
 export const STEPS = /** @type {const} */ ([
   ['h', 0, -1],
   ['l', 0, 1],

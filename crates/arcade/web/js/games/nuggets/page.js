@@ -1,5 +1,3 @@
-// The page of a room of nuggets.
-
 import { Surface, glideAt } from '../../lib/canvas.js';
 import { element, listenToKeys, renew, toggle } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
@@ -15,7 +13,7 @@ import { touch } from './touch.js';
 export { rules } from './rules.js';
 export { story } from './story.js';
 
-/** Moves by keys that are not letters. */
+/** Moves that are not letters. */
 const KEYS = /** @type {Record<string, string>} */ ({
   ArrowLeft: 'h',
   ArrowRight: 'l',
@@ -30,11 +28,11 @@ const KEYS = /** @type {Record<string, string>} */ ({
 const PAD = /** @type {Record<string, string>} */ ({
   Numpad1: 'b', Numpad2: 'j', Numpad3: 'n', Numpad4: 'h', Numpad6: 'l', Numpad7: 'y', Numpad8: 'k', Numpad9: 'u',
 });
-/** Interval between two keys of a walk, and the time without progress after which a walk stops, in milliseconds. */
+/** Between two keys of a walk, and without progress until the walk stops, in milliseconds. */
 const WALK = 60;
 const STUCK = 2000;
 const ZOOMS = [1, 1.35, 1.8, 2.4];
-/** Scores of the hub that are younger than this time, in milliseconds, count as current. */
+/** Scores younger than this, in milliseconds, count as current. */
 const CURRENT = 3000;
 
 /** @type {import('../types.js').Help} */
@@ -57,13 +55,12 @@ export function play({ board, below, more, live, playable, first, name, send, se
   let state = begin();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
-  /** Purses by letter, as the hub sends them. Those of a rated match are old, all by the same time. @type {Record<string, number>} */
+  /** By letter, as the hub sends them. In a rated match they are old, all by the same time. @type {Record<string, number>} */
   let scores = {};
   /** When the player's purse got each of its values. @type {[number, number][]} */
   const purses = [];
   /** The age of the scores in milliseconds: 0 if they are current, null if it is unknown. @type {number | null} */
   let age = 0;
-  /** Whether the match has started. */
   let begun = true;
   let spoken = { gold: 0, note: 0 };
   /** The display that the text alternative shows. @type {string[] | null} */
@@ -75,7 +72,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
   const ground = new Ground();
   const found = element('span', { class: 'found', 'aria-hidden': 'true' });
   const text = element('pre', { class: 'hidden', 'aria-label': say('nuggets.map.text'), role: 'group' });
-  /** The player that a spectator follows. */
+  /** Follows a player, for spectators. */
   const camera = element('select', { 'aria-label': say('nuggets.camera'), change: () => surface.change() });
   let place = layout(state, 0, 0, { whole, zoom: 1, focus: null, ratio: 1 });
   const surface = new Surface(board, say('nuggets.map'), (context, width, height, now) => {
@@ -129,7 +126,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     return true;
   });
 
-  /** Sends the next key of a walk once the last one has moved the player. */
+  /** The next key of a walk, once the last one has moved the player. */
   const stride = () => {
     if (!walk || !state.place) return;
     const here = `${state.place.row},${state.place.column}`;
@@ -210,7 +207,6 @@ export function play({ board, below, more, live, playable, first, name, send, se
     }
   };
 
-  /** Lists the players for the camera. */
   const showCamera = () => {
     const letters = [...state.players.keys()].sort();
     renew(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? say('nuggets.camera.one', { letter }) : say('nuggets.camera.nobody'))));
@@ -229,7 +225,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
       remaining === null ? null : [remaining, say('nuggets.left')],
       said === '' && remaining !== null,
     );
-    // The picture comes first, since it is the response to a key.
+    // The response to a key comes first.
     surface.show();
     if (written !== state.display) text.textContent = state.display.join('\n');
     written = state.display;
@@ -278,7 +274,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
       show();
     },
     seat: (letter) => {
-      // The own purse arrives before the scores of the hub.
+      // The own purse arrives before the hub's scores.
       const own = letter === state.letter;
       const purse = own ? state.purse : scores[letter];
       const isOld = !own && purse !== undefined && (age === null || age > CURRENT);
@@ -312,7 +308,7 @@ function places(state) {
 }
 
 /**
- * The place that the view follows during a step.
+ * What the view follows during a step.
  * @param {import('../../lib/canvas.js').Glide} glide
  * @param {number} now
  */

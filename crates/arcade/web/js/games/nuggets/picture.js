@@ -1,5 +1,3 @@
-// The small picture of a room of nuggets.
-
 import { Ground, draw, layout } from './board.js';
 import { begin, fold } from './fold.js';
 
@@ -16,10 +14,7 @@ const CAVE = [
   '        +------------+ +----+',
 ];
 
-/**
- * The rows of a map.
- * @param {import('../types.js').Parts} parts The size, and each row by its number, without trailing spaces.
- */
+/** @param {import('../types.js').Parts} parts The size, and each row by its number, without trailing spaces. */
 export function rowsOf({ size, ...rows }) {
   const [count, columns] = /** @type {[number, number]} */ (size);
   return Array.from({ length: count }, (_, row) => String(rows[row] ?? '').padEnd(columns));

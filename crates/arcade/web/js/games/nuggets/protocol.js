@@ -1,4 +1,4 @@
-// The messages of nuggets: text, one message a frame. See docs/protocols/nuggets.md.
+// Text, one message a frame. See docs/protocols/nuggets.md.
 
 /**
  * @typedef {{ kind: 'ok', letter: string }
@@ -9,9 +9,9 @@
  *   | { kind: 'error', text: string }} NuggetsMessage A message from the server.
  */
 
-/** The longest name that a server accepts without truncation, in bytes. */
+/** In bytes. Servers truncate longer names. */
 export const MAX_NAME = 50;
-/** The keys that move: steps in lower case, runs in capitals. */
+/** Steps in lower case, runs in capitals. */
 export const MOVES = 'hjklyubn';
 
 /** @param {string} name */
@@ -21,7 +21,6 @@ export const SPECTATE = 'SPECTATE';
 export const key = (key) => `KEY ${key}`;
 
 /**
- * Decodes a message from the server.
  * @param {string} text
  * @returns {NuggetsMessage | null} Null if it is malformed.
  */
@@ -43,7 +42,7 @@ export function decode(text) {
       return numbers && { kind: 'gold', collected: numbers[0], purse: numbers[1], remaining: numbers[2] };
     }
     case 'DISPLAY':
-      // The text consists of lines that end in a newline.
+      // Lines that end in a newline.
       return text[end] === '\n' && rest.endsWith('\n') ? { kind: 'display', rows: rest.slice(0, -1).split('\n') } : null;
     case 'QUIT':
       return { kind: 'quit', text: rest };
@@ -70,7 +69,6 @@ function integers(text, count) {
  */
 
 /**
- * Reads the final table.
  * @param {string} text The text of a QUIT.
  * @returns {NuggetsRow[] | null} The rows in the order of joining; null if the text is another reason.
  */

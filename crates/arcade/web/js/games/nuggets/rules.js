@@ -1,5 +1,3 @@
-// The rules of nuggets as pictures.
-
 import { say } from '../../lib/text.js';
 
 const GROUND = /** @type {const} */ (['rect', { width: 12, height: 7, fill: '#12100d' }]);

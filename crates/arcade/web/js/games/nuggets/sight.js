@@ -44,19 +44,19 @@ export function visible(rows, columns, isOpen, row, column) {
 }
 
 /**
- * An interval of directions: above `low`, below `high`.
+ * Above `low`, below `high`.
  * @typedef {{ low: number, high: number }} Gap
  */
 
 /**
- * Scans one quadrant, without the two straight lines that bound it.
+ * One quadrant, without the two straight lines that bound it.
  * @param {number} height Rows of the quadrant.
  * @param {number} width Columns of the quadrant.
  * @param {(i: number, j: number) => boolean} isBlocked Whether the cell `i` rows and `j` columns away is opaque.
  * @param {(i: number, j: number) => void} mark
  */
 function scan(height, width, isBlocked, mark) {
-  // Cells beyond the edge are opaque.
+  // Beyond the edge, cells are opaque.
   const isOpaque = (/** @type {number} */ i, /** @type {number} */ j) => j > width || isBlocked(i, j);
   /** @type {Gap[]} */
   let gaps = [{ low: 0, high: Infinity }];

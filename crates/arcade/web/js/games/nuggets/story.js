@@ -1,5 +1,3 @@
-// Highlights of a match of nuggets, from the marks of its journal.
-
 import { say, sentence, told } from '../../lib/text.js';
 
 /** @type {import('../types.js').Story} */
@@ -25,7 +23,7 @@ export function story(marks, rows = []) {
 }
 
 /**
- * When a player has got more than all others for the last time; null if the player has always led.
+ * When a player has got more than all others for the last time; null if always.
  * @param {{ at: number, name: string, nuggets: number }[]} finds
  * @param {string} name
  */

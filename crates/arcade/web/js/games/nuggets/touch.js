@@ -1,6 +1,6 @@
-// Gestures on a board: a swipe is a step, a held swipe is a run, and a tap selects a place.
+// A swipe is a step, a held swipe is a run, and a tap selects a place.
 
-/** Distance of a swipe in CSS pixels, and the time until a held swipe is a run in milliseconds. */
+/** In CSS pixels, and the time in milliseconds until a held swipe is a run. */
 const SWIPE = 24;
 const HOLD = 350;
 
@@ -43,7 +43,6 @@ export function touch(target, { step, run, tap }) {
 }
 
 /**
- * The key for a direction on the screen.
  * @param {number} x To the right.
  * @param {number} y Down.
  */

@@ -1,5 +1,3 @@
-// Draws a board of robots: blocks, bombs with burning fuses, and blasts.
-
 import { COLOURS, glideAt } from '../../lib/canvas.js';
 import { place } from './fold.js';
 
@@ -16,7 +14,7 @@ const FADE = 400;
 export const colourOf = (id) => COLOURS[id % COLOURS.length];
 
 /**
- * The largest side of a field so that the board fits, and the places of the fields.
+ * The largest field with which the board fits, and the places of the fields.
  * @param {{ width: number, height: number }} settings
  * @param {{ width: number, height: number, covered: number }} view
  */
@@ -27,7 +25,7 @@ export function layout({ width: columns, height: rows }, { width, height, covere
 }
 
 /**
- * Properties of the drawing besides the game.
+ * Besides the game.
  * @typedef {object} View
  * @property {number} width
  * @property {number} height
@@ -101,7 +99,7 @@ function paintReturn(context, x, y, field, fade) {
 }
 
 /**
- * A field of a blast: it cools down from white over orange to red, and shrinks.
+ * A blast cools down from white over orange to red, and shrinks.
  * @param {CanvasRenderingContext2D} context
  * @param {number} x
  * @param {number} y
@@ -201,7 +199,7 @@ function drawRobots(context, game, { own, glides, now, chosen }, field, x, y) {
   const crowds = new Map();
   for (const [id, position] of game.positions) crowds.set(place(position), [...(crowds.get(place(position)) ?? []), id]);
   for (const ids of crowds.values()) {
-    // The player's robot is drawn large and on top, other robots side by side.
+    // The player's robot is large and on top, others are side by side.
     const shown = ids.includes(own ?? -1) ? [/** @type {number} */ (own)] : ids.slice(0, 4);
     const size = shown.length === 1 ? field : field / 2;
     shown.forEach((id, index) => {
@@ -244,7 +242,7 @@ function paintRobot(context, id, own, left, top, size) {
     context.stroke();
   }
   if (size < 10) return;
-  // Two eyes, and its number below.
+  // The number is below the eyes.
   context.fillStyle = '#14110c';
   for (const side of [0.34, 0.66]) {
     context.beginPath();
@@ -258,7 +256,7 @@ function paintRobot(context, id, own, left, top, size) {
 }
 
 /**
- * The action of the robot in the next turn.
+ * The action in the next turn.
  * @param {CanvasRenderingContext2D} context
  * @param {Action} chosen
  * @param {number} x Of the centre of its field.

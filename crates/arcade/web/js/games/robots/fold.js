@@ -1,5 +1,3 @@
-// Folds the messages of a robots server into the state of the page.
-
 import { say } from '../../lib/text.js';
 
 /** @typedef {import('./protocol.js').RobotsMessage} RobotsMessage */
@@ -40,7 +38,6 @@ export function begin() {
 export const place = ({ x, y }) => `${x},${y}`;
 
 /**
- * Applies a message to `state`.
  * @param {RobotsState} state
  * @param {RobotsMessage} message
  */
@@ -90,7 +87,7 @@ function takeTurn(game, settings, turn, events) {
   game.blasts = new Map();
   game.destroyed = [];
   for (const bomb of game.bombs.values()) bomb.timer -= 1;
-  // Explosions are computed against the blocks that stood at the start of the turn.
+  // Explosions are computed against the blocks at the start of the turn.
   const before = new Map(game.blocks);
   const destroyed = new Set();
   // Robots act in the order of their numbers, once each.
@@ -143,7 +140,7 @@ function takeTurn(game, settings, turn, events) {
 export const hitsBy = ({ whole, hits }, id) => (whole ? hits.filter(({ by, player }) => by === id && player !== id).length : null);
 
 /**
- * The fields that a bomb covers. An arm ends at the edge, or at the first block, which it covers.
+ * An arm ends at the edge, or at the first block, which it covers.
  * @param {Position} position
  * @param {{ width: number, height: number, radius: number }} settings
  * @param {Map<string, Position>} blocks
@@ -164,7 +161,7 @@ export function blast(position, { width, height, radius }, blocks) {
 }
 
 /**
- * The text alternative of the board. Fields are (column, row) from the lower left.
+ * Fields are (column, row) from the lower left.
  * @param {Game} game
  * @param {Settings} settings
  * @param {number | null} own
@@ -179,7 +176,7 @@ export function asText(game, { width, height }, own) {
 }
 
 /**
- * The ranking: fewest destructions first, equal scores share a rank.
+ * Fewest destructions first, equal scores share a rank.
  * @param {Map<number, Player>} players
  * @param {Map<number, number>} scores
  * @returns {{ rank: number, id: number, name: string, score: number }[]}

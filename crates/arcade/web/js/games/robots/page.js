@@ -1,5 +1,3 @@
-// The page of a room of robots.
-
 import { Surface } from '../../lib/canvas.js';
 import { element, listenToKeys, toggle } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
@@ -21,7 +19,7 @@ const KEYS = /** @type {Record<string, Direction>} */ ({
   ArrowUp: 'up', ArrowRight: 'right', ArrowDown: 'down', ArrowLeft: 'left',
   w: 'up', d: 'right', s: 'down', a: 'left',
 });
-/** Other keys, as in the terminal client. */
+/** As in the terminal client. */
 const BOMB = [' ', 'j', 'z'];
 const BLOCK = ['k', 'x'];
 /** How many turns the news of a hit is shown. */
@@ -47,7 +45,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
   const state = begin();
   /** @type {number | null} */
   let own = null;
-  /** The player's seat from the hub, since the messages of the server do not identify the client's own player. @type {number | null} */
+  /** The seat from the hub, since the messages of the server do not identify the client's own player. @type {number | null} */
   let told = null;
   let joining = false;
   let threatens = false;
@@ -58,9 +56,9 @@ export function play({ board, below, controls, more, live, watching, playable, f
   let size = { width: 0, height: 0, covered: 0 };
   /** Where the player's robot reappeared in the last turn. @type {import('./fold.js').Position | null} */
   let returned = null;
-  /** The final state of the last game, shown until the next one starts. @type {import('./fold.js').Game | null} */
+  /** The last game, until the next one starts. @type {import('./fold.js').Game | null} */
   let finished = null;
-  /** Whether to join the next game automatically: until the player has got a seat. */
+  /** Whether to join the next game automatically, until the player has got a seat. */
   let waits = false;
   /** @type {Map<number, import('../../lib/canvas.js').Glide>} */
   const glides = new Map();
@@ -87,7 +85,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
   figures.panel.append(news);
   below.append(text);
 
-  /** Fields that the explosions of the bombs on the board will cover, given the current blocks. */
+  /** Fields that the explosions of the present bombs will cover, given the current blocks. */
   const danger = () => {
     /** @type {Map<string, import('./fold.js').Position>} */
     const covered = new Map();
@@ -141,7 +139,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
      */
     const button = (label, shown, action) => {
       const made = element('button', { type: 'button', 'aria-label': label, class: `on-${nameOf(action)}` }, shown);
-      // Acts on touch immediately, since a click follows only when the finger is lifted.
+      // A click follows only when the finger is lifted.
       made.addEventListener('pointerdown', (event) => {
         if (event.button === 0) act(action);
       });
@@ -251,7 +249,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
         if (waits) sayJoin();
         show();
       } else if (message.kind === 'accepted' && own === null && state.games > 0) {
-        // The numbers of the last game belong to other players now.
+        // The numbers belong to other players now.
         seated(null);
       }
     },
@@ -304,7 +302,6 @@ export function play({ board, below, controls, more, live, watching, playable, f
   }
 
   /**
-   * Starts the animations of steps.
    * @param {Map<number, import('./fold.js').Position>} positions Before the turn.
    * @param {import('./fold.js').Game} game
    */

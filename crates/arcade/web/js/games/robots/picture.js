@@ -1,5 +1,3 @@
-// The small picture of a room of robots.
-
 import { say } from '../../lib/text.js';
 import { draw } from './board.js';
 
@@ -23,7 +21,6 @@ const at = (place) => {
 };
 
 /**
- * The board of a picture.
  * @param {import('../types.js').Parts} parts
  * @returns {import('./fold.js').Game | null} Null before a game.
  */

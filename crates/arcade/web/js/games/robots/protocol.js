@@ -1,4 +1,4 @@
-// The messages of robots between a client and a server: binary, one message a frame. See docs/protocols/robots.md.
+// Binary, one message a frame. See docs/protocols/robots.md.
 
 import { DecodeError, Reader, Writer } from '../../lib/bytes.js';
 import { shownName } from '../../lib/names.js';
@@ -19,7 +19,7 @@ import { shownName } from '../../lib/names.js';
  *   | { kind: 'ended', scores: Map<number, number> }} RobotsMessage A message from the server.
  */
 
-/** Directions by their number on the wire. */
+/** By the number on the wire. */
 export const DIRECTIONS = /** @type {const} */ (['up', 'right', 'down', 'left']);
 /** @typedef {(typeof DIRECTIONS)[number]} Direction */
 
@@ -31,7 +31,6 @@ export const placeBlock = () => new Writer().u8(2).finish();
 export const move = (direction) => new Writer().u8(3).u8(DIRECTIONS.indexOf(direction)).finish();
 
 /**
- * Decodes a message from the server.
  * @param {Uint8Array} bytes One whole message.
  * @returns {RobotsMessage | null} Null if it is malformed.
  */

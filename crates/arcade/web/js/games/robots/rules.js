@@ -1,5 +1,3 @@
-// The rules of robots as pictures.
-
 import { say } from '../../lib/text.js';
 
 const GROUND = /** @type {const} */ (['rect', { width: 12, height: 7, fill: '#1a222a' }]);

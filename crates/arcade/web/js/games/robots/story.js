@@ -1,5 +1,3 @@
-// Highlights of a match of robots, from the marks of its journal.
-
 import { list, say } from '../../lib/text.js';
 import { begin, fold } from './fold.js';
 import { decode } from './protocol.js';

@@ -1,12 +1,9 @@
-// Accessibility checks by axe.
-
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * The violations that axe finds on the page.
  * @param {import('./browser.js').Person} person
  * @returns {Promise<string[]>}
  */

@@ -1,10 +1,10 @@
-// Users of Chromium or Firefox. An error in the log of a page, or a request to another site, fails the test.
+// Users of Chromium or Firefox. An error in a page's log, or a request to another site, fails the test.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 
 import { chromium } from 'playwright-core';
-// Drives the Firefox of the distribution; later versions of playwright do not support its long-term release.
+// The Firefox of the distribution: later versions of playwright do not support its long-term release.
 import { firefox } from 'playwright-over-bidi';
 
 const FLAGS = [
@@ -25,7 +25,7 @@ export const launch = () =>
 
 const FIREFOX = process.env.FIREFOX ?? '/usr/bin/firefox-esr';
 
-/** Launches Firefox; null if it is not installed. */
+/** Null if Firefox is not installed. */
 export const launchFirefox = async () =>
   existsSync(FIREFOX)
     ? /** @type {import('playwright-core').Browser} */ (
@@ -35,7 +35,7 @@ export const launchFirefox = async () =>
 
 /** @typedef {import('playwright-core').Page} Page */
 
-/** A user: a browser profile with one page. */
+/** A browser profile with one page. */
 export class Person {
   /**
    * @param {Page} page
@@ -89,7 +89,7 @@ export class Person {
   }
 
   /**
-   * Makes the user the owner of a room that the test has opened.
+   * The test has opened the room.
    * @param {{ id: string, owner_token?: string }} room
    */
   async owns({ id, owner_token: token = '' }) {
@@ -106,10 +106,7 @@ export class Person {
     await this.page.goto(this.site + path);
   }
 
-  /**
-   * Changes the name.
-   * @param {string} name
-   */
+  /** @param {string} name */
   async takesName(name) {
     await this.page.getByRole('button', { name: 'Change name' }).click();
     await this.page.getByLabel('Your name').fill(name);
@@ -117,21 +114,17 @@ export class Person {
     await this.page.getByRole('button', { name: `You play as ${name}` }).waitFor();
   }
 
-  /** The status line of a room. */
   get status() {
     return this.page.locator('main [role=status]').first();
   }
 
-  /**
-   * Waits until the status line matches.
-   * @param {string | RegExp} text
-   */
+  /** @param {string | RegExp} text */
   async reads(text) {
     await this.status.filter({ hasText: text }).waitFor();
   }
 
   /**
-   * Waits until the user has a seat in a match of nuggets.
+   * In a match of nuggets.
    * @param {string} letter
    */
   async hasSeat(letter) {
@@ -145,7 +138,7 @@ export class Person {
     await this.page.getByRole('button', { name: 'Next round' }).click();
   }
 
-  /** Closes the browser; fails if the page has logged an error. */
+  /** Fails if the page has logged an error. */
   async leave() {
     await this.page.context().close();
     assert.deepEqual(this.faults, [], `${this.name}'s page`);

@@ -1,8 +1,8 @@
-// Finds a code of mastermind by guessing codes that fit all answers so far.
+// Guesses codes that fit all answers so far.
 
 import { answer } from '../../../js/games/mastermind/telling.js';
 
-/** All codes of four pegs and eight colours, with repeats. */
+/** Four pegs and eight colours, with repeats. */
 const CODES = Array.from({ length: 8 ** 4 }, (_, number) =>
   [...number.toString(8).padStart(4, '0')].map((digit) => Number(digit) + 1).join(''),
 );

@@ -1,10 +1,8 @@
-// Explores a map of nuggets to find gold.
-
 import { STEPS } from '../../../js/games/nuggets/fold.js';
 
 /** @typedef {import('../../../js/games/nuggets/fold.js').NuggetsState} NuggetsState */
 
-/** Remembers visited cells to prefer new ones. */
+/** Prefers cells that were not visited. */
 export class Explorer {
   constructor() {
     /** @type {Set<string>} */
@@ -12,7 +10,7 @@ export class Explorer {
   }
 
   /**
-   * The next step: towards visible gold, otherwise towards the most promising cell.
+   * Goes towards visible gold, otherwise towards the most promising cell.
    * @param {NuggetsState} state
    * @returns {string | null} Null if the whole map is explored.
    */

@@ -1,4 +1,4 @@
-// A hub for a test: the real program on a free port, with a temporary directory.
+// The real program on a free port, with a temporary directory.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { PATIENCE } from './browser.js';
 
 const PROGRAM = process.env.ARCADE_PROGRAM ?? fileURLToPath(new URL('../../../../../../target/debug/arcade', import.meta.url));
 
-/** Running hubs, which are killed when the tests exit. @type {Set<import('node:child_process').ChildProcess>} */
+/** Killed when the tests exit. @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -40,7 +40,7 @@ export class Hub {
     return `http://localhost:${this.port}`;
   }
 
-  /** Starts the program, on the same port after a restart. */
+  /** Uses the same port after a restart. */
   async begin() {
     const child = spawn(PROGRAM, ['--port', String(this.port), '--data', this.data, '--rooms-per-host', '100'], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
@@ -64,10 +64,7 @@ export class Hub {
     this.port = await port.finally(() => clearTimeout(late));
   }
 
-  /**
-   * Runs an operator's command.
-   * @param {string[]} words
-   */
+  /** @param {string[]} words */
   command(...words) {
     return execFileSync(PROGRAM, [...words, '--data', this.data], { encoding: 'utf8' });
   }
@@ -102,7 +99,7 @@ export class Hub {
   }
 
   /**
-   * Opens a room. A match of nuggets starts with its first player, unless the options have a countdown.
+   * A match of nuggets starts with its first player, unless the options have a countdown.
    * @param {Record<string, string | number | Record<string, string>>} options
    * @returns {Promise<Room>}
    */

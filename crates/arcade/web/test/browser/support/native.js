@@ -10,13 +10,13 @@ import { decode } from '../../../js/games/nuggets/protocol.js';
 import { join, move } from '../../../js/games/robots/protocol.js';
 import { Explorer } from './explorer.js';
 
-/** Retry interval of a client without a response, in milliseconds. */
+/** Retry interval without a response, in milliseconds. */
 const AGAIN = 500;
-/** Attempts without a response until a client fails: 15 s. */
+/** 15 s without a response. */
 const TRIES = 30;
 
 /**
- * The number of datagrams for a port that the system has dropped because its buffer was full.
+ * Datagrams that the system has dropped because the buffer of the port was full.
  * @param {number} port
  */
 function dropped(port) {
@@ -92,7 +92,7 @@ export function nuggets(port, name, { pause = 0, again = AGAIN } = {}) {
 }
 
 /**
- * Plays robots over TCP: it joins, and moves left or right on every chunk that it receives.
+ * Joins, and moves left or right on every chunk that it receives.
  * @param {number} port
  * @param {string} name
  * @returns {{ stop: () => void }}
@@ -109,7 +109,7 @@ export function robots(port, name) {
 }
 
 /**
- * Plays blackjack over TCP and always stands.
+ * Always stands.
  * @param {number} port
  * @param {string} name
  * @returns {{ over: Promise<string[]>, stop: () => void }} The messages of the dealer.

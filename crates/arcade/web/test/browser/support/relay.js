@@ -3,7 +3,6 @@
 import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Forwards connections to a hub. */
 export class Relay {
   /** @param {number} port Of the hub. */
   constructor(port) {
@@ -46,18 +45,17 @@ export class Relay {
     return `http://localhost:${address.port}`;
   }
 
-  /** Closes all connections and refuses new ones. */
   cut() {
     this.state = 'cut';
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Drops all bytes without closing connections. */
+  /** Drops bytes without closing connections. */
   silence() {
     this.state = 'silent';
   }
 
-  /** Accepts new connections again. Silent connections are closed. */
+  /** Accepts connections again. Silent ones are closed. */
   mend() {
     const silent = this.state === 'silent' ? [...this.sockets] : [];
     this.state = 'open';

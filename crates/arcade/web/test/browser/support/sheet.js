@@ -3,11 +3,9 @@
 /** The gap between pictures, and the largest height of a picture. */
 const GAP = 16;
 const TALLEST = 1100;
-/** Quality of the WebP file. */
 const QUALITY = 0.72;
 
 /**
- * Combines pictures.
  * @param {import('playwright-core').Browser} browser
  * @param {{ png: string, shown: number }[]} pictures
  */

@@ -1,4 +1,4 @@
-// The hub and the browser of a test file. Node runs each test file in a separate process.
+// The hub and the browser of a test file, which Node runs in a separate process.
 
 import { after, before } from 'node:test';
 

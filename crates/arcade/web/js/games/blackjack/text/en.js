@@ -10,7 +10,6 @@ export const texts = /** @type {const} */ ({
   'option.blackjack.rounds': 'Rounds',
   'option.blackjack.rounds.note': 'Rounds per game.',
 
-  // Blackjack.
   'blackjack.win': 'You win',
   'blackjack.push': 'Draw',
   'blackjack.loss': 'Dealer wins',

@@ -11,7 +11,6 @@ export const texts = {
   'option.blackjack.rounds': 'Rundy',
   'option.blackjack.rounds.note': 'Liczba rund w grze.',
 
-  // Blackjack.
   'blackjack.win': 'Wygrywasz',
   'blackjack.push': 'Remis',
   'blackjack.loss': 'Wygrywa krupier',

@@ -1,7 +1,6 @@
 // Texts of nuggets in English.
 
 export const texts = /** @type {const} */ ({
-  // The games.
   'game.nuggets': 'Nuggets',
   'game.nuggets.line': 'Find the most gold in a dark cave.',
   'score.nuggets': { one: '{count} nugget', other: '{count} nuggets' },
@@ -13,7 +12,6 @@ export const texts = /** @type {const} */ ({
   'option.nuggets.seed': 'Seed',
   'option.nuggets.seed.note': 'The same number gives the same match. Empty: random.',
 
-  // Nuggets.
   'nuggets.help.step': 'move',
   'nuggets.help.aslant': 'move diagonally',
   'nuggets.help.run': 'run',

@@ -2,7 +2,6 @@
 
 /** @type {import('../../../lib/text-types.js').Translated<typeof import('./en.js').texts>} */
 export const texts = {
-  // The games.
   'game.nuggets': 'Bryłki',
   'game.nuggets.line': 'Znajdź najwięcej złota w ciemnej jaskini.',
   'score.nuggets': { one: '{count} bryłka', few: '{count} bryłki', many: '{count} bryłek' },
@@ -14,7 +13,6 @@ export const texts = {
   'option.nuggets.seed': 'Ziarno',
   'option.nuggets.seed.note': 'Ta sama liczba daje ten sam mecz. Puste: losowo.',
 
-  // Nuggets.
   'nuggets.help.step': 'ruch',
   'nuggets.help.aslant': 'ruch na skos',
   'nuggets.help.run': 'bieg',

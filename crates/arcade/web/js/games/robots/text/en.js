@@ -19,7 +19,6 @@ export const texts = /** @type {const} */ ({
   'option.robots.seed': 'Seed',
   'option.robots.seed.note': 'The same number gives the same match. Empty: random.',
 
-  // Robots.
   'robots.help.move': 'move, or W A S D',
   'robots.help.bomb': 'place a bomb',
   'robots.help.block': 'place a block',

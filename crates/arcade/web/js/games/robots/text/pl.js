@@ -20,7 +20,6 @@ export const texts = {
   'option.robots.seed': 'Ziarno',
   'option.robots.seed.note': 'Ta sama liczba daje ten sam mecz. Puste: losowo.',
 
-  // Robots.
   'robots.help.move': 'ruch, też W A S D',
   'robots.help.bomb': 'połóż bombę',
   'robots.help.block': 'połóż klocek',
