@@ -64,7 +64,6 @@ export type Leader = Standing & { rank: number; name: string; proven?: boolean; 
 
 export type Lobby = {
   rooms: Room[];
-  /** The filter of the rooms. */
   look?: { game: string | null; text: string; from: number; count: number };
   /** Rooms that match the filter. */
   total?: number;
@@ -125,7 +124,6 @@ export type Stage = {
   below: HTMLElement;
   /** Contains the buttons of moves, which stay in the viewport. */
   controls: HTMLElement;
-  /** Other buttons. */
   more: HTMLElement;
   /** The live region for screen readers. */
   live: HTMLElement;

@@ -86,7 +86,6 @@ function become(node, other) {
 }
 
 /**
- * Sets the title of the page and of its tab.
  * @param {string} text
  */
 export function title(text) {
@@ -94,7 +93,7 @@ export function title(text) {
 }
 
 /**
- * In the header.
+ * Shows the state of the connection in the header.
  * @param {string} text Empty hides it.
  * @param {'lost' | 'open' | ''} [state]
  */

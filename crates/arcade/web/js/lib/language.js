@@ -26,7 +26,6 @@ const known = (tag) => /** @type {Language[]} */ (Object.keys(LANGUAGES)).find((
 export const languageFor = (chosen, wished) => known(chosen) ?? wished.map(known).find((one) => one !== null) ?? 'en';
 
 /**
- * The texts of the page and of its games.
  * @param {Language} language
  */
 export async function load(language) {

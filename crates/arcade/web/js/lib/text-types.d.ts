@@ -7,7 +7,6 @@ type Folder = (typeof FOLDERS)[keyof typeof FOLDERS];
 /** The intersection of the types of a union. */
 type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void ? All : never;
 
-/** The texts of the page and of its games. */
 export type Texts = typeof texts & Together<Awaited<ReturnType<Folder['texts']['en']>>['texts']>;
 /** A key of a text in en.js. */
 export type Key = keyof Texts;

@@ -80,7 +80,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   let opening = false;
   /** Whether the player has joined the next game, which hides the result. */
   let joined = false;
-  /** The match of this page. @type {string | null | undefined} */
+  /** @type {string | null | undefined} */
   let match;
   /** The last match that this page has seen running: only its result is shown. @type {string | null | undefined} */
   let latest;

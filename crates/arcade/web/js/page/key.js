@@ -39,12 +39,11 @@ export function key() {
 
 /** @type {Set<() => void>} */
 const listeners = new Set();
-/** Registers a listener for changes of the name. @param {() => void} listener */
+/** @param {() => void} listener */
 export const whenNamed = (listener) => listeners.add(listener);
 export const sayNamed = () => listeners.forEach((listener) => listener());
 
 /**
- * Takes a name for this browser.
  * @param {string} wanted
  * @throws {Error} If another browser owns it; the message is for the player.
  */

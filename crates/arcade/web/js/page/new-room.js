@@ -119,7 +119,7 @@ function whoEnters() {
       element('div', { class: 'field' }, element('label', { for: visibility.id }, say('new.enter')), visibility, note),
       asked,
     ],
-    /** The values for the request. @returns {{ visibility: string, name?: string, word?: string }} */
+    /** @returns {{ visibility: string, name?: string, word?: string }} */
     wish: () => ({
       visibility: visibility.value,
       ...(name.value.trim() ? { name: name.value.trim() } : {}),

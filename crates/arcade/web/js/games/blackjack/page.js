@@ -55,7 +55,6 @@ export function play({ board, below, controls, more, live, watching, playable, n
   let own = null;
   /** The last seat of the player, whose table is shown until the next match. @type {string | null} */
   let last = null;
-  /** Whether the player waits for a table. */
   let waiting = false;
   const felt = element('div', { class: 'felt' });
   const figures = hud(board);

@@ -98,7 +98,6 @@ export class Ground {
     /** A second canvas for the next picture. */
     this.spare = document.createElement('canvas');
     this.context = contextOf(this.canvas);
-    /** The state of each cell. */
     this.painted = new Uint8Array(0);
     this.cell = 0;
     this.ratio = 0;

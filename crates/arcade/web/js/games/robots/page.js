@@ -52,7 +52,6 @@ export function play({ board, below, controls, more, live, watching, playable, f
   /** The last action, which counts for the next turn. @type {Action | null} */
   let chosen = null;
   let since = 0;
-  /** The size of the board on the screen. */
   let size = { width: 0, height: 0, covered: 0 };
   /** Where the player's robot reappeared in the last turn. @type {import('./fold.js').Position | null} */
   let returned = null;
