@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+/// The signals that request the end of a program.
 pub const REQUESTS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// Another request within this time counts as the first one: `timeout` sends two, one to the process and one to its
