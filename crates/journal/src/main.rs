@@ -1,3 +1,5 @@
+//! The program `journal`.
+
 use std::process::ExitCode;
 
 use cmdkit::{EXIT_USAGE, Usage};

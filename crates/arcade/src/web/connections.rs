@@ -1,4 +1,4 @@
-//! Connections to the page: their number, time limits and read rate. For WebSockets, the rate here covers the bytes
+//! Connections to the page: their number, time limits and read rate. For web sockets, the rate here covers the bytes
 //! of incomplete messages, which a limit on messages does not count.
 
 use std::{

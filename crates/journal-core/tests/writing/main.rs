@@ -1,3 +1,5 @@
+//! Writing, damaging and resuming journals.
+
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod adder;
