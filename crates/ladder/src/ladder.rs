@@ -6,33 +6,13 @@ use std::{
 use netcore::{HostId, Level, Time};
 
 use crate::{
-    pairing::{self, Ready},
+    pairing::{self, ProgramId, Ready, Seat, Waiting},
     records::{NameRecord, NameRecords},
     settings::Settings,
 };
 
-/// A program that reconnects gets a new number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProgramId(pub u64);
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MatchId(pub u64);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seat {
-    Program(ProgramId),
-    Fixed(Level),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
-    pub name: String,
-    pub host: HostId,
-    /// When it connected.
-    pub rating: i64,
-    /// When it started to wait, or when the program that it replaced did.
-    pub since: Time,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Playing {

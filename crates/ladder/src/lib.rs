@@ -26,7 +26,8 @@ mod records;
 mod settings;
 
 pub use crate::{
-    ladder::{Forfeit, Input, Ladder, MatchId, Output, Playing, ProgramId, Rejection, Seat, Waiting},
+    ladder::{Forfeit, Input, Ladder, MatchId, Output, Playing, Rejection},
+    pairing::{ProgramId, Seat, Waiting},
     records::MAX_RECORDS,
     settings::{FIXED, Settings},
 };

@@ -1,10 +1,29 @@
-use netcore::{Level, Time};
+use netcore::{HostId, Level, Time};
 
 use crate::{
-    ladder::{ProgramId, Seat, Waiting},
     records::NameRecord,
     settings::{FIXED, Settings},
 };
+
+/// A program that reconnects gets a new number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProgramId(pub u64);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seat {
+    Program(ProgramId),
+    Fixed(Level),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub name: String,
+    pub host: HostId,
+    /// The rating of its name when it connected.
+    pub rating: i64,
+    /// When it started to wait, or when the program that it replaced did.
+    pub since: Time,
+}
 
 /// Slices of these are sorted by waiting time, longest first.
 pub(crate) type Ready<'a> = (ProgramId, &'a Waiting, NameRecord);
