@@ -3,7 +3,7 @@ use std::{
     time::Duration,
 };
 
-use netcore::{HostId, Level, Time};
+use netcore::{HostId, Time};
 
 use crate::{
     pairing::{self, ProgramId, Ready, Seat, Waiting},
