@@ -21,7 +21,7 @@
 //! let mut client = Client::new(ann.clone(), Dialect::Text, Framing::Stream, StateSpace::Soft);
 //! client.receive(Time::ZERO, b"BEGIN\0CARD Ten of Clubs\0CARD Six of Hearts\0DEALER Three of Diamonds\0DECISION\0")?;
 //! let mut game = Game::new(ann, Dialect::Text, Advisor::new(solver, best));
-//! game.take_up(client, Score::default(), 1, None);
+//! game.take_over(client, Score::default(), 1, None);
 //! let advice = game.advice().expect("asked");
 //! assert_eq!(advice.action, blackjack::Action::Stand);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

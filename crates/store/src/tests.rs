@@ -11,7 +11,7 @@ use std::{
 use testkit::TempDir;
 use tokio::time::{pause, resume};
 use tracing::{
-    Event, Metadata, Subscriber,
+    Event, Metadata, Subscriber, callsite,
     field::{Field, Visit},
     span::{Attributes, Id, Record},
     subscriber::set_default,
@@ -187,6 +187,8 @@ impl Subscriber for Recorder {
 async fn statements(store: &Store) -> Vec<Statement> {
     let recorder = Recorder::default();
     let _log = set_default(recorder.clone());
+    // A thread without a recorder that registered the statement meanwhile has disabled it.
+    callsite::rebuild_interest_cache();
     use_all(store).await;
     recorder.take()
 }

@@ -165,7 +165,7 @@ mutants! {
         room_released_too_early: "crates/mesh/src/node/rooms.rs", FLEETS,
             ["two owners", "what was told of", "what was stored of"],
             "self.claim.filter(|_| !is_silent)" => "self.claim.filter(|_| !is_silent || true)",
-            "Aim::HandOver(Handing::Suspending);" => "Aim::HandOver(Handing::Suspended);";
+            "Aim::HandOver(HandoverStep::Suspending);" => "Aim::HandOver(HandoverStep::Suspended);";
         unknown_claim_stays: "crates/mesh/src/node/orphans.rs",
             fleets("simulation::a_lossy_network_breaks_no_promise", &[("MESH_SEEDS", "1600")]),
             ["a closed room stays in the directory", "stands still"],
