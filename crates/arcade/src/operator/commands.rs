@@ -23,7 +23,7 @@ use crate::{
         ladder::LadderCommand,
         reports::{self, ReportCommand},
         transfer::receive,
-        wire::{self, Reply, Request},
+        wire::{self, Reply, Request, pretty},
     },
     room::bans::host,
 };
@@ -254,11 +254,6 @@ pub(crate) fn run(data: &Path, command: Command) -> anyhow::Result<ExitCode> {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Names of players must not control the terminal.
-pub(super) fn pretty(value: &Value) -> String {
-    cmdkit::printable_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned() + "\n"
 }
 
 /// Fails if no hub uses this data directory, or if the hub rejects the request.

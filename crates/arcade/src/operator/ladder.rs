@@ -13,7 +13,7 @@ use clap::Subcommand;
 use cmdkit::UsageError;
 use serde_json::{Value, json};
 
-use crate::{games::Game, hub::address::PORT, operator::commands::pretty};
+use crate::{games::Game, hub::address::PORT, operator::wire::pretty};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 /// In bytes.

@@ -7,6 +7,11 @@ use serde_json::Value;
 use super::data::CONTROL;
 use crate::games::Options;
 
+/// Names of players must not control the terminal.
+pub(super) fn pretty(value: &Value) -> String {
+    cmdkit::printable_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned() + "\n"
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub(crate) enum Request {

@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use netcore::HostId;
+use netcore::{HostId, Status};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{bots::Seating, info::Row};
-use crate::games::Options;
+use super::{
+    bots::Seating,
+    info::{Info, Row, Site, phase},
+};
+use crate::games::{Counts, Options, page_state::Show};
 
 /// Without those that resemble another letter or a digit.
 const LETTERS: &[u8; 23] = b"abcdefghjkmnpqrstuvwxyz";
@@ -161,6 +164,49 @@ impl Owner {
 
 fn hash(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(token))
+}
+
+impl Info {
+    pub(crate) fn new(file: &RoomFile, counts: Counts, status: Status, site: Option<Site>) -> Self {
+        Self {
+            id: file.id.clone(),
+            game: file.options.game(),
+            title: file.options.title(),
+            phase: phase(status.phase),
+            taken: status.taken,
+            seats: status.seats,
+            port: file.port,
+            players: vec![],
+            watchers: 0,
+            result: file.result.clone(),
+            r#match: None,
+            permanent: file.permanent,
+            name: file.name.clone(),
+            visibility: file.access.name(),
+            code: file.access.code().map(str::to_owned),
+            owned: file.owner.is_some(),
+            locked: file.locked,
+            options: file.options.shown(),
+            counts,
+            closing: None,
+            bots_in: None,
+            show: Show::default(),
+            site,
+            people: 0,
+            elsewhere: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Info {
+    /// Default options, a match, no players.
+    pub(crate) fn usual(game: crate::games::Game) -> Self {
+        let id = format!("{}-1", game.name());
+        let file = RoomFile { port: 2_100, ..RoomFile::new(id, Options::usual(game)) };
+        let status = Status { phase: netcore::Phase::Playing, taken: 0, seats: 26 };
+        Self::new(&file, Counts::of(&file.options), status, None)
+    }
 }
 
 #[cfg(test)]

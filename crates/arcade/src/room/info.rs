@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use netcore::{PeerId, Phase, Standing, Status};
+use netcore::{PeerId, Phase, Standing};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::{
@@ -20,7 +20,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{file::RoomFile, roster::address_text};
+use super::roster::address_text;
 use crate::games::{Counts, Game, Options, page_state::Show};
 
 /// Between two messages to pages.
@@ -81,51 +81,10 @@ pub(crate) struct Site {
 }
 
 impl Info {
-    pub(crate) fn new(file: &RoomFile, counts: Counts, status: Status, site: Option<Site>) -> Self {
-        Self {
-            id: file.id.clone(),
-            game: file.options.game(),
-            title: file.options.title(),
-            phase: phase(status.phase),
-            taken: status.taken,
-            seats: status.seats,
-            port: file.port,
-            players: vec![],
-            watchers: 0,
-            result: file.result.clone(),
-            r#match: None,
-            permanent: file.permanent,
-            name: file.name.clone(),
-            visibility: file.access.name(),
-            code: file.access.code().map(str::to_owned),
-            owned: file.owner.is_some(),
-            locked: file.locked,
-            options: file.options.shown(),
-            counts,
-            closing: None,
-            bots_in: None,
-            show: Show::default(),
-            site,
-            people: 0,
-            elsewhere: 0,
-        }
-    }
-
     /// The port of a room that is not public is 0, because only clients that may enter receive it.
     pub(crate) fn for_everybody(&self) -> Self {
         let port = if self.visibility == "public" { self.port } else { 0 };
         Self { port, code: None, ..self.clone() }
-    }
-}
-
-#[cfg(test)]
-impl Info {
-    /// Default options, a match, no players.
-    pub(crate) fn usual(game: Game) -> Self {
-        let id = format!("{}-1", game.name());
-        let file = RoomFile { port: 2_100, ..RoomFile::new(id, Options::usual(game)) };
-        let status = Status { phase: Phase::Playing, taken: 0, seats: 26 };
-        Self::new(&file, Counts::of(&file.options), status, None)
     }
 }
 
