@@ -16,9 +16,10 @@ use std::{
 use anyhow::{Context as _, bail};
 
 use crate::{
+    confinement,
     group::{self, Group, Start},
     launch::{EXTRA, Exit, Launcher, Run, Values},
-    limits::{self, Limits},
+    limits::Limits,
     terminal::{Output, ROWS, Screen, Terminal, plain},
 };
 
@@ -177,7 +178,7 @@ impl Launcher for Program {
     }
 
     fn limits(&self) -> Vec<String> {
-        limits::report(&self.limits)
+        confinement::report(&self.limits)
     }
 }
 

@@ -10,6 +10,7 @@
 #![allow(missing_docs, reason = "names of fields and functions are clear")]
 
 mod command;
+mod confinement;
 mod dealer;
 mod group;
 #[cfg(target_os = "linux")]
@@ -36,10 +37,11 @@ mod words;
 
 pub use crate::{
     command::{CannotStart, Program},
+    confinement::{Network, confine},
     dealer::TESTER as DEALER,
     group::stop_on_signal,
     launch::{Exit, Launcher, Remote, Run, Values},
-    limits::{Limits, Network, confine},
+    limits::Limits,
     mastermind::{
         client::TESTER as MASTERMIND_CLIENT, server::TESTER as MASTERMIND_SERVER, text::TESTER as MASTERMIND_TEXT,
     },

@@ -10,7 +10,7 @@ use nuggets::{
 
 use super::{
     game::{Action, Client, End, GOLD, Game, IgnoredDatagram, Kind, Role, kinds},
-    model::{Effect, Model},
+    model::{Effect, Model, cells},
     rules,
     wire::{Row, differences, key_message, row, shown},
 };
@@ -627,10 +627,6 @@ impl Game<'_> {
             }));
         }
     }
-}
-
-pub(super) fn cells(text: &[u8]) -> impl Iterator<Item = (Cell, u8)> {
-    (0..=u16::MAX).map(Cell).zip(text.iter().copied())
 }
 
 fn places(text: &[u8]) -> BTreeMap<Letter, Cell> {

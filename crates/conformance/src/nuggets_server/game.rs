@@ -12,8 +12,7 @@ use nuggets::{
 };
 
 use super::{
-    effects::cells,
-    model::{Effect, Model},
+    model::{Effect, Model, cells},
     rules,
     wire::{Arrival, LenientMessage, Wire, differences, fitted, key_message, misshape, parse_leniently, shown},
 };

@@ -13,6 +13,10 @@ use nuggets::{
 };
 use tempfile::{NamedTempFile, TempPath};
 
+pub(super) fn cells(text: &[u8]) -> impl Iterator<Item = (Cell, u8)> {
+    (0..=u16::MAX).map(Cell).zip(text.iter().copied())
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effect {
     pub(super) steps: usize,
