@@ -36,9 +36,9 @@ const OTHERS: &[&str] = &[
 
 #[derive(Default)]
 struct Code {
-    /// Without comments.
+    /// Lines of shell blocks without comments.
     shell: Vec<String>,
-    /// And the lines of other blocks.
+    /// Inline code, and the lines of other blocks.
     other: Vec<String>,
 }
 

@@ -25,7 +25,7 @@ fn press(terminal: &mut Terminal, key: &[u8], shown: &str) {
     terminal.wait_for(shown);
 }
 
-/// Also until the result table accepts keys.
+/// Waits until the result table accepts keys.
 fn wait_for_result(terminal: &Terminal) {
     terminal.wait_for("Game over");
     terminal.wait_for("Tab cards");

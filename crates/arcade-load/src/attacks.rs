@@ -235,7 +235,7 @@ pub(crate) const ALL: [Attack; 25] = attacks![
 ];
 const BOT: Act = post!("bot: ", "/api/rooms/$opened/bots", r#"{"level": "hard", "owner": "$owner"}"#);
 
-/// Without names, all of them.
+/// The attacks with these names, or all of them without names.
 pub(crate) fn named(names: &[String]) -> Vec<Attack> {
     ALL.into_iter().filter(|attack| names.is_empty() || names.iter().any(|name| name == attack.name)).collect()
 }

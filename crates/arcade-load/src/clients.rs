@@ -30,7 +30,7 @@ use crate::{
     wire::connect,
 };
 
-/// Of a match.
+/// Robots in a match.
 pub(crate) const ROBOTS: u32 = 4;
 /// Between two reads. If clients woke up for each turn, they would interrupt the hub. The system records the arrival
 /// times.
@@ -39,7 +39,7 @@ const READ_PAUSE: Duration = Duration::from_millis(10);
 const IDLE: u32 = 15;
 const BUFFER: usize = 4096;
 
-/// Of a room.
+/// Players in a room.
 pub(crate) const PLAYERS: u32 = 8;
 pub(crate) const KEY_PAUSE: Duration = Duration::from_millis(500);
 const KEYS: &[u8] = b"hjklyubn";

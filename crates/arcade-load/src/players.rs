@@ -60,7 +60,7 @@ pub(crate) struct Player {
     /// What is measured, and the bound on its p99.
     pub(crate) unit: &'static str,
     pub(crate) bound: Duration,
-    /// Its matches have results.
+    /// Whether its matches have results.
     pub(crate) plays: bool,
 }
 

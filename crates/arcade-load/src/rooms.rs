@@ -30,7 +30,7 @@ use crate::{
 
 /// Spreads the turns of matches over the time between two turns.
 const START_PAUSE: Duration = Duration::from_micros(7_300);
-/// Of the default map.
+/// Bytes of a DISPLAY of the default map.
 const DISPLAY: usize = 8 + 21 * 80;
 /// One of this number of random keys leads into a wall, so that no display is sent; measured.
 const WALLS: u64 = 4;

@@ -77,7 +77,7 @@ pub(crate) struct Health {
     /// Journals and names that wait to be stored.
     pub(crate) waiting: usize,
     pub(crate) stored: u64,
-    /// Without details of the machine.
+    /// Why results are currently not stored, without details of the machine.
     pub(crate) error: Option<Trouble>,
 }
 

@@ -27,7 +27,7 @@ use crate::{
 const POLL: Duration = Duration::from_millis(50);
 /// Never reset.
 static STOPPED: AtomicBool = AtomicBool::new(false);
-/// By the id of the first process.
+/// Keyed by the id of the first process.
 static RUNNING: Mutex<BTreeMap<u32, KillHandle>> = Mutex::new(BTreeMap::new());
 
 /// A termination signal ends all programs under test and sets the flag. Running scenarios are aborted, and no further

@@ -27,7 +27,7 @@ const SIGNALS: [(i32, &str); 16] = [
     (25, "SIGXFSZ, too large a file"),
     (31, "SIGSYS"),
 ];
-/// On standard error, for an uncaught error.
+/// The messages that runtimes write to standard error for an uncaught error.
 const UNCAUGHT: [&str; 7] = [
     "Traceback (most recent call last)",
     "panicked at",

@@ -79,7 +79,7 @@ mod diagnosis {
             }
             bytes.extend(octets);
         }
-        // At any interface, and without a cookie.
+        // Any interface, and no cookie.
         bytes.extend(0_u32.to_ne_bytes());
         bytes.extend([u8::MAX; 8]);
         Some(bytes)

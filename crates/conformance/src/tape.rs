@@ -80,7 +80,7 @@ impl Channel {
         self.tape.recording().focus = Some(self.channel);
     }
 
-    /// Also applies to earlier messages.
+    /// Renames the channel, also for earlier messages.
     pub(crate) fn rename(&self, name: &str) {
         self.tape.recording().rename(self.channel, name);
     }

@@ -18,7 +18,7 @@ pub enum Terminal {
     #[default]
     No,
     Output,
-    /// With standard input. Bytes are passed unchanged.
+    /// Standard input and output are a terminal that passes bytes unchanged.
     Whole,
     /// With standard input, in a shell's terminal mode: with echo and line-based input.
     Shell,

@@ -15,7 +15,7 @@ pub(crate) enum Part {
     /// The allowed bytes, the minimum and maximum length, and the name in reports.
     Of(&'static [u8], usize, usize, &'static str),
     Byte,
-    /// At least this many bytes.
+    /// Any bytes, at least this number.
     Rest(usize),
 }
 

@@ -59,7 +59,7 @@ pub enum Entry {
 pub struct Reader<R> {
     source: R,
     following: VecDeque<Following<R>>,
-    // Of the layout of this segment.
+    // The version of the layout of this segment.
     version: u16,
     status: Status,
     // Shared by clones: it may contain a map or a state.

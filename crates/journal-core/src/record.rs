@@ -96,7 +96,7 @@ pub struct Fact {
     pub value: String,
 }
 
-/// By key.
+/// The facts that hold at one moment, by their keys.
 pub type Facts = BTreeMap<String, String>;
 
 impl Fact {

@@ -36,7 +36,7 @@ pub enum Worth {
 
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// That of its first segment.
+    /// The path of the first segment.
     pub path: PathBuf,
     pub size: u64,
     /// The time of the last write.

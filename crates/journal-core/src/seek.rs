@@ -89,7 +89,7 @@ pub struct CheckpointLimits {
 pub struct Checkpoints<T> {
     limits: CheckpointLimits,
     first: u64,
-    // By the number of arrivals.
+    // Keyed by the number of arrivals.
     kept: BTreeMap<u64, (usize, T)>,
     bytes: usize,
 }

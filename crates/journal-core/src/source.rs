@@ -145,7 +145,7 @@ impl Journal {
         Ok(Self { path, segments: all })
     }
 
-    /// That of its first segment.
+    /// The path of the first segment.
     pub fn path(&self) -> &Path {
         &self.path
     }

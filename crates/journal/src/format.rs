@@ -83,7 +83,7 @@ pub(crate) fn plain(name: &str) -> String {
     shown
 }
 
-/// Without its directory.
+/// The name of a file without its directory.
 pub(crate) fn name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()))
 }

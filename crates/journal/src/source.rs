@@ -4,7 +4,7 @@ use anyhow::{Context, anyhow};
 use cmdkit::file_name;
 use journal_core::{Head, ReadError, Reader, Source};
 
-/// Its front has been read.
+/// A journal whose front has been read.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub reader: Reader<Source>,

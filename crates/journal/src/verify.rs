@@ -20,12 +20,12 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReplayResult {
-    /// At the end of the journal.
+    /// The states are equal up to the end of the journal.
     Same {
         /// The digest of the final state.
         digest: u64,
     },
-    /// At an arrival where it diverged.
+    /// The replay diverges at an arrival.
     Diverges(Divergence),
     /// At an arrival that made the engine panic.
     Panics {

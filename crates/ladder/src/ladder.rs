@@ -36,7 +36,7 @@ pub enum Input {
     Answered(ProgramId),
     /// The program owes no more answers, and may leave.
     Finished(ProgramId),
-    /// Also if the match cannot take place.
+    /// Also reported if the match cannot take place.
     MatchEnded(MatchId),
     Elapsed,
 }
@@ -48,7 +48,7 @@ pub enum Output {
         seats: [Seat; 2],
     },
     Rejected(ProgramId, Rejection),
-    /// Also removes the program from the match.
+    /// The program has also been removed from the match.
     Forfeited(MatchId, ProgramId, Forfeit),
     /// No opponent is left, or the time is up.
     Stop(MatchId),

@@ -13,10 +13,10 @@ pub(crate) struct NameRecord {
     pub(crate) opponent: Option<String>,
     /// Matches since the last one against a bot.
     pub(crate) since_bot: u32,
-    /// Of the last bot.
+    /// The level of the bot that it played last.
     pub(crate) level: Option<Level>,
     pub(crate) not_before: Time,
-    // Without a completed match in between.
+    // The number of consecutive forfeits.
     forfeits: u32,
     updated: Time,
 }

@@ -38,7 +38,7 @@ impl Tally {
         n * std::f64::consts::LN_2 - (n + 1.0).ln() - ways
     }
 
-    /// From 0 to 1.
+    /// How certain it is that the two differ, from 0 to 1.
     pub fn certainty(self) -> f64 {
         (1.0 - (-self.evidence()).exp()).max(0.0)
     }

@@ -19,7 +19,7 @@ const SEEDS: u128 = 1 << 64;
 pub(crate) struct Fixture {
     pub(crate) number: u64,
     pub(crate) round: u32,
-    /// From 1, counted over all rounds.
+    /// Counted from 1 over all rounds.
     pub(crate) deal: u64,
     pub(crate) seed: u64,
     /// Players by their index in the setup, in seat order.
@@ -56,7 +56,7 @@ impl Draw {
         (self.deals_of_round() * self.matches_of_deal()) as u64
     }
 
-    /// From 1.
+    /// The matches of a round, counted from 1.
     pub(crate) fn round(&self, round: u32) -> Vec<Fixture> {
         let first = u64::from(round.saturating_sub(1)) * self.matches_of_round();
         let mut number = first;

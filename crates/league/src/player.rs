@@ -86,7 +86,7 @@ impl Player {
     }
 }
 
-// Without characters that are unsafe to display.
+// Replaces characters that are unsafe to display.
 fn quoted(line: &str) -> String {
     let plain = line.trim().chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter });
     let mut quoted: String = plain.take(MAX_QUOTED).collect();

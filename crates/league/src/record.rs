@@ -14,7 +14,7 @@ pub struct Record {
     #[serde(rename = "match")]
     pub number: u64,
     pub round: u32,
-    /// From 1.
+    /// Counted from 1.
     pub deal: u64,
     pub seed: u64,
     pub seats: Vec<Seat>,
@@ -67,7 +67,7 @@ impl Lines {
         Ok((Self(file), records))
     }
 
-    /// On disk when this returns.
+    /// Adds a record, which is on disk when this returns.
     pub(crate) fn add(&mut self, record: &Record) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');

@@ -21,7 +21,7 @@ pub struct Row {
     pub matches: u32,
     /// Alone. In solo games all matches of a deal count as one.
     pub won: u32,
-    /// With the best result shared.
+    /// Matches in which this player shared the best result.
     pub drawn: u32,
     pub lost: u32,
     /// By a crash, a time-out or a breach of the protocol.
@@ -40,7 +40,7 @@ impl Row {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standings {
-    /// By rating, best first.
+    /// Sorted by rating, best first.
     pub rows: Vec<Row>,
     /// Complete ones.
     pub rounds: u32,
@@ -58,7 +58,7 @@ struct Share {
     points: i64,
     /// A contest lost by a forfeit is worse than any other.
     forfeits: Reverse<u32>,
-    /// Of the scores, in contests without forfeits.
+    /// The difference of the scores, in contests without forfeits.
     distance: i64,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Tallies<'a> {
     }
 
     fn add_round(&mut self, records: &[&Record]) {
-        // By deal, and within it by contest.
+        // Keyed by deal, then by contest.
         let mut contests: BTreeMap<(u64, u64), Vec<(usize, Merit)>> = BTreeMap::new();
         for record in records {
             let contest = if self.setup.game().is_solo() { 0 } else { record.number };

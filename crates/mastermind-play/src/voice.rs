@@ -10,7 +10,7 @@ use mastermind::{
 
 use crate::{BAR, book::Added};
 
-/// Without the number of turns.
+/// The messages at the end of a game, without the number of turns.
 pub(crate) fn ending(outcome: Outcome) -> [String; 2] {
     match outcome {
         Outcome::Won(_) => [

@@ -54,11 +54,11 @@ pub struct BrokerSettings {
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub directory_bytes: i64,
-    /// At the limit, the oldest are dropped.
+    /// If events exceed this size, the oldest are dropped.
     pub events_bytes: i64,
-    /// At the limit, appends are rejected.
+    /// If journals exceed this size, appends are rejected.
     pub journals_bytes: i64,
-    /// At the limit, new results are rejected.
+    /// If results exceed this size, new ones are rejected.
     pub results_bytes: i64,
     /// Replicas: 1, or 3 with three servers or more. The default depends on the servers.
     pub copies: Option<usize>,

@@ -47,7 +47,7 @@ pub struct Ports<S> {
     reads: usize,
     // When to poll the ports even if none is ready.
     wake: Option<Time>,
-    // From a socket, or from the queue.
+    // A datagram from a socket or from the queue.
     buffer: BytesMut,
     waited: BytesMut,
     state: State,

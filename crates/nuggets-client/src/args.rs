@@ -14,7 +14,7 @@ use crate::headless::Style;
 
 /// The name with which a client of the course plays automatically, on a screen.
 const BOT: &[u8] = b"bot";
-/// The same, without a screen.
+/// The name that plays like [`BOT`], without a screen.
 const BOT_IN_BACKGROUND: &[u8] = b"botbg";
 /// The seats of a game.
 const MAX_BOTS: u16 = 26;

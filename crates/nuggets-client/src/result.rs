@@ -18,7 +18,7 @@ pub(crate) struct Verdict {
     title: String,
     ranks: Vec<Rank>,
     text: Vec<String>,
-    /// At the bottom: the available keys.
+    /// The available keys, shown at the bottom.
     pub(crate) keys: Vec<String>,
     /// The keys while the board is shown without the result, in the last line of the window.
     pub(crate) bar: String,

@@ -42,7 +42,7 @@ pub(crate) struct Session {
     adjusted: bool,
 }
 
-/// Or why there are none.
+/// The addresses from the directory, or why there are none.
 type Located = Result<Vec<SocketAddr>, String>;
 
 /// The requests to the directory, one at a time.

@@ -236,7 +236,7 @@ const fn map_window(window: Size) -> Size {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SightMemory {
     displays: u64,
-    // Without gold and players.
+    // The known part of the map, without gold and players.
     map: Vec<u8>,
     sighter: Sighter,
     // `None` for a spectator, which sees the whole map.

@@ -116,7 +116,7 @@ impl Sighter {
         self.seen.resize(self.plane.rows * self.plane.words, 0);
     }
 
-    /// On the field of the last `prepare`.
+    /// Computes the sight on the field of the last `prepare`.
     pub(crate) fn look(&mut self, from: Cell, vision: Vision) -> Sight {
         self.work = 0;
         let Some(from) = self.plane.place(from.index()) else { return Sight::default() };

@@ -6,14 +6,14 @@ use crate::{Pen, Picture, Point, Rgb, Text};
 
 pub const GRID: Rgb = Rgb(226, 226, 226);
 
-/// Its scales are linear.
+/// The plot of a chart: its place in the picture, and the ranges of its linear scales.
 #[derive(Debug, Clone, Copy)]
 pub struct Plot {
     /// Left, top, right and bottom.
     pub place: [f32; 4],
-    /// At the left and at the right.
+    /// The values at the left and at the right edge.
     pub x: [f64; 2],
-    /// At the bottom and at the top.
+    /// The values at the bottom and at the top edge.
     pub y: [f64; 2],
 }
 
@@ -22,14 +22,14 @@ impl Plot {
         (self.across(x), self.up(y))
     }
 
-    /// From left to right.
+    /// The position of a value, from left to right.
     #[expect(clippy::cast_possible_truncation, reason = "a place in a picture")]
     pub fn across(&self, x: f64) -> f32 {
         let ([left, _, right, _], [from, to]) = (self.place, self.x);
         left + ((x - from) / (to - from)) as f32 * (right - left)
     }
 
-    /// From bottom to top, within the plot.
+    /// The position of a value, from bottom to top within the plot.
     #[expect(clippy::cast_possible_truncation, reason = "a place in a picture")]
     pub fn up(&self, y: f64) -> f32 {
         let ([_, top, _, bottom], [low, high]) = (self.place, self.y);

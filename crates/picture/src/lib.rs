@@ -35,7 +35,7 @@ pub type Point = (f32, f32);
 pub struct Pen {
     pub colour: Rgb,
     pub width: f32,
-    /// From 0, invisible, to 1.
+    /// From 0 (invisible) to 1.
     pub opacity: f32,
     /// Lengths of dashes and gaps in turn; empty for a solid line.
     pub dashes: &'static [f32],
@@ -72,13 +72,13 @@ impl Text {
         Self { bold: true, ..self }
     }
 
-    /// With the middle at `at`.
+    /// The same text with its middle at `at`.
     #[must_use]
     pub fn middle(self) -> Self {
         Self { anchor: Some("middle"), ..self }
     }
 
-    /// With the right end at `at`.
+    /// The same text with its right end at `at`.
     #[must_use]
     pub fn end(self) -> Self {
         Self { anchor: Some("end"), ..self }
@@ -95,7 +95,7 @@ impl Text {
 pub struct Picture {
     width: u16,
     height: u16,
-    // Without its end.
+    // The SVG text without its closing tag.
     svg: String,
 }
 

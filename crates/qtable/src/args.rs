@@ -57,7 +57,7 @@ pub(crate) const DEFAULT_TABLE: &str = "qtable";
 /// A day of many threads.
 pub(crate) const MAX_ROUNDS: u64 = 1_000_000_000_000;
 pub(crate) const MAX_THREADS: u32 = 256;
-/// Of a curve.
+/// The maximum number of runs of a curve.
 pub(crate) const MAX_RUNS: u32 = 100;
 
 /// How a learner chooses actions.
@@ -83,7 +83,7 @@ impl ExploreKind {
         }
     }
 
-    /// On the command line.
+    /// The value on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Random => "random",
@@ -119,7 +119,7 @@ pub(crate) struct Epsilon {
     pub(crate) typed: String,
 }
 
-/// Of exploring.
+/// The default probability of exploring.
 const DEFAULT_EPSILON: &str = "0.1";
 
 fn epsilon(typed: &str) -> Result<Epsilon, ParseChanceError> {
@@ -352,7 +352,7 @@ pub(crate) enum FileFormat {
     Csv,
 }
 
-/// With the extensions of such files.
+/// The formats of pictures and the extensions of their files.
 pub(crate) const PICTURES: [(FileFormat, &str); 2] = [(FileFormat::Svg, ".svg"), (FileFormat::Png, ".png")];
 const NUMBERS: (FileFormat, &str) = (FileFormat::Csv, ".csv");
 

@@ -21,7 +21,7 @@ fn power(rounds: u64) -> f64 {
     (rounds.max(1) as f64).log10()
 }
 
-/// Of the same way to explore.
+/// Runs with the same way to explore.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     pub(crate) way: ExploreKind,
@@ -41,7 +41,7 @@ pub(crate) struct Curves {
     pub(crate) space: StateSpace,
     pub(crate) series: Vec<Series>,
     pub(crate) optimum: f64,
-    /// Of playing as the dealer does.
+    /// The value of playing as the dealer does.
     pub(crate) mimic: f64,
 }
 

@@ -35,7 +35,7 @@ impl Judge {
         self.value(self.best(space))
     }
 
-    /// Of playing as the dealer does.
+    /// The value of playing as the dealer does.
     pub(crate) fn mimic(&self) -> f64 {
         self.value(&Policy::mimic())
     }

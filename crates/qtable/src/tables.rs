@@ -31,7 +31,7 @@ pub(crate) fn decisions(table: &QTable) -> u64 {
     table.visited().fold(0, |sum, (_, entry)| sum.saturating_add(entry.visits()))
 }
 
-/// From 2 to 11.
+/// The name of an upcard with a value from 2 to 11.
 pub(crate) fn upcard_name(value: u8) -> String {
     if value == blackjack::cards::ACE { "A".to_owned() } else { value.to_string() }
 }

@@ -19,7 +19,7 @@ pub(crate) struct ResultRow {
     pub(crate) id: PlayerId,
     pub(crate) name: String,
     pub(crate) deaths: u32,
-    /// On this server, including this game.
+    /// Games won on this server, including this one.
     pub(crate) wins: u32,
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn label_text(id: PlayerId) -> String {
     [Some(letter), number].into_iter().flatten().map(char::from).collect()
 }
 
-/// Its label if the name is empty.
+/// The name of a player, or the label if the name is empty.
 pub(crate) fn called(id: PlayerId, name: &str) -> String {
     if name.trim().is_empty() { label_text(id) } else { printable(name) }
 }
@@ -56,7 +56,7 @@ pub(crate) fn called(id: PlayerId, name: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) id: PlayerId,
-    /// With unprintable characters escaped.
+    /// The name with unprintable characters escaped.
     pub(crate) name: String,
     pub(crate) last: String,
 }

@@ -17,7 +17,7 @@ struct Field {
     explosion: bool,
     // Whether a bomb that explodes next turn reaches it, if this is displayed.
     endangered: bool,
-    // Of the bomb that explodes first.
+    // The timer of the bomb that explodes first.
     timer: Option<u16>,
     // The robot in view, or else the one with the lowest number.
     robot: Option<PlayerId>,

@@ -166,9 +166,9 @@ pub struct Contact {
     pub(crate) port: u16,
     /// If it is suspiciously long.
     pub(crate) silence: Option<Duration>,
-    /// Once measured.
+    /// `None` until it has been measured.
     pub(crate) turn_duration: Option<Duration>,
-    /// By all addresses of the client.
+    /// Whether all addresses of the client refuse datagrams.
     pub(crate) refused: bool,
     pub(crate) server: Server,
     pub(crate) keys_ignored: bool,

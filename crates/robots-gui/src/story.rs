@@ -37,7 +37,7 @@ pub(crate) struct Story {
 }
 
 impl Story {
-    /// Also discards the last game.
+    /// Stores the parameters and discards the last game.
     pub(crate) fn lobby(&mut self, parameters: &Parameters) {
         *self = Self {
             radius: Some(parameters.explosion_radius),

@@ -371,7 +371,7 @@ pub(crate) const fn size(game: &GamePicture) -> Size {
 /// Counted from the top left corner of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// With its frame, if any.
+    /// The area of the board with its frame, if it has one.
     pub(crate) board: Rect,
     pub(crate) framed: bool,
     pub(crate) field: Size,

@@ -36,7 +36,7 @@ const LOGGED: u64 = 20;
 const TROUBLE: Duration = Duration::from_millis(20);
 /// The interval at which texts about elapsed time are updated.
 const TICK: Duration = Duration::from_secs(1);
-/// The same while something blinks.
+/// The interval between frames while something blinks.
 const BLINK: Duration = Duration::from_millis(50);
 /// Keys are ignored for this long after a game, because they may be meant for it.
 const QUIET: Duration = Duration::from_secs(1);

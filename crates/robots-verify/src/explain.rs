@@ -9,7 +9,7 @@ use crate::{
 /// Items of a list, or entries of a map.
 pub(crate) const MAX_SHOWN_ITEMS: u32 = 100;
 pub(crate) const MAX_SHOWN_LINES: usize = 2_000;
-/// On each side of a wrong byte.
+/// The bytes shown on each side of a wrong byte.
 const AROUND: usize = 8;
 
 #[derive(Debug)]

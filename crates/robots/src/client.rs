@@ -71,9 +71,9 @@ impl ClientEvent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OwnId {
-    // By address and name.
+    // Found by address and name.
     Certain(PlayerId),
-    // By name alone.
+    // Found by name alone.
     Guessed(PlayerId),
 }
 

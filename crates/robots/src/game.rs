@@ -150,7 +150,7 @@ impl Game {
         &self.board
     }
 
-    /// By their players' numbers.
+    /// All robots, in the order of their players' numbers.
     pub fn robots(&self) -> &[Robot] {
         &self.robots
     }

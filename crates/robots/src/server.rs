@@ -357,7 +357,7 @@ impl BoundedHistory {
         self.written.as_mut().map(HistoryWriter::snapshot)
     }
 
-    // Without changing any state.
+    // Computes the history without changing any state.
     fn history(&self) -> Option<History> {
         self.written.as_ref().map(HistoryWriter::history)
     }

@@ -7,7 +7,7 @@ use cmdkit::HostPort;
 pub struct Reach {
     /// The same at all addresses.
     pub port: u16,
-    /// With their ports, as in `127.0.0.1:2022 [::1]:2022`.
+    /// Addresses with their ports, as in `127.0.0.1:2022 [::1]:2022`.
     pub addresses: String,
     /// As in `all addresses (IPv4 and IPv6)` or `127.0.0.1 and ::1`.
     pub open: String,
@@ -36,7 +36,7 @@ impl Reach {
         Self { port, addresses: addresses.join(" "), open: open.join(" and "), host, outward, elsewhere }
     }
 
-    /// With brackets around an IPv6 address.
+    /// Host and port, with brackets around an IPv6 address.
     pub fn host_and_port(&self) -> String {
         HostPort { host: self.host.clone(), port: self.port }.to_string()
     }

@@ -15,7 +15,7 @@ use crate::{
     names::{PAGE, digits, note_change},
 };
 
-/// Of one name.
+/// The maximum number of keys that prove one name.
 pub const MAX_KEYS: i64 = 4;
 
 /// The maximum clock difference between two hubs, plus the longest transaction. Older changes were already read.

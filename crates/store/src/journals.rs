@@ -81,7 +81,7 @@ impl Store {
         row.map_or_else(|| Ok(JournalNote::default()), |row| note_of(&row))
     }
 
-    /// By file name.
+    /// The notes of all journals, keyed by file name.
     pub async fn journals(&self) -> Result<HashMap<String, JournalNote>, StoreError> {
         let mut journals = HashMap::new();
         let mut last = String::new();

@@ -60,7 +60,7 @@ pub enum Order {
     LowestScore,
 }
 
-/// In the order that [`score`] expects.
+/// The columns in the order that [`score`] expects.
 macro_rules! columns {
     () => {
         "name, kind, mean, deviation, last, ranked, matches, wins, score"

@@ -55,7 +55,7 @@ pub struct MatchPlayer {
     pub level: String,
 }
 
-/// In the order that [`collect`] expects.
+/// The columns in the order that [`collect`] expects.
 macro_rules! columns {
     () => {
         "m.id, m.game, m.title, m.room, m.journal, m.number, m.begins, m.ends, m.started, m.ended, m.complete, \

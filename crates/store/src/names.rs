@@ -149,7 +149,7 @@ impl Store {
         self.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
     }
 
-    // Of names of earlier versions.
+    // Stores the skeletons of names from earlier versions.
     pub(crate) async fn store_skeletons(&self) -> Result<(), StoreError> {
         let mut last = String::new();
         loop {

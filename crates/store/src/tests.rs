@@ -35,7 +35,7 @@ async fn on_each(test: impl AsyncFn(Store, Option<&str>)) {
     on_each_of(MIGRATIONS.len(), test).await;
 }
 
-/// With the tables of an earlier version.
+/// Runs a test on databases with the tables of an earlier version.
 async fn on_each_of(version: usize, test: impl AsyncFn(Store, Option<&str>)) {
     support::on_each(async |open, server| {
         let store = open();

@@ -148,9 +148,9 @@ pub struct Mouse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
     Press,
-    /// Away from the user.
+    /// The wheel is turned away from the user.
     WheelUp,
-    /// Towards the user.
+    /// The wheel is turned towards the user.
     WheelDown,
 }
 

@@ -19,7 +19,7 @@ impl Palette {
         Self { colour: !anstyle_query::no_color() && anstyle_query::term_supports_color() }
     }
 
-    /// Without colour, `modifier` alone.
+    /// A style of `colour` and `modifier`, or of `modifier` alone.
     pub fn style(self, colour: Color, modifier: Modifier) -> Style {
         let style = Style::new().add_modifier(modifier);
         if self.colour { style.fg(colour) } else { style }

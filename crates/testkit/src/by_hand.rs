@@ -11,7 +11,7 @@ use bytes::BytesMut;
 use journal_core::{Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, Writing};
 use netcore::{Gone, Hold as _, Hosted, Input, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time};
 
-/// Its journal is written when it [settles](Match::settle).
+/// A match in progress. Its journal is written when it [settles](Match::settle).
 #[derive(Debug)]
 pub struct Match<E: Recorded> {
     pub room: Journalled<E>,

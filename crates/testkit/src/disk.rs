@@ -178,7 +178,7 @@ impl SimulatedDisk {
         self.lock().dead.contains(&self.process)
     }
 
-    /// Also closes its files.
+    /// Kills the process, which closes its files.
     pub fn kill(&self) {
         let mut state = self.lock();
         state.dead.insert(self.process);

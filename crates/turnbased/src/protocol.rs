@@ -165,7 +165,7 @@ impl ServerMessage {
         })
     }
 
-    /// With the line end on a stream.
+    /// Encodes the message, with the line end on a stream.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         frame(self, framing)
     }

@@ -134,7 +134,7 @@ impl From<LeaseQuery> for LeaseRequest {
 pub(crate) enum LeaseReply {
     /// In milliseconds.
     Promised(u64),
-    /// That life is over.
+    /// The life of the node is over.
     Gone,
 }
 

@@ -490,7 +490,7 @@ impl Codes {
     }
 }
 
-/// Also renews a claim.
+/// Claims a code for a room, or renews the claim.
 pub(super) async fn claim(directory: &dyn Directory, code: &Name, room: &Name) -> Result<Revision, ClaimError> {
     try_claim(directory, code, room).await.unwrap_or_else(|error| {
         warn!("cannot claim a code: {error}");

@@ -94,7 +94,7 @@ impl Kind for Options {
 }
 
 impl Replayable for Server {
-    // By table.
+    // The finished rounds of each table.
     type Probe = Vec<(u32, u32)>;
 
     const HAS_ROUNDS: bool = true;

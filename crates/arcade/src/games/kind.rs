@@ -20,7 +20,7 @@ use crate::message::message;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frames {
     Text,
-    /// Without the final zero byte.
+    /// Text frames that contain the message without its final zero byte.
     ZeroEndedText,
     Binary,
 }
@@ -47,7 +47,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
     const IS_TIMED: bool = false;
     /// A seat that a player has left is not assigned again in the same match.
     const SPENDS_SEATS: bool = false;
-    /// Its players see less than its spectators.
+    /// Whether players see less than spectators.
     const HIDES: bool = false;
 
     fn title(&self) -> String;

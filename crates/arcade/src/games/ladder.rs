@@ -79,7 +79,7 @@ pub(super) trait LadderGame: Kind {
     /// A short match with two seats.
     fn of_the_ladder() -> Self;
 
-    /// By default `PLAY name` as a line.
+    /// Parses the first message; by default `PLAY name` as a line.
     fn first(bytes: &[u8]) -> First {
         First::text(bytes, "PLAY ", b'\n').unwrap_or(First::Wrong("the first line is PLAY with a name"))
     }

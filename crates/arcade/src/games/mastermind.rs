@@ -32,7 +32,7 @@ use super::{
 const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 16 << 10 };
 const PEGS: RangeInclusive<u8> = 4..=8;
 const RACERS: RangeInclusive<u8> = 2..=MAX_RACERS;
-/// Of a race.
+/// The maximum duration of a race in minutes.
 const MINUTES: RangeInclusive<u8> = 1..=60;
 const RACE: &str = "race";
 const DAY: u64 = 86_400;

@@ -21,7 +21,7 @@ pub(crate) struct Show {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Dealer {
     pub(crate) table: u32,
-    /// From 1.
+    /// Counted from 1.
     pub(crate) round: u32,
     /// As in messages, the hole card first.
     pub(crate) cards: Vec<&'static str>,

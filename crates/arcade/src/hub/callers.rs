@@ -31,7 +31,7 @@ pub(crate) struct Callers {
     start: Instant,
     // Rates by host and network, and one bucket for all hosts that are not in the table.
     requests: Mutex<(RateTable<Network>, TokenBucket)>,
-    // By kind, with the last warning.
+    // For each kind of complaint, its rate limit and the last warning.
     complaints: Mutex<BTreeMap<&'static str, (TokenBucket, String)>>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Seeker {
     pub(crate) browser: u64,
     /// The level of bots that join if no players do.
     pub(crate) company: Option<Level>,
-    /// Its rating in the game.
+    /// The rating of the player in the game.
     pub(crate) rating: Option<i64>,
     /// The ratings of other players, by name.
     pub(crate) ratings: BTreeMap<String, i64>,

@@ -141,7 +141,7 @@ pub(crate) struct RoomProperties {
 }
 
 impl Hub {
-    /// Also returns the token of the owner.
+    /// Opens a room with an owner, and returns the owner's token.
     pub(crate) fn open_owned(
         self: &Arc<Self>,
         options: &Options,

@@ -164,7 +164,7 @@ impl Resources {
         Self::one_more(bots, owners, owner).map_err(|full| Refusal { kind: Kind::Bots, full })
     }
 
-    // Without a host there is no share.
+    // Requests without a host are not charged to a share.
     fn one_more(
         mut shares: netcore::Shares,
         owners: impl Iterator<Item = Option<HostId>>,

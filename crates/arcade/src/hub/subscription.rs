@@ -74,7 +74,7 @@ impl Following {
             state.channels.remove(id);
         }
         if failed {
-            // Also removes the entries of finished rooms.
+            // Finished rooms are removed here too.
             let now = Instant::now();
             state.barred.retain(|_, until| *until > now);
             state.barred.insert(id.to_owned(), now + BARRED);
@@ -98,7 +98,7 @@ pub(crate) enum ChannelRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NextMessage {
     Item(Item),
-    /// Without a reason the page reconnects.
+    /// If there is no reason, the page reconnects.
     End(Option<CloseReason>),
 }
 

@@ -192,7 +192,7 @@ impl Track {
         self.states.len()
     }
 
-    /// Of memory.
+    /// The size in memory.
     pub(super) fn bytes(&self) -> usize {
         let relevant = self.relevant.iter().map(|relevant| size_of::<RelevantMessage>() + relevant.frame.len());
         self.states.bytes() + relevant.sum::<usize>() + size_of::<SeatPeriod>() * self.periods.len()

@@ -28,7 +28,7 @@ use crate::{
 const MAX_SEATS: usize = 4_096;
 const MAX_GAMES: usize = 4_096;
 
-/// From earlier versions, by address and name.
+/// Seats that earlier versions recorded, by address and name.
 pub(crate) type RecordedSeats = HashMap<(String, String), SeatRecord>;
 
 #[derive(Debug)]

@@ -202,7 +202,7 @@ impl Backlog {
         self.bytes > MAX_BACKLOG
     }
 
-    /// In the order of sending.
+    /// All items in the order of sending.
     pub(crate) fn all(&mut self) -> Arc<[Item]> {
         let (news, frames) = (&self.news, &self.frames);
         let all = || news.iter().cloned().map(Item::News).chain(frames.iter().cloned().map(Item::Frame)).collect();

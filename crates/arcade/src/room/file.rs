@@ -38,7 +38,7 @@ pub(crate) struct RoomFile {
     /// `None` if the hub has opened it.
     pub(crate) maker: Option<HostId>,
     pub(crate) bots: Vec<Seating>,
-    /// Of the last game.
+    /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
     /// `None` for rooms of the house and of an earlier version.
     #[serde(default)]
@@ -147,7 +147,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Also returns its token.
+    /// Creates an owner at this host, and returns its token.
     pub(crate) fn draw(host: HostId) -> anyhow::Result<(String, Self)> {
         let mut token = [0; TOKEN];
         SysRng.try_fill_bytes(&mut token)?;

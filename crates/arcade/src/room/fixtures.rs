@@ -22,7 +22,7 @@ use crate::games::{
 
 pub(crate) type NuggetsRoom = (HubRoom<Server>, watch::Receiver<Info>, TempDir);
 
-/// Without a delay the room is unrated.
+/// The room is unrated if it has no delay for spectators.
 pub(crate) fn nuggets_room(
     roster: &Arc<Roster>,
     map: &[u8],

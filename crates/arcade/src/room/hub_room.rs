@@ -39,7 +39,7 @@ const FAULT: &str = "A fault of the hub has ended this game; the room is restart
 pub(crate) struct Counters {
     pub(crate) received: Counter,
     pub(crate) malformed: Counter,
-    /// To browsers.
+    /// Messages written to browsers.
     pub(crate) sent: Counter,
     /// The delay with which deadlines, such as that of a turn, were processed.
     pub(crate) lateness: Histogram,

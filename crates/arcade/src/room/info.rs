@@ -41,7 +41,7 @@ pub(crate) struct Info {
     pub(crate) players: Vec<Player>,
     /// Without a seat, and without the hub itself.
     pub(crate) watchers: usize,
-    /// Of the last game.
+    /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
     /// The current or last one.
     pub(crate) r#match: Option<String>,

@@ -17,7 +17,7 @@ use crate::games::Game;
 
 /// The rate of log lines about players in all rooms: at most some 50 MB a day.
 pub(crate) const LINES: Rate = Rate { per_second: 4, burst: 1_000 };
-/// Of a name, and of a line.
+/// The maximum number of characters of a name.
 const LETTERS: usize = 64;
 const WINNERS: usize = 4;
 

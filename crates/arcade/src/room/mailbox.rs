@@ -21,7 +21,7 @@ const MAX_INCOMING: usize = 32;
 /// Limit in bytes on the queue to a browser; each message counts [`OVERHEAD`] more. Histories do not count, because
 /// they are shared.
 pub(crate) const MAX_OUTGOING: usize = 1 << 20;
-/// Of a queued message, besides its bytes.
+/// Memory of a queued message besides its bytes.
 const OVERHEAD: usize = 64;
 
 #[derive(Debug, Clone)]
@@ -224,7 +224,7 @@ impl Mailbox {
         caught_up
     }
 
-    /// Once everything queued is written.
+    /// Ends the mailbox once everything queued is written.
     pub(crate) fn end(&self, ending: CloseReason) {
         let mut state = self.state();
         state.ending.get_or_insert(ending);

@@ -30,7 +30,7 @@ enum PeerKind {
     Hub,
 }
 
-/// With and without a seat.
+/// The peers that are connected, with and without a seat.
 pub(crate) struct Presence {
     peers: BTreeMap<PeerId, PeerKind>,
     // Spectators over UDP. Their disconnection is not noticed, so they do not keep the room open.
@@ -39,7 +39,7 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    // Without the peers that have to reconnect.
+    // Omits peers that have to reconnect.
     pub(crate) fn of(before: Option<&PreviousRun>, roster: Arc<Roster>, info: &mut Info) -> Self {
         let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), roster };
         let Some(PreviousRun { peers, occupants, .. }) = before else { return present };
@@ -93,7 +93,7 @@ pub(crate) struct RoomObserver {
     pub(crate) info: Arc<watch::Sender<Info>>,
     pub(crate) present: Presence,
     pub(crate) ledger: Arc<Ledger>,
-    /// Its number and its file name.
+    /// The number of the journal and its file name.
     pub(crate) journal: (u64, String),
     pub(crate) log: Arc<Log>,
     /// During the current match.

@@ -53,7 +53,7 @@ pub(crate) struct RoomContext {
     /// After the page has lost the connection.
     pub(crate) keep_seats: Duration,
     pub(crate) watch_delay: Duration,
-    /// By the names of games.
+    /// Keyed by the names of games.
     pub(crate) counters: HashMap<&'static str, Counters>,
     /// If there are several hubs.
     pub(crate) site: Option<Site>,
@@ -73,7 +73,7 @@ impl RoomContext {
 
 type MakeHost = Box<dyn FnOnce(Setting, Option<&PreviousRun>) -> Host + Send>;
 
-/// Without transports.
+/// A host without transports, and its journal.
 struct Begun {
     host: MakeHost,
     journal: PathBuf,

@@ -25,7 +25,7 @@ const CODE: usize = 12;
 /// Derived from the secret of the hub.
 pub(crate) struct Keys {
     pub(crate) mask: Mask,
-    /// The same in all rooms.
+    /// The codes of hosts, which are the same in all rooms.
     pub(crate) hosts: HostCodes,
     /// For the daily puzzles, which are the same in all rooms.
     pub(crate) days: [u8; 32],

@@ -74,7 +74,7 @@ pub(crate) struct SeatFact {
 }
 
 impl SeatFact {
-    /// From the key of a fact.
+    /// Extracts the seat from the key of a fact.
     pub(crate) fn seat(key: &str) -> Option<&str> {
         key.strip_prefix(SEAT)
     }

@@ -163,7 +163,7 @@ impl Reservations {
 pub(super) struct Rematch {
     r#match: Option<String>,
     until: Instant,
-    // And whether each is ready.
+    // Maps each player to whether it is ready.
     players: BTreeMap<SocketAddr, bool>,
 }
 
@@ -204,7 +204,7 @@ impl Rematch {
         is_open
     }
 
-    /// Those who are not ready.
+    /// Removes and returns the players who are not ready.
     pub(super) fn drop_undecided(&mut self) -> Vec<SocketAddr> {
         self.players.extract_if(.., |_, ready| !*ready).map(|(seat, _)| seat).collect()
     }

@@ -69,7 +69,7 @@ struct Seat {
     joined: bool,
     // Why the room is about to close the seat, unless its game has ended.
     ending: Option<CloseReason>,
-    // In the order of first connections.
+    // Numbers the seats in the order of their first connection.
     order: u64,
 }
 
@@ -113,7 +113,7 @@ struct State {
     // The last address that was replaced by a pseudonym, and its host. Its client is the next to connect, or never
     // connects.
     expected: Option<(SocketAddr, HostId)>,
-    // Its last events may follow.
+    // The last peer that was removed; its last events may follow.
     last_removed: Option<(PeerId, HostId)>,
     bots: BTreeMap<SocketAddr, Level>,
     // True hosts by those of their pseudonyms.

@@ -117,7 +117,7 @@ impl Spectators {
         }
     }
 
-    /// Of the next output, picture or score.
+    /// The time of the next output, picture or score.
     pub(super) fn due(&self) -> Option<Time> {
         [self.queue.due(), self.overviews.due(), self.scores.due()].into_iter().flatten().min()
     }

@@ -79,7 +79,7 @@ struct Seat {
     address: SocketAddr,
     // `None` while the seat has no socket.
     mailbox: Option<Arc<Mailbox>>,
-    // Without a mailbox.
+    // The time until which the seat is retained without a mailbox.
     retained_until: Time,
     // The room closes the seat, because it knows that the client has disconnected. The place is already free for other
     // browsers.
@@ -105,7 +105,7 @@ pub(crate) struct WebSockets {
     next_id: u64,
     // Polled round-robin until they have no events.
     turns: VecDeque<ConnectionId>,
-    // By the time of delivery.
+    // Seats with a message, by the time of its delivery.
     paused: BTreeSet<(Time, ConnectionId)>,
     message: BytesMut,
     // Of closed seats, until their queues are written.
@@ -218,7 +218,7 @@ impl WebSockets {
         Some(ConnectionEvent::Closed { id, why })
     }
 
-    // Its socket has ended.
+    // Retains the seat of a connection whose socket has ended.
     fn retain(&mut self, now: Time, id: ConnectionId) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         seat.mailbox = None;

@@ -52,7 +52,7 @@ pub(crate) struct Arrived(pub(crate) IpAddr);
 pub(crate) enum Link {
     Open,
     Secure,
-    /// Without TLS, at a port with TLS.
+    /// A request without TLS at a port with TLS.
     Stray,
 }
 

@@ -169,7 +169,7 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
 
 /// A WebSocket of this node itself to another one.
 pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyhow::Result<TokioIo<upgrade::Upgraded>> {
-    // On behalf of no client.
+    // The request is not relayed for a client.
     let relayed = Relayed { client: SocketAddr::from(([0; 4], 0)), secure: false };
     let proof = fleet.seal(&seal::SealedRequest { method: "GET", path, relayed });
     let proof = proof.ok_or_else(|| anyhow::anyhow!("the key of the arcade is not available yet"))?;

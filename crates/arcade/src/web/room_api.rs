@@ -166,7 +166,7 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
         for name in own.iter().chain(&waiting) {
             let scores = store.scores((name, Kind::Proven), ALL_TIME, unix_now()).await?;
             let of_game = scores.into_iter().filter(|(of, _, _)| of == game.name()).map(|(_, _, score)| score);
-            // Of the class with the most matches.
+            // The score of the class with the most matches.
             let score = of_game.max_by_key(|score| score.matches);
             ratings.extend(score.map(|score| (name.clone(), score.rating)));
         }

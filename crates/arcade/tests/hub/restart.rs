@@ -13,7 +13,7 @@ use testkit::{TempDir, eventually, peer::Peer};
 
 use crate::support::{Hub, native, record};
 
-/// With players of nuggets and blackjack.
+/// Checks that rooms, and players of nuggets and blackjack, continue after `restart`.
 fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let hub = Hub::start();
     let usual = hub.rooms().len();

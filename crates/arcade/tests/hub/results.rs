@@ -122,8 +122,8 @@ fn match_is_served_in_all_forms(options: &[&str]) {
     assert_eq!(ties["wins"].as_u64().unwrap() + ties["losses"].as_u64().unwrap() + ties["ties"].as_u64().unwrap(), 1);
     assert_eq!(hub.json("/api/matches?game=robots&player=Ann&kind=proven")["matches"].as_array().unwrap().len(), 1);
     assert_eq!(hub.json(&format!("/api/matches?before={id}"))["matches"], json!([]));
-    let page = hub.get("/").1;
-    assert!(page.contains(id), "{page}");
+    // The lobby shows a match some time after the database has it.
+    hub.wait("match in the lobby", |_| hub.get("/").1.contains(id).then_some(()));
     let (head, page) = hub.get(&format!("/matches/{id}"));
     assert!(
         head.starts_with("HTTP/1.1 200") && page.contains(r#"property="og:title" content="Robots: "#),

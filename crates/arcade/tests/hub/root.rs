@@ -61,7 +61,7 @@ impl Machine {
         Hub::run(command, Arc::clone(&self.data), &["--no-default-rooms"])
     }
 
-    /// Also deletes the data of the hub.
+    /// Writes a backup, and deletes the data of the hub.
     fn backup(&self) -> PathBuf {
         let hub = self.hub();
         let file = self.path("backup.tar");

@@ -56,7 +56,7 @@ impl Hub {
         Self { process, address, data }
     }
 
-    /// With SIGKILL.
+    /// Kills the hub with SIGKILL, and returns its data.
     pub(crate) fn kill(self) -> Arc<TempDir> {
         let Self { process, data, .. } = self;
         process.kill();
@@ -64,7 +64,7 @@ impl Hub {
         data
     }
 
-    /// With SIGTERM.
+    /// Stops the hub with SIGTERM. Returns its output and its data.
     pub(crate) fn end(self) -> (Finished, Arc<TempDir>) {
         let Self { process, data, .. } = self;
         process.terminate();
@@ -118,8 +118,8 @@ impl Hub {
                 return found;
             }
             assert!(Instant::now() < until, "no {what} in {rooms:?}\n{}", self.process.stderr());
-            // The rate limit is 50 requests per second and host.
-            thread::sleep(Duration::from_millis(25));
+            // The rate limit is 50 requests per second and host, and `found` may send a second one.
+            thread::sleep(Duration::from_millis(50));
         }
     }
 
@@ -138,7 +138,7 @@ impl Hub {
         self.await_room(room, |room| room["players"].as_array().is_some_and(|players| players.len() == count));
     }
 
-    /// At least `count`, oldest first.
+    /// Waits for at least `count` matches, and returns them oldest first.
     pub(crate) fn matches(&self, count: usize) -> Vec<Value> {
         self.wait("stored matches", |_| {
             let mut matches = self.json("/api/matches?limit=100")["matches"].as_array().unwrap().clone();
@@ -185,7 +185,7 @@ impl Hub {
         browser
     }
 
-    /// To the seat of a token.
+    /// Opens a socket to the seat of a token.
     pub(crate) fn come_back(&self, room: &Value, token: &str) -> Browser {
         self.enter_as(room, &serde_json::json!({ "seat": token }))
     }

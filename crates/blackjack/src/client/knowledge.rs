@@ -131,7 +131,7 @@ impl Knowledge {
         }
     }
 
-    /// On an error the state is unchanged.
+    /// If this fails, the state is unchanged.
     pub(super) fn apply(&mut self, message: DealerMessage) -> Result<Event, OutOfPlace> {
         let (meaning, anomaly) = match (message, self.phase) {
             (got, Phase::Over) => return Err(OutOfPlace { got, expected: Phase::Over.expected() }),

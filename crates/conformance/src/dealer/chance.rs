@@ -321,7 +321,7 @@ impl Shuffles {
         self.all().into_iter().map(|(_, _, bias)| bias).fold(0.0, f64::max)
     }
 
-    // With the deviation in standard deviations.
+    // Each rule with its finding and the deviation in standard deviations.
     fn all(&self) -> [(&'static Rule, String, f64); 5] {
         let Self { deals, draws, again, .. } = self;
         let places = self.places.values().map(Counts::squares);
@@ -392,7 +392,7 @@ impl Finals {
 
 /// The totals of a dealer that stands on a soft 17, and of one that draws, given all other cards seen.
 pub(super) fn finals(upcard: Card, seen: &[Card]) -> (Finals, Finals) {
-    // By value. An ace counts 11.
+    // The remaining cards by value; an ace counts 11.
     let mut left = [0_u8; 12];
     for card in Card::all().filter(|card| *card != upcard && !seen.contains(card)) {
         if let Some(count) = left.get_mut(usize::from(card.value())) {

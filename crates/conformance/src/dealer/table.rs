@@ -33,7 +33,7 @@ const LOOK: u32 = 128;
 const PATIENT: u32 = 12;
 /// Rounds in which repeated deals are counted.
 const RECENT: u32 = 20;
-/// A shuffled deck never repeats so many cards in rounds that begin with the cards of the round before.
+/// A shuffled deck never repeats this number of cards in rounds that begin with the cards of the round before.
 const SUSPICIOUS: usize = 9;
 
 pub(super) struct Table {

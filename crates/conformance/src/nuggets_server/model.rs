@@ -362,7 +362,7 @@ pub(super) const CLOSET: &str = "\
 +----------+
 ";
 
-/// Its DISPLAY nearly fills a datagram.
+/// A map whose DISPLAY nearly fills a datagram.
 pub(super) fn large_map() -> String {
     let wall = format!("+{}+\n", "-".repeat(398));
     let row = format!("|{}|\n", ".".repeat(398));

@@ -260,7 +260,7 @@ fn watcher(game: &mut Game<'_>, rule: &'static Rule) -> Option<usize> {
 }
 
 fn watch_large(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
-    // Its messages break no other rule.
+    // Messages of this scenario break no other rule.
     game.is_strict = false;
     game.unwatched(&map.grid);
     let watcher = game.open_client()?;

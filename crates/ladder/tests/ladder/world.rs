@@ -22,7 +22,7 @@ const SCALE: f64 = 236.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
     Sound,
-    /// Once in about this many requests.
+    /// Hangs once in about this number of requests.
     Hangs(u32),
     /// Disconnects in one of this many matches.
     Crashes(u32),

@@ -102,7 +102,7 @@ pub(super) enum Symbol {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Duel {
     pub(super) rules: Rules,
-    /// Of the first and the second player.
+    /// The outcomes of the first and the second player.
     pub(super) outcomes: [Option<Outcome>; 2],
     /// 1 or 2; the other player has set the code.
     pub(super) guesser: usize,

@@ -449,7 +449,7 @@ const TIP: [&str; 2] = [
 
 const TITLE_WIDTH: usize = " THE MASTERMIND ".len();
 const KEYS: &str = " ? keys ";
-/// From the longest form to the shortest.
+/// Keys after a game, from the longest form to the shortest.
 const AGAIN: [&str; 2] = [" ENTER plays again   ESC menu   Q quits ", " ENTER again  Q quit "];
 
 impl View<'_> {

@@ -113,7 +113,7 @@ impl Logs {
         Err(self.stream.away(&what, "other nodes keep appending to it"))
     }
 
-    // With `removes`, earlier records become unreadable.
+    // Raises the fence. If `removes` is set, earlier records become unreadable.
     async fn open(&self, name: &Name, fence: Fence, removes: bool) -> Result<Appended, MeshError> {
         let what = format!("open {}.{name}", self.bounds.name);
         for _ in 0..ATTEMPTS {

@@ -45,7 +45,7 @@ pub(super) struct Machine {
     pub(super) process: Option<Process>,
     /// Whether it never returns.
     pub(super) is_lost: bool,
-    /// Its program has no separate heartbeats.
+    /// Whether its version has no separate heartbeats.
     pub(super) is_former: bool,
 }
 

@@ -118,7 +118,7 @@ impl Oracle {
         );
     }
 
-    /// Once for each match, as `store` does.
+    /// Stores a result in the database, once for each match, as `store` does.
     pub(super) fn commit(&mut self, id: &Name) {
         self.committed.insert(id.clone(), 1);
     }

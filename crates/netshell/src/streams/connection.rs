@@ -280,7 +280,7 @@ impl<S: ByteStream> Connection<S> {
         Ok(closing || self.paused || self.unfinished.is_some() || self.queue.catches_up())
     }
 
-    /// At shutdown. Returns whether everything is written.
+    /// At shutdown, writes the queue and closes the sending half. Returns whether that is done.
     pub(super) fn finish(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> bool {
         if self.state == State::Finished {
             return true;

@@ -35,12 +35,12 @@ pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
 /// See [`MAX_STALL`].
 pub(crate) const PROGRESS: usize = 64 << 10;
 
-/// Per write call.
+/// Slices passed to one write call.
 const SLICES: usize = 32;
 /// Bytes written to one connection before others are served.
 const BURST: usize = 64 << 10;
 
-/// From the position of the slowest connection.
+/// The broadcast messages, from the position of the slowest connection.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcasts {
     // Each with the cumulative cost up to and including it.

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Cost {
-    /// Of the server, for each move.
+    /// Processor time of the server for each move.
     pub(crate) cpu: Duration,
     /// From sending a key until the last client has its DISPLAY, ascending.
     pub(crate) latencies: Vec<Duration>,

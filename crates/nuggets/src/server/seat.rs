@@ -249,7 +249,7 @@ impl Server {
         }
     }
 
-    // With or without a seat.
+    // Sends a peer a QUIT with the reason and removes it, with or without a seat.
     pub(super) fn dismiss_peer(&mut self, now: Time, peer: PeerId, text: &str, out: &mut Outbox) {
         let why = Departure::Dismissed(text.to_string());
         match self.seats.get(&peer).map(|seat| seat.role) {

@@ -37,7 +37,7 @@ pub struct State {
     start: Start,
     game: GameState,
     visited: Vec<Spots>,
-    // In the order of their peers.
+    // In the order of their peer numbers.
     seats: Vec<Seat>,
     strangers: Vec<(PeerId, Stranger)>,
     quitters: BTreeSet<String>,

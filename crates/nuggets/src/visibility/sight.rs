@@ -26,7 +26,7 @@ struct Band {
 /// Rooms are boxes, so most sights are a few bands of one or two stretches, regardless of the size of the room.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sight {
-    /// Of a row, with its newline.
+    /// The length of a row with its newline.
     width: u16,
     bands: Box<[Band]>,
     stretches: Box<[Stretch]>,

@@ -118,7 +118,7 @@ impl TestRoom {
         outputs
     }
 
-    /// To and fro, `times` times.
+    /// Runs to and fro `times` times.
     pub(crate) fn runs(&mut self, peer: u64, link: Link, times: usize) -> impl Iterator<Item = Vec<Output>> {
         (0..times).map(move |turn| self.send(peer, link, [b"KEY H", b"KEY L"][turn % 2]))
     }

@@ -134,7 +134,7 @@ fn draw_mean(picture: &mut Picture, series: &Series, plot: &Plot) {
     });
 }
 
-// With a white edge.
+// Draws a mark with a white edge.
 fn mark(picture: &mut Picture, way: ExploreKind, (x, y): Point) {
     let (fill, edge) = (colour(way), Pen::new(WHITE, 1.5));
     match way {

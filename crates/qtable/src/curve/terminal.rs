@@ -169,7 +169,7 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// With a unit, as in `20 k`.
+/// A number of rounds with a unit, as in `20 k`.
 fn label(rounds: u64) -> String {
     let (unit, name) = match rounds {
         0..1_000 => return rounds.to_string(),
@@ -192,7 +192,7 @@ const fn colour(way: ExploreKind) -> Color {
     }
 }
 
-/// Without trailing blanks.
+/// A row of the buffer without trailing blanks, optionally with colours.
 fn line(buffer: &Buffer, row: u16, colours: bool) -> String {
     let (mut text, mut now) = (String::new(), Color::Reset);
     let cells: Vec<_> = (0..buffer.area.width).map(|column| &buffer[(column, row)]).collect();

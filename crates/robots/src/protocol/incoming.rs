@@ -39,7 +39,7 @@ impl MessageDecoder for ServerDecoder {
 /// The location of a message in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessagePosition {
-    /// From 1.
+    /// Counted from 1.
     pub number: u64,
     /// Offset of its first byte, from 0.
     pub start: u64,

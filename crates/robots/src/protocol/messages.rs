@@ -23,7 +23,7 @@ pub const MAX_PICTURE_ITEMS: u32 = 65_507;
 pub struct PlayerId(pub u8);
 
 impl PlayerId {
-    /// From 0.
+    /// All values, counted from 0.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..=u8::MAX).map(Self)
     }
@@ -68,7 +68,7 @@ pub struct Parameters {
     pub size_y: u16,
     /// Turns after turn 0.
     pub game_length: u16,
-    /// Of an explosion's arms, in fields.
+    /// The length of an explosion's arms, in fields.
     pub explosion_radius: u16,
     /// From the placing of a bomb to its explosion.
     pub bomb_timer: u16,

@@ -219,7 +219,7 @@ pub enum PartError {
     NotUtf8 {
         /// Offset of the first invalid byte.
         at: usize,
-        /// That byte.
+        /// The wrong byte.
         byte: u8,
         /// The role of the text.
         label: Label,

@@ -254,7 +254,7 @@ fn drain(buffer: &mut BytesMut, decode: Take) -> (Vec<ClientMessage>, Result<(),
     }
 }
 
-/// Without actions followed by another action.
+/// Omits actions that another action follows.
 fn last_of_runs(messages: Vec<ClientMessage>) -> Vec<ClientMessage> {
     let mut merged: Vec<ClientMessage> = vec![];
     for message in messages {

@@ -89,7 +89,7 @@ struct Connection {
 pub(crate) struct Table {
     pub(crate) server: Server,
     pub(crate) now: Time,
-    /// Those published to observers.
+    /// Events that were published to observers.
     pub(crate) events: Vec<GameEvent>,
     connections: BTreeMap<PeerId, Connection>,
     next_peer: u64,
@@ -128,7 +128,7 @@ impl Table {
         peer
     }
 
-    /// Also requests a refresh.
+    /// Restarts a client, which requests a refresh.
     pub(crate) fn restart_client(&mut self, name: &str) -> Vec<Effect> {
         let peer = self.reset_client(name);
         self.input(Input::Refresh { peer })

@@ -7,7 +7,7 @@ use robots::ClientMessage;
 
 use crate::table::{Table, alone, config, text};
 
-/// On a board without blocks.
+/// A table with robots in the corner of a board without blocks.
 fn corner() -> Table {
     let mut config = config();
     config.seed = 0;

@@ -29,7 +29,7 @@ fn same(one: &[String], other: &[String]) {
     assert!(differ.is_none() && one.len() == other.len(), "{differ:?}, {} and {} rows", one.len(), other.len());
 }
 
-/// With a value in each column.
+/// A database with a value in each column.
 async fn filled(path: &Path) -> Store {
     let store = Store::file(path).unwrap();
     store.prepare().await.unwrap();

@@ -38,7 +38,7 @@ fn refuse(mut stream: TcpStream, code: &str, message: &str) {
     stream.write_all(&[b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat()).unwrap();
 }
 
-/// With the messages of its sources.
+/// The message of an error with those of its sources.
 fn text_of(error: &StoreError) -> String {
     let (mut text, mut next) = (error.to_string(), std::error::Error::source(error));
     while let Some(cause) = next {

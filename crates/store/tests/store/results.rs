@@ -187,7 +187,7 @@ async fn name_that_resembles_a_taken_one_is_rejected() {
         store.mark_name_used("Bill").await.unwrap();
         let like_bill = Claim::Resembles(Some("Bill".into()));
         assert_eq!(store.claim("Bi1l", &[2; 32], 9).await.unwrap(), like_bill);
-        // Of one script, and visually identical.
+        // These letters belong to one script, and look the same.
         assert_eq!(store.claim("\u{441}\u{43e}\u{440}\u{430}", &[1; 32], 10).await.unwrap(), Claim::Own);
         assert_eq!(store.claim("copa", &[2; 32], 11).await.unwrap(), Claim::Resembles(None));
         assert_eq!(store.claim("Billy", &[2; 32], 12).await.unwrap(), Claim::Own);

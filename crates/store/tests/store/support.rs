@@ -40,14 +40,14 @@ pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)
     execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
 }
 
-/// Without the crate.
+/// Changes a database without the crate.
 pub(crate) async fn change(path: &Path, text: &str) {
     let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
     connection.execute(AssertSqlSafe(text.to_owned())).await.unwrap();
     connection.close().await.unwrap();
 }
 
-/// At a separate host.
+/// An entry of a player at a separate host.
 pub(crate) fn entry(rank: u32, name: &str, score: i64) -> MatchPlayer {
     MatchPlayer {
         rank,
@@ -60,7 +60,7 @@ pub(crate) fn entry(rank: u32, name: &str, score: i64) -> MatchPlayer {
     }
 }
 
-/// For all time.
+/// The board of a game for all time.
 pub(crate) const fn board(game: &str) -> Board<'_> {
     Board { game, class: "main", season: ALL_TIME }
 }
@@ -73,7 +73,7 @@ pub(crate) async fn leaders_on(store: &Store, board: Board<'_>, order: Order) ->
     all
 }
 
-/// By rating.
+/// The leaders of a game, sorted by rating.
 pub(crate) async fn leaders(store: &Store, game: &str) -> Vec<Leader> {
     leaders_on(store, board(game), Order::Rating).await
 }

@@ -7,7 +7,7 @@ use netshell::Observer;
 pub(super) enum RecordedEvent {
     Connected(PeerId, Role, String),
     Status(Status),
-    /// With the address of the peer concerned.
+    /// An event with the address of the peer concerned.
     Event(GameEvent, Option<String>),
     /// Bytes that are not a message.
     Malformed(PeerId, String, DecodeError),

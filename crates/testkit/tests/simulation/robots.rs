@@ -64,7 +64,7 @@ impl Received {
     }
 }
 
-/// Without a bot it only watches.
+/// A client, which only watches if it has no bot.
 #[derive(Debug)]
 pub(super) struct Robot {
     client: Client,

@@ -98,7 +98,7 @@ pub(super) enum Order {
     Play(Box<Table>),
     /// It is disconnected for this reason.
     Away(String),
-    /// Its room is closed.
+    /// The room of the match is closed.
     Over,
 }
 

@@ -4,7 +4,7 @@ use std::{env, fs, path::Path};
 
 use serde_json::Value;
 
-/// With `WRITE_VECTORS`, writes the file first.
+/// If `WRITE_VECTORS` is set, writes the file first.
 #[track_caller]
 pub(crate) fn check(game: &str, vectors: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../arcade/web/test/vectors/{game}.json"));

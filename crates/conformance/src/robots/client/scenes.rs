@@ -20,7 +20,7 @@ use crate::{
     rule::Rule,
 };
 
-/// With the client's message for each input.
+/// The inputs of a GUI, the client's messages for them, and the rules that require these messages.
 const INPUTS: [(&[u8], &[u8], &str, &Rule); 6] = [
     (&[0], &[1], "PlaceBomb", &FORWARDED),
     (&[1], &[2], "PlaceBlock", &FORWARDED),

@@ -18,7 +18,7 @@ pub(super) fn parameters(players: u8, size: (u16, u16), length: u16, radius: u16
     })
 }
 
-/// With various names, including an empty one.
+/// Players with various names, one of which is empty.
 pub(super) fn players(count: u8) -> anyhow::Result<Vec<Player>> {
     let names = ["", "Ann", "Żółć!", "Ann"];
     (0..count)

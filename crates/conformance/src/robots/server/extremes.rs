@@ -33,7 +33,7 @@ pub(super) fn wide_blast(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.pass(2, &WIDE_BLAST)
 }
 
-/// With these seeds each draw is 0.
+/// Plays with seeds for which each draw is 0.
 pub(super) fn seed_zero(context: &Context<'_>, judge: &mut Judge) -> Played {
     for seed in [0, 2_147_483_647] {
         start_game(context, judge, Setup { seed, blocks: 3, size: (9, 9), ..row(context, 9) })?.turn(&SEED_ZERO)?;

@@ -81,7 +81,7 @@ impl Context<'_> {
         Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
-    /// Without the option for the seed.
+    /// Starts a server without the option for the seed.
     pub(super) fn host_without_seed(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {
         let port = free_tcp_port()?;
         let mut values = setup.values(&port.to_string());
