@@ -8,12 +8,9 @@ use std::collections::BTreeSet;
 use conformance::{Outcome, Plan, Report, Seed, TESTERS, Tester, Verdict};
 
 use crate::{
-    references::{python, run, run_with, tester},
+    references::{LESS, PATIENCE, python, run, run_with, tester},
     support::{only, plan, side_by_side},
 };
-
-/// In milliseconds.
-const PATIENCE: u64 = 20_000;
 
 const DEALER: &str = "dealer";
 const NUGGETS_SERVER: &str = "nuggets-server";
@@ -22,8 +19,8 @@ const ROBOTS_SERVER: &str = "robots-server";
 const ROBOTS_CLIENT: &str = "robots-client";
 const TEXT_GAME: &str = "mastermind-text";
 
-fn with_rules(kind: &str, rules: &str) -> Plan {
-    Plan { only: Some(only(tester(kind), rules.split(' '))), ..plan(PATIENCE) }
+fn with_rules(kind: &str, rules: &str, patience: u64) -> Plan {
+    Plan { only: Some(only(tester(kind), rules.split(' '))), ..plan(patience) }
 }
 
 fn with_verdict(report: &Report, verdict: Verdict) -> BTreeSet<&str> {
@@ -36,7 +33,8 @@ type Case = (&'static str, &'static str, &'static str);
 // All other rules pass.
 fn break_only_their_rules(kind: &str, cases: &[Case]) {
     side_by_side(cases, |(fault, rules, broken)| {
-        let report = run_with(kind, fault, &with_rules(kind, rules));
+        let patience = if broken.is_empty() { PATIENCE } else { LESS };
+        let report = run_with(kind, fault, &with_rules(kind, rules, patience));
         assert_eq!(with_verdict(&report, Verdict::Failed), broken.split_whitespace().collect(), "{fault}: {report}");
         assert_eq!(with_verdict(&report, Verdict::NotTested), BTreeSet::new(), "{fault}: {report}");
     });
@@ -45,7 +43,7 @@ fn break_only_their_rules(kind: &str, cases: &[Case]) {
 // Each fault breaks the first of its rules. The remaining rules pass or are not tested because of it.
 fn break_only_the_first_rule(kind: &str, cases: &[(&str, &str)]) {
     side_by_side(cases, |(fault, rules)| {
-        let report = run_with(kind, fault, &with_rules(kind, rules));
+        let report = run_with(kind, fault, &with_rules(kind, rules, LESS));
         assert_eq!(report.failed(), rules.split(' ').take(1).collect::<Vec<_>>(), "{fault}: {report}");
     });
 }
@@ -114,7 +112,7 @@ fn untested_rules_name_the_rule_that_prevented_the_test() {
         (NUGGETS_SERVER, "walks-through-players", "swap pushed-player", ("pushed-player", "because swap failed")),
     ];
     side_by_side(expected, |(kind, fault, rules, (untested, why))| {
-        let report = run_with(kind, fault, &with_rules(kind, rules));
+        let report = run_with(kind, fault, &with_rules(kind, rules, LESS));
         assert_eq!(report.failed(), rules.split(' ').take(1).collect::<Vec<_>>(), "{fault}: {report}");
         assert_eq!(report.finding(untested).unwrap().why, why, "{fault}: {report}");
     });
@@ -186,14 +184,14 @@ fn nuggets_servers_break_only_their_own_rules() {
 #[test]
 fn announced_port_without_socket_is_reported() {
     let code = "import time; print('waiting at port 4242', flush=True); time.sleep(100)";
-    let report = python(NUGGETS_SERVER, code, &with_rules(NUGGETS_SERVER, "announces-port"));
+    let report = python(NUGGETS_SERVER, code, &with_rules(NUGGETS_SERVER, "announces-port", LESS));
     assert_eq!(report.verdict("announces-port"), Some(Verdict::Failed), "{report}");
     assert!(report.to_string().contains("received 4242, but the server listens on no UDP port"), "{report}");
 }
 
 #[test]
 fn sight_through_passages_breaks_the_passage_rule() {
-    let mut plan = with_rules(NUGGETS_SERVER, "sight passage-sight full-game");
+    let mut plan = with_rules(NUGGETS_SERVER, "sight passage-sight full-game", PATIENCE);
     // With this seed, the player that sees too much is in a room.
     plan.options.seed = Seed::Number(2);
     let report = run_with(NUGGETS_SERVER, "players-let-sight-through", &plan);

@@ -32,9 +32,9 @@ const PROGRAMS: [(&str, &str, &str); 9] = [
 ];
 
 /// In milliseconds. Only missing messages use it up.
-const PATIENCE: u64 = 20_000;
+pub(crate) const PATIENCE: u64 = 20_000;
 /// In milliseconds. Each scenario waits this long for a missing message.
-const LESS: u64 = 8_000;
+pub(crate) const LESS: u64 = 8_000;
 /// The number of parallel tests, which mostly wait.
 const AT_ONCE: usize = 6;
 
