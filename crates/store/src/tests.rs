@@ -1,12 +1,7 @@
 //! Each statement uses an index and is fast. The tests run on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a
 //! server, on PostgreSQL.
 
-use std::{
-    collections::BTreeMap,
-    fmt::Debug,
-    sync::{Arc, Mutex},
-    time::Instant,
-};
+use std::{cell::RefCell, collections::BTreeMap, fmt::Debug, sync::Once, time::Instant};
 
 use testkit::TempDir;
 use tokio::time::{pause, resume};
@@ -14,7 +9,7 @@ use tracing::{
     Event, Metadata, Subscriber, callsite,
     field::{Field, Visit},
     span::{Attributes, Id, Record},
-    subscriber::set_default,
+    subscriber::set_global_default,
 };
 
 use crate::{
@@ -151,13 +146,25 @@ impl Visit for Statement {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-#[derive(Debug, Clone, Default)]
-struct Recorder(Arc<Mutex<Vec<Statement>>>);
+thread_local! {
+    static RECORDED: RefCell<Vec<Statement>> = const { RefCell::new(Vec::new()) };
+}
 
-impl Recorder {
-    fn take(&self) -> Vec<Statement> {
-        std::mem::take(&mut *self.0.lock().unwrap())
-    }
+/// Keeps the statements of each thread.
+///
+/// It serves all threads, since a callsite that is first used on a thread without a subscriber stays disabled for all.
+struct Recorder;
+
+/// The statements that `usage` executes on this thread.
+async fn recorded(usage: impl Future<Output = ()>) -> Vec<Statement> {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        set_global_default(Recorder).unwrap();
+        callsite::rebuild_interest_cache();
+    });
+    RECORDED.take();
+    usage.await;
+    RECORDED.take()
 }
 
 impl Subscriber for Recorder {
@@ -176,7 +183,7 @@ impl Subscriber for Recorder {
     fn event(&self, event: &Event<'_>) {
         let mut statement = Statement::default();
         event.record(&mut statement);
-        self.0.lock().unwrap().push(statement);
+        RECORDED.with_borrow_mut(|statements| statements.push(statement));
     }
 
     fn enter(&self, _: &Id) {}
@@ -185,12 +192,7 @@ impl Subscriber for Recorder {
 }
 
 async fn statements(store: &Store) -> Vec<Statement> {
-    let recorder = Recorder::default();
-    let _log = set_default(recorder.clone());
-    // A thread without a recorder that registered the statement meanwhile has disabled it.
-    callsite::rebuild_interest_cache();
-    use_all(store).await;
-    recorder.take()
+    recorded(use_all(store)).await
 }
 
 #[tokio::test]
@@ -317,11 +319,11 @@ async fn queries_on_200_000_matches_read_few_rows() {
     let queries = statements(&store).await.into_iter().filter(|statement| statement.text.starts_with("SELECT"));
     let slowest = queries.max_by_key(|statement| statement.checks).unwrap();
     assert!(slowest.checks <= MOST, "{slowest:?}");
-    let recorder = Recorder::default();
-    let _log = set_default(recorder.clone());
-    let count = store.row("SELECT COUNT(*) FROM players WHERE score = 1", &[]).await.unwrap().unwrap();
-    assert!(count.integer(0).unwrap() > 2 * i64::from(MANY));
-    assert!(recorder.take()[0].checks > MOST);
+    let counted = recorded(async {
+        let count = store.row("SELECT COUNT(*) FROM players WHERE score = 1", &[]).await.unwrap().unwrap();
+        assert!(count.integer(0).unwrap() > 2 * i64::from(MANY));
+    });
+    assert!(counted.await[0].checks > MOST);
 }
 
 #[tokio::test]
