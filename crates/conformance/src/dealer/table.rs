@@ -89,15 +89,22 @@ impl Table {
         self.results(judge, round)
     }
 
-    /// Stops when it is clear which rules the dealer keeps, at most until the second time. After the first one only a
-    /// soft 17 is waited for.
-    pub(super) fn play_on(&mut self, judge: &mut Judge, rounds: u32, (by, latest): (Instant, Instant)) -> Played {
+    /// Stops when it is clear which rules the dealer keeps, at the latest at the second time. After the first one, a fast
+    /// dealer continues for a soft 17, and a slow one while `lacks_events` is true.
+    pub(super) fn play_on(
+        &mut self,
+        judge: &mut Judge,
+        rounds: u32,
+        (by, latest): (Instant, Instant),
+        lacks_events: impl Fn(&Events) -> bool,
+    ) -> Played {
         let mut fastest = Duration::MAX;
         for round in 0..rounds {
             let start = Instant::now();
             let is_clear = round % LOOK == 0 && self.chance.is_clear();
-            // It does not play enough rounds to show a soft 17.
-            let is_late = start >= if self.chance.is_open() && fastest < SLOW { latest } else { by };
+            // A slow dealer does not play enough rounds to show a soft 17.
+            let continues = if fastest < SLOW { self.chance.is_open() } else { lacks_events(&self.events) };
+            let is_late = start >= if continues { latest } else { by };
             if is_clear || is_late || !self.deal(judge, round, rounds)? {
                 return Ok(());
             }
