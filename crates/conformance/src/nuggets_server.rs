@@ -136,10 +136,9 @@ impl Subject<'_> {
         Ok(found.is_some())
     }
 
-    // The server's port, or else the first number. A user can read it even without a line feed. Other programs may slow
-    // down the start of a server.
+    // The server's port, or else the first number. A user can read it even without a line feed.
     fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
-        let mut by = self.options.deadline() + self.options.patience;
+        let mut by = self.options.start_deadline();
         let mut is_listening = false;
         let mut printed = Vec::new();
         loop {
@@ -167,7 +166,7 @@ impl Subject<'_> {
 
     // The port of the only socket, or else the first number that the server writes, which may be late.
     fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
-        let by = self.options.deadline() + 3 * self.options.patience;
+        let by = self.options.start_deadline();
         let mut printed = None;
         loop {
             while let Some(line) = run.line(Instant::now() + POLL) {

@@ -22,6 +22,8 @@ pub const USUAL_SEED: u32 = 2021;
 
 /// The generators of the games accept seeds from 1 to this number.
 const SEEDS: u64 = 2_147_483_646;
+/// How many times the patience a program may take to start.
+const START: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
@@ -52,6 +54,11 @@ impl Default for Options {
 impl Options {
     pub fn deadline(&self) -> Instant {
         Instant::now() + self.patience
+    }
+
+    /// For a program that was just started: other programs may slow down its start.
+    pub fn start_deadline(&self) -> Instant {
+        Instant::now() + START * self.patience
     }
 
     /// From 1 to 2147483646. With the usual seed, it is `usual`.

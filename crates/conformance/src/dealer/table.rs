@@ -490,7 +490,7 @@ pub(super) struct Seat {
 impl Seat {
     pub(super) fn connect(judge: &mut Judge, dealer: &mut Dealer, number: usize) -> Played<Self> {
         let Dealer { run, address, options } = dealer;
-        let opened = Connection::to_server(&mut **run, *address, options.deadline());
+        let opened = Connection::to_server(&mut **run, *address, options.start_deadline());
         let opened = opened.map_err(|error| {
             format!("expected a connection to {address}, but connecting failed: {error}{}", run.exit_clause())
         });

@@ -90,7 +90,7 @@ impl TestDealer {
         let JoinArguments { name, host, .. } = call;
         let values = [("name", name.to_owned()), ("host", host.to_owned()), ("port", port.to_string())];
         let mut run = judge.start(launcher, &values)?;
-        let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
+        let Some(connection) = Connection::accept(&listener, &mut *run, options.start_deadline())? else {
             let ended = run.exit_clause();
             return judge.broken(call.rule, || format!("expected a connection to {host}:{port}, received none{ended}"));
         };

@@ -84,7 +84,7 @@ impl Host {
             ("games", GAMES.to_string()),
         ];
         let mut run = judge.start(launcher, &values)?;
-        let Some(connection) = Connection::accept(&listener, &mut *run, options.deadline())? else {
+        let Some(connection) = Connection::accept(&listener, &mut *run, options.start_deadline())? else {
             let ended = run.exit_clause();
             return judge.broken(&JOINS, || format!("expected a connection to 127.0.0.1:{port}, received none{ended}"));
         };

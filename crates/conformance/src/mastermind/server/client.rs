@@ -38,7 +38,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn connect(judge: &mut Judge, server: &mut Server) -> Played<Self> {
         let Server { run, address, options, clients } = server;
-        let opened = Connection::to_server(&mut **run, *address, options.deadline());
+        let opened = Connection::to_server(&mut **run, *address, options.start_deadline());
         let opened = opened.map_err(|error| {
             format!("expected a connection to {address}, but connecting failed: {error}{}", run.exit_clause())
         });

@@ -155,14 +155,13 @@ impl<'a> Session<'a> {
         let port = free_udp_port()?.to_string();
         let values = [("gui", to), ("name", command_line.name.to_owned()), ("port", port), ("server", server)];
         let mut run = context.launcher.start(&values)?;
-        let by = context.options.deadline();
-        let Some(mut server) = Connection::accept(&listener, &mut *run, by)? else {
+        let Some(mut server) = Connection::accept(&listener, &mut *run, context.options.start_deadline())? else {
             return Ok(Err(format!("{spelling}: expected a connection, received none{}", run.exit_clause())));
         };
         for message in messages {
             server.send(&encoded(message));
         }
-        Ok(Ok(datagram(&gui, &mut *run, by).is_some()))
+        Ok(Ok(datagram(&gui, &mut *run, context.options.deadline()).is_some()))
     }
 
     pub(super) fn launch_with_gui(
@@ -180,8 +179,11 @@ impl<'a> Session<'a> {
         let mut run =
             if command_line.crash_counts { context.start(judge, &values)? } else { context.launcher.start(&values)? };
         // The first scenario has already shown that the client waits for its first input.
-        let patience = if judge.has_failed(&CONNECTS) { RETRY_INTERVAL } else { context.options.patience };
-        let mut server = Connection::accept(&listener, &mut *run, Instant::now() + patience)?;
+        let by = match judge.has_failed(&CONNECTS) {
+            true => Instant::now() + RETRY_INTERVAL,
+            false => context.options.start_deadline(),
+        };
+        let mut server = Connection::accept(&listener, &mut *run, by)?;
         if server.is_none() && run.exit(Instant::now()).is_none() {
             judge.check(&CONNECTS, false, || "expected a connection before the first input, received none".to_owned());
             gui.send_to(&[0], (CommandLine::address(USUAL.gui), port))?;

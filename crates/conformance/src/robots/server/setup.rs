@@ -17,6 +17,7 @@ use crate::{
     robots::{context::Context, show},
     rule::Rule,
     sockets,
+    tester::Options,
 };
 
 /// How often to check whether the server has read the sent data, and how long it may take to play it.
@@ -118,7 +119,7 @@ impl Context<'_> {
     /// Does not check what the server sends.
     pub(super) fn connect_unchecked(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Client> {
         let rule = self.attributed(judge, host.missing_service(&LISTENS));
-        let opened = host.open(self.options.patience);
+        let opened = host.open(&self.options);
         let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
             Some(exit) => format!("{label}: expected a connection, but the server ended with {exit}"),
             None => format!("{label}: expected a connection to {}, but connecting failed: {error}", host.address),
@@ -171,13 +172,14 @@ impl Host {
     }
 
     /// Over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
-    fn open(&mut self, patience: Duration) -> io::Result<(Connection, bool)> {
-        let opened = Connection::to_server(&mut *self.run, self.address, Instant::now() + patience);
+    fn open(&mut self, options: &Options) -> io::Result<(Connection, bool)> {
+        let by = if self.has_served { options.deadline() } else { options.start_deadline() };
+        let opened = Connection::to_server(&mut *self.run, self.address, by);
         if opened.is_ok() || self.run.exit(Instant::now()).is_some() {
             return opened.map(|connection| (connection, true));
         }
         let six = SocketAddr::from((Ipv6Addr::LOCALHOST, self.address.port()));
-        let connection = Connection::once(six, patience)?;
+        let connection = Connection::once(six, options.patience)?;
         self.address = six;
         Ok((connection, false))
     }
