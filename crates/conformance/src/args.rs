@@ -196,7 +196,7 @@ impl LimitArgs {
         Ok(limits)
     }
 
-    /// No other thread may run yet.
+    /// Must be called before any other thread is started.
     pub(crate) fn confine(&self) {
         if !self.network {
             conformance::confine();

@@ -1,4 +1,4 @@
-//! Tests what a whole class has handed in.
+//! Tests the submissions of a whole class.
 
 mod student;
 mod table;
@@ -215,7 +215,7 @@ impl<'a> ClassTest<'a> {
         done.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // The previous result if it still holds, or a new one. `None` if the test was stopped.
+    // Returns the previous result if it is still valid, or else a new one; `None` if the test was stopped.
     fn graded(&self, student: &Student, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let path = self.result(&student.name);
         let old = Grade::load(&path);
@@ -268,7 +268,7 @@ impl<'a> ClassTest<'a> {
         self.args.kind.rules.iter().copied().filter(is_meant)
     }
 
-    /// Without a secret, they are the same for all students.
+    /// Without a secret, the options are the same for all students.
     fn options(&self, student: &str) -> Options {
         let seed = self.secret.as_ref().map_or(self.options.seed, |secret| secret.seed(student));
         Options { seed, ..self.options }
@@ -303,7 +303,7 @@ impl<'a> ClassTest<'a> {
     fn test_in(&self, folder: &Path, student: &Student, key: &str, stop: &AtomicBool) -> anyhow::Result<Option<Grade>> {
         let name = &student.name;
         if let Err(error) = student.copy(folder) {
-            // No key, so that the next run retries: the disk may have been full.
+            // The key is empty, so the next run retries: the disk may have been full.
             return self.untested(name, "", "not readable", vec![format!("{error:#}")]).map(Some);
         }
         if let Some(build) = &self.args.build
@@ -327,7 +327,7 @@ impl<'a> ClassTest<'a> {
         for (ending, format) in [("txt", Format::Text), ("html", Format::Html), ("json", Format::Json)] {
             self.write(name, ending, &report.write(format))?;
         }
-        // It may not occur again in the next run.
+        // An unfinished test is not stored, so the next run retries.
         Ok(Some(Grade::tested(name, key, &report)).filter(|_| report.outcome() != Outcome::Unfinished))
     }
 

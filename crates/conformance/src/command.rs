@@ -32,7 +32,7 @@ pub struct CannotStart {
 }
 
 impl CannotStart {
-    /// Whether the system has no room for another process.
+    /// Whether the error may be temporary: the system is out of processes or memory.
     pub fn is_temporary(&self) -> bool {
         matches!(self.error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory)
     }
@@ -57,8 +57,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Without any placeholder in the command, the arguments in `usual` are appended. `known` are all placeholders; the
-    /// command must contain each of `needed`.
+    /// If the command has no placeholder, the arguments in `usual` are appended. `known` lists all placeholders, and
+    /// `needed` those that the command must contain.
     pub fn new(mut words: Vec<String>, usual: &str, known: &[&str], needed: &[&str]) -> anyhow::Result<Self> {
         if words.is_empty() {
             bail!("missing command: give it after '--'");
@@ -82,12 +82,12 @@ impl Program {
 }
 
 impl Program {
-    /// For commands such as a build command, which may contain braces.
+    /// A command without placeholders, such as a build command, which may contain braces.
     pub fn fixed(words: Vec<String>) -> Self {
         Self { words, limits: Limits::default(), folder: None, terminal: None, is_fixed: true }
     }
 
-    /// They apply only in executables that have [guards](crate::guard()).
+    /// The limits apply only in executables that have [guards](crate::guard()).
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -123,7 +123,7 @@ impl Program {
     }
 }
 
-// Other braces belong to the command.
+// Braces around anything but a name belong to the command.
 fn placeholders(word: &str) -> impl Iterator<Item = &str> {
     let parts = word.split('{').skip(1);
     parts
@@ -137,7 +137,7 @@ impl Launcher for Program {
         let mut words = self.words.iter().filter(|word| placeholders(word).next().is_some());
         match name {
             _ if self.is_fixed => false,
-            // After a shell script, the word would not reach the program.
+            // An additional word after a shell script would not reach the program.
             EXTRA => words.all(|word| !word.contains(char::is_whitespace)),
             _ => words.any(|word| placeholders(word).any(|found| found == name)),
         }
@@ -262,7 +262,7 @@ const MAX_LINE: u64 = 4096;
 const MAX_PARTIAL: usize = 4096;
 /// This number of lines suffices for the stack traces of most languages.
 const ERRORS: usize = 50;
-/// Only processes that an ended program has left behind can still write.
+/// How long to wait for the output of processes that an ended program has left behind.
 const FINAL_OUTPUT: Duration = Duration::from_millis(200);
 
 pub(crate) struct CapturedOutput {
@@ -276,7 +276,7 @@ pub(crate) struct CapturedOutput {
     screen: Option<Mutex<Screen>>,
 }
 
-/// A program that draws a screen or prints a prompt completes no line.
+/// Records output before its line is complete: a screen or a prompt does not end with a line feed.
 struct OutputRecorder<'a, R> {
     from: R,
     captured: &'a CapturedOutput,

@@ -4,11 +4,11 @@ use std::{io, sync::OnceLock};
 
 use crate::limits::Limits;
 
-/// The reason if programs have a network.
+/// `Err` has the reason why programs are still connected to the network.
 static NETWORK: OnceLock<Result<(), String>> = OnceLock::new();
 
-/// Disconnects this process and all programs under test from all networks but loopback, if the system allows it. No
-/// other thread may run yet.
+/// Disconnects this process and all programs under test from all networks but loopback, if the system allows it. Must
+/// be called before any other thread is started.
 pub fn confine() {
     NETWORK.get_or_init(confined);
 }
@@ -35,8 +35,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of loopback only that no other program can reach. Without [`confine`], it is the network of this
-    /// process.
+    /// Creates a network with only loopback that no other program can reach. Without [`confine`], returns the network
+    /// of this process.
     pub fn new() -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if matches!(NETWORK.get(), Some(Ok(()))) {
@@ -54,8 +54,8 @@ impl Network {
         true
     }
 
-    /// In a separate thread, unless the network is that of this process. Sockets, threads and programs that `work`
-    /// creates are in this network too.
+    /// Runs `work` in this network: in a separate thread, unless it is the network of this process. Sockets, threads
+    /// and programs that `work` creates belong to the network.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         #[cfg(target_os = "linux")]
         if let Some(own) = &self.own {

@@ -40,21 +40,21 @@ pub static TESTER: Tester = Tester {
 
 /// A dealer that pauses 50 ms after each message needs about 6 seconds for a game.
 const GAME_ROUNDS: u32 = 12;
-/// Well shuffled decks mostly need at most one.
+/// The maximum number of games until each kind of hand has occurred. Well shuffled decks mostly need at most one.
 const MORE_GAMES: usize = 24;
 /// The number of rounds of a running server is unknown, so additional rounds are not errors.
 const ANY: u32 = u32::MAX;
 
-/// The course's dealers play at most 100,000.
+/// The course's dealers play at most 100,000 rounds.
 const MANY: u32 = 60_000;
-/// For `MANY` rounds if the patience is short. A slow program on a busy machine needs it to show that it stands on a
-/// soft 17.
+/// The minimum time limit for `MANY` rounds. A slow program on a busy machine needs it to show that it stands on a soft
+/// 17.
 const LONGEST: Duration = Duration::from_secs(60);
-/// Between two dealers, so that a generator that is seeded with the time in seconds has another seed.
+/// The pause between two dealers, so that a generator that is seeded with the time in seconds gets another seed.
 const APART: Duration = Duration::from_millis(1100);
-/// Pairs of dealers that start at the same time. On a busy machine a pair may miss its second.
+/// Pairs of dealers that start at the same time. On a busy machine, a pair may start in different seconds.
 const PAIRS: usize = 3;
-/// Players that stop at these totals distinguish the dealer's totals.
+/// Players that stop at different totals reveal the dealer's total.
 const STOPS: [Style; 6] =
     [Style::Until(17), Style::Until(18), Style::Until(19), Style::Modest, Style::Until(20), Style::Until(15)];
 
@@ -557,7 +557,7 @@ fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>)
         thread::sleep(APART.saturating_sub(dealt.elapsed()));
     }
     for _ in 0..PAIRS {
-        // Otherwise one of them may start in the next second.
+        // Start at the beginning of a second, so that both dealers start within it.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         thread::sleep(Duration::from_secs(1).saturating_sub(Duration::from_nanos(now.subsec_nanos().into())));
         let mut tables = Vec::new();
@@ -584,8 +584,8 @@ fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>)
     Ok(())
 }
 
-/// Games until a card allows the player another decision. A dealer that is seeded with the time in seconds deals several
-/// of them alike.
+/// The maximum number of games until the cards let the player decide again. A dealer that is seeded with the time in
+/// seconds repeats its cards in some of them.
 const ATTEMPTS: usize = 24;
 
 const OFFENCES: &[(&str, &[u8])] = &[
@@ -705,12 +705,12 @@ fn taken(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// One player breaks the protocol in the first round.
+/// The number of rounds of a game in which one player breaks the protocol in the first.
 const SHORT_GAME: u32 = 2;
-/// In bytes, of a player that sends without end.
+/// The maximum number of bytes that a flooding player sends.
 const FLOOD: usize = 4 << 20;
 static CHUNK: [u8; 1 << 16] = [b'H'; 1 << 16];
-/// How long a dealer may leave these bytes unread.
+/// How long to wait for a dealer that does not read or does not accept connections.
 const STUCK: Duration = Duration::from_millis(200);
 const LATE: usize = 4;
 
@@ -721,7 +721,7 @@ enum When {
     AfterItsTurn,
 }
 
-/// May return the seat to keep it connected.
+/// Breaks the protocol. Returns the seat if its connection stays open.
 type Trouble = fn(Seat) -> Option<Seat>;
 
 fn troubled(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, when: When, trouble: Trouble) -> Played {
@@ -745,7 +745,7 @@ fn troubled(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, when:
     played
 }
 
-// A dealer whose only player has disconnected may exit or wait for another one. A crash would occur soon.
+// Waits briefly for a crash. A dealer whose only player has disconnected may exit or wait for another one.
 fn last_look(dealer: &mut Dealer) {
     dealer.run.exit(Instant::now() + dealer.options.patience / 10);
 }

@@ -35,7 +35,7 @@ static RUNNING: Mutex<BTreeMap<u32, KillHandle>> = Mutex::new(BTreeMap::new());
 pub fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
     let stopped = cmdkit::stop_flag()?;
     let flag = Arc::clone(&stopped);
-    // A separate thread, since the tester waits as long as a program under test is not ended.
+    // In a separate thread, since the tester waits until a program under test has ended.
     thread::Builder::new().name("stop".into()).spawn(move || {
         while !flag.load(Ordering::SeqCst) {
             thread::sleep(POLL);

@@ -111,12 +111,12 @@ fn works(mode: Mode) -> bool {
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
-/// For a guard to end all processes, some of which may constantly start others.
+/// How long a guard may take to end all processes, some of which may keep starting others.
 const LAST: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(1);
 const SIGKILL: i32 = 9;
 
-/// Process ids that programs get in their namespaces.
+/// The number of different process ids that consecutive programs get in their namespaces.
 const VARIED_IDS: u32 = 251;
 static STARTED: AtomicU32 = AtomicU32::new(0);
 

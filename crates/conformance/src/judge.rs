@@ -224,7 +224,7 @@ impl Judge {
         self.exits.iter().any(crashed)
     }
 
-    /// The scenario ended before it could observe the rule.
+    /// Discards the observations of a rule that the scenario could not observe to its end.
     pub(crate) fn retract(&mut self, rule: &Rule) {
         self.notes.remove(rule.id);
     }
@@ -345,8 +345,8 @@ impl Judge {
         Err(Halt::Broken)
     }
 
-    /// Plays a part that differs from other scenarios only by `rule`. A required rule that is broken in no other
-    /// scenario counts as a breach of `rule`, which is decided at the end.
+    /// Plays a part that differs from other scenarios only by `rule`. If this part breaks a required rule that no other
+    /// scenario breaks, the breach counts for `rule`. That is decided at the end.
     pub(crate) fn under(&mut self, rule: &'static Rule, run: impl FnOnce(&mut Self) -> Played) -> Played {
         let mut own = self.child(self.scenario, self.tape.clone());
         let played = run(&mut own);
@@ -377,8 +377,9 @@ impl Judge {
     }
 
     /// Waits for the exit of a program that cannot work; its status must not be 0. A crash breaks the rule about
-    /// crashes instead, unless `rule` is advice or there is none about crashes. Other programs may slow down the start,
-    /// so it gets twice the time unless the rule is broken already. Returns whether the program exited correctly.
+    /// crashes instead, unless `rule` is advice or there is no rule about crashes. Other programs may slow down the
+    /// start, so the program gets twice the time unless `rule` is broken already. Returns whether the program exited
+    /// correctly.
     pub(crate) fn refuses(&mut self, rule: &'static Rule, run: &mut dyn Run, by: Instant, who: &str) -> bool {
         self.is_refusal |= !rule.is_required();
         let more = if self.has_failed(rule) { Duration::ZERO } else { by.saturating_duration_since(Instant::now()) };
@@ -392,7 +393,7 @@ impl Judge {
         exit.is_some_and(|exit| exit.code != Some(0))
     }
 
-    /// A crash then does not also break the rule about crashes.
+    /// The scenario judges crashes itself, so that a crash does not also break the rule about crashes.
     pub(crate) fn judges_crashes(&mut self) {
         self.is_refusal = true;
     }

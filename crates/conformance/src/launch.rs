@@ -84,7 +84,7 @@ fn signal_name(signal: i32) -> Option<&'static str> {
 
 /// Dropping it ends all processes of the program.
 pub trait Run: Send {
-    /// Without its line feed. `None` if no line arrives by then, or if the output has ended.
+    /// Returns the next line without its line feed; `None` if none arrives in time, or if the output has ended.
     fn line(&mut self, by: Instant) -> Option<String>;
 
     /// The output after the last line feed.
@@ -137,7 +137,7 @@ impl dyn Run + '_ {
         self.exit(Instant::now()).map_or_else(String::new, |exit| format!("; it ended with {exit}"))
     }
 
-    /// The first row that is missing by then. At a terminal, the last screen counts.
+    /// Returns the first row that the program does not print in time. At a terminal, only the last screen counts.
     pub(crate) fn missing<'r>(&mut self, rows: impl IntoIterator<Item = &'r str>, by: Instant) -> Option<&'r str> {
         let printed = iter::from_fn(|| self.line(by)).collect();
         let mut shown = self.screen().unwrap_or(printed).into_iter();

@@ -9,18 +9,18 @@ use bytes::BytesMut;
 
 use crate::{launch::Run, report::Sender, sockets::unread, tape::Channel};
 
-/// Between attempts to connect.
+/// The pause between attempts to connect.
 const RETRY: Duration = Duration::from_millis(10);
-/// Between checks whether the program has ended.
+/// The interval of checks whether the program has ended.
 const GLANCE: Duration = Duration::from_millis(200);
-/// For the peer to read a single byte.
+/// The pause in which the peer can read a single byte.
 const PAUSE: Duration = Duration::from_millis(1);
 /// How long parts of a message wait for a peer that does not read.
 const UNREAD: Duration = Duration::from_millis(500);
 /// The longest text without its NUL, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
 
-/// `None` if none arrives in time, or if the program has ended.
+/// Returns the next datagram; `None` if none arrives in time, or if the program has ended.
 pub(crate) fn datagram(socket: &UdpSocket, run: &mut dyn Run, by: Instant) -> Option<(Vec<u8>, SocketAddr)> {
     let mut buffer = vec![0; 65_536];
     loop {
@@ -64,12 +64,12 @@ impl Connection {
         }
     }
 
-    /// If the connection is refused, no server listens.
+    /// Does not retry: if the connection is refused, no server listens.
     pub(crate) fn once(address: SocketAddr, patience: Duration) -> io::Result<Self> {
         Self::new(TcpStream::connect_timeout(&address, patience)?)
     }
 
-    /// The server may end before it listens.
+    /// Retries until `by`, unless the server ends before it listens.
     pub(crate) fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
             let opened = Self::open(address, by.min(Instant::now() + GLANCE));
@@ -109,7 +109,7 @@ impl Connection {
         self.line.iter().for_each(|line| line.rename(name));
     }
 
-    /// The absence of data is judged, so the next breach is about this connection.
+    /// The next breach is about missing data on this connection.
     fn attend(&self) {
         self.line.iter().for_each(Channel::attend);
     }
@@ -128,7 +128,7 @@ impl Connection {
         self.note(Sender::Tester, "ends its side of the connection");
     }
 
-    /// The peer sees the same as after a power failure.
+    /// Closes the connection with a reset.
     pub(crate) fn reset(self) {
         #[cfg(unix)]
         // If the option cannot be set, the connection is closed normally.
@@ -146,13 +146,13 @@ impl Connection {
         self.closed |= self.stream.write_all(bytes).is_err();
     }
 
-    /// A prompt peer reads each byte separately.
+    /// Sends each byte separately, with pauses in which a prompt peer reads it.
     pub(crate) fn send_in_bytes(&mut self, bytes: &[u8]) {
         self.send_in_parts(bytes.chunks(1));
     }
 
-    /// If the system reports what the peer has read, the pause lasts until it has read the part, for at most [`UNREAD`]
-    /// in total.
+    /// Pauses after each part. If the system reports what the peer has read, the pause lasts until the peer has read
+    /// the part, for at most [`UNREAD`] in total.
     pub(crate) fn send_in_parts<'b>(&mut self, parts: impl Iterator<Item = &'b [u8]>) {
         let by = Instant::now() + UNREAD;
         let ends = self.stream.peer_addr().ok().zip(self.stream.local_addr().ok());
@@ -166,13 +166,13 @@ impl Connection {
         }
     }
 
-    /// For a peer without `TCP_NODELAY` that waits for it.
+    /// Acknowledges immediately, for a peer without `TCP_NODELAY` that waits for the acknowledgement.
     pub(crate) fn acknowledge(&self) {
         #[cfg(target_os = "linux")]
         let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, true);
     }
 
-    /// As the system does for many programs.
+    /// Delays acknowledgements, as the system does for many programs.
     pub(crate) fn delay_acknowledgements(&self) {
         // Otherwise, a peer that waits for acknowledgements is not detected.
         #[cfg(target_os = "linux")]

@@ -24,10 +24,10 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// When a client without an answer must have repeated its message.
+/// A client must repeat an unanswered message within this time.
 const REPEAT_TIME: Duration = Duration::from_secs(3);
 
-/// When a client that has sent KEY Q twice without an answer must have left.
+/// A client that gets no answer to KEY Q, sent twice, must exit within this time.
 const LONELY: Duration = Duration::from_secs(6);
 
 /// Longer than the interval at which programs repeat a message forever.
@@ -370,7 +370,7 @@ fn silence(server: &mut TestServer<'_>) -> Played {
 fn late(server: &mut TestServer<'_>) -> Played {
     server.receive_first()?;
     if server.next(Instant::now() + REPEAT_TIME.max(server.options.patience)).is_none() {
-        // Whether the client repeats it is judged elsewhere.
+        // Another scenario judges whether the client repeats it.
         server.judge.leave_out_for([&LATE], &AGAIN);
         return Ok(());
     }
@@ -382,7 +382,7 @@ fn late(server: &mut TestServer<'_>) -> Played {
     server.await_keys(&LATE).map(drop)
 }
 
-// Here QUIT is lost, or the server has ended.
+// The client gets no QUIT: it is lost, or the server has ended.
 fn leaves(server: &mut TestServer<'_>) -> Played {
     if server.end_input()? {
         let exit = server.run.exit(Instant::now() + LONELY.max(server.options.patience));

@@ -43,7 +43,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let on = |map: &str| anyhow::Ok(Subject { launcher, options, map: MapFile::new(map)? });
     let (test, closet) = (&on(MAP)?, &on(CLOSET)?);
     if let Some(address) = launcher.address() {
-        // One after another on the same server, as long as its game has free letters.
+        // These scenarios run one after another on the same server, as long as its game has free letters.
         let (mut letters, mut former) = (0, Vec::new());
         for &(name, rules, scenario) in SHARED {
             if letters < MAX_PLAYERS {
@@ -136,7 +136,12 @@ impl Subject<'_> {
         Ok(found.is_some())
     }
 
+<<<<<<< HEAD
     // The server's port, or else the first number. A user can read it even without a line feed.
+=======
+    // Returns the port that the server prints, or else the first number. The output need not end with a line feed.
+    // Other programs may slow down the start of a server.
+>>>>>>> conformance: give comments subjects, units and standard terms
     fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
         let mut by = self.options.start_deadline();
         let mut is_listening = false;
@@ -164,7 +169,7 @@ impl Subject<'_> {
         }
     }
 
-    // The port of the only socket, or else the first number that the server writes, which may be late.
+    // Returns the port of the only socket, or else the first number that the server writes, which may be late.
     fn find_port(&self, run: &mut dyn Run) -> Option<u16> {
         let by = self.options.start_deadline();
         let mut printed = None;
@@ -250,7 +255,7 @@ fn purses(purses: &[u32]) -> String {
     purses.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-// First the numbers after the word, then the others.
+// Returns the numbers after the word `port` first, then those before it.
 fn ports(line: &str) -> impl Iterator<Item = u16> {
     let at = line.to_ascii_lowercase().find("port").unwrap_or(0);
     [line.get(at..), line.get(..at)].into_iter().flatten().flat_map(|part| {
@@ -329,7 +334,7 @@ impl Subject<'_> {
         let is_drawn = seed.is_none();
         let (_run, address) = self.server(judge, seed)?;
         let mut game = Game::new(judge, self.options, Wire::new(address), true);
-        // Only the results that the same seed reproduces are judged.
+        // Only results that the same seed reproduces are judged.
         game.is_strict = !is_drawn;
         watch(&mut game, Some(&self.map))?;
         let number = match game.spectator() {

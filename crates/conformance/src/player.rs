@@ -28,7 +28,7 @@ pub static TESTER: Tester = Tester {
     play,
 };
 
-/// Rounds that show every card. Each opens with three cards.
+/// Enough rounds to show every card, since each opens with three cards.
 const ALL_CARDS: usize = 18;
 const ROUNDS: usize = 4;
 const LONG: usize = 100;

@@ -14,7 +14,7 @@ use socket2::{Domain, Socket, Type};
 /// Below the ephemeral range, so that no other socket takes one before the program listens.
 const PORTS: Range<u16> = 20_000..30_000;
 
-/// To other testers, a port would be free until the program listens on it.
+/// Claims of ports. Without a claim, other testers would consider a port free until the program listens on it.
 #[cfg(target_os = "linux")]
 mod claim {
     use std::{
@@ -34,7 +34,7 @@ mod claim {
     pub(super) struct Claim(#[expect(dead_code, reason = "reserves the port")] UnixDatagram);
 
     impl Claim {
-        /// The caller hands out each port only once in a while.
+        /// Fails while this or another tester claims the port.
         pub(super) fn of(port: u16) -> io::Result<Self> {
             let name = SocketAddr::from_abstract_name(format!("arcade-conformance-{port}"))?;
             UnixDatagram::bind_addr(&name).map(Self)
@@ -52,7 +52,8 @@ mod claim {
     }
 }
 
-/// On other systems, no names vanish with their process. Testers that run at the same time start at different ports.
+/// Other systems have no socket names that vanish with their process, so testers that run at the same time only start
+/// at different ports.
 #[cfg(not(target_os = "linux"))]
 mod claim {
     pub(super) struct Claim;
@@ -66,7 +67,7 @@ mod claim {
     }
 }
 
-/// This process has not handed out the port recently.
+/// Returns a free port that this process has not handed out recently.
 pub(crate) fn free_tcp_port() -> anyhow::Result<u16> {
     free_port(|port| bind(port).map(drop))
 }

@@ -11,7 +11,7 @@ pub(crate) use crate::launch::EXTRA as MORE;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Refusal {
-    /// Broken if the program accepts the arguments.
+    /// The rule that is broken if the program accepts the arguments.
     pub(crate) rule: &'static Rule,
     /// A phrase after `started`, such as `without arguments`.
     pub(crate) how: &'static str,

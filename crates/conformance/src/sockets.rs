@@ -7,7 +7,7 @@ use std::{
 
 use crate::processes::family;
 
-/// Of this process, its descendants and its group.
+/// The ports of a process, its descendants and its group.
 pub(crate) fn udp_ports(root: u32) -> Option<Vec<u16>> {
     let inodes = Owner::Family(root).inodes();
     let rows = table("udp")?.into_iter().filter(|row| inodes.contains(&row.inode));
@@ -42,7 +42,8 @@ mod diagnosis {
     /// In bytes: `nlmsghdr` and `inet_diag_req_v2`.
     const HEADER: usize = 16;
     const REQUEST: usize = 56;
-    /// Offset of `idiag_rqueue` in an answer: behind the header, four single bytes, an `inet_diag_sockid` and the timer.
+    /// The offset of `idiag_rqueue` in an answer: after the header, four single bytes, an `inet_diag_sockid` and the
+    /// timer.
     const UNREAD: usize = HEADER + 4 + 48 + 4;
 
     /// `None` if the system does not know the socket.

@@ -35,7 +35,7 @@ impl Tape {
         Channel { channel: self.recording().open(name, talk), tape: self.clone() }
     }
 
-    /// For a report. Messages of the program that the tester has not read yet are left out.
+    /// The last messages, for a report. Omits messages of the program that the tester has not read yet.
     pub(crate) fn tail(&self) -> Vec<Message> {
         self.recording().tail()
     }
@@ -52,7 +52,7 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// A datagram, or a part of a stream.
+    /// Records a datagram or a part of a stream.
     pub(crate) fn sent(&self, bytes: &[u8]) {
         self.tape.recording().add(self.channel, Sender::Tester, bytes);
     }
@@ -512,7 +512,7 @@ impl Transcript {
     }
 
     fn end(mut self, lines: &[String]) {
-        // They are written even if there was no room for other lines.
+        // The last lines are written even if the transcript has no room for others.
         self.left = self.left.max(MOST / 16);
         self.line("");
         for line in lines {

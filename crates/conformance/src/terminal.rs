@@ -1,4 +1,5 @@
-//! A C program's `printf` buffers its output on a pipe, but writes line by line to a terminal.
+//! Pseudo-terminals for programs under test: the `printf` of C buffers its output on a pipe, but writes line by line to
+//! a terminal.
 
 use std::{
     fs::File,
@@ -82,7 +83,7 @@ fn pair(is_cooked: bool) -> io::Result<(Output, ChildEnd)> {
     };
 
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
-    // If another program had this end open, the tester would not detect the end of this one's output.
+    // If another program had this end open, the tester would not detect the end of the output.
     fcntl_setfd(&ours, FdFlags::CLOEXEC)?;
     grantpt(&ours)?;
     unlockpt(&ours)?;

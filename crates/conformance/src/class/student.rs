@@ -15,7 +15,7 @@ use crate::secret::hex;
 const MAX_BYTES: u64 = 256 << 20;
 /// Counts files, directories and links.
 const MAX_FILES: usize = 20_000;
-/// In bytes, of names that are used unchanged in file names. File systems allow 255, and endings are appended.
+/// The longest name, in bytes, that is used unchanged in file names. File systems allow 255, including the extension.
 const MAX_STEM: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ pub(super) struct Student {
 }
 
 impl Student {
-    /// Excludes hidden directories and `results`. It is an error if none is left.
+    /// Lists all directories except hidden ones and `results`. Fails if there is none.
     pub(super) fn all(class: &Path, results: &Path) -> anyhow::Result<Vec<Self>> {
         let context = || format!("cannot read the directory of the class, {}", class.display());
         let results = fs::canonicalize(results).ok();
@@ -121,8 +121,8 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A long name is truncated and a hash of the full name appended, which makes it longer than any name that is not
-/// truncated. No other student has the same.
+/// Truncates a long name and appends a hash of the full name. The result is longer than any unchanged name, so no two
+/// students have the same.
 pub(super) fn file_stem(student: &str) -> Cow<'_, str> {
     if student.len() <= MAX_STEM {
         return student.into();
@@ -140,12 +140,12 @@ impl Work {
         Self(path)
     }
 
-    /// A directory that stays is harmless: names are used only once.
+    /// Ignores errors: a directory that is left behind is harmless, since names are used only once.
     pub(super) fn sweep(&self) {
         let _ = remove(&self.0);
     }
 
-    /// Programs cannot predict the name.
+    /// Creates a directory with a name that programs cannot predict.
     pub(super) fn folder(&self) -> anyhow::Result<PathBuf> {
         let created = fs::create_dir_all(&self.0).and_then(|()| {
             // A program of another student may have changed the directory.

@@ -21,7 +21,7 @@ impl Table<'_> {
         self.rules.iter().map(|rule| rule.points).sum()
     }
 
-    /// Programs that keep the rule, that break it, and that were not tested for it.
+    /// Counts the programs that keep the rule, break it, and were not tested for it.
     pub(super) fn counts(&self, rule: &Rule) -> [usize; 3] {
         let verdicts = || self.rows.iter().filter_map(|(_, grade)| grade.as_ref()?.marks.rules.get(rule.id));
         [Verdict::Passed, Verdict::Failed, Verdict::NotTested]
@@ -85,7 +85,7 @@ impl Table<'_> {
     }
 }
 
-// `csv_cell` has escaped the text.
+// The cells are already escaped by `csv_cell`.
 fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().collect::<Vec<_>>().join(",") + "\r\n"
 }

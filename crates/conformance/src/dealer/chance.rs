@@ -12,17 +12,17 @@ use blackjack::{
 use super::{DRAWN_UNIFORM, NEIGHBOURS, PUSHES, SOFT_17, UNIFORM, UPCARD_UNIFORM, UPCARDS, WHOLE_DECK, WINS};
 use crate::{judge::Judge, rule::Rule};
 
-/// In rounds, before a mean is compared.
+/// The minimum number of rounds before a mean is compared.
 const ENOUGH: u32 = 24;
-/// In rounds, after which the means are sufficiently precise.
+/// The number of rounds after which the means are sufficiently precise.
 const PLENTY: u32 = 600;
 /// The log-likelihood ratio above which the dealer certainly draws on a soft 17.
 const CONVINCING: f64 = 11.5;
 /// Below the negative of this ratio, the dealer certainly stands on a soft 17. Between the two, more rounds are played.
 const SURE: f64 = 7.0;
-/// How far the ratio must exceed a limit before play stops: rounds of other games may reduce it. For a mean, in
-/// standard deviations.
+/// How far the ratio must exceed a limit before play stops, since rounds of other games may reduce it.
 const MARGIN: f64 = 4.0;
+/// Like [`MARGIN`], for a mean, in standard deviations.
 const MARGIN_OF_DEVIATIONS: f64 = 0.5;
 
 #[derive(Default)]
@@ -37,7 +37,7 @@ pub(super) struct Chance {
     pub(super) cards: Shuffles,
 }
 
-/// A table counts once per round.
+/// A mean over rounds. All results of a table in a round count as one value.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     rounds: u32,
@@ -95,7 +95,7 @@ impl Chance {
     /// `seen` contains all cards on the table.
     pub(super) fn round(&mut self, upcard: Card, seen: &[Card], results: &[(u8, Verdict)]) {
         let live: Vec<_> = results.iter().filter(|(_, verdict)| *verdict != Verdict::Bust).collect();
-        // After that, only upcards that often lead to a soft 17 add information, and the others take time.
+        // After `PLENTY` rounds, only these upcards are worth their time: they often lead to a soft 17.
         if live.is_empty() || self.rounds > PLENTY && !matches!(upcard.value(), 6 | 11) {
             return;
         }
@@ -118,7 +118,7 @@ impl Chance {
         let likely =
             |finals: Finals| finals.iter().filter(|(dealer, _)| fits(*dealer)).map(|(_, chance)| chance).sum::<f64>();
         let (stands, draws) = (likely(stands), likely(draws));
-        // Behavior that is impossible for any dealer is judged elsewhere.
+        // Another check covers behavior that is impossible for any dealer.
         if stands > 0.0 && draws > 0.0 && (stands - draws).abs() > 1e-9 {
             self.draws_on_soft_17 += (draws / stands).ln();
             self.telling += 1;
@@ -220,13 +220,13 @@ impl<const N: usize> Default for Counts<N> {
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of cards are small")]
 impl<const N: usize> Counts<N> {
-    // Any of the values was possible.
+    // Counts a value when all values were possible.
     fn add(&mut self, which: usize) {
         self.came[which] += 1.0;
         self.expected.iter_mut().for_each(|expected| *expected += 1.0 / N as f64);
     }
 
-    // Only the values in `among` were possible.
+    // Counts a value when only the values in `among` were possible.
     fn add_among(&mut self, which: usize, among: &[usize]) {
         self.came[which] += 1.0;
         for &possible in among {
@@ -281,7 +281,7 @@ impl Shuffles {
         self.upcards.add(index(*upcard));
         for (one, next) in dealt.iter().zip(dealt.iter().skip(1)) {
             let step = (index(*next) + 52 - index(*one)) % 52;
-            // A repeated card is judged elsewhere.
+            // Another rule covers a repeated card.
             if step > 0 {
                 self.steps.add(step - 1);
             }

@@ -41,10 +41,11 @@ pub(super) struct Table {
     pub(super) dealer: Dealer,
     pub(super) events: Events,
     pub(super) chance: Chance,
-    /// Broke the protocol. It stands at further questions, so that no other player has to wait.
+    /// The player that broke the protocol. It answers further questions with STAND, so that no other player has to
+    /// wait.
     pub(super) offender: Option<Seat>,
     pub(super) offender_messages: Vec<DealerMessage>,
-    /// Including the dealer's card.
+    /// The first cards of the round, including the dealer's.
     pub(super) opening: Vec<Card>,
     pub(super) upcard: Option<Card>,
     /// The opening of the first round, with its time of arrival.
@@ -89,8 +90,8 @@ impl Table {
         self.results(judge, round)
     }
 
-    /// Stops when it is clear which rules the dealer keeps, at the latest at the second time. After the first one, a fast
-    /// dealer continues for a soft 17, and a slow one while `lacks_events` is true.
+    /// Plays until it is clear which rules the dealer keeps, at most until `latest`. After `by`, a fast dealer
+    /// continues only for a soft 17, and a slow one only while `lacks_events` is true.
     pub(super) fn play_on(
         &mut self,
         judge: &mut Judge,
@@ -305,7 +306,7 @@ impl Table {
         Ok(None)
     }
 
-    /// Meanwhile, a player that has broken the protocol is still served.
+    /// Also serves the offender while it waits.
     pub(super) fn receive_from(&mut self, judge: &mut Judge, index: usize) -> Arrival {
         let by = self.dealer.options.deadline();
         while self.offender.is_some() && Instant::now() < by {
@@ -319,7 +320,7 @@ impl Table {
         self.seats.get_mut(index).map_or(Arrival::Nothing, |seat| seat.receive(judge, by))
     }
 
-    // It may be waiting for a player whose hand is over.
+    // The dealer may be waiting for a player whose hand is over.
     fn no_question_after_bust(&mut self, judge: &mut Judge, round: u32) -> Played {
         for seat in self.seats.iter_mut().filter(|seat| seat.hand.points().is_bust()) {
             let received = seat.receive(judge, Instant::now() + TURN);
@@ -429,9 +430,9 @@ impl Table {
 pub(super) enum Style {
     Greedy,
     Modest,
-    /// Alternates between the two and a dealer's style.
+    /// Alternates between `Greedy`, `Modest` and the style of a dealer.
     Mixed,
-    /// Takes no cards if the upcard (7 to king) almost excludes a soft 17.
+    /// Stops at this total. Takes no cards if the upcard (7 to king) almost excludes a soft 17.
     Until(u8),
     /// Like [`Style::Mixed`], with each byte in a separate segment.
     Bytes,
@@ -481,7 +482,7 @@ pub(super) struct Seat {
     pub(super) stood: bool,
     pub(super) unasked: bool,
     pub(super) result: Option<Verdict>,
-    /// The dealer has ended the hand, which has been judged.
+    /// The dealer has ended the hand early, which is already recorded.
     pub(super) is_cut: bool,
     reader: Reader,
     pending: Option<DealerMessage>,
@@ -552,7 +553,7 @@ impl Seat {
             return Arrival::Message(message);
         }
         if matches!(self.style, Style::Until(_)) {
-            // The tester has to play many rounds.
+            // Delayed acknowledgements would slow down the many rounds of these styles.
             self.connection.acknowledge();
         }
         while let Some(text) = self.reader.next(&mut self.connection, by) {

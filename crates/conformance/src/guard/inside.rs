@@ -153,14 +153,14 @@ fn guard(task: &Task) -> io::Result<()> {
         leave_terminal();
         set_child_subreaper(Some(getpid()))?;
     }
-    // `/proc` uses the same numbers as this process.
+    // The id of this process in the numbering of `/proc`, which may be that of the host.
     let me: u32 = fs::read_link("/proc/self")?.to_string_lossy().parse().map_err(io::Error::other)?;
     give_up_rights()?;
     // Children inherit the limits; this process needs few resources.
     set_limits(task)?;
     let _ = fs::write("/proc/self/oom_score_adj", FIRST_TO_END);
     let niceness = getpriority_process(None)?;
-    // Only root may set it. Then the program's threads never delay those of this process.
+    // Only root may set the niceness. Then the program's threads never delay those of the guard.
     let _ = setpriority_process(None, NICENESS);
 
     // These threads start before the program, which may leave little processor time to others.
@@ -203,8 +203,8 @@ fn guard(task: &Task) -> io::Result<()> {
     reap(child.id(), &tester)
 }
 
-// In a new namespace, every program would have the same process id, which many use as a seed. A thread also takes an
-// id.
+// In a new namespace, every program would have the same process id, which many use as a seed. Each thread takes an id,
+// so starting threads skips ids.
 fn skip_ids(count: u32) -> io::Result<()> {
     for _ in 0..count {
         let _ = thread::Builder::new().spawn(|| {})?.join();
@@ -223,7 +223,7 @@ fn program(task: &Task) -> io::Result<Command> {
     Ok(command)
 }
 
-// Otherwise, the program sees the processes of the host but cannot affect them.
+// Mounts a `/proc` of the new namespace. Without it, the program sees the processes of the host but cannot affect them.
 fn show_own_processes() -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     Ok(mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?)
@@ -367,7 +367,7 @@ pub(super) fn exceeded(limits: &Limits, guard: u32, own: bool) -> &'static str {
     let begun = Instant::now();
     loop {
         let counted = Instant::now();
-        // Reading each of them takes longer than starting further ones.
+        // Starting further processes is faster than reading them, so these are only counted.
         if own && numbers().count() as u64 > limits.processes + OTHERS {
             return "processes";
         }
@@ -401,7 +401,7 @@ impl Usage {
         let family = family(guard);
         let members = || family.iter().filter(|process| process.id != guard);
         for process in &family {
-            // Only the time of collected orphans matters: the guard's own time is small.
+            // The guard's time includes that of collected orphans. Its own time is small.
             ticks += process.ticks;
         }
         for process in members() {

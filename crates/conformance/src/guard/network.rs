@@ -16,7 +16,7 @@ use rustix::{
 
 use super::{NETWORK, guard_command};
 
-/// No other thread may run yet. If the system does not allow it, the process is unchanged.
+/// Must be called before any other thread is started. If the system does not allow it, the process is unchanged.
 pub(crate) fn confine_network() -> Result<(), String> {
     // A partial result would be worse than no change, so another process tries first.
     let tried = guard_command(&[NETWORK]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
@@ -27,7 +27,7 @@ pub(crate) fn confine_network() -> Result<(), String> {
     isolate().map_err(|error| error.to_string())
 }
 
-/// Exists as long as this value, or a socket or a process in it. This process must be confined.
+/// The network exists as long as this value, or a socket or process in it. This process must be confined.
 #[derive(Debug)]
 pub(crate) struct Namespace(File);
 

@@ -31,7 +31,7 @@ pub static TESTER: Tester = Tester {
 /// Clients that repeat their messages mostly do so every second.
 const PAUSE: Duration = Duration::from_millis(1500);
 const SHORT: Duration = Duration::from_millis(300);
-/// More lines than in any other situation.
+/// The number of lines that are sent together, more than in any other scenario.
 const TOGETHER: usize = 40;
 const AFTER_NO: usize = 3;
 const SOLO: &str = "ROOM solo 4 8 no";
@@ -157,7 +157,7 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
     is_over(judge, host).map(drop)
 }
 
-/// If the client leaves, the connection is not closed here.
+/// Returns whether the client requests another game. The connection of a client that leaves stays open.
 fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
     let next = host.receive(judge, &AFTER_OVER)?;
     let right = matches!(next, ClientAction::Closes | ClientAction::Sends(ClientMessage::New(_) | ClientMessage::Quit));

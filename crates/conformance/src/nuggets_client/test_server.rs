@@ -31,7 +31,7 @@ const EARLY: Duration = Duration::from_secs(1);
 const LINGER: Duration = Duration::from_secs(10);
 /// How long to wait for messages that must not arrive.
 const REST: Duration = Duration::from_millis(300);
-/// Typed until the client accepts keys.
+/// The key that is typed until the client accepts keys.
 const WAKE: u8 = b'h';
 
 pub(super) fn shown(bytes: &[u8]) -> String {
@@ -49,7 +49,7 @@ pub(super) struct TestServer<'a> {
     client: Option<SocketAddr>,
     is_at_terminal: bool,
     name: Option<&'static str>,
-    // Expected KEYs of the key that was typed more than once.
+    // KEYs that are still expected for a key that was typed more than once.
     spare: usize,
     // After a KEY, the client must not send PLAY.
     has_sent_key: bool,
@@ -217,7 +217,7 @@ impl<'a> TestServer<'a> {
         Ok(false)
     }
 
-    /// The event in `after` must not harm the client.
+    /// Types a key, which the client must send even after the event in `after`.
     pub(super) fn key(&mut self, key: u8, rule: &'static Rule, after: &str) -> Played {
         self.run.type_bytes(&[key]);
         let by = self.options.deadline();
@@ -301,7 +301,8 @@ impl<'a> TestServer<'a> {
         thread::sleep(by.saturating_duration_since(Instant::now()));
     }
 
-    /// The client must end and have printed the text. All of it is one rule, except for breaches that any QUIT shows.
+    /// The client must exit and have printed the text, or it breaks `rule`, unless the breach is one that any QUIT
+    /// shows.
     pub(super) fn quit_as(&mut self, message: &[u8], text: &str, rule: &'static Rule) -> Played {
         if self.run.exit(Instant::now()).is_some() {
             return self.break_missing(rule, "expected the client to wait for QUIT");
@@ -380,7 +381,7 @@ impl<'a> TestServer<'a> {
         }
     }
 
-    /// All keys in one batch.
+    /// Types all keys in one batch.
     pub(super) fn keys(&mut self, keys: &[u8], rule: &'static Rule) -> Played {
         self.run.type_bytes(keys);
         let by = self.options.deadline();

@@ -54,7 +54,7 @@ impl Game<'_> {
         let letter = self.letter(number)?;
         let model = self.model()?;
         if model.cell(letter).is_none() {
-            // The missing player in the DISPLAY was recorded before.
+            // The missing player in the DISPLAY is already recorded.
             self.reveal(number, letter)?;
             return Ok(Effect::default());
         }
@@ -169,7 +169,7 @@ impl Game<'_> {
             }
             let mut found = self.observations(action, &model, before);
             let mut broken = found.iter().filter(|observation| observation.wrong.is_some()).peekable();
-            // For a deviation that was recorded before, waits only until the last message of the action has arrived.
+            // If the deviation is already recorded, waits only until the last message of the action has arrived.
             let is_known = |observation: &Observation| {
                 self.judge.has_failed(observation.rule)
                     || observation.instead.is_some_and(|rule| self.judge.has_failed(rule))
@@ -267,7 +267,7 @@ impl Game<'_> {
         Ok(())
     }
 
-    // No client received a DISPLAY.
+    // Handles an action after which no client received a DISPLAY.
     fn silence(&mut self, action: &Action<'_>) -> Played {
         let text = self.action_text(action);
         let wrong = || format!("expected DISPLAY after {text}, but no client received it");
@@ -293,8 +293,8 @@ impl Game<'_> {
         played
     }
 
-    /// A deviation is then not judged again after later actions. If the players have not moved as in the model, a
-    /// player that is not shown may be anywhere.
+    /// Adopts the state that the server shows, so that a deviation is not judged again after later actions. If the
+    /// players have not moved as in the model, a player that is not shown may be anywhere.
     pub(super) fn adopt(&mut self, model: &Model, is_moved: bool) {
         let mut model = model.clone();
         if let Some(display) = self.true_board() {
@@ -342,7 +342,7 @@ impl Game<'_> {
         watcher.is_shown().then_some(&watcher.display[..])
     }
 
-    // The last DISPLAY, if it is newer than the last action.
+    // The player's own last DISPLAY, if it is newer than the last action.
     fn own_display(&self, letter: Letter) -> Option<&[u8]> {
         let is_it = |client: &&Client| client.role == Role::Player(letter) && client.is_shown();
         self.clients.iter().find(is_it).map(|client| &client.display[..])
@@ -539,7 +539,7 @@ impl Game<'_> {
         })
     }
 
-    // Whether the numbers match the previous ones is judged on arrival.
+    // On arrival, `take_gold` has already compared the numbers with the previous ones.
     fn observe_gold(
         &self,
         found: &mut Vec<Observation>,
@@ -551,7 +551,7 @@ impl Game<'_> {
     ) {
         let piles = model.piles.iter().filter(|cell| !model.was_taken(**cell)).count();
         let piles = u32::try_from(piles).unwrap_or(u32::MAX);
-        // A pile that should have been taken may hold nuggets, or none.
+        // A pile that was taken before but is still shown may hold nuggets or none.
         let is_taken = action.effect.piles > action.effect.again;
         if self.has_quit(before) {
             return;

@@ -1,4 +1,5 @@
-//! Clients read the state of the game from whatever messages arrive, so that a deviation breaks its own rule only.
+//! The clients of a game. They derive its state from whatever messages arrive, so that a deviation breaks only its own
+//! rule.
 
 use std::{
     collections::BTreeSet,
@@ -78,7 +79,7 @@ pub(super) enum Role {
 #[derive(Default)]
 pub(super) struct Client {
     pub(super) role: Role,
-    /// Since the last action.
+    /// The kinds of messages since the last action.
     pub(super) log: Vec<Kind>,
     pub(super) display: Vec<u8>,
     pub(super) letter: Option<Letter>,
@@ -98,7 +99,7 @@ impl Client {
         self.log.contains(&kind)
     }
 
-    /// The last DISPLAY was received since the last action.
+    /// Whether a DISPLAY was received since the last action.
     pub(super) fn is_shown(&self) -> bool {
         self.has(Kind::Display) && !self.display.is_empty()
     }
@@ -127,7 +128,7 @@ pub(super) struct IgnoredDatagram {
     pub(super) rule: &'static Rule,
     pub(super) text: String,
     pub(super) by: Option<Letter>,
-    /// It has had an effect, so the scenario cannot show anything new.
+    /// The datagram has had an effect, so the scenario cannot show anything new.
     pub(super) is_broken: bool,
 }
 
@@ -154,7 +155,7 @@ pub(super) struct Game<'a> {
     /// A key that has taken a pile without a GOLD to any client.
     pub(super) unpaid: Option<String>,
     refused: bool,
-    // The time of the last datagram without an answer yet, and the longest recent response time.
+    // When the last unanswered datagram was sent, and the longest recent response time.
     asked: Option<Instant>,
     slowest: Duration,
     /// Moves after which no client received a DISPLAY.
@@ -634,7 +635,7 @@ impl Game<'_> {
     fn drawn(&mut self, display: &[u8], size: (u16, u16)) -> Played<Grid> {
         if display.iter().any(u8::is_ascii_uppercase) {
             if self.judge.has_failed(&rules::LEAVE) || self.judge.has_failed(&rules::LEFT) {
-                // Players of an earlier scenario could not leave. That was recorded.
+                // Players of an earlier scenario could not leave, which is already recorded.
                 return Err(Halt::Broken);
             }
             let text = "the server's game already has players: use a server with an empty game";
@@ -700,11 +701,11 @@ impl Game<'_> {
                 model.place(letter, cell);
             }
         } else if is_placed {
-            // Gold or another player is drawn over it.
+            // Gold or another player hides the player.
             self.judge.check(&rules::PLACE, false, || {
                 format!("expected player {letter} in the DISPLAYs after {text}, received none")
             });
-            // Another of its keys may succeed.
+            // One of the player's later keys may reveal it.
             return self.reveal(number, letter).or(Ok(())).map(|()| number);
         } else {
             self.missing(&rules::ALL, || {
@@ -756,7 +757,7 @@ impl Game<'_> {
         self.clients.iter().position(|client| client.role == Role::Spectator && client.quit.is_none())
     }
 
-    /// According to the spectator's last DISPLAY, or else the player's own.
+    /// The player's place according to the spectator's last DISPLAY, or else to the player's own.
     pub(super) fn place(&self, letter: Letter) -> Option<Cell> {
         let board = self.true_board().unwrap_or_default();
         let shown = cells(board).find(|(_, byte)| *byte == letter.byte()).map(|(cell, _)| cell);

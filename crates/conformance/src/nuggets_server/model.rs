@@ -26,7 +26,7 @@ pub(super) struct Effect {
     pub(super) again: u32,
 }
 
-/// Replaced by the last DISPLAY, so that a deviation is judged once.
+/// What a player has seen of a cell. The last DISPLAY replaces it, so that a deviation is judged once.
 #[derive(Clone, Copy)]
 pub(super) struct Knowledge {
     pub(super) shown: u8,
@@ -57,7 +57,7 @@ struct ModelPlayer {
 pub(super) struct Model {
     pub(super) grid: Grid,
     pub(super) piles: BTreeSet<Cell>,
-    // How often a pile was taken from each cell. It may still be there.
+    // How often a pile was taken from each cell. The server may still show a pile there.
     takes: BTreeMap<Cell, u32>,
     players: BTreeMap<Letter, ModelPlayer>,
     sighter: Sighter,
@@ -323,7 +323,7 @@ pub(super) const HALL: &str = "\
 +--------------------------------------------------------------+
 ";
 
-/// A spot (row, column), and others that a server wrongly sees or does not see from there if it computes crossings as
+/// A spot (row, column), and the spots that a server wrongly sees or does not see from it if it computes crossings as
 /// `slope * k + offset` with floating-point numbers of 32 or 64 bits.
 type Telling = ((u16, u16), &'static [(u16, u16)]);
 

@@ -434,7 +434,7 @@ fn look(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
     Ok(())
 }
 
-// From the middle of a room, over gold and through another player.
+// Runs from the middle of a room, over gold and through another player.
 fn runs(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     watch(game, Some(map))?;
     let (ann, bob) = pair(game)?;
@@ -471,7 +471,7 @@ fn runs(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
     if let Some(direction) = model.cell(letter).and_then(|cell| through(model, cell)) {
         careful(game, ann, direction.key().to_ascii_uppercase())?;
     }
-    // Through the other player and over gold: one without the other may not show an error.
+    // A run through the other player and over gold, since either alone may not reveal an error.
     let rich = |model: &Model, cell: Cell| RUNS.iter().copied().find(|&key| model.runs_through(cell, key, other));
     if ![&rules::RUN_GOLD, &rules::RUN_SWAP].into_iter().any(|rule| game.judge.has_failed(rule)) {
         walk(game, ann, |model, cell| rich(model, cell).is_some())?;
@@ -551,7 +551,7 @@ fn opposite(direction: Direction) -> Option<Direction> {
     Direction::ALL.into_iter().find(|other| other.delta() == (-row, -col))
 }
 
-/// For a comparison with the same keys in another game. Returns the spectator's last DISPLAY and the purses.
+/// Plays keys for a comparison with another game. Returns the spectator's last DISPLAY and the purses.
 pub(super) fn sample(game: &mut Game<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec<u32>)> {
     let board =
         |game: &Game<'_>| game.spectator().map_or_else(Vec::new, |watcher| game.clients[watcher].display.clone());
@@ -565,12 +565,12 @@ pub(super) fn sample(game: &mut Game<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec
     Ok((shown, game.clients.iter().map(|client| client.purse).collect()))
 }
 
-/// Keys in one game. A server that moves players correctly needs a tenth.
+/// The maximum number of keys in a game. A server that moves players correctly needs a tenth.
 const MOST_KEYS: u32 = 1000;
 /// Moves without an answer after which a game is aborted.
 const UNANSWERED: u32 = 8;
 
-// Without a spectator: the game needs the fewest features of the server.
+// Plays without a spectator, so that the game needs the fewest features of the server.
 fn one_player(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run, (name, rule): (&[u8], &'static Rule)) -> Played {
     game.unwatched(&map.grid);
     let ann = game.join_as(name, rule)?;

@@ -91,7 +91,8 @@ impl Wire {
         }
     }
 
-    /// When all numbers have increased, all datagrams that had arrived before were received.
+    /// Counts the pauses of each reader. When all counts have increased, all datagrams that had arrived before were
+    /// received.
     pub(super) fn pauses(&self) -> Vec<u64> {
         self.ends.iter().flatten().map(|end| end.pauses.load(Ordering::SeqCst)).collect()
     }

@@ -62,7 +62,7 @@ const DAMAGES: [(&str, &Rule, Damage); 6] = [
     ("a table of random bytes", &GARBAGE_TABLE, |path, options| {
         let length = fs::metadata(path)?.len();
         let mut draws = MinStd::new(options.drawn(31));
-        // The low bits of the generator are the worst.
+        // The low bits of this generator are the least random.
         let bytes: Vec<u8> = (0..length).map(|_| draws.draw().to_le_bytes()[1]).collect();
         fs::write(path, bytes)
     }),

@@ -23,7 +23,7 @@ use crate::{
 pub(super) struct JoinArguments {
     pub(super) name: &'static str,
     pub(super) host: &'static str,
-    /// Broken if the player does not join.
+    /// The rule that is broken if the player does not join.
     pub(super) rule: &'static Rule,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct TestDealer {
     listener: TcpListener,
     pub(super) options: Options,
     delivery: Delivery,
-    /// Before each question, for messages that the player must not send.
+    /// The pause before each question, in which the player must not send.
     pub(super) pause: Duration,
     pub(super) fastest: Duration,
     waiting: BytesMut,

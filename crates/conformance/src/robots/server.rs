@@ -161,7 +161,7 @@ static FIRST: [(&str, Meant, Play); 15] = [
     ("a bomb under two robots", &[&BLAST, &REBIRTH], board::bomb_under_two),
 ];
 
-/// For one rule. An error that was not recorded before breaks only this rule.
+/// A scenario for one rule. An error that was not recorded before breaks only this rule.
 type Detail = (&'static str, &'static Rule, Course);
 
 enum Course {

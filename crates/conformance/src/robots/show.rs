@@ -184,7 +184,7 @@ pub(super) fn picture(message: &DrawMessage) -> String {
     }
 }
 
-/// Without the parts that have their own rules.
+/// Omits the parts that have their own rules.
 pub(super) fn frame(picture: &GamePicture) -> String {
     let text = value(picture);
     text.split_once(", player_positions: ").map_or(text.clone(), |(frame, _)| frame.to_owned())

@@ -47,7 +47,7 @@ enum Front {
     Endless,
 }
 
-// Without a NUL, texts are separated by the vocabulary of the protocol.
+// Texts without a NUL are split at the vocabulary of the protocol.
 fn front(forms: &[Form], bytes: &[u8]) -> Front {
     let end = bytes.iter().take(MAX_TEXT + 1).position(|&byte| byte == 0);
     let text = bytes.get(..end.unwrap_or(bytes.len().min(MAX_TEXT))).unwrap_or_default();

@@ -40,7 +40,7 @@ impl Class {
         self.folder.path().join(name)
     }
 
-    // In Python. It continues correctly unless these lines end it.
+    // Writes a program in Python that begins with `front` and continues correctly.
     fn hands_in(&self, student: &str, front: &str) {
         let folder = self.path("class").join(student);
         fs::create_dir_all(&folder).unwrap();
@@ -228,7 +228,7 @@ fn secret_seeds_are_unreported_but_repeatable() {
     for student in ["anna", "ben"] {
         fs::create_dir(class.path("class").join(student)).unwrap();
     }
-    // It repeats the seed of each game.
+    // The program prints the seed of each game.
     let program = ["--", "sh", "-c", "echo game $1 >&2; exit 3", "sh", "{seed}", "{map}"];
     let tested = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
@@ -346,7 +346,7 @@ fn commands_in_teachers_md_work() {
     let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("conformance ")).collect();
     assert_eq!(commands.len(), 5, "{commands:?}");
     let folder = tempfile::tempdir().unwrap();
-    // Ben's is the program of each command.
+    // The program of each command is Ben's.
     let ben = folder.path().join("submissions/ben");
     fs::create_dir_all(&ben).unwrap();
     let reference =

@@ -9,7 +9,7 @@ use std::{
 
 use conformance::{Options, Outcome, Program, Report, TESTERS};
 
-/// Only missing messages use it up.
+/// Only a missing message takes this long.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Each scenario of the robots client waits for missing pictures, and it must not be slow to draw.
 const LESS: Duration = Duration::from_secs(5);

@@ -31,7 +31,7 @@ const PROGRAMS: [(&str, &str, &str); 9] = [
     ("mastermind-client", "mastermind_client.py", "--games {games}"),
 ];
 
-/// In milliseconds. Only missing messages use it up.
+/// In milliseconds. Only a missing message takes this long.
 pub(crate) const PATIENCE: u64 = 20_000;
 /// In milliseconds. Each scenario waits this long for a missing message.
 pub(crate) const LESS: u64 = 8_000;

@@ -12,7 +12,7 @@ use std::{
 
 use testkit::{eventually, programs};
 
-/// The user may create none, and has no capabilities.
+/// Runs a command without capabilities and without the right to create namespaces.
 const WITHOUT_NAMESPACES: [&str; 6] = [
     "unshare",
     "--user",

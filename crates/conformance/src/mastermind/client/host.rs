@@ -23,7 +23,7 @@ use crate::{
 const GAMES: usize = 2;
 /// How long to wait for messages that a client must not send.
 const POLL: Duration = Duration::from_millis(2);
-/// Hints and rejected lifelines in a game.
+/// The maximum number of hints and rejected lifelines in a game.
 const MOST_REFUSED: usize = 2 * TURNS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// The lines begin with ROOM. Receives the client's PLAY.
+    /// Starts a client, sends it `lines`, which begin with ROOM, and receives its PLAY.
     pub(super) fn welcome(
         judge: &mut Judge,
         launcher: &dyn Launcher,
@@ -118,7 +118,7 @@ impl Host {
         Ok(host)
     }
 
-    /// Immediately or with the next question, depending on the delivery.
+    /// Sends the line immediately or with the next question, depending on the delivery.
     pub(super) fn send(&mut self, line: impl AsRef<str>) {
         self.waiting.extend_from_slice(line.as_ref().as_bytes());
         self.waiting.extend_from_slice(if self.delivery == Delivery::Returns { b"\r\n" } else { b"\n" });
@@ -337,7 +337,7 @@ impl Game {
     }
 }
 
-/// Written exactly as in the protocol, but the first word may be in lower case.
+/// Parses a message that is written exactly as in the protocol, except that its first word may be in lower case.
 fn exact(line: &[u8]) -> Option<ClientMessage> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let message = ClientMessage::parse(line).ok()?;

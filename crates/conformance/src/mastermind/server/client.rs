@@ -29,8 +29,9 @@ pub(super) struct Client {
     pub(super) options: Options,
     pub(super) room: RoomRules,
     pub(super) seat: Option<u8>,
-    /// Each byte in a separate segment, and lines with a carriage return.
+    /// Each byte is sent in a separate segment.
     pub(super) in_bytes: bool,
+    /// Lines end with a carriage return and a line feed.
     pub(super) returns: bool,
     pub(super) _server: Option<Server>,
 }

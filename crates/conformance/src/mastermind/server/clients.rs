@@ -150,7 +150,7 @@ fn two_players(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     ann.guess(judge, filler(4)?)
 }
 
-/// Before the response to the client's own next message.
+/// Returns the messages about `seat` that arrive before the response to the client's own next message.
 fn room_state(judge: &mut Judge, client: &mut Client, seat: u8) -> Played<Vec<String>> {
     client.send("RESIGN");
     let mut reported = Vec::new();

@@ -128,7 +128,7 @@ fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// Without repeats. The first request in each game is a lifeline.
+/// Plays games without repeats, in which the first request is a lifeline.
 fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;

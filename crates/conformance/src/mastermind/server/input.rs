@@ -132,8 +132,7 @@ fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
             return judge.broken(&SEAT, || format!("expected OK after PLAY, received {}", describe(&received)));
         };
         let wanted = format!("SEAT {seat} {wanted}");
-        // A wrong name is well formed, so the line is compared without parsing. Messages about other seats may precede
-        // it.
+        // A wrong name can be well formed, so the line is compared as text. Messages about other seats may precede it.
         let reported = iter::from_fn(|| client.line()).find(|line| line.starts_with(&format!("SEAT {seat} ")));
         judge.check(&NAMES, reported.as_ref().is_none_or(|reported| *reported == wanted), || {
             let reported = reported.as_deref().unwrap_or_default().escape_debug();

@@ -17,7 +17,7 @@ use crate::{
 };
 
 const HEADS: [&str; 4] = ["Turn #: ", "lifeline#1: ", "lifeline#2: ", "Code  : "];
-/// A code with a blank after each digit.
+/// The maximum length of a code, with a blank after each digit.
 const LONGEST: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ enum Topic {
     White,
 }
 
-/// The word is in lower case without blanks; a number or a colon follows it.
+/// Each topic with its word in lower case without blanks, and whether a number follows it instead of a colon.
 const TOPICS: [(Topic, &str, bool); 7] = [
     (Topic::Turn, "turn", true),
     (Topic::Lifeline(0), "lifeline#1", false),
@@ -83,7 +83,7 @@ fn hidden(value: &str) -> Option<String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) turn: usize,
-    /// For each lifeline that is shown.
+    /// Whether each lifeline is available, if its line is shown.
     pub(super) available: [Option<bool>; 2],
     /// Unknown digits are stars.
     pub(super) code: String,
@@ -126,7 +126,7 @@ pub(super) fn revealed_code(line: &str, length: usize) -> Option<Code> {
     runs.filter(|run| run.len() == length).find_map(|run| run.parse().ok())
 }
 
-/// In lines that do not name a lifeline.
+/// Returns the single digits in lines that do not name a lifeline.
 pub(super) fn lone_digits(lines: &[String]) -> Vec<char> {
     let reported = lines.iter().filter(|line| !line.to_lowercase().contains("lifeline"));
     let words = reported.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric()));

@@ -26,7 +26,7 @@ const NO_GUESSES: [&str; 10] =
 const PAUSE: Duration = Duration::from_secs(4);
 /// The length of the longest typed line, in bytes.
 const LONG: usize = 5000;
-/// Beyond the last turn, if the game is not over then.
+/// Turns that are played beyond the last one if the game is not over then.
 const MORE_TURNS: usize = 4;
 /// Not valid codes without repeats, so that no game is won by chance.
 const GUESSES: [&str; TURNS] = [
@@ -86,7 +86,7 @@ fn check_block(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
     judge.check(&COUNTS, block.turn == turn, || format!("expected turn {turn}, received turn {}", block.turn));
 }
 
-/// All other checks depend on it.
+/// Plays up to the first turn, on which all other checks depend.
 pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let mut dialogue = subject.start(judge)?;
     dialogue.type_lines(["4", "no"]);
@@ -113,7 +113,7 @@ type Rows = Vec<(Code, Feedback)>;
 fn guesses(length: usize, options: &Options) -> Played<Vec<Code>> {
     let codes = GUESSES.iter().map(|guess| guess[..length].parse());
     let mut codes = codes.collect::<Result<Vec<Code>, _>>()?;
-    // The first digits of some have no repeats.
+    // The first digits of some guesses have no repeats.
     let first = codes[0];
     codes.iter_mut().filter(|code| !code.repeats()).for_each(|code| *code = first);
     Ok(codes.into_iter().map(|code| permuted(code, MAX_COLOURS, options)).collect())
@@ -224,7 +224,7 @@ pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>, length: usize, repe
 
 pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     let (mut dialogue, _) = begin(judge, subject, 4, false)?;
-    // The code may have repeats though it must not.
+    // A wrong program may choose a code with repeats.
     let mut knowledge = Knowledge::new(Rules::new(4, 8, true)?);
     let mut rows = Rows::new();
     loop {
@@ -394,7 +394,7 @@ fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-/// One of the named digits must be correct or, with a place, both of them.
+/// Without a place, one of the named digits must be in the code. With a place, the place and its digit must be named.
 fn is_true(code: &str, digits: &[char], shown: Option<(usize, char)>) -> bool {
     let Some((place, digit)) = shown else {
         let mut digits = digits.iter();

@@ -47,7 +47,7 @@ pub(super) fn turns_of(
     session.send_all(&turns, rule)
 }
 
-/// From the figures of the protocol, with bombs in corners and on blocks.
+/// Plays the explosions of the figures in the protocol, with bombs in corners and on blocks.
 pub(super) fn explosions(session: &mut Session<'_>) -> Played {
     let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
     let mut first: Vec<_> = vec![robot(0, 0, 0)];

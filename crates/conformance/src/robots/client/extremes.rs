@@ -16,9 +16,9 @@ use super::{
 use crate::{judge::Played, rule::Rule};
 
 const GAMES: u32 = 20;
-/// The second input of a pair may be late.
+/// Pairs of inputs. On a busy machine, the second input of some pairs is late.
 const PAIRS: usize = 15;
-/// Of a system with delayed acknowledgements, in milliseconds.
+/// A delay in milliseconds that shows delayed acknowledgements.
 const LATE_MS: u128 = 20;
 
 pub(super) fn large_numbers(session: &mut Session<'_>) -> Played {
@@ -115,7 +115,6 @@ pub(super) fn many_games(session: &mut Session<'_>) -> Played {
 
 pub(super) fn inconsistent(session: &mut Session<'_>, rule: &'static Rule) -> Played {
     let first = vec![robot(0, 0, 0), bomb(0, 1, 1)];
-    // Only one of them is about an overdue bomb.
     let timer = if *rule == OVERDUE { 2 } else { 99 };
     turns_of(session, parameters(1, (4, 3), 99, 2, timer)?, vec![first], &GAME)?;
     let events = if *rule == OVERDUE {

@@ -37,7 +37,7 @@ pub(super) fn sorted(mut message: DrawMessage) -> DrawMessage {
     message
 }
 
-/// Without the parts that have their own rules.
+/// Omits the parts that have their own rules.
 pub(super) fn frame(picture: &GamePicture) -> GamePicture {
     let mut frame = picture.clone();
     frame.player_positions.clear();

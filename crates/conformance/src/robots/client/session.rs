@@ -24,7 +24,7 @@ use crate::{
     tape::Channel,
 };
 
-/// The client may not listen for its GUI yet.
+/// The pause before an input is repeated, since the client may not listen for its GUI yet.
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 const LOBBY_INPUTS: [&[u8]; 3] = [&[0], &[0], &[1]];
@@ -32,7 +32,7 @@ const LOBBY_INPUTS: [&[u8]; 3] = [&[0], &[0], &[1]];
 /// After this time without a message, no further message is expected for an input.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// Unexpected pictures that are skipped before the expected one.
+/// The maximum number of unexpected pictures that are skipped before the expected one.
 const MAX_UNEXPECTED: usize = 20;
 
 const NAME: &str = "Ela Żółw";
@@ -74,7 +74,7 @@ pub(super) struct CommandLine {
     pub(super) name: &'static str,
     pub(super) gui: &'static str,
     pub(super) server: &'static str,
-    /// The task leaves open what a client does with some inputs, so a crash need not break the rule about crashes.
+    /// Whether a crash breaks the rule about crashes: the task leaves open what a client does with some inputs.
     pub(super) crash_counts: bool,
 }
 
@@ -449,7 +449,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Repeated until the client forwards the input: it may not listen yet.
+    /// Repeats the input until the client forwards it, since the client may not listen yet.
     pub(super) fn input_until(&mut self, input: &[u8], right: &[u8]) {
         let by = self.context.options.deadline();
         while self.server.buffer.is_empty() && !self.server.closed && Instant::now() < by {

@@ -62,7 +62,7 @@ const HARMLESS: [&Rule; 4] = [&PLAYED_ONCE, &OWN_EVENTS, &HELLO, &LISTENS];
 const OF_DRAWS: [&Rule; 4] = [&BLOCKS_UNDER_ROBOTS, &REBIRTH_ON_BLOCK, &LARGE_BOARD, &WIDE_BLAST];
 
 impl Context<'_> {
-    /// For a deviation that usually breaks `general`.
+    /// Returns the rule that a deviation breaks, which is usually `general`.
     pub(super) fn attributed(&self, judge: &Judge, general: &'static Rule) -> &'static Rule {
         let details = DETAILS.iter().filter(|(rule, _)| *rule == general).flat_map(|(_, details)| *details);
         let broken = details.copied().find(|rule| judge.has_failed(rule)).unwrap_or(general);

@@ -107,7 +107,7 @@ pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> Played {
         session.play(0, &[way], &FAR_EDGE)?;
         session.pass(1, &FAR_EDGE)?;
     }
-    // If it had left the board, it would be elsewhere now.
+    // If the robot had left the board, it would be elsewhere now.
     session.play(0, &[DOWN], &FAR_EDGE)
 }
 

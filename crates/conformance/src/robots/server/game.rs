@@ -195,7 +195,7 @@ pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.finish(&NEXT_GAME)
 }
 
-/// Distinguishes messages that must be sent immediately.
+/// Plays long turns, so that messages that must be sent immediately can be distinguished.
 pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
     let duration = context.options.patience * 5 / 4;
     let setup = Setup { players: 1, length: 1, duration, ..small(context) };

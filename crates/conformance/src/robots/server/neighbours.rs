@@ -213,7 +213,7 @@ pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.join_for(ann, "Ann", &HALF_A_JOIN)
 }
 
-/// The robot stays, as if the player had left.
+/// The robot of a player that breaks the protocol stays, as if the player had left.
 pub(super) fn offender(context: &Context<'_>, judge: &mut Judge) -> Played {
     if judge.has_failed(&BAD_BYTES) {
         judge.leave_out_for([&OFFENDER], &BAD_BYTES);

@@ -25,7 +25,7 @@ use crate::{
 const MOMENT: Duration = Duration::from_millis(50);
 /// On a board with at most this number of fields, two games may start alike by chance.
 const FEW_FIELDS: u32 = 20;
-/// Unexpected messages that are skipped before the expected one.
+/// The maximum number of unexpected messages that are skipped before the expected one.
 const MAX_UNEXPECTED: usize = 20;
 
 pub(super) struct Session<'a> {

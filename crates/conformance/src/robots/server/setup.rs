@@ -151,7 +151,7 @@ pub(super) struct Host {
     pub(super) address: SocketAddr,
     pub(super) parameters: Parameters,
     pub(super) is_playing: bool,
-    /// About an earlier action that may prevent the server from serving further clients.
+    /// The rule about an earlier action that may prevent the server from serving further clients.
     pub(super) suspect: Option<&'static Rule>,
     has_served: bool,
 }
@@ -171,10 +171,16 @@ impl Host {
         }
     }
 
+<<<<<<< HEAD
     /// Over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
     fn open(&mut self, options: &Options) -> io::Result<(Connection, bool)> {
         let by = if self.has_served { options.deadline() } else { options.start_deadline() };
         let opened = Connection::to_server(&mut *self.run, self.address, by);
+=======
+    /// Connects over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
+    fn open(&mut self, patience: Duration) -> io::Result<(Connection, bool)> {
+        let opened = Connection::to_server(&mut *self.run, self.address, Instant::now() + patience);
+>>>>>>> conformance: give comments subjects, units and standard terms
         if opened.is_ok() || self.run.exit(Instant::now()).is_some() {
             return opened.map(|connection| (connection, true));
         }
@@ -305,7 +311,7 @@ impl Client {
         thread::sleep(BEFORE_JOIN.saturating_sub(self.since.elapsed()));
     }
 
-    /// If the system reports what the server has read.
+    /// Waits until the server has read all data, if the system reports that.
     pub(super) fn wait_until_read(&self, host: &Host, by: Instant) {
         while self.has_unread(host) && Instant::now() < by {
             thread::sleep(GLANCE);
@@ -317,7 +323,7 @@ impl Client {
         self.ahead.is_some() || !self.incoming.buffer().is_empty() || self.connection.has_more()
     }
 
-    /// `false` if the system does not report it.
+    /// Whether the server has unread data; `false` if the system does not report it.
     pub(super) fn has_unread(&self, host: &Host) -> bool {
         sockets::unread(host.address, self.local).is_some_and(|bytes| bytes > 0)
     }
