@@ -53,7 +53,7 @@ impl<E: Recorded> Table<E> {
         self.input(Input::Connected { peer, role, link, address: address.as_str().into() });
     }
 
-    /// As one segment. Bytes of a closed connection are dropped, as in a shell.
+    /// Sends the bytes as one segment. Bytes of a closed connection are dropped, as in a shell.
     pub(crate) fn send(&mut self, who: &str, bytes: &[u8]) {
         let Some(wire) = self.wires.get_mut(who).filter(|wire| !wire.closed) else { return };
         let (peer, mut unread) = (wire.peer, mem::take(&mut wire.unread));
@@ -120,7 +120,7 @@ impl<E: Recorded> Table<E> {
         self.wires.values_mut().find(|wire| wire.peer == peer).expect("outputs are for connected clients")
     }
 
-    /// No client notices that.
+    /// Restores the room from its state, which no client notices.
     pub(crate) fn restore(&mut self) {
         let setup = serde_json::to_string(&self.server().setup()).expect("a setup can be written");
         let state = self.state();

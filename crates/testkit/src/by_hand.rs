@@ -60,7 +60,7 @@ impl<E: Recorded> Match<E> {
         self.input(Input::Disconnected { peer, why: Gone::Broken });
     }
 
-    /// Processes all deadlines of the room on the way.
+    /// Advances the clock and processes all deadlines of the room up to then.
     pub fn advance(&mut self, time: Duration) -> Vec<Output> {
         let until = self.now.plus(time);
         let mut outputs = vec![];

@@ -116,7 +116,7 @@ impl SimulatedDisk {
         self.snapshot().into_keys().collect()
     }
 
-    /// There is or was a file with this name.
+    /// Whether there is or was a file with this name.
     pub fn has_had(&self, path: impl AsRef<Path>) -> bool {
         let state = self.lock();
         state.names.contains_key(path.as_ref()) || state.removed.contains_key(path.as_ref())
@@ -143,7 +143,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// The fault that was set last has happened.
+    /// Whether the last fault that was set has occurred.
     pub fn has_struck(&self) -> bool {
         self.lock().struck
     }
@@ -153,7 +153,7 @@ impl SimulatedDisk {
         self.lock().lies = lies;
     }
 
-    /// The file cannot be removed.
+    /// Makes the file impossible to remove.
     pub fn set_stubborn(&self, path: &Path) {
         self.lock().stubborn = Some(path.to_owned());
     }
@@ -173,7 +173,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// This process was killed or died in an operation. None of its later writes reach the disk.
+    /// Whether this process was killed or died in an operation. None of its later writes reach the disk.
     pub fn is_dead(&self) -> bool {
         self.lock().dead.contains(&self.process)
     }
@@ -185,14 +185,14 @@ impl SimulatedDisk {
         state.locks.retain(|_, (_, process)| *process != self.process);
     }
 
-    /// Cancels a hang that has not started.
+    /// Sets how long calls take, and cancels a hang that has not started.
     pub fn set_latency(&self, latency: Latency, seed: u64) {
         let mut state = self.lock();
         state.latency = Some((latency, Pcg64::seed_from_u64(seed)));
         state.hang = None;
     }
 
-    /// The duration of the next call that takes time.
+    /// Sets the duration of the next call that takes time.
     pub fn hang(&self, duration: Duration) {
         self.lock().hang = Some(duration);
     }
@@ -210,7 +210,7 @@ impl SimulatedDisk {
         self.lock().fault.is_some()
     }
 
-    /// A call hangs, or a hang is pending.
+    /// Whether a call hangs or a hang is pending.
     pub fn is_hanging(&self) -> bool {
         let state = self.lock();
         state.hang.is_some() || state.hung > 0

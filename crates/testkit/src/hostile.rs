@@ -77,7 +77,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn all_of_them_are_rejected_and_have_different_names() {
+    fn malformed_datagrams_are_rejected_and_have_unique_names() {
         for Malformed { name, bytes } in MALFORMED {
             assert!(ClientMessage::parse(bytes).is_err(), "{name}");
         }

@@ -70,13 +70,13 @@ struct Endpoint<C> {
 #[derive(Debug)]
 pub struct Net<E: Recorded, C> {
     machine: Machine,
-    // It ends after the final flush.
+    // The task of the server, which ends after the final flush.
     server: TaskId,
     stop: Option<oneshot::Sender<Leave>>,
     shared: Shared,
     room: SharedRoom<E>,
     clients: BTreeMap<SocketAddr, Endpoint<C>>,
-    // Until when the server's clock shows less than it has shown before.
+    // Up to this time, the server's clock shows less than it has shown before.
     pub(crate) behind: Time,
     // Decides when the server is checked for lost wake-ups.
     checks: Pcg64,
@@ -108,7 +108,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.machine.now()
     }
 
-    /// Locked while the reference exists.
+    /// Locks the engine while the reference exists.
     pub fn engine(&self) -> EngineRef<'_, E> {
         self.room.engine()
     }
@@ -121,7 +121,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.shared.lock().chance.traffic
     }
 
-    /// Whether the server has not ended; it may only wait for its journal.
+    /// Whether the server is running. It may only be waiting for its journal.
     pub fn is_up(&self) -> bool {
         self.machine.is_running(self.server)
     }

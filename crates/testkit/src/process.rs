@@ -188,7 +188,7 @@ impl Process {
         self.signal(Signal::KILL);
     }
 
-    /// Two pending signals of a kind would be merged into one.
+    /// Waits until the program has handled its signals: two pending signals of a kind would be merged into one.
     pub fn wait_until_signals_are_taken(&self) {
         let status = format!("/proc/{}/status", self.child.id());
         // Without such a file, it does not wait.
@@ -201,13 +201,13 @@ impl Process {
         kill_process(Pid::from_child(&self.child), signal).expect("a process that is not collected takes signals");
     }
 
-    /// Closes standard input.
+    /// Closes standard input and waits for the exit.
     pub fn wait(mut self) -> Finished {
         self.stdin = None;
         self.wait_for_end()
     }
 
-    /// Standard input stays open.
+    /// Waits for the exit. Standard input stays open.
     pub fn wait_for_end(mut self) -> Finished {
         let waited = self.find(|state| {
             (state.ended == 3).then(|| (state.text(|state| &state.stdout), state.text(|state| &state.stderr)))
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn both_outputs_and_the_status_are_kept() {
+    fn stdout_stderr_and_exit_status_are_returned() {
         let finished = Process::run(&mut shell("echo out; echo err >&2; exit 3"));
         assert_eq!(finished, Finished { code: Some(3), stdout: "out\n".into(), stderr: "err\n".into() });
     }
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_does_not_outlive_its_owner() {
+    fn dropped_process_is_killed() {
         let process = Process::start_with_stdin(&mut shell("echo port 1; read line"));
         process.port();
         let pid = Pid::from_child(&process.child);

@@ -8,10 +8,10 @@ use std::{
     sync::LazyLock,
 };
 
-/// Does not change the lock file.
+/// A command of cargo that does not change the lock file.
 #[must_use]
 pub fn cargo(subcommand: &str) -> Command {
-    // Unset if a test is started by hand: it uses the cargo that built it.
+    // The variable is unset if a test is started by hand. Such a test uses the cargo that built it.
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from(env!("CARGO")));
     let mut command = Command::new(cargo);
     command.args([subcommand, "--locked"]).current_dir(workspace());

@@ -5,7 +5,7 @@ pub const ONE: &str = "TESTKIT_SEED";
 /// Runs this many seeds.
 pub const MANY: &str = "TESTKIT_SEEDS";
 
-/// Debug builds run one of this many.
+/// A debug build runs one in this many seeds.
 const SHARE: u64 = if cfg!(debug_assertions) { 4 } else { 1 };
 
 /// Runs the seeds 1 to `count`, or a quarter of them in a debug build. The environment variables select other seeds. A

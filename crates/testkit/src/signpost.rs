@@ -33,7 +33,7 @@ impl Default for Signpost {
 }
 
 impl Signpost {
-    /// Answers with status 503.
+    /// Answers with status 503 until a location is set.
     pub fn new() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("a bound socket has an address");

@@ -65,7 +65,7 @@ pub trait Game: Sized {
         None
     }
 
-    /// `forked` means that messages were delivered that the server lost in a power cut.
+    /// `forked` is whether messages were delivered that the server lost in a power cut.
     fn resumed(&mut self, net: &mut NetOf<Self>, forked: bool);
 
     /// Whether the client has the state that its role may see. Without faults, this holds every few seconds.
@@ -74,8 +74,8 @@ pub trait Game: Sized {
 
 pub type NetOf<G> = Net<<G as Game>::Server, <G as Game>::Client>;
 
-/// Faults occur for this duration, if the matches do not end earlier. Then follows a calm period. Panics if anything is
-/// wrong.
+/// Simulates faults for this duration, if the matches do not end earlier, and then a calm period. Panics if a check
+/// fails.
 pub fn simulate<G: Game>(seed: u64, duration: Duration) -> Report {
     let mut simulation = Simulation::<G>::new(seed, duration);
     simulation.run();
@@ -98,7 +98,7 @@ struct Match<G: Game> {
     journal: PathBuf,
     end: JournalEnd,
     over: bool,
-    // Messages were delivered that the server lost: since the last resume, and at any time.
+    // Whether messages were delivered that the server lost: since the last resume, and at any time.
     forked: bool,
     ever_forked: bool,
 }
@@ -247,7 +247,7 @@ impl<G: Game> Simulation<G> {
         };
         let each = &mut self.matches[index];
         if self.disk.is_hanging() || self.faulty {
-            // Too much output may wait for the disk, so that the server reads no input.
+            // The server reads no input while too much output waits for the disk.
             each.net.excuse();
         }
         each.net.step(now);

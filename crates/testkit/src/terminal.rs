@@ -54,7 +54,8 @@ impl Terminal {
         Self::spawn(command, environment, columns, rows)
     }
 
-    /// As a job of a shell: when the program stops, the shell prints a line, and resumes it after Return.
+    /// Starts the program as a job of a shell. When the program stops, the shell prints a line, and resumes the program
+    /// after Return.
     pub fn start_in_shell(program: &str, arguments: &[&str], columns: u16, rows: u16) -> Self {
         let mut command = CommandBuilder::new("sh");
         // With -m each job has its own process group, which can be stopped.
@@ -92,7 +93,7 @@ impl Terminal {
         self.keyboard.flush().expect("the terminal takes keys");
     }
 
-    /// Repeated, because the keys' messages or the answer may be lost.
+    /// Presses the keys again until the text is shown, because their messages or the answer may be lost.
     pub fn press_until(&mut self, bytes: &[u8], text: &str) {
         let begun = Instant::now();
         let is_there = |parser: &vt100::Parser<Bells>| parser.screen().contents().contains(text).then_some(());
@@ -106,7 +107,7 @@ impl Terminal {
         }
     }
 
-    /// All later content is drawn after this call.
+    /// Clears the screen, so that all content on it is drawn after this call.
     pub fn wipe(&self) {
         self.parser.change(|parser| parser.process(b"\x1b[2J"));
     }
@@ -130,7 +131,7 @@ impl Terminal {
         self.wait(|screen| screen.contents().contains(text));
     }
 
-    /// The lines are at the top of the screen.
+    /// Waits until these lines are at the top of the screen.
     pub fn wait_for_lines(&self, lines: &[&str]) {
         self.wait(|screen| {
             let contents = screen.contents();

@@ -202,7 +202,7 @@ struct Parrot {
     // Bytes that each input adds to the recording.
     records: u32,
     deadline: Option<Time>,
-    // Without it there is only one deadline.
+    // The interval of further deadlines. Without it, there is only one deadline.
     every: Option<Duration>,
     outcome: Option<Outcome>,
 }

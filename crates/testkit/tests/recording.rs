@@ -102,7 +102,7 @@ fn connect(rng: &mut impl Rng) -> u8 {
 }
 
 #[test]
-fn a_replay_of_each_game_ends_as_its_room_did() {
+fn replay_of_each_game_ends_in_the_state_of_its_room() {
     for (number, game) in (0..).zip(["nuggets", "blackjack", "robots", "mastermind", "four-in-a-row"]) {
         // Shown only if the test fails, as the last line.
         eprintln!("{game}");

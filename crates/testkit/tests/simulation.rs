@@ -42,7 +42,7 @@ const GAMES: [(&str, Simulate); 4] = [
 
 /// Seeds of each game in a release build.
 const SEEDS: u64 = 40;
-/// They occur at least once.
+/// Events that occur at least once.
 const ALWAYS: [&str; 16] = [
     "clients with the current state at the end",
     "calls that hung",
@@ -61,7 +61,7 @@ const ALWAYS: [&str; 16] = [
     "segments after the first",
     "stopped in time",
 ];
-/// They occur at least once in a long run.
+/// Events that occur at least once in a long run.
 const AT_LENGTH: [&str; 20] = [
     "connections half closed",
     "connections reset",

@@ -100,7 +100,7 @@ fn data_of_a_failed_sync_is_not_on_the_disk_after_the_next_sync() {
 }
 
 #[test]
-fn nothing_is_written_after_the_death_of_the_server() {
+fn dead_process_writes_nothing() {
     let (mut disk, file) = on_disk();
     disk.set_fault(Some(Fault::DeathInWrite(5)));
     file.write_at(0, &[1; 3]).unwrap();
@@ -120,7 +120,7 @@ fn nothing_is_written_after_the_death_of_the_server() {
 }
 
 #[test]
-fn names_are_certain_once_their_directory_is_synced() {
+fn names_survive_a_power_cut_after_a_sync_of_their_directory() {
     let (mut kept, mut lost) = (0, 0);
     for seed in 0..40 {
         let (mut disk, file) = on_disk();
@@ -139,7 +139,7 @@ fn names_are_certain_once_their_directory_is_synced() {
 }
 
 #[test]
-fn a_lock_is_held_by_one_opening_and_ends_with_it_or_its_process() {
+fn lock_is_exclusive_and_ends_with_its_file_or_process() {
     let (mut disk, file) = on_disk();
     assert!(file.try_lock().unwrap() && file.try_lock().unwrap());
     let other = disk.other_process().open(Path::new(FILE), true).unwrap();

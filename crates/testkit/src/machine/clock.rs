@@ -88,7 +88,7 @@ impl SimulatedClock {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This costs no time, in contrast to a read by a task.
+    /// The time that the clock shows. In contrast to a read by a task, this costs no time.
     pub fn shown(&self) -> Time {
         self.lock().shown()
     }

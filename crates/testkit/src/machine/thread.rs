@@ -33,7 +33,7 @@ enum Turn {
     Die,
 }
 
-/// They die together, because one may hold a lock that another waits for.
+/// The threads of a simulated process. They die together, because one may hold a lock that another waits for.
 #[derive(Clone, Default)]
 pub(super) struct Process(Arc<Mutex<Vec<Sender<Turn>>>>);
 

@@ -57,7 +57,7 @@ impl Ledger {
         self.returning.clear();
     }
 
-    /// The delivered output is a prefix of it, except for losses in a power cut.
+    /// Sets the expected output. The delivered output is a prefix of it, except for losses in a power cut.
     pub(super) fn set_expected(&mut self, expected: Delivered) {
         self.delivered.retain(|peer, _| expected.contains_key(peer));
         for (peer, delivered) in &mut self.delivered {
@@ -74,7 +74,7 @@ impl Ledger {
         self.returning.extend(peers);
     }
 
-    /// All previous peers have been restored or disconnected.
+    /// Called when all previous peers have been restored or disconnected.
     pub(super) fn resumed(&mut self) {
         self.returning.clear();
     }

@@ -77,12 +77,12 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         clock.set(to);
     }
 
-    /// The server cannot read input, because too much output waits for its disk.
+    /// Excuses the server from reading input, because too much output waits for its disk.
     pub(crate) fn excuse(&mut self) {
         self.behind = self.behind.max(self.now());
     }
 
-    /// The room had this state without an input.
+    /// Records a state that the room reached without an input.
     pub(crate) fn note_state(&mut self, digest: u64) {
         self.shared.lock().ledger.digests.insert(digest);
     }

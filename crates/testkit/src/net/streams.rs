@@ -26,7 +26,7 @@ pub(super) struct Connections {
     connecting: BTreeMap<(Time, usize), Role>,
     // One for players, one for watchers.
     listeners: BTreeMap<Role, Listener>,
-    // They may have data in flight.
+    // Connections that may have data in flight.
     active: Vec<usize>,
 }
 
@@ -133,7 +133,7 @@ impl Connection {
         self.reset(chance);
     }
 
-    /// Both ends notice.
+    /// Resets the connection, which both ends notice.
     pub(super) fn reset(&mut self, chance: &mut Chance) {
         chance.traffic.resets += 1;
         self.break_off();
@@ -201,7 +201,7 @@ impl Connections {
         self.listeners.entry(listener).or_default().closed = false;
     }
 
-    /// The server's machine has lost power.
+    /// Resets the connections that the server had closed, because its machine has lost power.
     pub(super) fn break_all(&mut self, chance: &mut Chance) {
         for &connection in &self.active {
             let connection = &mut self.all[connection];

@@ -52,7 +52,7 @@ impl World {
         std::mem::take(arrived)
     }
 
-    /// Arrivals since the server began to work.
+    /// Processes the arrivals since the server began to work.
     pub(super) fn process_due(&mut self) {
         if self.due.is_some_and(|due| due <= self.chance.now) {
             self.arrived = self.arrive();

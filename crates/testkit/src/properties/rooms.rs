@@ -54,7 +54,7 @@ pub fn room(script: &[u8]) {
     }
 }
 
-// Nuggets with everything that delays or hides something.
+// A game of nuggets with all options that delay or hide something.
 fn extras(config: nuggets::Config) -> nuggets::Config {
     let vision = nuggets::visibility::Vision { radius: Some(5) };
     let rules = nuggets::Rules { steal_percent: 20, drop_on_quit: true, vision, ..config.rules };

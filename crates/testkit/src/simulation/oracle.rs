@@ -121,7 +121,7 @@ impl Written {
         Self { all: arrivals(open_whole(&living, journal)), certain, cut }
     }
 
-    /// No certain arrival is lost, and every arrival was written.
+    /// Checks that no certain arrival is lost, and that every arrival was written.
     pub(super) fn compare(&self, how: Crash, disk: &SimulatedDisk, journal: &Path) {
         let left = arrivals(open_whole(disk, journal));
         let (all, certain) = (&self.all, &self.certain);

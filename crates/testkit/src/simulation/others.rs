@@ -35,7 +35,7 @@ impl<G: Game> Simulation<G> {
         self.report.count("second servers refused");
     }
 
-    // They contain all delivered output at any time.
+    // Reads the journals, which contain all delivered output at any time.
     pub(super) fn read(&mut self) {
         if self.dishonest {
             return;

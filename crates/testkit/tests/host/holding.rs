@@ -59,7 +59,7 @@ fn outputs_leave_in_order_when_their_mark_is_reached() {
 }
 
 #[test]
-fn a_peer_that_disconnects_meanwhile_costs_the_others_nothing() {
+fn other_peers_receive_held_outputs_after_a_disconnect() {
     for why in [Gone::Left, Gone::Broken, Gone::Lagging] {
         let (mut host, script, gate, recorder) = host();
         for message in ["echo", "all"] {
@@ -138,7 +138,7 @@ fn a_host_with_too_many_held_outputs_stops_reading_and_continues_later() {
 }
 
 #[test]
-fn the_host_ends_only_when_nothing_is_held_back() {
+fn stopped_host_ends_after_all_held_outputs_are_sent() {
     let (mut host, script, gate, _) = host();
     host.stop(NOW, Leave::Over);
     assert_eq!(host.outcome(), None);

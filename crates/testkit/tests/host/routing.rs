@@ -38,7 +38,7 @@ fn peer_numbers_are_unique_across_transports() {
 }
 
 #[test]
-fn a_clock_that_goes_back_is_not_followed() {
+fn time_of_inputs_never_decreases() {
     let (mut host, [left, right, _], recorder) = host();
     left.open(1, ANN);
     assert!(host.work(|| Time::from_millis(1_000)).unwrap());
@@ -94,7 +94,7 @@ fn histories_refreshes_and_answers_reach_their_peer() {
 }
 
 #[test]
-fn the_observer_learns_the_address_of_the_peer_concerned() {
+fn observer_receives_the_address_of_the_peer() {
     let (mut host, scripts, recorder) = host();
     scripts[0].open(1, ANN);
     // An IPv4 address is shown as such, even if it arrived on an IPv6 socket.
@@ -133,7 +133,7 @@ fn the_observer_learns_the_address_of_the_peer_concerned() {
 }
 
 #[test]
-fn the_observer_learns_the_address_of_a_peer_that_was_just_closed() {
+fn observer_receives_the_address_of_a_closed_peer() {
     let (mut host, scripts, recorder) = host();
     scripts[0].open(1, ANN);
     scripts[0].send(1, "out");
@@ -144,7 +144,7 @@ fn the_observer_learns_the_address_of_a_peer_that_was_just_closed() {
 }
 
 #[test]
-fn after_the_end_nothing_is_processed() {
+fn ended_host_processes_no_events() {
     let (mut host, scripts, _) = host();
     scripts[0].open(1, ANN);
     work(&mut host);

@@ -187,7 +187,7 @@ impl Blackjack {
         net.add_stream(address(number, times), role, guest(number, score));
     }
 
-    // Results delivered to a player are known to the dealer.
+    // Checks that the dealer has all results that were delivered to a player.
     fn check(&self, net: &Net<Server, Guest>) {
         let engine = net.engine();
         let Some(table) = engine.tables().next().filter(|_| !self.forked) else { return };

@@ -15,13 +15,13 @@ use super::{
     seats::Seats,
 };
 
-/// Between two messages of a player.
+/// The pause between two messages of a player.
 const PAUSE: Duration = Duration::from_millis(150);
 /// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(250);
 const PLAYERS: u8 = 3;
 const SEATS: u8 = 4;
-/// Between invalid lines, which make the journal grow.
+/// The pause between invalid lines, which make the journal grow.
 const NONSENSE: Duration = Duration::from_millis(200);
 
 /// Guesses a code that is still possible, requests a lifeline or a hint now and then, and continues with further games.
@@ -60,7 +60,7 @@ impl Strategy<Client> for Codebreaker {
     }
 }
 
-/// Received by any client, by number and seat.
+/// The games that any client has received, by number and seat.
 #[derive(Debug, Default)]
 struct Games(BTreeMap<(u32, u8), Board>);
 
@@ -94,7 +94,7 @@ impl Games {
     }
 }
 
-// In the parts that both show.
+// Whether two records agree in the parts that both show.
 fn agree(one: &TurnRecord, other: &TurnRecord) -> bool {
     match (one, other) {
         (TurnRecord::Row { turn, guess, feedback }, TurnRecord::Row { turn: at, guess: digits, feedback: answer }) => {

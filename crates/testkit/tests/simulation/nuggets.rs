@@ -68,7 +68,7 @@ pub(super) struct Nuggets {
     reported: BTreeMap<SocketAddr, (u32, u32)>,
     // A GOLD message to the bot's predecessor at the address may arrive late.
     joined: BTreeMap<SocketAddr, Time>,
-    // Perhaps meant for the predecessor, until a newer purse arrives.
+    // Purses that may be those of the predecessor, until a newer one arrives.
     stale: BTreeMap<SocketAddr, u32>,
     // Whether another game follows, and when the players join it.
     rematch: bool,
@@ -78,7 +78,7 @@ pub(super) struct Nuggets {
     watcher: u8,
     back_at: Option<Time>,
     nonsense_at: Option<Time>,
-    // More keys than a human can press.
+    // When the next flood of keys is sent, more than a human can press.
     flood_at: Option<Time>,
     // The next message of the client that quits and returns.
     quitter_at: Time,
@@ -179,7 +179,7 @@ impl Game for Nuggets {
                 let position = player.cell.map(|cell| game.grid().position(cell));
                 (client.purse(), client.remaining(), client.position()) == (player.purse, game.remaining(), position)
             }
-            // The bot plays in a past that the server has lost.
+            // The bot has its seat only in a state that the server has lost.
             None => self.forked,
         }
     }
