@@ -20,7 +20,7 @@ pub(crate) struct Bot {
 }
 
 impl Bot {
-    /// A bot that cannot play does not join, or leaves; the referee notices either.
+    /// Plays until the game is over. A bot that cannot play does not join, or leaves, and the referee notices that.
     pub(crate) async fn play(self, game: Game) -> anyhow::Result<()> {
         let Self { name, level, seed, server } = self;
         let stream = || Wire::stream(ANY, server, |_| ());

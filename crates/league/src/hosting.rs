@@ -20,7 +20,7 @@ use crate::{
 };
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// For the journal of a finished match to reach the disk.
+/// How long to wait for the journal of a finished match to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy)]

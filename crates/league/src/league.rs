@@ -191,7 +191,7 @@ impl League {
         })
     }
 
-    // Without an ending the league is still running.
+    // Without an ending, the league is still running.
     fn write(&self, standings: &Standings, ending: Option<EndReason>) -> anyhow::Result<()> {
         let rounds = match standings.rounds {
             1 => "1 round".to_owned(),
@@ -215,7 +215,7 @@ impl League {
     }
 }
 
-// Each match must match the draw.
+// Keys the records by their numbers. Each match must agree with the draw.
 fn numbered(setup: &Setup, records: Vec<Record>) -> anyhow::Result<BTreeMap<u64, Record>> {
     let draw = Draw::new(setup);
     let mut rounds: BTreeMap<u32, Vec<Fixture>> = BTreeMap::new();

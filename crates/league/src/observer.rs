@@ -36,7 +36,7 @@ pub(crate) struct MatchState {
     traced: u32,
     // Pairs of a player's seat and the other seat to whose port it connected.
     intrusions: BTreeSet<(usize, usize)>,
-    // By the referee, so that leaving is no fault.
+    // Whether the referee has ended the match, so that leaving is no fault.
     is_stopped: bool,
     pub(crate) result: Option<Result>,
 }
@@ -50,9 +50,9 @@ struct Seat {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Result {
-    /// In the terms of the game.
+    /// The standings as the game reports them.
     standings: Vec<Standing>,
-    /// As the server would have printed it.
+    /// The summary that a server would have printed.
     pub(crate) summary: Option<String>,
 }
 
@@ -75,12 +75,13 @@ impl MatchObserver {
         self.state().places = addresses.iter().map(|&address| (link, address)).collect();
     }
 
-    /// The next calls refer to this connection.
+    /// Records the seat of the latest connection, to which the next calls refer.
     pub(crate) fn opened(&self, seat: usize) {
         self.state().opened = seat;
     }
 
-    /// The latest connection must belong to the player of its seat, who has no other connection.
+    /// Whether the latest connection may take its seat: no other connection has it and, where sockets are traced, the
+    /// connection belongs to the seat's player.
     pub(crate) fn admits(&self, peer: SocketAddr) -> bool {
         let mut state = self.state();
         let seat = state.opened;
@@ -121,7 +122,7 @@ impl MatchState {
         self.seats.contains_key(&seat)
     }
 
-    /// If that was before the game was over.
+    /// Why the player of this seat left before the game was over, if it did.
     pub(crate) fn left(&self, seat: usize) -> Option<&str> {
         self.seats.get(&seat)?.left.as_deref()
     }
@@ -152,7 +153,7 @@ impl MatchState {
     }
 }
 
-// The other end of a connection belongs to these processes.
+// Whether the other end of a connection belongs to these processes.
 fn owns(owner: Owner, (link, server): (Link, SocketAddr), peer: SocketAddr) -> bool {
     match link {
         Link::Datagram => owner.has_udp(peer),
@@ -168,7 +169,8 @@ impl Observer for MatchObserver {
         state.connected.insert(seat, peer);
     }
 
-    // Not when the connection ends, because the event that its player has joined may follow.
+    // Peers are not removed before this call, because the event that a player has joined may follow the end of its
+    // connection.
     fn closed(&mut self, _: Time, peer: PeerId) {
         self.state().disconnected(peer);
     }

@@ -14,7 +14,7 @@ use crate::{
     setup::Entrant,
 };
 
-/// For a program that has left the game, so that its exit status can be reported.
+/// How long to wait for a program that has left the game, so that its exit status can be reported.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// In letters.
 const MAX_QUOTED: usize = 200;
@@ -62,7 +62,7 @@ impl Player {
         Ok(Self::Program { run: program.start(&values)?, _gui: gui })
     }
 
-    /// The processes that own its connections; `None` if the system has started none.
+    /// The processes that own the player's connections; `None` if the system has started none.
     pub(crate) fn owner(&self) -> Option<Owner> {
         match self {
             Self::Bot(_) => Some(Owner::Process(std::process::id())),
@@ -77,7 +77,7 @@ impl Player {
         }
     }
 
-    /// With the last line of standard error; `None` if the program is still running.
+    /// Describes the exit, with the last line of standard error; `None` if the program is still running.
     pub(crate) fn exit_report(&mut self) -> Option<String> {
         let Self::Program { run, .. } = self else { return None };
         let exit = run.exit(Instant::now() + EXIT_TIMEOUT)?;

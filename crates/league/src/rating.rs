@@ -28,7 +28,7 @@ impl Rating {
     }
 }
 
-/// After a contest. A lower rank is better; equal ranks are ties.
+/// Updates the ratings after a contest. A lower rank is better; equal ranks are ties.
 pub(crate) fn rate(ratings: &mut [Rating], met: &[(usize, usize)]) {
     let teams: Vec<_> = met.iter().map(|&(player, rank)| ([ratings[player].0], MultiTeamOutcome::new(rank))).collect();
     let teams: Vec<_> = teams.iter().map(|(team, outcome)| (&team[..], *outcome)).collect();

@@ -22,7 +22,7 @@ use crate::{
     setup::Setup,
 };
 
-/// Between two checks for exited programs.
+/// The interval of checks for exited programs.
 const POLL: Duration = Duration::from_millis(10);
 
 pub(crate) trait Table {
@@ -31,10 +31,10 @@ pub(crate) trait Table {
 
     fn engine(setup: &Setup, fixture: &Fixture) -> anyhow::Result<Self::Engine>;
 
-    /// Players can break a rule of the league.
+    /// Whether players can break a rule of the league.
     const HAS_BREACHES: bool = false;
 
-    /// Counted from the moment when all players have joined.
+    /// The time limit of a match, counted from the moment when all players have joined.
     fn limit(setup: &Setup) -> Duration {
         Duration::from_secs(setup.limit.into())
     }
@@ -71,7 +71,7 @@ enum Forfeit {
     Other(String),
 }
 
-/// `None` if the league is stopped meanwhile: the match then does not count.
+/// Plays a match; `None` if the league is stopped meanwhile, so that the match does not count.
 ///
 /// # Errors
 /// If the server or the system fails. Misbehaviour of a player is not an error.
@@ -126,7 +126,7 @@ fn breach_in<T: Table>(journal: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-// Bots run in this process. If each program has its own network, none can reach theirs.
+// Bots run in this process. If each program has its own network, no program can reach the network of a bot.
 fn network(venue: &Venue<'_>, player: usize) -> anyhow::Result<Network> {
     if venue.setup.players[player].bot().is_some() || venue.protection != Protection::Network {
         return Ok(Network::default());
@@ -143,8 +143,8 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    // One after the other, so that each gets its seat. Stops at the first player who does not join or does not stay.
-    // Returns whether all have joined.
+    // Starts the players one after the other, so that each gets its seat. Stops at the first player who does not join
+    // or does not stay. Returns whether all have joined.
     async fn gather(&mut self, hosting: &Hosting) -> anyhow::Result<bool> {
         let Setup { players, patience, .. } = self.venue.setup;
         for (seat, &player) in self.fixture.seats.iter().enumerate() {
@@ -180,7 +180,7 @@ impl Play<'_> {
         Ok(true)
     }
 
-    // Until the game is over, is decided because at most one player is left, or exceeds its time limit.
+    // Waits until the game is over, is decided because at most one player is left, or exceeds its time limit.
     async fn watch<T: Table>(&mut self, hosting: &Hosting) {
         let limit = T::limit(self.venue.setup);
         let by = Instant::now() + limit;
@@ -226,7 +226,7 @@ impl Play<'_> {
         }
     }
 
-    // By seat. Called after the server has ended.
+    // Returns the results by seat. Called after the server has ended.
     fn result<T: Table>(&mut self, breach: Option<&str>) -> Vec<Seat> {
         let mut seats = Vec::with_capacity(self.fixture.seats.len());
         for seat in 0..self.fixture.seats.len() {

@@ -82,7 +82,7 @@ pub(crate) enum Rules {
     },
     Blackjack {
         hands: u32,
-        /// Between two messages to a text player. Leagues that were begun without this field have no pause.
+        /// The pause between two messages to a text player. Leagues that were begun without this field have no pause.
         #[serde(default)]
         delay_ms: u64,
     },
@@ -120,7 +120,7 @@ impl fmt::Display for Rules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BotLevel(pub(crate) netcore::Level);
 
-/// Before the level of a bot, in place of a command.
+/// Precedes the level of a bot, in place of a command.
 pub(crate) const BOT: &str = "bot:";
 
 impl FromStr for BotLevel {

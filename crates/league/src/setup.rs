@@ -14,7 +14,7 @@ use crate::rules::{BOT, BotLevel, Game, Rules};
 pub(crate) const MAX_PLAYERS: usize = 128;
 /// In letters.
 const MAX_NAME: usize = 24;
-/// Of the draw: the same setup and seed give the same matches.
+/// The version of the draw: the same setup and seed give the same matches.
 const VERSION: u32 = 1;
 const PLACEHOLDERS: [&str; 6] = ["host", "port", "server", "name", "gui", "own-port"];
 
@@ -164,7 +164,7 @@ fn certainty(value: f64) -> Result<u16, String> {
 }
 
 impl Plan {
-    /// Missing values are those of another plan.
+    /// Takes missing values from another plan. Its players come first.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let players = [other.players, self.players].concat();

@@ -1,4 +1,4 @@
-//! A pure function of the setup and the completed matches.
+//! Standings: a pure function of the setup and the completed matches.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -19,14 +19,14 @@ pub struct Row {
     /// After each round, in points, with the uncertainty in each direction. Starts with the rating of a new player.
     pub curve: Vec<(f64, f64)>,
     pub matches: u32,
-    /// Alone. In solo games all matches of a deal count as one.
+    /// Matches that this player won alone. In solo games, all matches of a deal count as one.
     pub won: u32,
     /// Matches in which this player shared the best result.
     pub drawn: u32,
     pub lost: u32,
-    /// By a crash, a time-out or a breach of the protocol.
+    /// Matches lost by a crash, a time-out or a breach of the protocol.
     pub forfeits: u32,
-    /// Without forfeits; `None` if there are only forfeits.
+    /// The mean score without forfeits; `None` if there are only forfeits.
     pub mean: Option<f64>,
     /// Comparisons with the next player, and the resulting order.
     pub next: Option<(Tally, Order)>,
@@ -42,16 +42,16 @@ impl Row {
 pub struct Standings {
     /// Sorted by rating, best first.
     pub rows: Vec<Row>,
-    /// Complete ones.
+    /// Complete rounds.
     pub rounds: u32,
-    /// The weakest one in these matches.
+    /// The weakest protection in these matches.
     pub protection: Option<Protection>,
 }
 
-/// In a contest; a forfeit is less than any score.
+/// The merit in a contest. A forfeit is less than any score.
 type Merit = Option<i64>;
 
-/// Of a player in a deal, most significant field first.
+/// The share of a player in a deal, most significant field first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Share {
     /// Contests won against other players, less those lost.
@@ -65,7 +65,7 @@ struct Share {
 type Deal = BTreeMap<usize, Share>;
 
 impl Standings {
-    /// After the complete rounds among these matches.
+    /// Computes the standings after the complete rounds among these matches.
     pub(crate) fn new(setup: &Setup, records: &BTreeMap<u64, Record>, certainty: f64) -> Self {
         let draw = Draw::new(setup);
         let mut played: BTreeMap<u32, Vec<&Record>> = BTreeMap::new();
@@ -204,7 +204,8 @@ impl<'a> Tallies<'a> {
         rate(&mut self.ratings, &met);
     }
 
-    // In each deal that both have played, and otherwise by their results against the same opponent in the same round.
+    // Compares two players in each deal that both have played, and otherwise by their results against the same opponent
+    // in the same round.
     fn compared(&self, one: usize, other: usize) -> Tally {
         let mut tally = Tally::default();
         for deals in &self.rounds {
@@ -220,7 +221,7 @@ impl<'a> Tallies<'a> {
                         both[0] = both[0].or(first.copied());
                         both[1] = both[1].or(second.copied());
                     }
-                    // With more seats their opponents differed.
+                    // With more seats, their opponents differed.
                     _ => {}
                 }
             }

@@ -12,7 +12,8 @@ use crate::{draw::Fixture, hosting::Wire, observer::MatchState, referee::Table, 
 /// In bytes. Ten thousand answers per second stay far below it.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 64 << 10 };
 
-/// Of a round: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and eleven questions.
+/// The messages of the longest round: BEGIN, two cards, the dealer's card, RESULT, and up to ten cards and eleven
+/// questions.
 const MESSAGES: u32 = 26;
 
 pub(crate) struct Blackjack;
