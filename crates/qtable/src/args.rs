@@ -54,7 +54,7 @@ pub(crate) enum Command {
 }
 
 pub(crate) const DEFAULT_TABLE: &str = "qtable";
-/// A day of many threads.
+/// About the number of rounds that many threads play in a day.
 pub(crate) const MAX_ROUNDS: u64 = 1_000_000_000_000;
 pub(crate) const MAX_THREADS: u32 = 256;
 /// The maximum number of runs of a curve.
@@ -126,7 +126,7 @@ fn epsilon(typed: &str) -> Result<Epsilon, ParseChanceError> {
     Ok(Epsilon { chance: typed.parse()?, typed: typed.to_owned() })
 }
 
-/// Only one of the ways to explore has a probability.
+/// The probability of exploring, given or by default. Fails if it is given for ways to explore that have none.
 fn chance(asked: Option<&Epsilon>, ways: &[ExploreKind]) -> anyhow::Result<Epsilon> {
     match asked {
         Some(_) if !ways.contains(&ExploreKind::Epsilon) => {

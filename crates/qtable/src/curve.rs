@@ -54,7 +54,7 @@ pub(crate) struct LineEnd<'a> {
 }
 
 impl Curves {
-    /// Of the two reference values and of the means of the series.
+    /// The ends of the two reference lines and of the means of the series.
     pub(crate) fn ends(&self) -> Vec<LineEnd<'_>> {
         let mut ends = vec![
             LineEnd { value: self.optimum, name: "best table", way: None },
@@ -81,7 +81,7 @@ impl Series {
     }
 }
 
-/// A table is evaluated after these rounds: 1, 1.5, 2, 3, 5, 7 in each power of ten, and the last.
+/// The numbers of rounds after which a table is evaluated: 1, 1.5, 2, 3, 5, 7 in each power of ten, and the last.
 pub(crate) fn checkpoints(rounds: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(FIRST), |power| power.checked_mul(10));
     let mut points: Vec<u64> = powers
@@ -99,7 +99,7 @@ pub(crate) struct Job {
     pub(crate) seed: u64,
 }
 
-/// `threads` at a time. Returns the runs in the order of the jobs.
+/// Trains `threads` runs at a time. Returns the runs in the order of the jobs.
 pub(crate) fn train_all(
     judge: &Judge,
     space: StateSpace,

@@ -28,14 +28,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Of all workers together. Early stretches are short, so that each worker soon decides by the results of all of
-    /// them.
+    /// The rounds of a stretch, of all workers together. Early stretches are short, so that each worker soon decides by
+    /// the results of all workers.
     pub(crate) fn stretch(&self, table: &QTable) -> u64 {
         let threads = u64::from(self.threads);
         threads * (decisions(table) / 4 / threads).clamp(SHORTEST, LONGEST)
     }
 
-    /// One stretch. If a count exceeds the maximum of a table, it fails and leaves the table unchanged.
+    /// Plays one stretch. If a count exceeds the maximum of a table, it fails and leaves the table unchanged.
     pub(crate) fn play(&self, table: &mut QTable, rounds: u64) -> anyhow::Result<Score> {
         let threads = u64::from(self.threads);
         let share = |worker: u32| rounds / threads + u64::from(u64::from(worker) < rounds % threads);

@@ -47,7 +47,8 @@ pub(crate) fn picture(curves: &Curves, title: Option<&str>) -> anyhow::Result<Pi
     Ok(picture)
 }
 
-// Powers of ten of rounds from left to right. Also returns the distance between two lines of the grid.
+// Sets up a plot with powers of ten of rounds from left to right. Also returns the distance between two lines of the
+// grid.
 fn plot(curves: &Curves) -> (Plot, f64) {
     let points = || curves.series.iter().flat_map(|series| &series.runs).flat_map(|run| &run.points);
     let last = points().map(|&(rounds, _)| rounds).max().unwrap_or(FIRST).max(10 * FIRST);
@@ -147,7 +148,7 @@ fn mark(picture: &mut Picture, way: ExploreKind, (x, y): Point) {
     }
 }
 
-// Each as close to the end of its line as possible and connected to it by a thin line.
+// Writes each name as close to the end of its line as possible, connected to it by a thin line.
 fn write_names(picture: &mut Picture, curves: &Curves, plot: &Plot) {
     let mut ends: Vec<(f32, LineEnd<'_>)> = curves.ends().into_iter().map(|end| (plot.up(end.value), end)).collect();
     ends.sort_by(|(one, _), (other, _)| one.total_cmp(other));

@@ -21,7 +21,7 @@ const VALUES: u16 = 8;
 const NAMES: u16 = 26;
 /// A wider plot would only be flatter.
 const MOST: (u16, u16) = (140, 32);
-/// For a plot.
+/// The smallest window that has room for a plot.
 pub(crate) const LEAST: (u16, u16) = (60, 16);
 
 pub(crate) fn chart(curves: &Curves, title: Option<&str>, size: (u16, u16), colours: bool) -> String {
@@ -37,8 +37,8 @@ pub(crate) fn chart(curves: &Curves, title: Option<&str>, size: (u16, u16), colo
     format!("{title}\nExact value of a round on {}, by rounds of training{mean}\n\n{plot}\n", facts(curves.space))
 }
 
-/// From one number of rounds to another on a logarithmic scale, in `width` columns and `height` rows. Without a final
-/// line end.
+/// Draws the curves between two numbers of rounds on a logarithmic scale, in `width` columns and `height` rows, without
+/// a final line end.
 pub(crate) fn draw(curves: &Curves, rounds: (u64, u64), (width, height): (u16, u16), colours: bool) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
@@ -100,7 +100,7 @@ impl<'a> Plot<'a> {
         canvas.render(self.area, buffer);
     }
 
-    /// At the top and the bottom of the plot, and at the best value.
+    /// Writes the values at the top and the bottom of the plot, and the best value.
     fn write_values(&self, buffer: &mut Buffer) {
         let (optimum, best) = (self.curves.optimum, self.row(self.curves.optimum));
         for (row, value) in [(self.area.y, self.high), (self.area.bottom().saturating_sub(1), self.low)] {
@@ -111,7 +111,7 @@ impl<'a> Plot<'a> {
         buffer.set_string(0, best, format!("{optimum:>7.4}"), Modifier::BOLD);
     }
 
-    /// Each as close to the end of its line as possible.
+    /// Writes each name as close to the end of its line as possible.
     fn write_names(&self, buffer: &mut Buffer) {
         let mut ends = self.curves.ends();
         ends.sort_by(|one, other| other.value.total_cmp(&one.value));
@@ -134,7 +134,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// The last number of rounds, and those powers of ten that leave room for it.
+    /// Writes the last number of rounds, and those powers of ten that leave room for it.
     fn write_rounds(&self, buffer: &mut Buffer) {
         let ((first, last), area) = (self.rounds, self.area);
         let place = |rounds: u64| {
@@ -183,7 +183,7 @@ fn label(rounds: u64) -> String {
     }
 }
 
-/// Those of the picture, as the nearest of 256.
+/// The colours of the picture, as the nearest of 256.
 const fn colour(way: ExploreKind) -> Color {
     match way {
         ExploreKind::Random => Color::Indexed(166),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_their_names_and_the_best_value_its_line() {
+    fn plot_names_each_line_and_marks_the_best_value() {
         let text = plot(false);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 16, "{text}");

@@ -51,7 +51,7 @@ fn check_failure(finished: Finished, code: i32) -> String {
     finished.stderr
 }
 
-/// After a short training.
+/// Returns a table after a short training.
 fn trained(space: StateSpace, seed: u64, rounds: u64) -> QTable {
     let explore = Explore::Epsilon(Chance::new(0.1).unwrap());
     let mut trainer = Trainer::seeded(QTable::new(space), explore, seed, 0);

@@ -9,7 +9,7 @@ use testkit::{TempDir, process::Process};
 
 use crate::{fails, names, qtable, trained, works};
 
-// The text must be XML.
+// Counts the elements of a text, which must be XML.
 fn elements(xml: &str) -> usize {
     Document::parse(xml).unwrap().descendants().filter(Node::is_element).count()
 }
@@ -18,7 +18,7 @@ fn count(svg: &str, what: &str) -> usize {
     svg.matches(what).count()
 }
 
-// Width, height and the number of different colours.
+// Returns the width, the height and the number of different colours.
 fn decoded(path: &Path) -> (u32, u32, usize) {
     let picture = Pixmap::load_png(path).unwrap();
     let colours: BTreeSet<_> =
@@ -62,7 +62,7 @@ fn a_chart_has_a_cell_for_every_state_and_a_mark_where_it_is_not_the_best() {
 }
 
 #[test]
-fn the_name_of_a_file_says_its_format() {
+fn file_extension_selects_the_format() {
     let folder = TempDir::new();
     works(&folder, "chart --policy best -o chart.png --output chart.SVG");
     decoded(&folder.path().join("chart.png"));
@@ -79,7 +79,7 @@ fn the_name_of_a_file_says_its_format() {
 }
 
 #[test]
-fn no_colour_goes_into_a_pipe() {
+fn piped_chart_has_no_colours() {
     let folder = TempDir::new();
     for options in ["chart --policy best", "chart --policy best --colour never"] {
         assert!(!works(&folder, options).contains('\x1b'));

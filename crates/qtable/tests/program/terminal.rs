@@ -15,7 +15,7 @@ fn curves_are_drawn_in_a_terminal() {
 }
 
 #[test]
-fn training_draws_what_it_learns_below_its_progress() {
+fn training_draws_its_curve_below_the_progress_line() {
     let folder = TempDir::new();
     let table = folder.path().join("table");
     let arguments = ["train", "--rounds", "200_000", "--seed", "1", "-o", table.to_str().unwrap()];
