@@ -353,7 +353,7 @@ mod tests {
     const DEAL: &str = "BEGIN, CARD Ace of Clubs, CARD Six of Hearts, DEALER Ten of Diamonds, DECISION";
 
     #[test]
-    fn the_odds_of_both_actions_come_with_the_question() {
+    fn decision_has_the_odds_of_both_actions() {
         let game = Game::after(DEAL);
         let advice = game.advice().unwrap();
         assert_eq!((advice.action, game.total().as_str()), (Action::Hit, "soft 17"));
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_that_no_deck_has_get_advice_without_odds() {
+    fn impossible_cards_get_advice_without_odds() {
         let game = Game::after("BEGIN, CARD Ace of Clubs, CARD Ace of Clubs, DEALER Ace of Clubs, DECISION");
         assert!(game.advice().unwrap().odds.is_some(), "a deck has four aces");
         let game = Game::after(

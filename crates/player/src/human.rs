@@ -154,8 +154,8 @@ impl Person {
         }
     }
 
-    // Byte by byte, up to a result that has to be shown first: the client processes all messages of a piece in one
-    // batch and would already be in the next round.
+    // Processes the input byte by byte, up to a result that has to be shown first: the client processes all messages of
+    // a piece in one batch and would already be in the next round.
     fn take_in(&mut self) -> io::Result<()> {
         while self.hold.is_none()
             && matches!(self.state, State::Playing)

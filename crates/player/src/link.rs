@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_practice_table_deals_what_a_dealer_of_that_seed_deals() {
+    fn practice_table_deals_the_cards_of_a_dealer_with_its_seed() {
         // The round that docs/blackjack.md shows byte by byte.
         let mut practice = Practice::new(Seed::from_number(17)).unwrap();
         let deal = "BEGIN\0CARD Four of Clubs\0CARD Eight of Spades\0DEALER Five of Hearts\0DECISION\0";

@@ -645,7 +645,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_has_no_frames_and_a_smaller_one_says_so() {
+    fn small_window_has_no_frames_and_too_small_window_has_a_message() {
         let small = drawn(&Game::after(DEAL), &Scene { advised: true, ..PLAYING }, 68, 10);
         assert_eq!([&small[3], &small[5]], ["  3♦  ??", "  10♣  6♥"]);
         assert!(has(&small, "reward -0.250") && small[9].starts_with("H hit"), "{small:#?}");
@@ -676,7 +676,7 @@ mod tests {
     }
 
     #[test]
-    fn message_without_its_zero_byte_is_named_instead_of_the_queue() {
+    fn warning_about_missing_zero_byte_replaces_the_waiting_time() {
         let mut game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
         game.session.receive(b"BEGINCARD Ten of Clubs").unwrap();
         let unended = game.session.unended().unwrap();
@@ -695,7 +695,7 @@ mod tests {
     }
 
     #[test]
-    fn the_result_of_a_game_lies_over_the_cards() {
+    fn result_of_a_game_is_drawn_over_the_cards() {
         let game = Game::after(&format!("{DEAL}, STAND, RESULT WIN, QUIT"));
         let closing = Closing { reason: None, ranked: true, again: Again::Possible, ignores_keys: false };
         let scene = |closing| Scene { left: None, closing: Some(closing), ..PLAYING };
