@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_may_stand_for_the_address() {
+    fn directory_replaces_host_and_port() {
         let part = |name: &str| Participant::Player(self::name(name));
         let bot = None;
         let url = "--directory http://h:1/rooms/nuggets-1";
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_a_name_or_an_address_and_ipv6_may_stand_in_brackets() {
+    fn host_is_a_name_or_an_address_with_optional_brackets() {
         for (typed, host) in [
             ("localhost", "localhost"),
             ("127.0.0.1", "127.0.0.1"),

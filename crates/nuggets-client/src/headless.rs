@@ -140,7 +140,7 @@ pub(crate) async fn run(
     Ok(if failures + refused + gone > 0 { ExitCode::from(EXIT_FAILURE) } else { ExitCode::SUCCESS })
 }
 
-// No other output is printed before the game is over.
+// Printed at the start, since no other output follows until the game is over.
 fn announcement(bots: usize, place: &HostPort, level: Level) -> String {
     let who = if bots == 1 { "1 bot plays".to_owned() } else { format!("{bots} bots play") };
     let (level, whom) = (format!("{level:?}").to_lowercase(), if bots == 1 { "it" } else { "them" });

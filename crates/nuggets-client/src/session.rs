@@ -123,7 +123,7 @@ impl Session {
         self.clock.now()
     }
 
-    /// Never completes without a moment.
+    /// Waits until the moment; never completes without one.
     pub(crate) fn until(&self, moment: Option<Time>) -> impl Future<Output = ()> + use<> {
         let clock = self.clock;
         async move { clock.until(moment).await }
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silent_address_gives_way_and_keeps_no_seat() {
+    async fn silent_address_is_replaced_after_two_requests_and_key_q() {
         let [(silent, first), (server, second)] = [listener(), listener()];
         let mut session = session(&[first, second]);
         while session.now() < Time::from_millis(3_500) {

@@ -318,7 +318,7 @@ pub(crate) mod sight_tests {
     }
 
     #[test]
-    fn gold_and_players_do_not_stand_in_the_way_and_are_always_in_sight() {
+    fn gold_and_players_are_transparent_and_always_in_sight() {
         let client = client(player(), &["+-----+", "|@*B..|", "+-----+"]);
         let mut seen = SightMemory::default();
         seen.update(&client);

@@ -49,7 +49,7 @@ fn a_window_as_narrow_as_its_map_cuts_the_status_at_the_right_edge() {
 }
 
 #[test]
-fn a_smaller_window_follows_the_player_and_says_where_the_map_goes_on() {
+fn smaller_window_follows_the_player_and_marks_hidden_sides() {
     let mut client = player();
     let mut view = view();
     assert_eq!(
@@ -75,7 +75,7 @@ fn a_large_window_has_the_map_in_its_middle() {
 }
 
 #[test]
-fn the_keys_are_hinted_at_where_there_is_room() {
+fn key_hints_are_shown_if_there_is_room() {
     let (client, mut view) = (player(), view().taking_part("here".to_owned()));
     assert_eq!(
         screen(&mut view, &client, 80, 24)[0],
@@ -141,7 +141,7 @@ fn kinds_of_cells_differ_with_and_without_colour() {
 }
 
 #[test]
-fn what_is_remembered_is_dim() {
+fn remembered_cells_are_dim() {
     let passage = client(ann(), &["+--+    ", "|..|    ", "|..##@# ", "+--+    "]);
     let terminal = terminal(&mut view(), &passage, 10, 5);
     let dim = |x: u16, y: u16| terminal.backend().buffer()[(x, y)].modifier.contains(Modifier::DIM);
