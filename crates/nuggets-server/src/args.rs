@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_turns_all_extras_off_whatever_else_says() {
+    fn plain_disables_all_extras_despite_other_options() {
         let all = "nuggets-server --steal-percent 10 --run-stop --gold 99 --minpiles 1 --maxpiles 2 --vision 5 \
                    --drop-on-quit --idle-timeout 60 --spectators 3 --seed 7";
         let config_all = config(all);

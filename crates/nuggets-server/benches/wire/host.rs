@@ -178,7 +178,7 @@ impl Host {
         }
     }
 
-    // Regardless of the other players.
+    // Returns a key that moves the player, regardless of the other players.
     fn moving_key(&mut self, player: usize) -> u8 {
         let Some(grid) = &self.grid else { return b'h' };
         let text = &self.frames[player][8..];
