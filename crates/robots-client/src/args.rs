@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_short_and_long_and_what_is_left_out_has_a_default() {
+    fn options_have_short_and_long_forms_and_defaults() {
         let screen = Screen::Gui { address: there("gui:7"), port: 9, bind: vec![] };
         let role = Role::Player(text("Ann"));
         let expected = Plan {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_login_name_is_what_the_environment_says_and_else_the_password_database() {
+    fn login_name_is_from_the_environment_or_the_password_database() {
         let says = |name: &str| login(|variable| (variable == name).then(|| "ann".into()));
         assert!(["LOGNAME", "USER", "USERNAME"].into_iter().all(|name| says(name).as_deref() == Some("ann")));
         let empty = login(|variable| Some(if variable == "LOGNAME" { "" } else { "ann" }.into()));
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_without_a_port_is_at_the_usual_one_and_a_demonstration_needs_none() {
+    fn server_port_has_a_default_and_demo_needs_no_server() {
         assert_eq!(plan("-s localhost --gui").server, Some(there("localhost:2022")));
         let Plan { server, screen, role, level, .. } = plan("--demo -n Ann");
         assert_eq!((server, screen, role, level), (None, Screen::Terminal, Role::Player(text("Ann")), Level::Normal));

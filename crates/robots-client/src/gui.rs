@@ -23,11 +23,11 @@ const ROOM: usize = 64;
 /// The pause after a receive error, so that a persistent error takes no processor time.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// In this program or another.
+/// The GUI, in this program or another one.
 #[derive(Debug)]
 pub(crate) struct Gui {
     sockets: Vec<UdpSocket>,
-    // The preferred one first, each with the socket that reaches it.
+    // The addresses of the GUI, the preferred one first, each with the socket that reaches it.
     aims: Vec<Aim>,
     aim: usize,
     waiting: Option<Bytes>,

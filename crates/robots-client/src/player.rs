@@ -254,7 +254,7 @@ impl Connection {
     }
 }
 
-// In words, once the server has sent its Hello.
+// Describes the result of a reconnection, once the server has sent its Hello.
 fn outcome(client: &Client) -> Option<String> {
     let parameters = client.parameters()?;
     let (server, length) = (parameters.server_name.escape_debug(), parameters.game_length);
