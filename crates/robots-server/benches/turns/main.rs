@@ -161,7 +161,7 @@ impl Crowd {
     }
 }
 
-// How soon does a client that joins late receive the history, and does it delay the other clients?
+// Measures how soon a client that joins late receives the history, and whether it delays the other clients.
 fn late_joiner() {
     // Long enough for all players to move in nearly every turn, so that the history is as long as a real one.
     let turn = Duration::from_millis(2);

@@ -51,7 +51,7 @@ impl Arrivals {
         (self.count() - 1.0) / span.as_secs_f64()
     }
 
-    /// From (first arrival + t x duration), at a percentile.
+    /// The deviation from (first arrival + t x duration), at a percentile.
     pub(crate) fn deviation(&self, turn: Duration, percent: usize) -> Duration {
         let due = |index: u32| self.times[0] + turn * index;
         let apart = |(index, &time): (u32, &Instant)| {
