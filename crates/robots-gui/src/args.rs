@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn short_and_long_options_say_the_same() {
+    fn short_and_long_options_are_equivalent() {
         for line in
             ["-c ::1:7 -p 8", "--client-address [::1]:7 --port 8", "--client-address=[::1]:7 --port=8", "-c[::1]:7 -p8"]
         {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_follows_a_player_by_number_and_anything_else_by_name() {
+    fn follow_option_takes_a_player_number_or_name() {
         for (typed, followed) in [
             ("0", Follow::Id(PlayerId(0))),
             ("255", Follow::Id(PlayerId(255))),

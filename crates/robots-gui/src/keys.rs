@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_around_has_keys_of_its_own() {
+    fn view_keys_scroll_follow_and_show_danger() {
         let pad = |key, shift| action(Key::Pad { key, shift }, Content::Game);
         assert_eq!(pad(Pad::Up, true), Action::Scroll(Direction::Up));
         assert_eq!(pad(Pad::Right, true), Action::Scroll(Direction::Right));

@@ -21,7 +21,7 @@ use crate::{
 const FACTS_FROM: u16 = 14;
 /// A wider window has the last result at the right.
 const BESIDE_FROM: u16 = 90;
-/// In columns, of the lobby and of the last result.
+/// The maximum width of the lobby and of the last result, in columns.
 const WIDEST: u16 = 60;
 const GAP: u16 = 4;
 
@@ -73,7 +73,7 @@ impl Picture<'_> {
     }
 }
 
-// By name. The address is added only if several players share a name.
+// Lists the players by number. The address is added only if several players share a name.
 fn rows(players: &BTreeMap<PlayerId, Player>) -> Vec<Row> {
     let mut named = BTreeMap::<String, usize>::new();
     for player in players.values() {
@@ -107,7 +107,8 @@ fn facts(parameters: &Parameters, there: usize, height: u16) -> Vec<String> {
     [format!("Players {joined}"), rest].into_iter().take(usize::from(height / 3)).collect()
 }
 
-// Including a blank line and the title: at most half of the room unless the list leaves more.
+// The rows for the last result, including a blank line and the title: at most half of the room, unless the list leaves
+// more.
 fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let wanted = lines(last.places.len() + 2);
@@ -115,7 +116,7 @@ fn below(last: &GameResult, room: u16, listed: usize) -> u16 {
     wanted.min(spare.max(room / 2))
 }
 
-// As many ranks as fit, always including the user's own.
+// Draws as many ranks as fit, always including the user's own.
 fn last_game(last: &GameResult, area: Rect, buffer: &mut Buffer) {
     let ranks = last.ranks();
     // A blank line comes first, unless the area is too low.

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_differ_in_colour_and_the_one_in_view_without_it() {
+    fn players_differ_in_colour_and_the_followed_one_in_style() {
         for palette in [Palette::COLOUR, Palette::MONO] {
             let [plain, in_view] = [false, true].map(|in_view| style(palette, PlayerId(0), in_view));
             assert_ne!(plain, in_view);

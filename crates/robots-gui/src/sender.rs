@@ -65,7 +65,7 @@ impl Sender {
         self.refusals >= self.addresses.len()
     }
 
-    /// Its picture shows that the client is reachable.
+    /// A picture shows that the client is reachable.
     pub(crate) const fn record_picture(&mut self) {
         self.refusals = 0;
     }
@@ -164,7 +164,7 @@ pub struct Contact {
     /// As the user typed it.
     pub(crate) client: String,
     pub(crate) port: u16,
-    /// If it is suspiciously long.
+    /// How long no picture has arrived, if that is suspiciously long.
     pub(crate) silence: Option<Duration>,
     /// `None` until it has been measured.
     pub(crate) turn_duration: Option<Duration>,
@@ -191,7 +191,7 @@ const NOTICEABLE: Duration = Duration::from_millis(20);
 #[derive(Debug, Clone)]
 pub(crate) struct Pulse {
     last: Time,
-    // Of the last picture, if it was one of a game.
+    // The turn of the last picture, if it was one of a game.
     turn: Option<u16>,
     turns: VecDeque<Duration>,
     heard: bool,
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_is_silent_sooner_than_a_lobby() {
+    fn silence_is_reported_earlier_in_a_game_than_in_a_lobby() {
         let mut pulse = Pulse::new(at(0));
         assert_eq!((pulse.silence(at(2)), pulse.silence(at(3))), (None, Some(Duration::from_secs(3))));
         pulse.record_picture(at(10), None);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_turns_are_waited_for() {
+    fn silence_is_reported_later_with_slow_turns() {
         let mut pulse = Pulse::new(at(0));
         pulse.record_picture(at(0), Some(0));
         pulse.record_picture(at(10), Some(1));

@@ -232,7 +232,7 @@ impl View {
         matches!(self.role, Some(UserRole::Remote | UserRole::Player))
     }
 
-    /// In a lobby a key of the game requests to join.
+    /// Records a sent key. In a lobby, a key of the game requests to join.
     pub(crate) fn sent(&mut self) {
         if !matches!(self.newest, Some(DrawMessage::Game(_))) {
             self.joining = Joining::Asked;
@@ -284,7 +284,7 @@ impl View {
         self.window.width < SMALLEST.width || self.window.height < SMALLEST.height
     }
 
-    /// A final board while the user looks at the result.
+    /// The game on the screen: a final board while the user looks at its result, or else the newest one.
     pub(crate) fn game(&self) -> Option<&GamePicture> {
         match (self.showing, &self.last, &self.newest) {
             (Showing::Table | Showing::FinalBoard, Some(last), _) => Some(&last.game),
@@ -304,7 +304,7 @@ impl View {
         matches!(self.newest, Some(DrawMessage::Game(_)))
     }
 
-    // Given by `follow`, or else `before`, if it is in the game.
+    // The player given by `follow`, or else `before`, if it is in the game.
     fn followed_player(&self, players: &BTreeMap<PlayerId, Player>, before: Option<PlayerId>) -> Option<PlayerId> {
         let told = match &self.follow {
             Follow::Nobody => None,
@@ -345,7 +345,7 @@ const SCORES_FROM: u16 = 36;
 const SCORES_PART: u16 = 4;
 const SCORES_LEAST: u16 = 20;
 const SCORES_LARGE: u16 = 32;
-/// Without player numbers, for windows where the board fits only beside that.
+/// The width without player numbers, for windows in which the board fits only beside such a narrow score board.
 const SCORES_NARROW: u16 = 17;
 /// The greatest width of the score board where the board leaves room, and the gap before it.
 const SCORES_MOST: u16 = 44;

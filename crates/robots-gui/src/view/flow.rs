@@ -45,7 +45,7 @@ fn ended(role: UserRole) -> View {
 }
 
 #[test]
-fn a_game_ends_with_its_board_and_a_table_in_which_winner_and_oneself_are_marked() {
+fn result_shows_the_final_board_and_marks_winner_and_user() {
     let mut view = ended(UserRole::Player);
     assert_eq!(view.shown(), Content::Result);
     let shown = screen(&mut view, 80, 24);
@@ -98,7 +98,7 @@ fn a_long_name_is_cut_in_the_lobby_and_its_score_is_not() {
 }
 
 #[test]
-fn a_result_gives_way_to_the_next_game_after_a_while_and_not_at_once() {
+fn result_is_shown_for_five_seconds_before_the_next_game() {
     let mut view = ended(UserRole::Observer);
     view.show(at(300), DrawMessage::Game(turn(0)));
     assert_eq!(view.shown(), Content::Result);
@@ -118,7 +118,7 @@ fn game_without_its_last_turn_is_incomplete() {
     view.show(at(0), DrawMessage::Game(turn(3)));
     assert!(view.show(at(1), lobby(NOBODY, 2)));
     assert!(screen(&mut view, 80, 24).concat().contains("The game was cancelled in turn 3 of 4"));
-    // So does one whose server is gone.
+    // A game whose server is gone is incomplete, too.
     let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(UserRole::Player);
     assert!(!view.server_gone(at(0)));
     view.show(at(0), DrawMessage::Game(turn(2)));
@@ -157,7 +157,7 @@ fn bomb_owner_replaces_the_key_hints_for_a_while() {
 }
 
 #[test]
-fn the_own_robot_is_known_though_the_client_forgets_it_before_the_last_picture_comes() {
+fn last_picture_marks_the_user_after_the_client_has_reset_its_number() {
     let (tell, told) = watch::channel(Some(PlayerId(0)));
     let mut view = View::new(Palette::MONO, Follow::Client(told)).taking_part(UserRole::Player);
     view.show(at(0), DrawMessage::Game(turn(0)));
@@ -170,7 +170,7 @@ fn the_own_robot_is_known_though_the_client_forgets_it_before_the_last_picture_c
 }
 
 #[test]
-fn every_line_about_keys_is_true() {
+fn key_hints_match_the_actions_of_keys() {
     let told = |role, own: Option<u8>| {
         let (_, told) = watch::channel(own.map(PlayerId));
         View::new(Palette::MONO, Follow::Client(told)).taking_part(role)
@@ -242,7 +242,7 @@ fn every_line_about_keys_is_true() {
 }
 
 #[test]
-fn all_lines_about_keys_fit_narrow_windows() {
+fn key_hints_fit_narrow_windows() {
     for role in [UserRole::Remote, UserRole::Player, UserRole::Observer, UserRole::Bot] {
         for width in [12, 20, 30, 36, 44, 60, 79] {
             let mut view = View::new(Palette::MONO, Follow::Nobody).taking_part(role);

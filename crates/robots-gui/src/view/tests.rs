@@ -126,7 +126,7 @@ fn a_game_has_its_turn_its_board_with_y_upwards_and_sorted_scores() {
 }
 
 #[test]
-fn a_small_window_first_loses_columns_of_fields_then_the_scores_then_rows() {
+fn small_window_omits_field_width_then_scores_then_rows() {
     assert_eq!(
         screen(&mut showing(small(), Follow::Nobody), 36, 8),
         [
@@ -148,7 +148,7 @@ fn a_small_window_first_loses_columns_of_fields_then_the_scores_then_rows() {
 }
 
 #[test]
-fn a_window_that_is_too_small_says_so_and_keys_are_not_for_the_game() {
+fn too_small_window_shows_a_message_and_sends_no_keys() {
     let mut view = showing(small(), Follow::Nobody);
     for (width, height) in [(11, 3), (12, 2), (1, 1), (0, 0)] {
         assert!(!screen(&mut view, width, height).concat().contains("here"), "{width} {height}");
@@ -160,7 +160,7 @@ fn a_window_that_is_too_small_says_so_and_keys_are_not_for_the_game() {
 }
 
 #[test]
-fn on_a_huge_board_the_followed_robot_is_in_view_and_marks_say_where_the_board_goes_on() {
+fn huge_board_follows_a_robot_and_marks_hidden_sides() {
     let mut game = game(65_535, 65_535, &[("Ann", 65_534, 0), ("Bob", 30_000, 40_000)]);
     game.blocks = vec![at(65_533, 0), at(29_999, 40_001)];
     let mut view = showing(DrawMessage::Game(game), id(0));
@@ -292,7 +292,7 @@ fn client_errors_are_shown_on_every_screen() {
 }
 
 #[test]
-fn the_help_covers_the_game_and_goes_away() {
+fn help_covers_the_game_until_it_is_closed() {
     let mut view = showing(small(), id(0));
     view.help = !view.help;
     let shown = screen(&mut view, 80, 24);
