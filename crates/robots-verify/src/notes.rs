@@ -6,7 +6,8 @@ use robots::protocol::shape::{Label, Value};
 
 pub(crate) const MAX_NOTES: usize = 20;
 
-/// Fields, or bombs, to detect duplicates: as many as the blocks that a correct server can place in one turn.
+/// The maximum number of fields or bombs that are remembered to detect duplicates: as many as the blocks that a correct
+/// server can place in one turn.
 pub(crate) const MAX_REMEMBERED: usize = 1 << 16;
 
 type Field = (u16, u16);

@@ -133,7 +133,7 @@ fn a_picture_with_a_byte_too_many() {
 }
 
 #[test]
-fn the_low_byte_first() {
+fn little_endian_number_is_reported_with_a_hint() {
     check(
         &stream(Kind::Server, "03 02 00 02 00 00 00 03"),
         "
