@@ -116,7 +116,7 @@ impl Round {
 pub(crate) struct Wanted {
     pub(crate) length: Option<usize>,
     pub(crate) repeats: Option<bool>,
-    /// `None` is all eight.
+    /// `None` means all eight.
     pub(crate) colours: Option<usize>,
 }
 

@@ -441,14 +441,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_answer_is_shown_short_and_harmless() {
+    fn wrong_answer_is_quoted_shortened_and_escaped() {
         assert_eq!(quoted(""), "An empty line");
         assert_eq!(quoted("\x1b[2J"), "'\\u{1b}[2J'");
         assert_eq!(quoted(&"x".repeat(99)), format!("'{}…'", "x".repeat(SHOWN)));
     }
 
     #[test]
-    fn unseen_lines_are_edited_and_counted() {
+    fn hidden_input_supports_editing_and_reports_its_length() {
         let mut input = &b"12\x7f34\x15567\x04\x088\x1b\rquit\n\x04"[..];
         let mut counts = Vec::new();
         let mut line = || read_typed(&mut input, |typed| counts.push(typed));

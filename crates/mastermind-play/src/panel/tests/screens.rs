@@ -109,7 +109,7 @@ fn the_whole_word_is_shown_when_all_are_on_the_ninth_symbol() {
 }
 
 #[test]
-fn a_lifeline_fills_rows_and_tells_the_truth() {
+fn lifeline_fills_rows_and_reveals_correct_facts() {
     let mut table = after(table(), "\n5555\n9999\n2\n");
     assert_eq!(
         left(&table)[6..12],
@@ -162,7 +162,7 @@ fn lifelines_with_three_two_and_one_rows_left() {
 }
 
 #[test]
-fn ten_rows_lose_and_the_tenth_is_answered() {
+fn game_is_lost_after_ten_answered_rows() {
     let mut table = after(table(), &format!("\n{}", "1234\n".repeat(9)));
     assert_eq!(request(&mut table, "1234\n"), Request::Count);
     assert_eq!(left(&table)[24..], ["│1│2│3│4▏* * * *│", "└RED 0  WHITE 3─┘"]);
@@ -195,7 +195,7 @@ fn after_a_game_enter_plays_again_and_q_leaves() {
 }
 
 #[test]
-fn a_win_counts_the_rows_of_lifelines_and_may_come_last() {
+fn win_counts_lifeline_rows_and_is_possible_in_the_last_row() {
     let tenth = "1234\n".repeat(9);
     for (keys, rows) in [("1234\n9999\n2\n", 4), (&*tenth, 10)] {
         let mut table = after(table(), &format!("\n{keys}"));
@@ -207,7 +207,7 @@ fn a_win_counts_the_rows_of_lifelines_and_may_come_last() {
 }
 
 #[test]
-fn a_refused_guess_is_kept_and_each_refusal_is_seen() {
+fn refused_guess_stays_and_each_refusal_is_shown() {
     let mut table = after(table(), "\n1295\n");
     assert!(last(&table).contains("This has both"), "{:#?}", log(&table));
     assert_eq!(left(&table)[2], "│1│2▏F▕5▏* * * *│");
@@ -312,7 +312,7 @@ fn a_small_window_has_everything() {
 }
 
 #[test]
-fn a_window_is_used_from_edge_to_edge_and_pegs_grow_with_it() {
+fn panels_fill_the_window_and_pegs_grow_with_it() {
     let table = after(table(), "\n3456\n");
     for (width, height, columns, lines) in [(80, 24, 1, 1), (120, 40, 3, 1), (200, 60, 5, 3), (300, 90, 5, 3)] {
         let buffer = drawn(&table, Depth::True, width, height);
@@ -334,7 +334,7 @@ fn place(rows: &[String], text: &str) -> Option<(usize, usize)> {
 }
 
 #[test]
-fn beside_the_board_are_the_pegs_in_four_columns_and_what_an_answer_means() {
+fn panel_beside_the_board_lists_pegs_and_explains_answers() {
     let table = after(table(), "\n1234\n");
     for (width, height) in [(76, 18), (80, 24), (90, 26), (120, 40), (160, 52), (200, 60), (200, 18)] {
         let rows = screen(&table, width, height);
