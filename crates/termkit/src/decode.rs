@@ -60,7 +60,7 @@ impl Decoder {
         (pending == [ESC]).then_some(ESC_KEY)
     }
 
-    /// Two events if the byte shows that an earlier ESC was the key itself.
+    /// Decodes a byte. Returns two events if the byte shows that an earlier ESC was the key itself.
     pub(crate) fn byte(&mut self, byte: u8) -> [Option<Event>; 2] {
         if self.pending.is_empty() {
             return [self.fresh(byte), None];
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mouse_presses_and_turns_its_wheel() {
+    fn mouse_presses_and_wheel_are_decoded() {
         let mouse = |gesture, column, row| vec![Event::Mouse(Mouse { gesture, column, row })];
         assert_eq!(moused(b"\x1b[<0;1;1M\x1b[<0;1;1m"), mouse(Gesture::Press, 0, 0));
         assert_eq!(moused(b"\x1b[<4;300;70M"), mouse(Gesture::Press, 299, 69), "with Shift, far to the right");

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_drawn_where_the_viewport_is() {
+    fn camera_selects_the_drawn_part() {
         let lines = ["~~~~~~~", "~hij~~~", "~mno~~~", "~~~~~~~", "~~~~~~~"];
         assert_eq!(drawn(Rect::new(1, 1, 3, 2), 2, 1), Buffer::with_lines(lines));
     }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_may_take_several_columns_and_is_drawn_whole_or_not() {
+    fn cell_of_several_columns_is_drawn_only_if_it_fits() {
         let cell = |x, y| [cell(x, y)[0], (b'_', Style::new())];
         let mut buffer = Buffer::with_lines(["~~~~~~~"; 3]);
         let mut camera = Camera::default();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_view_moves_seldom_and_by_half_a_window() {
+    fn camera_moves_rarely_and_by_half_a_window() {
         let window = Size::new(40, 50);
         let mut camera = Camera::default();
         let mut corners = vec![];
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_grows_or_a_grid_that_shrinks_pulls_the_view_back() {
+    fn camera_stays_within_the_grid_after_a_resize() {
         let mut camera = Camera::default();
         camera.follow(LARGE, Size::new(10, 10), Some(Position::new(99, 49)));
         assert_eq!(camera.corner(), Position::new(90, 40));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn scrolling_ends_at_the_edges_and_marks_say_what_is_beyond() {
+    fn scrolling_stops_at_the_edges_and_marks_show_hidden_sides() {
         let window = Size::new(40, 20);
         let mut camera = Camera::default();
         assert_eq!(camera.marks(LARGE, window), ">v");

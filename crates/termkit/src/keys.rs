@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn control_keys_are_their_meaning_or_their_byte() {
+    fn control_keys_are_commands_or_bytes() {
         let control = |typed_char| typed(KeyCode::Char(typed_char), KeyModifiers::CONTROL);
         assert_eq!(control('c'), Some(Key::Interrupt));
         assert_eq!(control('d'), Some(Key::EndOfInput));

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminals_say_how_many_colours_they_have() {
+    fn depth_follows_the_environment() {
         let depth = |truecolor, term| Depth::from_settings(Palette::COLOUR, truecolor, term);
         assert_eq!(depth(true, "xterm"), Depth::True);
         assert_eq!(depth(false, "xterm-direct"), Depth::True);

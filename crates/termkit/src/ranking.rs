@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_winner_and_oneself_are_marked() {
+    fn winner_and_user_are_marked() {
         let ranks = ranks();
         let ranking = Ranking::new("Game over", &ranks, &["Q leave"]);
         assert_eq!(ranking.size(), Size::new(31, 7));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_is_measured_in_columns() {
+    fn text_is_cut_by_columns_not_by_characters() {
         assert_eq!(fit("Bob", 3), "Bob");
         assert_eq!(fit("Bobby", 3), "Bo…");
         assert_eq!(fit("日本語", 4), "日…");

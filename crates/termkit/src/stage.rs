@@ -90,7 +90,8 @@ impl Stage {
         self.changed = true;
     }
 
-    /// Draws if the screen has changed and the last frame is long enough ago; [`Stage::next`] returns when it is.
+    /// Draws if the screen has changed and the last frame is long enough ago. [`Stage::next`] reports when that is the
+    /// case.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) {
         let now = Instant::now();
         if !self.changed || now < self.next_frame {

@@ -12,7 +12,8 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, raise};
 
 /// Blocks SIGTSTP and calls `sink` for each one that arrives, until `sink` returns `false`.
 ///
-/// Must be called before any other thread is started: the signal would stop the program through a thread that does not block it.
+/// Must be called before any other thread is started: the signal would stop the program through a thread that does not
+/// block it.
 pub fn listen(mut sink: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
     let stop = SigSet::from(Signal::SIGTSTP);
     stop.thread_block()?;

@@ -46,7 +46,7 @@ fn draw(screen: &mut Screen, text: &str) {
 }
 
 #[test]
-fn a_screen_that_is_dropped_leaves_the_terminal_as_it_was() {
+fn dropped_screen_restores_the_terminal() {
     let seen = run("part_that_draws_and_ends");
     assert_eq!(seen.alternate, "drawn");
     assert!(!seen.end.alternate_screen() && !seen.end.hide_cursor());
@@ -64,7 +64,7 @@ fn part_that_draws_and_ends() {
 }
 
 #[test]
-fn a_panic_anywhere_leaves_the_terminal_as_it_was_and_can_be_read() {
+fn panic_restores_the_terminal_before_its_message() {
     for part in ["part_that_panics_while_it_draws", "part_that_panics_in_another_thread"] {
         let seen = run(part);
         assert_eq!(seen.alternate, "first", "{part}");

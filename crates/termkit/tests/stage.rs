@@ -17,11 +17,11 @@ fn start(part: &str) -> Terminal {
 }
 
 #[test]
-fn keys_for_a_game_that_is_over_choose_nothing() {
+fn ignored_keys_select_no_action() {
     let mut terminal = start("part_that_ignores_keys");
     terminal.wait_for("ignores keys, heard ''");
     terminal.press(b"abc\x1b[A");
-    // Ctrl-L is handled, and ends the time of ignoring in this program.
+    // Ctrl-L is handled, and makes this program accept keys again.
     terminal.press(b"\x0c");
     terminal.wait_for("hears keys, heard ''");
     terminal.press(b"x");
