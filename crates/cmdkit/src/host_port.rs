@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_colon_splits_and_ipv6_may_stand_in_brackets() {
+    fn last_colon_separates_the_port_and_brackets_are_optional() {
         for (typed, host, port) in [
             ("localhost:2022", "localhost", 2022),
             ("127.0.0.1:1", "127.0.0.1", 1),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_may_be_left_out_where_there_is_a_usual_one() {
+    fn omitted_port_is_replaced_by_the_default() {
         let read = |typed: &str| host_port_or(2022)(typed).map(|there| there.to_string());
         for (typed, there) in [
             ("localhost", "localhost:2022"),

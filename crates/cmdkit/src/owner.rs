@@ -1,7 +1,8 @@
 //! Protects a program that root started while it uses the files of other users.
 //!
-//! A user who can write a directory can exchange its entries for symbolic links at any time, so root follows no path through such a
-//! directory: [`become_owner`] continues as the user who owns the files. Files that the caller named are opened before that ([`Named`]).
+//! A user who can write a directory can exchange its entries for symbolic links at any time, so root follows no path
+//! through such a directory: [`become_owner`] continues as the user who owns the files. Files that the caller named are
+//! opened before that ([`Named`]).
 
 use std::{
     collections::BTreeSet,

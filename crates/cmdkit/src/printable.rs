@@ -2,8 +2,8 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// Whether a character acts on a terminal instead of being shown: a control character (C0, DEL or C1), or one that changes the
-/// direction of the text around it.
+/// Whether a character acts on a terminal instead of being shown: a control character (C0, DEL or C1), or one that
+/// changes the direction of the text around it.
 pub const fn is_steering(character: char) -> bool {
     matches!(
         character,
@@ -83,8 +83,8 @@ pub fn display_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(name.chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter }).collect())
 }
 
-/// The text as a part of a line for a terminal: between U+2068 and U+2069 if it has letters that are written from right to left. Without
-/// these, the terminal would show neighbouring numbers and punctuation on the wrong side of it.
+/// The text as a part of a line for a terminal: between U+2068 and U+2069 if it has letters that are written from right
+/// to left. Without these, the terminal would show neighbouring numbers and punctuation on the wrong side of it.
 ///
 /// ```
 /// assert_eq!(cmdkit::isolated("Ann"), "Ann");

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_replaces_nothing_and_is_there_when_it_is_complete() {
+    fn new_file_appears_when_complete_and_replaces_no_file() {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("new");
         let mut file = NewFile::create(&path).unwrap();

@@ -17,8 +17,8 @@ where
     number(range, example, |typed| are_digits(typed).then(|| typed.to_owned()))
 }
 
-/// As [`whole_number`], for numbers that may be large: groups of three digits may be separated by `_`, as in `1_000_000`, and a
-/// power of ten may follow, as in `1e6` or `25e5`.
+/// As [`whole_number`], for numbers that may be large: groups of three digits may be separated by `_`, as in
+/// `1_000_000`, and a power of ten may follow, as in `1e6` or `25e5`.
 ///
 /// ```
 /// let rounds = cmdkit::count(1..=1_000_000_000_u64, 1_000_000);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_may_stand_in_brackets() {
+    fn address_may_have_brackets() {
         for (typed, address) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("[::1]", "::1"), ("::", "::")] {
             assert_eq!(ip_address(typed).map(|ip| ip.to_string()), Ok(address.to_owned()));
         }

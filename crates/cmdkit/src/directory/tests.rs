@@ -7,7 +7,7 @@ use std::{
 use super::*;
 
 #[test]
-fn the_address_of_a_room_is_that_of_its_page_or_of_its_interface() {
+fn room_url_is_that_of_its_page_or_of_its_api() {
     for (typed, read) in [
         ("http://10.0.0.11:8080/rooms/nuggets-1", "http://10.0.0.11:8080/api/rooms/nuggets-1"),
         ("HTTP://hub.example/api/rooms/friday/", "http://hub.example:80/api/rooms/friday"),
