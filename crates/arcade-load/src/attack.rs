@@ -25,7 +25,7 @@ const ALONE: f64 = 0.1;
 const MIN_ALONE: Duration = Duration::from_secs(12);
 const MAX_ALONE: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_secs(1);
-/// For storing results after the players have stopped.
+/// How long results may take to be stored after the players have stopped.
 const RESULTS: Duration = Duration::from_secs(30);
 /// The bound on the memory of the hub, in bytes.
 const MAX_MEMORY: u64 = 600_000_000;

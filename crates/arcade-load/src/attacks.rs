@@ -32,7 +32,7 @@ use crate::{
     wire::{self, Http, PATIENCE, Stamped, connect, word},
 };
 
-/// Five seconds.
+/// The turns of a match of five seconds.
 const TURNS: u16 = 50;
 const ROUNDS: u32 = 20;
 
@@ -57,7 +57,7 @@ impl Target {
     }
 }
 
-/// Of each attack: 127.0.0.10 and the following ones.
+/// The hosts of each attack: 127.0.0.10 and the following ones.
 pub(crate) const HOSTS: u8 = 10;
 const FIRST_HOST: u8 = 10;
 const RETRY: Duration = Duration::from_secs(1);
@@ -388,7 +388,7 @@ impl Attacker {
         self.chance.borrow_mut().random_range(0..end.max(1))
     }
 
-    // Fewer than `end`.
+    // Random bytes, fewer than `end`.
     fn bytes(&self, end: usize) -> Vec<u8> {
         let count = self.below(end);
         let mut chance = self.chance.borrow_mut();

@@ -32,8 +32,8 @@ use crate::{
 
 /// Robots in a match.
 pub(crate) const ROBOTS: u32 = 4;
-/// Between two reads. If clients woke up for each turn, they would interrupt the hub. The system records the arrival
-/// times.
+/// The pause between two reads. If clients woke up for each turn, they would interrupt the hub. The system records the
+/// arrival times.
 const READ_PAUSE: Duration = Duration::from_millis(10);
 /// The percentage of turns without an action, as for the hub's bots.
 const IDLE: u32 = 15;
@@ -88,7 +88,8 @@ pub(crate) async fn late_turns(clients: Worker<Vec<Vec<Arrival>>>) -> anyhow::Re
 }
 
 async fn robot(server: SocketAddr, seed: u32) -> anyhow::Result<Vec<Arrival>> {
-    // A hub grants a single host at most half of its connections. Only Linux has more than one loopback address by default.
+    // A hub grants a single host at most half of its connections. Only Linux has more than one loopback address by
+    // default.
     let host = u8::try_from(seed + 1).unwrap_or(1);
     let from = if cfg!(target_os = "linux") { Ipv4Addr::new(127, 0, 1, host) } else { Ipv4Addr::LOCALHOST };
     let mut stream = connect(from, server).await.with_context(|| format!("cannot join at {server}"))?;
@@ -176,14 +177,14 @@ impl Explorer {
     }
 }
 
-/// Each sends a key each `pause` until it is stopped. Returns the number of displays that arrived.
+/// Clients that send a key each `pause` until they are stopped. Returns the number of displays that arrived.
 pub(crate) async fn explore(rooms: &[Room], pause: Duration) -> anyhow::Result<Worker<u64>> {
     let mut explorers = vec![];
     // Different seeds, so that the keys of different rooms do not arrive together.
     for (room, seed) in rooms.iter().flat_map(|room| repeat_n(room, PLAYERS as usize)).zip(0..) {
         let Explorer { socket, chance } = Explorer::join(room.address, seed).await?;
-        // Non-blocking, and no longer watched by the runtime: displays are read when the next key is due. If each woke up its
-        // client, thousands of clients would interrupt the hub.
+        // Non-blocking, and no longer watched by the runtime: displays are read when the next key is due. If each woke
+        // up its client, thousands of clients would interrupt the hub.
         explorers.push((socket.into_std()?, chance));
     }
     Worker::start("explorers", async move |stopped| {
@@ -208,7 +209,7 @@ async fn press_keys(
     displays: Rc<Cell<u64>>,
 ) -> anyhow::Result<()> {
     let mut buffer = [0; 16];
-    // Not all at the same moment.
+    // Starts at a random time, so that not all clients act at the same moment.
     let mut keys = interval_at(Instant::now() + pause.mul_f64(chance.random_range(0.0..1.0)), pause);
     let mut open = Instant::now();
     loop {

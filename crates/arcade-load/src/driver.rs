@@ -79,8 +79,8 @@ impl Process {
 
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         let text = self.read("stat")?;
-        // The second field is a name in parentheses, which may contain spaces. The 14th and 15th are user and system time in
-        // hundredths of a second.
+        // The second field is a name in parentheses, which may contain spaces. The 14th and 15th are user and system
+        // time in hundredths of a second.
         let (_, fields) = text.rsplit_once(") ").context("no processor time")?;
         let ticks: u64 = fields.split(' ').skip(11).take(2).map(str::parse::<u64>).sum::<Result<_, _>>()?;
         Ok(Duration::from_millis(10 * ticks))

@@ -31,9 +31,9 @@ use crate::{
 const NODES: [&str; 3] = ["ann", "bob", "cid"];
 /// So that one machine can carry three hubs, rooms play at a tenth of the usual pace.
 const SLOWER: u32 = 10;
-/// Hours: a match that outlasts all measurements.
+/// The turns of a match that takes hours, so that it outlasts all measurements.
 const LONG: u16 = 10_000;
-/// Ten seconds.
+/// Turns that take ten seconds.
 const WATCHED: u16 = 100;
 const WATCHERS: u32 = 1_000;
 const KEYS: u32 = 500;
@@ -46,7 +46,7 @@ const BETWEEN: Duration = Duration::from_millis(25);
 /// Keys against a wall cause no display.
 const NOTHING: Duration = Duration::from_millis(500);
 const ANSWER: Duration = Duration::from_secs(30);
-/// Between two messages of a player whose room moves.
+/// The pause between two messages of a player whose room moves.
 const PROBE: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -88,7 +88,7 @@ pub(crate) struct Options {
 
 pub(crate) async fn measure(program: &Path, options: &Options) -> anyhow::Result<Report> {
     let mut fleet = Fleet { nodes: vec![] };
-    // An arcade of its own, whatever was measured with these servers before.
+    // A new arcade, independent of earlier measurements with these servers.
     let arcade = format!("load-{}", process::id());
     for node in NODES {
         let mut words = PROXY.to_vec();
@@ -153,7 +153,7 @@ impl Fleet {
         Ok(())
     }
 
-    // Rooms of a node, and of the others, as the first hub lists them.
+    // Returns the rooms of a node, and those of the others, as the first hub lists them.
     async fn rooms_of(&self, node: &str) -> anyhow::Result<(Vec<String>, Vec<String>)> {
         let (own, others): (Vec<_>, Vec<_>) =
             self.nodes[0].rooms().await?.into_iter().partition(|(_, owner)| owner == node);
@@ -161,7 +161,7 @@ impl Fleet {
         Ok((ids(own), ids(others)))
     }
 
-    // At other nodes than this one. Returns the time since `start`.
+    // Waits until the rooms are at other nodes than this one. Returns the time since `start`.
     async fn wait_moved(&self, rooms: &[String], node: &str, start: Instant) -> anyhow::Result<f64> {
         loop {
             sleep(LOOK).await;
@@ -175,7 +175,7 @@ impl Fleet {
         }
     }
 
-    // One hub after the other. Waits for each room until the pages of all hubs show it.
+    // Measures one hub after the other. Waits for each room until the pages of all hubs show it.
     async fn lobby(&self, report: &mut Report) -> anyhow::Result<()> {
         // There are no other rooms of this game.
         let look = json!({ "look": { "game": "mastermind", "text": "", "from": 0, "count": SHOWN } });
@@ -215,8 +215,8 @@ impl Fleet {
         Ok(())
     }
 
-    // At the page of this node, in a room of the first hub. Returns two keys: the first causes a display, and the
-    // second leads back.
+    // Takes a seat at the page of this node, in a room of the first hub. Returns two keys: the first causes a display,
+    // and the second leads back.
     async fn sit(&self, node: usize) -> anyhow::Result<(Browser, [&'static str; 2])> {
         let room = self.nodes[0].open_nuggets().await?;
         self.wait(&room.id, |rooms| rooms.iter().any(|(id, _)| *id == room.id)).await?;

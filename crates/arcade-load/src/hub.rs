@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{driver::Process, wire::Http};
 
-/// Before the port.
+/// The text that the hub prints before its port.
 const GREETING: &str = "The arcade is open at http://localhost:";
 const PAGE: usize = 50;
 /// Opens rooms in the name of many hosts, since each host has a quota.
@@ -159,7 +159,7 @@ fn launch(command: &mut Command) -> anyhow::Result<(Child, SocketAddr)> {
     if let Some(port) = port {
         return Ok((child, (Ipv4Addr::LOCALHOST, port).into()));
     }
-    // It may have ended by itself.
+    // The hub may have ended by itself.
     let _ = child.kill();
     bail!("the hub ended before it was open: {}", child.wait()?)
 }

@@ -1,7 +1,7 @@
 //! `arcade-load`: measures how much load a machine can carry.
 //!
-//! Each scenario starts hubs with empty data directories and plays over real sockets. The hubs and the clients share the machine, so a
-//! hub whose clients run elsewhere can carry more.
+//! Each scenario starts hubs with empty data directories and plays over real sockets. The hubs and the clients share
+//! the machine, so a hub whose clients run elsewhere can carry more.
 
 mod attack;
 mod attacks;

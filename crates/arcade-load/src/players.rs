@@ -44,13 +44,13 @@ const PROBE: &[u8] = b"KEY x";
 const PROBE_ANSWER: &[u8] = b"ERROR";
 /// An answer that takes longer counts as missing.
 const LOST: Duration = Duration::from_secs(5);
-/// How long the hub may not read.
+/// How long the hub may leave a message unread.
 const STALL: Duration = Duration::from_secs(10);
 /// Bytes of the longest datagram, and of a connection that are read at a time.
 const DATAGRAM: usize = 1 << 16;
 const CHUNK: usize = 1 << 12;
 const PAGE_PAUSE: Duration = Duration::from_millis(250);
-/// In turn. The last one requests a room to play in.
+/// The pages are requested in turn. The last one requests a room to play in.
 const PAGES: [(&str, &str); 4] =
     [("GET", "/"), ("GET", "/api/rooms"), ("GET", "/api/leaders?game=nuggets"), ("POST", "/api/play/nuggets")];
 
@@ -287,7 +287,8 @@ async fn play_matches<C: Measured, P: Pilot<C>>(
     Ok(())
 }
 
-// Until the client is over. The error is how the connection ended. Sets `token` once the hub has sent that of the seat.
+// Plays until the client is over. The error is how the connection ended. Sets `token` once the hub has sent that of the
+// seat.
 async fn play<C: Measured>(
     wire: &mut Wire,
     client: &mut C,
@@ -340,7 +341,7 @@ struct Meter {
 }
 
 impl Meter {
-    // Unless another answer is pending. Returns whether it waits for this one.
+    // Starts a measurement, unless another answer is pending. Returns whether it has started.
     fn start(&mut self) -> bool {
         match self.since {
             Some(since) if since.elapsed() < LOST => return false,

@@ -32,7 +32,7 @@ use crate::{
 const START_PAUSE: Duration = Duration::from_micros(7_300);
 /// Bytes of a DISPLAY of the default map.
 const DISPLAY: usize = 8 + 21 * 80;
-/// One of this number of random keys leads into a wall, so that no display is sent; measured.
+/// One in this number of random keys leads into a wall, so that no display is sent. The number was measured.
 const WALLS: u64 = 4;
 const LOOK: Duration = Duration::from_millis(100);
 /// How long pages are open before the measurement.

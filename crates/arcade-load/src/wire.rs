@@ -250,7 +250,7 @@ pub(crate) async fn receive(browser: &mut Browser, is_wanted: impl Fn(&str) -> b
     }
 }
 
-/// Permanently, so that no seat is retained.
+/// Leaves permanently, so that no seat is retained.
 pub(crate) async fn leave(mut browser: Browser) {
     // The hub may have closed it before.
     let _ = browser.close(Some(CloseFrame { code: LEFT, reason: Utf8Bytes::default() })).await;

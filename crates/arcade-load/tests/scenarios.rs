@@ -1,4 +1,5 @@
-//! Each scenario for some seconds, with the hub that is built for it. The fleet needs brokers and a database, so it is not among them.
+//! Each scenario for some seconds, with the hub that is built for it. The fleet needs brokers and a database, so it is
+//! not among them.
 
 use std::process::{Command, Output};
 
