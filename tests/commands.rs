@@ -135,7 +135,7 @@ fn the_commands_of_the_documents_work() {
 }
 
 #[test]
-fn the_links_of_the_documents_lead_somewhere() {
+fn links_of_the_documents_resolve() {
     for document in documents() {
         let text = read(&document);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
@@ -226,7 +226,7 @@ fn the_commands_that_a_server_prints_join_it() {
 }
 
 #[test]
-fn each_recipe_is_one_line_that_stands_in_the_documents() {
+fn each_recipe_is_one_documented_line() {
     let (recipes, code) = (read("justfile"), Code::read(&read("CONTRIBUTING.md")).other);
     let mut lines = 0;
     for recipe in recipes.split("\n\n").skip(1) {

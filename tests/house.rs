@@ -139,7 +139,7 @@ fn imports_lead_from_each_folder_to_those_below_it() {
 }
 
 #[test]
-fn no_files_import_each_other_in_a_circle() {
+fn files_have_no_import_cycles() {
     for folder in crates() {
         let modules = modules(&folder);
         let mut left: BTreeMap<&String, BTreeSet<String>> =
@@ -181,7 +181,7 @@ fn has_example(text: &str) -> bool {
 }
 
 #[test]
-fn examples_of_documentation_are_run_where_there_are_any() {
+fn doctests_are_enabled_exactly_where_examples_exist() {
     for of in crates().into_iter().filter(|of| of.join("src/lib.rs").exists()) {
         let examples = files(&of).values().any(|text| has_example(text));
         let manifest = fs::read_to_string(of.join("Cargo.toml")).expect("a manifest");

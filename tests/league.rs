@@ -110,7 +110,7 @@ fn ended(finished: Finished, code: i32) -> Finished {
 }
 
 #[test]
-fn killed_and_resumed_a_league_plays_the_same_matches() {
+fn killed_league_resumes_with_the_same_matches() {
     // Cards do not depend on time, so the results are the same as well.
     let play = |folder: &Path| {
         let mut command = league(folder, "blackjack --hands 30 --delay-ms 0 --rounds 4 --certainty 0.999");
@@ -229,7 +229,7 @@ fn intruded(game: &str, before: &[&str], options: &str) -> String {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn joining_for_an_opponent_makes_it_neither_forfeit_nor_lose_its_seat() {
+fn intruder_cannot_make_an_opponent_forfeit_or_lose_its_seat() {
     for game in ["nuggets", "robots"] {
         assert_eq!(intruded(game, &[], " --network"), "sockets", "{game}");
         // Without namespaces this is also the default.
@@ -322,7 +322,7 @@ fn nuggets_are_counted_when_the_time_is_up() {
 
 #[test]
 #[ignore = "plays some hundred matches in real time, for a minute or two; `just league` runs it"]
-fn five_players_end_in_the_order_that_everyone_expects_killed_and_resumed() {
+fn killed_and_resumed_league_ranks_players_by_strength() {
     let (folder, whole) = (TempDir::new(), TempDir::new());
     let arguments = "robots --turns 100 --turn-ms 10 --certainty 0.95 --jobs 2";
     // Longer than `Process` waits for a program.

@@ -119,7 +119,7 @@ fn dealer_that_drops_late_players_is_named() {
 }
 
 #[test]
-fn a_dealer_without_a_seat_says_goodbye_and_the_player_why() {
+fn player_reports_that_a_dealer_has_no_free_seat() {
     let (finished, _) = ScriptedDealer::sending(b"QUIT\0").run(&["--human"], 0);
     assert!(finished.stdout.contains("it has no seat for you."), "{}", finished.stdout);
     let (finished, _) = ScriptedDealer::sending(b"QUIT\0").run(&["--best"], 0);

@@ -12,7 +12,7 @@ use super::{Client, Dealer};
 use crate::programs::program;
 
 #[test]
-fn the_port_is_announced_at_once_and_how_to_join_on_standard_error() {
+fn port_is_announced_on_stdout_and_join_command_on_stderr() {
     let dealer = Dealer::start("1000 --players 2 --tables 3");
     let port = dealer.port;
     assert_eq!(dealer.process.stdout(), format!("Ready to deal, waiting at port {port}\n"));
@@ -77,7 +77,7 @@ fn a_closed_standard_output_does_not_end_games() {
 }
 
 #[test]
-fn a_dealer_whom_all_have_left_says_so_with_status_1() {
+fn dealer_without_players_exits_with_status_1() {
     let dealer = Dealer::start("1000 --delay-ms 0");
     let mut ann = dealer.text("Ann");
     ann.read_to_decision();

@@ -64,7 +64,7 @@ const SEEN: &str = "You have seen this puzzle before: the game will not be count
 
 // Piped input may come from a program or a recording, so these games do not count.
 #[test]
-fn a_game_through_a_pipe_is_not_counted_and_keeps_no_puzzle_from_being_so() {
+fn piped_game_is_not_counted_and_does_not_use_up_its_puzzle() {
     let data = TempDir::new();
     for input in ["1234\n", "7423\nno\n"] {
         let piped = run_in(&data, PUZZLE, input).stdout;
@@ -75,7 +75,7 @@ fn a_game_through_a_pipe_is_not_counted_and_keeps_no_puzzle_from_being_so() {
 }
 
 #[test]
-fn hints_are_there_on_each_turn_and_mark_the_game() {
+fn hint_is_available_on_each_turn_and_marks_the_game() {
     let said = typed(&TempDir::new(), &format!("{PUZZLE} --hint"), "1234\n7423\nno\n");
     let hints: Vec<&str> = said.lines().filter(|line| line.starts_with("Hint  : ")).collect();
     assert_eq!(hints[0], "Hint  : 1680 codes are possible.");
@@ -163,7 +163,7 @@ fn games_that_end_at_the_same_time_are_all_counted() {
 }
 
 #[test]
-fn no_place_for_statistics_is_no_reason_not_to_play() {
+fn game_is_played_if_statistics_cannot_be_stored() {
     // A file where the directory should be.
     let data = TempDir::new();
     let file = data.file("file", "");

@@ -16,7 +16,7 @@ fn flood(sender: &Peer, message: &[u8], times: usize) -> u64 {
 }
 
 #[test]
-fn a_flood_from_one_host_does_not_keep_others_from_playing_nor_from_joining() {
+fn flood_from_one_host_does_not_block_other_hosts() {
     let Some(elsewhere) = other_host(2) else { return };
     let server = Server::start(&[]);
     let ann = server.peer();

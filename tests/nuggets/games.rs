@@ -27,7 +27,7 @@ fn with_rematch_the_next_game_is_at_the_same_port() {
 }
 
 #[test]
-fn the_largest_map_is_played_and_looked_on_at() {
+fn largest_map_can_be_played_and_watched() {
     let map = crate::programs::workspace().join("maps/continent.txt");
     let server = Server::start(&[map.to_str().unwrap(), "1"]);
     let (ann, watcher) = (server.peer(), server.peer());

@@ -10,7 +10,7 @@ use testkit::{
 use super::{Server, server};
 
 #[test]
-fn nothing_that_a_peer_sends_reaches_a_terminal_raw() {
+fn text_from_peers_is_escaped_in_logs() {
     for format in ["text", "json"] {
         let server = Server::start(&["--log", "trace", "--log-format", format]);
         let (ann, watcher, stranger) = (server.peer(), server.peer(), server.peer());

@@ -5,7 +5,7 @@ use testkit::{TempDir, peer::Peer, process::Process};
 use super::{CORRIDOR, Server, has_ipv6, server};
 
 #[test]
-fn the_port_is_announced_at_once_in_one_line_and_standard_error_says_how_to_join() {
+fn port_is_announced_in_one_line_and_join_command_on_stderr() {
     let server = Server::start(&["--seed", "17"]);
     let port = server.port;
     assert_eq!(server.process.stdout(), format!("Ready to play, waiting at port {port}\n"));
@@ -48,7 +48,7 @@ fn several_addresses_share_one_port_and_one_game() {
 }
 
 #[test]
-fn an_end_of_standard_input_is_no_end_of_the_server() {
+fn server_continues_after_the_end_of_standard_input() {
     let maps = TempDir::new();
     let mut command = server();
     command.args(["--bind", "127.0.0.1", &maps.file("corridor.txt", CORRIDOR)]);

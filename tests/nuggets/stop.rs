@@ -45,7 +45,7 @@ fn signals_stop_it_in_order() {
 }
 
 #[test]
-fn sighup_does_nothing_to_a_server_that_was_started_where_it_is_ignored() {
+fn ignored_sighup_does_not_stop_the_server() {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' HUP; exec \"$0\" --bind 127.0.0.1"]).arg(server().get_program());
     let process = Process::start(&mut command);
@@ -67,7 +67,7 @@ fn a_signal_right_behind_the_announcement_stops_in_order() {
 }
 
 #[test]
-fn where_it_cannot_listen_is_named_in_one_line() {
+fn unusable_address_is_reported_in_one_line() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let everywhere = Server::everywhere(&[]);

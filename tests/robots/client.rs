@@ -13,7 +13,8 @@ use super::{
 };
 use crate::programs::{path, program};
 
-/// Three turns of a game: a bomb at (1,1) counts down from 2, and explodes with its robot and the block. Then the scores.
+/// Three turns of a game: a bomb at (1,1) counts down from 2, and explodes with its robot and the block. The scores
+/// follow.
 const TURNS_1_TO_3: &str = "03 0001 00000001 00 00000007 00010001  03 0002 00000000
     03 0003 00000002 01 00000007 00000001 00 00000001 00020001 02 00 00000000  04 00000002 00 00000001 01 00000000";
 

@@ -5,7 +5,7 @@ use super::{Client, Server};
 use crate::programs::program;
 
 #[test]
-fn a_thousand_connections_at_once_and_resets_in_the_middle_of_a_name() {
+fn server_survives_a_thousand_connections_and_resets_within_a_name() {
     netshell::raise_open_files();
     let server = Server::start("-c 1 -x 5 -y 5 -l 2 -d 20");
     let mut crowd: Vec<Client> = (0..1_000).map(|_| Client::connect(server.v4())).collect();

@@ -1,7 +1,8 @@
 //! The rules crates as one WebAssembly module.
 //!
-//! Each exported function links the engine, the client and the bot of one game. The module shows that the rules link without an operating
-//! system and that they require nothing from their host: `wasm/check` builds it and fails if it imports anything.
+//! Each exported function links the engine, the client and the bot of one game. The module shows that the rules link
+//! without an operating system and that they require nothing from their host: `wasm/check` builds it and fails if it
+//! imports anything.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,8 +24,8 @@ const MAP: &[u8] = b"+----+\n|....|\n+----+\n";
 const STEPS: u64 = 100;
 const STEP: u64 = 50;
 
-/// Passes messages between a server and one client, whose actions are those of `act`. Returns the bytes that the server sent; `None` if
-/// the server or the client could not be set up.
+/// Passes messages between a server and one client, whose actions are those of `act`. Returns the bytes that the server
+/// sent; `None` if the server or the client could not be set up.
 fn run<E: Engine, C: Client>(engine: Option<E>, client: Option<C>, mut act: impl FnMut(&mut C, Time)) -> Option<u64> {
     let (mut room, mut client) = (Hosted::new(engine?), client?);
     let (mut out, mut unread, mut sent) = (Outbox::new(), BytesMut::new(), 0);

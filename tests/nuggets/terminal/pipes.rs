@@ -44,7 +44,7 @@ fn bots_print_the_final_table_once_after_their_own_lines() {
 
 #[test]
 #[ignore = "waits for the 15 s that a bot does; .ci/run runs it"]
-fn bots_at_a_closed_port_say_so_once() {
+fn bots_report_a_closed_port_once() {
     let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let finished = run(&["--bots", "9", "127.0.0.1", &closed], b"");
     let lines: Vec<&str> = finished.stderr.lines().collect();
@@ -70,7 +70,7 @@ fn bots_that_want_a_rematch_play_one_game_after_the_other() {
 
 #[test]
 #[ignore = "waits for the 15 s that a bot does; .ci/run runs it"]
-fn a_bot_whose_server_is_gone_says_so_and_fails() {
+fn bot_whose_server_is_gone_reports_it_and_fails() {
     let server = KillableServer::start();
     let mut command = client();
     let bot = Process::start(command.args(["--headless", "127.0.0.1", &server.port().to_string(), "zed"]));
