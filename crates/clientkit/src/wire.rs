@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn server_that_does_not_read_is_lost_and_what_it_sent_is_received_first() {
+    async fn data_is_received_before_the_loss_of_a_server_that_does_not_read() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let mut wire = Wire::stream_to(listener.local_addr().unwrap()).await.unwrap();
         let (mut server, _) = listener.accept().await.unwrap();
