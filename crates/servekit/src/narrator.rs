@@ -191,14 +191,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_says_what_its_score_counts_and_nobody_has_no_name() {
+    fn result_line_has_the_unit_of_the_score_and_omits_an_empty_name() {
         let row = Standing { rank: 1, seat: "table 1, seat 1".into(), name: "Ann".into(), score: 430 };
         assert_eq!(result(&row, "wins"), "1. Ann (table 1, seat 1) 430 wins");
         assert_eq!((given("").is_some(), given("A\n").map(|name| name.to_string())), (false, Some("A\\n".into())));
     }
 
     #[test]
-    fn progress_is_told_every_ten_seconds_with_the_time_left() {
+    fn progress_is_logged_every_ten_seconds_with_the_time_left() {
         let at = |seconds| Time::ZERO.plus(Duration::from_secs(seconds));
         let mut pace = Pace { begun: BTreeMap::from([(1, (at(5), 0))]), told: Time::ZERO };
         assert_eq!(pace.admit(at(14), 1, 30, 1000), None);
