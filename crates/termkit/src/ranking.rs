@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::printable::wrap;
 
-/// Columns of a row besides name and score: the mark of the user's row and a blank, the full stop and the blank
+/// Columns of a row besides rank, name and score: the mark of the user's row and a blank, the full stop and the blank
 /// behind the rank, the gap before the score, and the mark of a winner with its blank.
 const MARKS: usize = 2 + 2 + GAP + 2;
 const GAP: usize = 2;

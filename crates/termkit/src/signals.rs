@@ -50,7 +50,7 @@ mod unix {
             Self::with_stops(None)
         }
 
-        /// Also listens for stopping and resizing. Must be called before any thread is started.
+        /// Also listens for SIGTSTP. Must be called before any other thread is started.
         pub fn for_screen() -> io::Result<Self> {
             // A queue of one: pending signals of the same kind are merged.
             let (sender, stops) = mpsc::channel(1);

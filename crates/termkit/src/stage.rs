@@ -195,7 +195,7 @@ impl Stage {
     }
 }
 
-/// When the queue of keys is full, the reading thread waits.
+/// The capacity of the queue of keys. If it is full, the reading thread waits.
 const WAITING: usize = 64;
 /// The minimum time between two keys from a pipe, so that a file of keys does not overflow the server's socket.
 const PIPE_PACE: Duration = Duration::from_millis(2);

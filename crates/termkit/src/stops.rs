@@ -1,8 +1,8 @@
 //! SIGTSTP, with which the shell stops a program: the terminal has to be restored first.
 //!
 //! A handler would replace the default action, which does not stop a program that no shell could continue. Instead, the
-//! signal is blocked, and a thread waits for it. [`Screen::suspend`], or [`stop`] in programs without a screen,
-//! restores the terminal and then raises the signal with its default action.
+//! signal is blocked, and a thread waits for it. [`Screen::suspend`] restores the terminal and raises the signal with
+//! its default action. A program without a screen restores the terminal itself and calls [`stop`].
 //!
 //! [`Screen::suspend`]: crate::Screen::suspend
 
@@ -21,7 +21,7 @@ pub fn listen(mut sink: impl FnMut() -> bool + Send + 'static) -> io::Result<()>
     Ok(())
 }
 
-/// Without job control this has no effect.
+/// Stops the program with the default action of SIGTSTP. Without job control this has no effect.
 pub fn stop() -> io::Result<()> {
     let before = SigSet::from(Signal::SIGTSTP).thread_swap_mask(SigmaskHow::SIG_UNBLOCK)?;
     let raised = raise(Signal::SIGTSTP);
