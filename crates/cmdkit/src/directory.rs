@@ -155,7 +155,8 @@ impl Directory {
         answer
     }
 
-    /// Retries for up to [`FOLLOW`] and reports the first error meanwhile; `program` has no other address.
+    /// Finds the room for a `program` that has no other address. Retries for up to [`FOLLOW`], and prints the first
+    /// error.
     pub fn find_first(&self, program: &str) -> anyhow::Result<HostPort> {
         let (begun, mut backoff, mut told) = (Instant::now(), Backoff::default(), false);
         loop {

@@ -47,7 +47,7 @@ impl<'a> MakeWriter<'a> for Queued {
     }
 }
 
-/// The text follows the queued log lines.
+/// Prints text after the queued log lines.
 pub fn print_stderr(text: &str) {
     match QUEUED.get() {
         // Through the same queue: while its thread is blocked, standard error cannot be written to anyway.
