@@ -51,7 +51,7 @@ pub struct Standings {
 /// The merit in a contest. A forfeit is less than any score.
 type Merit = Option<i64>;
 
-/// The share of a player in a deal, most significant field first.
+/// The result of a player in a deal. The fields are compared in this order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Share {
     /// Contests won against other players, less those lost.
