@@ -127,10 +127,10 @@ pub struct Traffic {
     pub truncated: u64,
     /// Failed calls of the server's socket.
     pub socket_errors: u64,
-    /// Datagrams that arrived after a later one between the same ends.
+    /// Datagrams that arrived after one that was sent later.
     pub overtaken: u64,
     pub resets: u64,
-    /// Half-closed by the client before it was finished.
+    /// Connections that the client half-closed before it was finished.
     pub half_closed: u64,
     /// Segments with several messages, or with one that was held back.
     pub corked: u64,

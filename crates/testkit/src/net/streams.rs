@@ -80,7 +80,7 @@ impl Connection {
         }
     }
 
-    // Resets the connection if there is unread input.
+    // Closes the server's end, with a reset if there is unread input.
     pub(super) fn leave(&mut self, chance: &mut Chance) {
         self.left = true;
         let end = if self.to_server.has_unread() { End::Broken } else { End::Closed };

@@ -55,7 +55,7 @@ impl Pipe {
         chance.stream_conditions.window.saturating_sub(self.flying + self.arrived.len())
     }
 
-    /// Returns the number of bytes that the window permits.
+    /// Writes as many bytes as the window permits, and returns their number.
     pub(in crate::net) fn write(&mut self, chance: &mut Chance, bytes: &[u8], segments: Segments) -> usize {
         if self.finished {
             // The reset happens before this data arrives, and the writer does not know it yet.
