@@ -1,7 +1,7 @@
 //! The file of statistics.
 //!
-//! It is read and written under a lock, because two games may end at the same time, and replaced atomically. A
-//! damaged file is renamed and never overwritten.
+//! It is changed under a lock, because two games may end at the same time, and replaced atomically. A damaged file is
+//! renamed and never overwritten.
 
 use std::{
     env,
@@ -50,7 +50,7 @@ impl Book {
         Self { folder: data_directory(|name| env::var_os(name)).map(|directory| directory.join(FOLDER)), tries: TRIES }
     }
 
-    /// Empty if there is no file.
+    /// Reads the statistics, which are empty if there is no file.
     pub(crate) fn read(&self) -> anyhow::Result<Record> {
         let path = self.folder()?.join(FILE);
         read(&path).map_err(about(&path))?.map_err(|why| {
@@ -59,7 +59,7 @@ impl Book {
         })
     }
 
-    /// Called at the first answer.
+    /// Records that the puzzle was started, at its first answer.
     pub(crate) fn begin(&self, puzzle: Puzzle) -> anyhow::Result<Added> {
         self.change(|record| record.begin(puzzle))
     }

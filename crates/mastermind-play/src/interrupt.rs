@@ -1,4 +1,4 @@
-//! Handling of Ctrl-C while the program waits for a line.
+//! Signals while the program waits for a line, and hidden input.
 
 #[cfg(unix)]
 pub(crate) use unix::{end_quietly, read_secret, write_whole};
