@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Gui {
     sockets: Vec<UdpSocket>,
-    // The addresses of the GUI, the preferred one first, each with the socket that reaches it.
+    // The addresses of the GUI in the order to try them, each with the socket that reaches it.
     aims: Vec<Aim>,
     aim: usize,
     waiting: Option<Bytes>,
