@@ -40,7 +40,7 @@ struct SocketPair {
 }
 
 impl Sender {
-    /// To the first of `addresses` that the system can route to.
+    /// Connects to the first of `addresses` that the system can route to.
     pub(crate) fn new(addresses: Vec<SocketAddr>) -> anyhow::Result<Self> {
         let mut trouble = anyhow::anyhow!("the client has no address");
         for (current, &address) in addresses.iter().enumerate() {
@@ -175,7 +175,7 @@ pub struct Contact {
     pub(crate) unreadable: u64,
 }
 
-/// The silence in a game that is reported, unless its turns are longer.
+/// The silence in a game that is reported, unless two of its turns take longer.
 const IN_GAME: Duration = Duration::from_secs(3);
 /// The silence in the lobby, where pictures come only when a player joins.
 const IN_LOBBY: Duration = Duration::from_secs(30);
