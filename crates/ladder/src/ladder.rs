@@ -22,7 +22,7 @@ pub struct Playing {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// A program with a proven name replaces a waiting program of the same name.
+    /// Replaces a waiting program of the same name, so the caller must have verified the name.
     Connected {
         /// Must be new.
         program: ProgramId,
@@ -30,7 +30,7 @@ pub enum Input {
         host: HostId,
         rating: i64,
     },
-    /// A forfeit during a match, unless the program has finished its part.
+    /// The program forfeits a running match, unless it has finished its part.
     Disconnected(ProgramId),
     Requested(ProgramId),
     Answered(ProgramId),
@@ -73,7 +73,7 @@ struct Player {
     name: String,
     host: HostId,
     number: MatchId,
-    // Since when an answer is due.
+    // When the outstanding request was sent; `None` if no answer is due.
     request: Option<Time>,
     state: PlayerState,
 }
@@ -194,7 +194,7 @@ impl Ladder {
         }
     }
 
-    // Returns the match of a program that still plays.
+    // Returns the forfeited match; `None` if the program does not play.
     fn forfeit(&mut self, now: Time, program: ProgramId, how: Forfeit, out: &mut Vec<Output>) -> Option<MatchId> {
         let player = self.players.get_mut(&program).filter(|player| player.state == PlayerState::Playing)?;
         (player.state, player.request) = (PlayerState::Lost, None);
@@ -241,7 +241,7 @@ impl Ladder {
         }
     }
 
-    // For silent programs and long matches.
+    // Makes silent programs forfeit, and stops long matches.
     fn apply_time_limits(&mut self, now: Time, out: &mut Vec<Output>) {
         let is_late = |since: Time, most: Duration| since.plus(most) <= now;
         let silent: Vec<ProgramId> = self
@@ -250,7 +250,7 @@ impl Ladder {
             .filter(|(_, player)| player.request.is_some_and(|since| is_late(since, self.settings.patience)))
             .map(|(program, _)| *program)
             .collect();
-        // With two seats, no opponent is left.
+        // A match has two seats, so a forfeit leaves no opponent.
         let lost: Vec<_> =
             silent.into_iter().filter_map(|program| self.forfeit(now, program, Forfeit::TimedOut, out)).collect();
         for number in lost {
@@ -263,7 +263,7 @@ impl Ladder {
         }
     }
 
-    // The waiting programs whose names do not play, longest waiting first.
+    // Returns the waiting programs whose names are not in a match, longest waiting first.
     fn ready(&self) -> Vec<Ready<'_>> {
         let plays = |name: &str| self.players.values().any(|player| player.name == name);
         let ready = self.waiting.iter().filter(|(_, waiting)| !plays(&waiting.name));

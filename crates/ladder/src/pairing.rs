@@ -51,7 +51,7 @@ pub(crate) fn due(settings: &Settings, ready: &[Ready<'_>]) -> Option<Time> {
     ready.iter().map(|one| bot_time(settings, one)).chain(pairs).min()
 }
 
-// Even if other programs wait.
+// Whether the next match is against a bot even if other programs wait.
 fn is_bot_next(settings: &Settings, (_, _, record): &Ready<'_>) -> bool {
     record.since_bot.saturating_add(1) >= settings.anchor
 }
@@ -68,8 +68,8 @@ fn cost(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> i64 {
     (one.1.rating.saturating_sub(other.1.rating)).saturating_abs().saturating_add(again)
 }
 
-// When two programs may play each other, if ever. A pair with a large distance waits until the program that connected
-// first has waited long enough.
+// When two programs may play each other, if ever. If their ratings are far apart, they wait until the one that has
+// waited longer permits the difference.
 fn pair_time(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<Time> {
     if is_bot_next(settings, one) || is_bot_next(settings, other) {
         return None;
@@ -85,7 +85,7 @@ fn pair_time(settings: &Settings, one: &Ready<'_>, other: &Ready<'_>) -> Option<
     Some([one.1.since, other.1.since, one.2.not_before, other.2.not_before].into_iter().fold(since, Time::max))
 }
 
-// The closest in rating. The bot of the last match counts as farther away, so that each program meets more than one.
+// The bot with the closest rating. The bot of the last match counts as farther away, so that a program meets several.
 fn level(settings: &Settings, (_, waiting, record): &Ready<'_>) -> Level {
     let far = |&(level, rating): &(Level, i64)| {
         let again = if record.level == Some(level) { settings.again.saturating_mul(2) } else { 0 };

@@ -4,12 +4,12 @@ use netcore::{Level, Time};
 
 use crate::settings::Settings;
 
-/// Beyond that, the names that have been absent longest are evicted.
+/// The maximum number of records. A new one evicts the record of a disconnected name that was updated longest ago.
 pub const MAX_RECORDS: usize = 1_024;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NameRecord {
-    /// `None` for a bot.
+    /// The opponent of the last match; `None` if it was a bot.
     pub(crate) opponent: Option<String>,
     /// Matches since the last one against a bot.
     pub(crate) since_bot: u32,
@@ -25,7 +25,7 @@ pub(crate) struct NameRecord {
 pub(crate) struct NameRecords(BTreeMap<String, NameRecord>);
 
 impl NameRecords {
-    /// Empty if the name is new.
+    /// Returns a default record if the name is new.
     pub(crate) fn of(&self, name: &str) -> NameRecord {
         self.0.get(name).cloned().unwrap_or_default()
     }

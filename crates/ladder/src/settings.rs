@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use netcore::Level;
 
-/// The built-in bots, which anchor all other ratings.
+/// The fixed ratings of the built-in bots, which anchor all other ratings.
 pub const FIXED: [(Level, i64); 3] = [(Level::Easy, 800), (Level::Normal, 1_000), (Level::Hard, 1_200)];
 
 #[derive(Debug, Clone, PartialEq, Eq)]

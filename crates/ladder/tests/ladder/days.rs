@@ -1,7 +1,7 @@
-//! Days in simulated time, with programs of known strength. Some of them hang, crash, or run twice.
+//! Simulates days of a ladder with programs of known strength. Some of them hang, crash, or run twice.
 //!
-//! Checked at each moment: no program waits while a match could start, no name plays twice at the same time, and every
-//! deadline is met.
+//! After each event, the tests check that no program waits while a match could start, that no name plays twice at the
+//! same time, and that every deadline is met.
 
 use std::{ops::Range, time::Duration};
 
@@ -9,19 +9,21 @@ use ladder::Settings;
 
 use crate::world::{self, Behaviour, World};
 
-/// Each wins against the next one about three times in five.
+/// Programs of these strengths, in rating points, that never forfeit.
 fn sound(strengths: &[f64]) -> Vec<(f64, Behaviour)> {
     strengths.iter().map(|&strength| (strength, Behaviour::Sound)).collect()
 }
 
-/// Also one that hangs, one that crashes, and one that runs twice.
+/// Simulates a day for each seed.
 fn days(seeds: Range<u64>) {
     let off: f64 = seeds.map(day).sum();
     // On a single day, chance outweighs the forfeits.
     assert!(off < 0.0, "programs that hang and crash are above their strength, by {off} points in all days");
 }
 
-/// Returns the total points of programs that hang or crash above their strength.
+/// Returns by how many points the programs that hang or crash are rated above their strength, in total.
+///
+/// Of seven sound programs, each beats the one before it about three times in five.
 fn day(seed: u64) -> f64 {
     let mut programs = sound(&[640.0, 760.0, 880.0, 1_000.0, 1_120.0, 1_240.0, 1_360.0]);
     programs.extend([(1_000.0, Behaviour::Hangs(20)), (1_000.0, Behaviour::Crashes(5)), (1_180.0, Behaviour::Twice)]);
@@ -39,7 +41,7 @@ fn day(seed: u64) -> f64 {
                 assert!(off < 80.0, "{off} points off: {program:?}");
                 assert_eq!(program.forfeits, 0);
             }
-            // Forfeits cost points. The programs still play in the last hours.
+            // Forfeits cost points.
             Behaviour::Hangs(_) | Behaviour::Crashes(_) => {
                 let off = program.points() - program.strength;
                 assert!(program.forfeits > 100 && off < 60.0, "{off} points off: {program:?}");
@@ -60,7 +62,7 @@ fn day_of_the_ladder_ranks_all_programs() {
 
 #[test]
 #[ignore = "minutes; see CONTRIBUTING.md"]
-fn many_days_of_the_ladder() {
+fn hundred_days_of_the_ladder_rank_all_programs() {
     days(100..200);
 }
 

@@ -16,15 +16,15 @@ use skillratings::{
 
 /// Points per point of the mean, as on the hub.
 const POINTS: f64 = 40.0;
-/// The difference in points at which the better of two players wins `e` times as often, according to the rating method.
+/// The rating difference at which the rating method expects the better of two players to win at odds of `e` to 1.
 const SCALE: f64 = 236.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behaviour {
     Sound,
-    /// Hangs once in about this number of requests.
+    /// Hangs in one of about this many requests.
     Hangs(u32),
-    /// Disconnects in one of this many matches.
+    /// Disconnects in one of about this many matches.
     Crashes(u32),
     Twice,
 }
