@@ -30,9 +30,9 @@ use crate::{
 
 pub(crate) const STATEMENTS: &str = "store::statements";
 
-/// Also the wait for a free connection of a pool.
+/// The timeout for connecting, and for acquiring a connection of a pool.
 const CONNECT: Duration = Duration::from_secs(3);
-/// After its time limit the database may take this long to end a statement, before the connection is closed.
+/// How long the database may take to abort a statement after its time limit. Then the connection is closed.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long SQLite waits for another writer.
 const BUSY: Duration = Duration::from_secs(5);
@@ -95,7 +95,7 @@ enum PoolDriver {
 // A connection is checked before each use, since an idle one does not survive a restart of its server.
 fn options<DB: Database>(size: u32) -> PoolOptions<DB> {
     let options = PoolOptions::new().max_connections(size).acquire_timeout(CONNECT).test_before_acquire(true);
-    // A late connection is an error of its caller and is not logged as well.
+    // The caller receives an error after `CONNECT`, so sqlx need not log a slow acquisition.
     options.acquire_slow_threshold(2 * CONNECT).idle_timeout(None).max_lifetime(None)
 }
 
@@ -134,7 +134,7 @@ impl Pool {
         Connection::new(driver, self.role).await
     }
 
-    // The database itself has then not caused the timeout.
+    // If all connections are in use, the database itself has not caused the timeout.
     fn is_exhausted(&self) -> bool {
         match &self.driver {
             PoolDriver::Sqlite(pool) => pool.size() >= pool.options().get_max_connections(),
@@ -197,8 +197,8 @@ enum Driver {
     Postgres(Owned<Postgres>),
 }
 
-/// Closed if it is dropped before it is [`done`](Self::done): after an error, or if the caller has cancelled the call,
-/// a statement or a transaction may still run on it.
+/// A connection that closes if it is dropped before it is [`done`](Self::done): after an error or a cancelled call, a
+/// statement or a transaction may still run on it.
 #[derive(Debug)]
 pub(crate) struct Connection {
     // `None` after it was returned to the pool.
@@ -290,7 +290,7 @@ impl<T> Readable for T where T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<
 {}
 
 impl Row {
-    /// NULL only as an `Option`.
+    /// A column that may be NULL requires an `Option`.
     pub(crate) fn get<T: Readable>(&self, column: usize) -> Result<T, StoreError> {
         Ok(match self {
             Self::Sqlite(row) => row.try_get(column)?,
@@ -302,7 +302,7 @@ impl Row {
         self.get(column)
     }
 
-    /// Stored as [`u64`].
+    /// Reads a column that was stored from a [`u64`].
     pub(crate) fn number(&self, column: usize) -> Result<u64, StoreError> {
         Ok(u64::try_from(self.integer(column)?).unwrap_or(0))
     }
@@ -398,7 +398,7 @@ impl Connection {
         Ok(rows.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    // Includes how many thousands of instructions SQLite needed.
+    // `checks` is the number of instructions that SQLite executed, in thousands.
     fn log(&self, text: &SqlStr, values: &[Value<'_>]) {
         let literals = || values.iter().map(Value::to_string).collect::<Vec<_>>().join("\t");
         let checks = self.clock.checks.load(Ordering::Relaxed);
@@ -431,7 +431,8 @@ impl Connection {
         Ok(changed.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    /// Does not see concurrent changes, and is rejected if it would overwrite them.
+    /// Begins a write transaction. PostgreSQL rejects it if it conflicts with a concurrent one; SQLite waits for other
+    /// writers.
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
         let text = match self.driver()? {
             Driver::Sqlite(_) => "BEGIN IMMEDIATE",
@@ -466,7 +467,7 @@ impl Connection {
         drop(self.driver.take());
     }
 
-    /// Waits until it is closed. SQLite moves its log into the file when the last connection closes.
+    /// Waits until the connection is closed. SQLite moves its log into the file when the last connection closes.
     pub(crate) async fn close(mut self) {
         let _ = match self.driver.take() {
             Some(Driver::Sqlite(connection)) => connection.close().await,

@@ -28,7 +28,7 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 7] = [
     (7, "name codes", include_str!("../migrations/0007_name_codes.sql")),
 ];
 
-/// Clones share the connections.
+/// A database of results. Clones share the connections.
 ///
 /// One connection writes and others read, so writes do not wait for queries. Each statement has a timeout. An error
 /// closes the connection, and the next statement gets another one. Every call can be repeated after an error.
@@ -44,7 +44,7 @@ pub struct Store {
 
 /// Attempts of a transaction that conflicts with those of other hubs.
 const CONFLICTS: u32 = 20;
-/// A power of two in milliseconds.
+/// The exponent of the longest pause: 2⁶ ms.
 const LONGEST_PAUSE: u32 = 6;
 
 /// The pause grows, so that one of the transactions succeeds.
@@ -56,8 +56,8 @@ pub(crate) const fn may_repeat(attempts: u32) -> bool {
     attempts < CONFLICTS
 }
 
-// Repeats a transaction that the database has rolled back because of a concurrent one of another hub. Any other error
-// closes the connection, so the transaction is rolled back.
+// Repeats a transaction that the database has rolled back because it conflicts with that of another hub. Any other
+// error closes the connection, so the transaction is rolled back.
 macro_rules! transaction {
     ($store:expr, $writer:ident => $work:expr) => {{
         let mut attempts = 0;
@@ -147,7 +147,7 @@ impl Store {
         Connection::open(&self.place, Role::Whole).await
     }
 
-    /// Into a new file. The copy is consistent even during concurrent writes.
+    /// Copies the database into a new file. The copy is consistent even during concurrent writes.
     ///
     /// # Errors
     /// [`StoreError::NotAFile`] for PostgreSQL, or if the file cannot be written.
@@ -204,7 +204,7 @@ impl Store {
     }
 }
 
-/// Of the tables, as far as this program knows.
+/// Returns the newest version of the tables that this program supports.
 pub(crate) fn newest() -> i64 {
     MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or_default()
 }

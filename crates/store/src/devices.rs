@@ -43,7 +43,7 @@ pub enum ReplaceOutcome {
     TooManyNames,
 }
 
-/// Those of other hubs that this hub has already applied.
+/// The changes of names that this hub has already applied.
 #[derive(Debug, Default)]
 pub struct NameChanges {
     applied: HashSet<String>,
@@ -62,8 +62,8 @@ macro_rules! proves {
 }
 
 impl Store {
-    /// Replaces the previous code of the name, until `expires`, in milliseconds since the Unix epoch. Returns `false`
-    /// if `key_hash` does not prove the name.
+    /// Stores a code that is valid until `expires`, in milliseconds since the Unix epoch, and replaces the previous
+    /// code of the name. Returns `false` if `key_hash` does not prove the name.
     pub async fn issue_code(
         &self,
         name: &str,
@@ -118,9 +118,9 @@ impl Store {
         released
     }
 
-    /// Releases names that were claimed before `limit` and never used in a match, and deletes expired codes; times are
-    /// in milliseconds since the Unix epoch. Returns a part of the released names, and an empty list when all are
-    /// released.
+    /// Releases up to 1,000 names that were claimed before `limit` and never used in a match, and deletes expired
+    /// codes; times are in milliseconds since the Unix epoch. Returns the released names: repeat it until there are
+    /// none.
     pub async fn release_unused_names(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
         let released = transaction!(self, writer => release_unused(writer, limit, now))?;
         self.recent.forget(&released);
@@ -128,8 +128,8 @@ impl Store {
         Ok(released)
     }
 
-    /// The names that lost a key since the last call, by any hub with this database. Their cached proofs are dropped.
-    /// Must be called every few seconds, as [`recent_names_of`](Self::recent_names_of) states.
+    /// Returns the names that lost a key since the last call, at any hub with this database, and removes them from the
+    /// cache. Must be called every few seconds; see [`recent_names_of`](Self::recent_names_of).
     pub async fn changed_names(&self, changes: &mut NameChanges, now: u64) -> Result<Vec<String>, StoreError> {
         let asked = Instant::now();
         let text = "SELECT name, id, changed FROM name_changes WHERE (changed, name) > ($1, $2) \

@@ -24,7 +24,7 @@ pub enum StoreError {
         #[source]
         error: io::Error,
     },
-    /// Changed by a later version of this program.
+    /// A later version of this program has changed the tables.
     #[error(
         "the tables of the database have version {found}, but this program supports versions up to {known}; run the \
          newer program, or restore an older copy of the database"
@@ -43,7 +43,7 @@ pub enum StoreError {
          the source; give an empty database, or copy in the other direction"
     )]
     Foreign { table: String, rows: u64 },
-    /// After a copy.
+    /// The row counts differ after a copy.
     #[error(
         "after copying, the table '{table}' has {to} rows, not {from}: another program writes to the database; stop \
          its hub, and copy again"
@@ -55,7 +55,7 @@ pub enum StoreError {
     Busy(Duration),
     #[error("the database is closed")]
     Closed,
-    /// A server has its own tools.
+    /// PostgreSQL has its own tools for backups.
     #[error("a PostgreSQL database is copied with pg_dump")]
     NotAFile,
 }
@@ -83,7 +83,7 @@ pub enum Trouble {
     Login,
     #[error("the tables of the database are of another version")]
     Version,
-    /// It will reject the values again.
+    /// The database rejects the values, so a retry would fail too.
     #[error("the database rejects a result")]
     Refused,
     #[error("the database failed")]
@@ -113,7 +113,7 @@ impl StoreError {
         }
     }
 
-    /// A transaction that conflicted with another one was rolled back, and can be repeated immediately.
+    /// Whether the transaction was rolled back because it conflicts with another one. It can be repeated.
     pub(crate) fn is_conflict(&self) -> bool {
         let Self::Database(sqlx::Error::Database(error)) = self else { return false };
         // A serialization failure or a deadlock of PostgreSQL. SQLite makes writers wait.
@@ -226,7 +226,7 @@ pub(crate) fn explain(error: StoreError, place: &DatabaseLocation) -> StoreError
 }
 
 impl DatabaseLocation {
-    /// For a user who may not create the tables of an empty database.
+    /// The error for a user who may not create the tables of an empty database.
     pub(crate) fn may_not_make_tables(&self) -> StoreError {
         let text = match self {
             Self::Server(server) => Named(server).forbids("permission denied"),
@@ -271,7 +271,7 @@ impl Named<'_> {
         }
     }
 
-    // For the PostgreSQL tools, each preceded by a space.
+    // Command-line options of the PostgreSQL tools, each preceded by a space.
     fn options(&self) -> String {
         let (host, port) = (self.0.get_host(), self.0.get_port());
         let host = self.0.get_socket().map_or_else(|| host.to_owned(), |socket| socket.display().to_string());
@@ -341,7 +341,7 @@ mod tests {
     };
 
     #[test]
-    fn error_codes_have_kinds() {
+    fn error_codes_map_to_kinds_of_trouble() {
         // SQLITE_FULL; SQLITE_IOERR_WRITE; SQLITE_BUSY_SNAPSHOT; SQLITE_READONLY_DBMOVED; SQLITE_CONSTRAINT_UNIQUE.
         let kinds = [13, 778, 517, 1_032, 2_067].map(of_sqlite);
         assert_eq!(kinds, [NoSpace, Disk, Busy, ReadOnly, Refused]);

@@ -15,8 +15,9 @@ pub struct Totals {
 }
 
 impl Store {
-    /// Connects, and creates a table that is rolled back immediately, since a hub creates tables at startup. Returns by
-    /// how many milliseconds the clock of the server is ahead of the local one; a file has no clock.
+    /// Checks that a hub can create its tables, by creating one in a transaction that is rolled back.
+    ///
+    /// Returns by how many milliseconds the clock of the server is ahead of the local one, or `None` for a file.
     ///
     /// # Errors
     /// [`StoreError`] if the database is unreachable or not writable.
@@ -41,7 +42,7 @@ impl Store {
         Ok(ahead)
     }
 
-    /// Verifies a file completely. Of a server, only returns the totals.
+    /// Runs an integrity check if the database is a file. Returns the totals.
     ///
     /// # Errors
     /// If the file is damaged, or the database does not answer.

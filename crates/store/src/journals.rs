@@ -7,11 +7,11 @@ use std::{
 
 use crate::{Kind, Store, StoreError, connection::Row};
 
-/// Of matches for which no class was recorded; also the reason why they are casual.
+/// The class of matches for which no class was recorded, and the reason why they are casual.
 pub const EARLIER: &str = "earlier";
 const PAGE: i64 = 1_000;
 
-/// Only earlier versions fill `room`, `title`, `class` and `casual`.
+/// Only earlier versions set `class` and `casual`. `room` and `title` may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalNote {
     pub room: String,
@@ -22,7 +22,7 @@ pub struct JournalNote {
     pub casual: String,
     /// Results before this position in the journal are stored.
     pub examined: u64,
-    /// Where a replay must start to find further results.
+    /// Where a replay must start to find further results: all matches that started before are over and stored.
     pub known: RoomTime,
     /// People have played in its matches.
     pub people: bool,
@@ -46,7 +46,7 @@ pub struct SeatRecord {
     pub level: String,
 }
 
-/// As the end of the known part of a journal: all matches that started before it are over and stored.
+/// A time of a room, and how it relates to real time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RoomTime {
     /// The time of the room, in microseconds.
@@ -65,7 +65,7 @@ impl RoomTime {
 }
 
 impl Store {
-    /// Up to this position, all results are stored.
+    /// Records that all results up to this position are stored.
     pub async fn note_examined(&self, file: &str, position: u64, known: RoomTime) -> Result<(), StoreError> {
         let text = "INSERT INTO journals (file, room, title, examined, known, zero) VALUES ($1, '', '', $2, $3, $4) \
                     ON CONFLICT (file) DO UPDATE SET examined = excluded.examined, known = excluded.known, zero = excluded.zero";
@@ -73,7 +73,7 @@ impl Store {
         self.execute(text, &values).await.map(drop)
     }
 
-    /// An empty record if there is none.
+    /// Returns the default record if the journal is unknown.
     pub async fn journal(&self, file: &str) -> Result<JournalNote, StoreError> {
         let text =
             "SELECT file, room, title, examined, class, casual, known, zero, people FROM journals WHERE file = $1";
@@ -96,7 +96,7 @@ impl Store {
         }
     }
 
-    /// The journal was removed. Also deletes the seats of its room if the room has no other journal. Its matches
+    /// Deletes the record of a removed journal, and the seats of its room if the room has no other journal. Its matches
     /// remain.
     pub async fn forget_journal(&self, file: &str, room: &str) -> Result<(), StoreError> {
         self.execute("DELETE FROM journals WHERE file = $1", &[file.into()]).await?;
@@ -104,7 +104,7 @@ impl Store {
         self.execute(text, &[room.into()]).await.map(drop)
     }
 
-    /// As earlier versions recorded them, by address and name.
+    /// The seats that earlier versions recorded, keyed by address and name.
     pub async fn seats(&self, room: &str) -> Result<HashMap<(String, String), SeatRecord>, StoreError> {
         let text = "SELECT address, name, kind, host, level FROM seats WHERE room = $1";
         let rows = self.rows(text, &[room.into()]).await?;

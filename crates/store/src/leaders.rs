@@ -10,7 +10,7 @@ use crate::{
 
 const MAX_HISTORY: i64 = 200;
 const MAX_BOARDS: i64 = 200;
-/// A query reads this many times the requested number of rows, because inactive players fall behind others.
+/// A query reads this many times the requested number of rows, because the stored order ignores inactivity.
 const MARGIN: u32 = 2;
 /// 50 years.
 const MAX_SEASONS: usize = 200;
@@ -27,7 +27,7 @@ pub struct Board<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leader {
-    /// From 1; equal players share one.
+    /// From 1; equal players share a rank.
     pub rank: u32,
     pub name: String,
     pub kind: Kind,
@@ -38,9 +38,9 @@ pub struct Leader {
 pub struct Score {
     pub rating: i64,
     pub uncertainty: i64,
-    /// After [`RANKED_AFTER`](crate::RANKED_AFTER) matches.
+    /// Whether the player has [`RANKED_AFTER`](crate::RANKED_AFTER) matches.
     pub ranked: bool,
-    /// Only counted ones.
+    /// Excludes casual matches.
     pub matches: u64,
     pub wins: u64,
     /// In the game's own unit.
@@ -48,7 +48,7 @@ pub struct Score {
     /// The ends of the newest rated matches, in milliseconds since the Unix epoch, with the rating after each. Oldest
     /// first.
     pub history: Vec<(u64, i64)>,
-    // Boards are sorted by it.
+    // The lower bound of the rating, by which boards are sorted.
     sure: i64,
 }
 
@@ -68,7 +68,7 @@ macro_rules! columns {
 }
 
 impl Store {
-    /// As of `now`, in milliseconds since the Unix epoch: either the ranked or the provisional players, best first.
+    /// Returns the ranked or the provisional players as of `now`, in milliseconds since the Unix epoch, best first.
     pub async fn leaders(
         &self,
         board: Board<'_>,
@@ -163,7 +163,7 @@ impl Store {
         Ok(kinds)
     }
 
-    /// As of `now`, by game and class.
+    /// Returns the scores of a player as of `now`, sorted by game and class.
     pub async fn scores(
         &self,
         (name, kind): (&str, Kind),
@@ -218,7 +218,7 @@ fn score(row: &Row, class: &str, now: u64) -> Result<Score, StoreError> {
     })
 }
 
-/// Leaderboards are sorted by it.
+/// The mean score, by which boards with [`Order::LowestScore`] are sorted.
 #[expect(clippy::cast_precision_loss, reason = "a mean that is shown with two digits")]
 pub(crate) fn average(sum: i64, matches: i64) -> f64 {
     sum as f64 / matches.max(1) as f64

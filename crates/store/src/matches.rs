@@ -2,7 +2,7 @@ use crate::{Kind, Store, StoreError, connection::Row};
 
 pub const MAX_PAGE: u32 = 100;
 
-/// Hubs of other versions exchange finished matches as JSON, so every added field needs a default.
+/// A finished match. Hubs of different versions exchange it as JSON, so every added field needs a default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Match {
     /// Permanent; derived from the journal.
@@ -11,30 +11,30 @@ pub struct Match {
     pub title: String,
     pub room: String,
     pub journal: String,
-    /// In its journal.
+    /// The number of the match in its journal.
     pub number: u32,
-    /// In microseconds of the time of its room, as `ends`.
+    /// In microseconds of room time, like `ends`.
     pub begins: u64,
     pub ends: u64,
-    /// In milliseconds since the Unix epoch, as `ended`.
+    /// In milliseconds since the Unix epoch, like `ended`.
     pub started: u64,
     pub ended: u64,
     pub complete: bool,
-    /// A board of the game.
+    /// The class of the boards on which the match counts.
     #[serde(default)]
     pub class: String,
-    /// Why it does not count; empty if it does.
+    /// Why the match does not count; empty if it counts.
     #[serde(default)]
     pub casual: String,
     /// Best first. A match without players is not stored.
     pub players: Vec<MatchPlayer>,
 }
 
-/// `won`, `host` and `level` are used once, to count the match. The database does not store them, so a match that was
-/// read from it contains their defaults.
+/// The database does not store `won`, `host` and `level`, which are only used to count the match. A match that was read
+/// from it has their defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct MatchPlayer {
-    /// From 1; equal scores may share one.
+    /// From 1; players with equal scores may share a rank.
     pub rank: u32,
     pub name: String,
     pub kind: Kind,
@@ -42,15 +42,15 @@ pub struct MatchPlayer {
     /// In the game's own unit.
     pub score: i64,
     pub won: bool,
-    /// Left before the end, which counts as the last place.
+    /// The player left before the end, which counts as the last rank.
     pub quit: bool,
-    /// After the match, if it was rated. Set when the match is counted.
+    /// The displayed rating after the match, if it was rated. Set when the match is counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rating: Option<i64>,
-    /// A code for that day; empty if unknown.
+    /// The code of the player's host on that day; empty if unknown.
     #[serde(default)]
     pub host: String,
-    /// Of a bot, as its rating is named; empty for other players, and if unknown.
+    /// The level of a bot, as in the name of its rating; empty for other players, and if unknown.
     #[serde(default)]
     pub level: String,
 }

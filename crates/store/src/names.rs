@@ -33,8 +33,8 @@ pub enum Claim {
     /// The name belongs to this key, from now on or already.
     Own,
     Taken,
-    /// A taken name that looks like this one. `None` if no match was joined with that name yet, because it is not
-    /// public then.
+    /// The taken name that this one resembles. `None` if that name has not been used in a match, because it is not
+    /// public yet.
     Resembles(Option<String>),
     /// The key owns [`MAX_NAMES`] already.
     TooMany,
@@ -105,7 +105,7 @@ impl NameCache {
     }
 }
 
-/// Equal for names that people confuse.
+/// Returns the Unicode skeleton of a name, which is equal for names that look alike.
 fn skeleton_of(name: &str) -> String {
     skeleton(name).collect()
 }
@@ -171,7 +171,7 @@ impl Store {
         loop {
             let generation = self.recent.generation();
             let names = self.read_names(key_hash).await?;
-            // They may include a name that was removed meanwhile.
+            // If names were removed meanwhile, the list may include one of them.
             if self.recent.keep(generation, key_hash, &names) || attempts == MAX_READS {
                 return Ok(names);
             }
@@ -185,7 +185,7 @@ impl Store {
         let values = &[(&digits).into(), (MAX_NAMES + 1).into()];
         let text = "SELECT name FROM names WHERE key_hash = $1 ORDER BY claimed, name LIMIT $2";
         let mut rows = Self::rows_on(&self.keys, text, values).await?;
-        // As the key of another device.
+        // Names to which this key was added as the key of another device.
         let text = "SELECT name FROM name_keys WHERE key_hash = $1 ORDER BY added, name LIMIT $2";
         rows.extend(Self::rows_on(&self.keys, text, values).await?);
         rows.iter().map(|row| row.text(0)).collect()
@@ -201,7 +201,7 @@ impl Store {
     }
 }
 
-/// For other hubs with the same database.
+/// Notifies other hubs with the same database that the name has lost a key.
 pub(crate) async fn note_change(writer: &mut Connection, name: &str, now: u64) -> Result<(), StoreError> {
     let id = format!("{:016x}", RandomState::new().build_hasher().finish());
     let text = "INSERT INTO name_changes (name, id, changed) VALUES ($1, $2, $3) \
@@ -209,7 +209,7 @@ pub(crate) async fn note_change(writer: &mut Connection, name: &str, now: u64) -
     writer.execute(text, &[name.into(), (&id).into(), now.into()]).await.map(drop)
 }
 
-/// Reserves the name for its key.
+/// Excludes the name from the release of unused names, within a transaction.
 pub(crate) async fn note_use(writer: &mut Connection, name: &str) -> Result<(), StoreError> {
     writer.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
 }

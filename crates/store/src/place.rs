@@ -14,7 +14,7 @@ pub(crate) enum DatabaseLocation {
     Server(Box<PgConnectOptions>),
 }
 
-/// Accessible only to its owner. Creates the file if it does not exist.
+/// Creates the file, accessible only to its owner, if it does not exist. Rejects a file that the owner cannot write.
 pub(crate) fn make_writable(path: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -43,7 +43,7 @@ mod owner {
     use crate::StoreError;
 
     pub(super) const MODE: u32 = 0o600;
-    /// Files that SQLite creates beside a database: its log, and the index of the log.
+    /// Suffixes of the files that SQLite creates beside a database: its log, and the index of the log.
     const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
     /// Rejects a database that its owner cannot write.

@@ -18,8 +18,8 @@ use crate::Kind;
 const POINTS: f64 = 40.0;
 /// Deviations in the displayed uncertainty. In 19 of 20 cases the strength differs from the rating by less.
 const SURE: f64 = 2.0;
-/// The uncertainty that a day without a match adds. After a season, a certain rating is twice as uncertain as before,
-/// and after three years as uncertain as that of a new player.
+/// The uncertainty that a day without a match adds. A deviation of 1.5 has nearly doubled after a season, and is that
+/// of a new player after three years.
 const DRIFT: f64 = 0.25;
 /// In milliseconds.
 const DAY: f64 = 86_400_000.0;
@@ -62,8 +62,8 @@ pub(crate) fn drifted(rating: WengLinRating, millis: u64) -> WengLinRating {
     WengLinRating { uncertainty: grown.min(most), ..rating }
 }
 
-/// After a match against others, each with its rank. Equal ranks are ties. The result is the sum of the pairwise
-/// comparisons, so it is also correct if some participants are omitted.
+/// Returns the rating after a match. Equal ranks are ties. The result is the sum of the pairwise comparisons, so it is
+/// also correct if some participants are omitted.
 pub(crate) fn rate(player: (WengLinRating, u32), others: &[(WengLinRating, u32)]) -> WengLinRating {
     let teams: Vec<_> = std::iter::once(&player)
         .chain(others)

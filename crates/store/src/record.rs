@@ -12,14 +12,14 @@ use crate::{
     season::{ALL_TIME, day_of, season_of},
 };
 
-/// Counts once a day for a proven name.
+/// The class of daily puzzles, which count once a day for a proven name.
 pub const DAILY: &str = "daily";
-/// Fewer matches make a player provisional.
+/// A player with fewer matches is provisional.
 pub const RANKED_AFTER: i64 = 10;
 /// How often two names of one host count against each other per day.
 pub const MAX_MEETINGS_A_DAY: i64 = 3;
 
-/// Of a player who left before the end.
+/// The rank of a player who left before the end.
 const LAST: u32 = u32::MAX;
 
 /// The owner of a rating. All bots of a level share one rating.
@@ -35,7 +35,7 @@ struct Record {
 }
 
 impl Store {
-    /// Stores and counts in one transaction. Returns `false` if the match is already stored.
+    /// Stores and counts a match in one transaction. Returns `false` if it is already stored or has no players.
     ///
     /// # Errors
     /// If the database rejects it. The call can be repeated.
@@ -186,7 +186,7 @@ async fn ratings(
     Ok(Ok(ratings))
 }
 
-// Indices by contestant.
+// Returns the indices of the opponents of each contestant that count.
 async fn opponents(
     writer: &mut Connection,
     new: &Match,
@@ -241,7 +241,7 @@ fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, 
     Some((host.to_owned(), one.min(other), one.max(other)))
 }
 
-// Returns whether it counts.
+// Counts a meeting of a pair. Returns whether it is within the daily limit.
 async fn meet(
     writer: &mut Connection,
     day: u64,
@@ -253,7 +253,7 @@ async fn meet(
     Ok(row.map_or(Ok(1), |row| row.integer(0))? <= MAX_MEETINGS_A_DAY)
 }
 
-// Returns the displayed ratings.
+// Updates the boards of a season. Returns the displayed ratings.
 async fn count_for(
     writer: &mut Connection,
     new: &Match,

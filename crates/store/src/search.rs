@@ -1,4 +1,5 @@
-//! A query contains only the given conditions, so that an index can answer it, and it reads a bounded number of rows.
+//! Searches for matches. A query contains only the given conditions, so that an index can answer it, and reads a
+//! bounded number of rows.
 
 use std::{cmp::Ordering, collections::BTreeMap, fmt::Write as _};
 
@@ -11,7 +12,7 @@ use crate::{
     matches::{collect, columns},
 };
 
-/// Matches that a search for matches of two players examines: the newest ones of the player with fewer matches.
+/// How many matches a search for two players examines: the newest ones of the player with fewer matches.
 pub const MAX_MEETINGS: i64 = 2_048;
 
 /// An empty text matches all.
@@ -58,7 +59,7 @@ impl<'a> Statement<'a> {
         self
     }
 
-    // Before a point in time, as `ended` and `match_id`: first the newest of each kind, then the newest of those.
+    // Selects the newest matches before the given one: the newest of each kind, and of those the newest overall.
     fn newest(&mut self, (name, kind): Person<'a>, game: &'a str, (ended, id): (i64, &'a str), limit: i64) {
         let all = [Kind::Unproven, Kind::Proven, Kind::Bot];
         let kinds = kind.as_ref().map_or(&all[..], std::slice::from_ref);
@@ -78,7 +79,7 @@ impl<'a> Statement<'a> {
         self.add(") own ORDER BY ended DESC, match_id DESC LIMIT ").value(limit);
     }
 
-    // A row `a` of the players is a seat of this person in the match `w`.
+    // The condition that the row `a` of the players is a seat of this person in the match `w`.
     fn seat_of(&mut self, (name, kind): Person<'a>) -> &mut Self {
         let kinds = kind.map_or((0, 2), |kind| (kind.number(), kind.number()));
         self.add("a.name = ").value(name).add(" AND a.kind IN (").value(kinds.0);
@@ -92,7 +93,7 @@ impl<'a> Statement<'a> {
 const END: (i64, &str) = (i64::MAX, "");
 
 impl Store {
-    /// Among the newest 10,000 matches of the game, newest first.
+    /// Searches the newest 10,000 matches of the game. Newest first.
     pub async fn newest_of_class(&self, game: &str, class: &str, count: usize) -> Result<Vec<Match>, StoreError> {
         let text = concat!(
             "SELECT ",
@@ -142,8 +143,8 @@ impl Store {
         collect(&self.rows(AssertSqlSafe(text), &values).await?)
     }
 
-    /// For each game, how often a player ranked before another, if both played to the end. Searches [`MAX_MEETINGS`]
-    /// matches.
+    /// For each game, how often `one` ranked before, behind and equal to `other` in complete matches. Examines
+    /// [`MAX_MEETINGS`] matches.
     pub async fn against(&self, one: (&str, Kind), other: (&str, Kind)) -> Result<Vec<(String, Ties)>, StoreError> {
         let (first, second) = self.rarer((one.0, Some(one.1)), (other.0, Some(other.1))).await?;
         let is_swapped = first != (one.0, Some(one.1));
@@ -173,7 +174,7 @@ impl Store {
         Ok(games.into_iter().collect())
     }
 
-    // The person with fewer matches first, so that common matches are found even if the other has played very many.
+    // Returns the person with fewer matches first. So common matches are found even if the other has played very many.
     async fn rarer<'a>(&self, one: Person<'a>, other: Person<'a>) -> Result<(Person<'a>, Person<'a>), StoreError> {
         let counts = (self.count(one).await?, self.count(other).await?);
         // The order does not depend on the order of the arguments.

@@ -1,13 +1,13 @@
 //! A season is a quarter of the calendar in UTC, such as `2026-4`.
 
 const DAY: u64 = 86_400_000;
-/// 400 years of the Gregorian calendar.
+/// Days in 400 years of the Gregorian calendar.
 const ERA: u64 = 146_097;
 
-/// A board for all time.
+/// The season of boards that count matches of all time.
 pub const ALL_TIME: &str = "";
 
-/// From milliseconds since the Unix epoch to days since 1 January 1970.
+/// Converts milliseconds since the Unix epoch to days since 1 January 1970.
 pub const fn day_of(unix_millis: u64) -> u64 {
     unix_millis / DAY
 }

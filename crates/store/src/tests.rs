@@ -1,5 +1,5 @@
-//! Each statement uses an index and is fast. The tests run on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a
-//! server, on PostgreSQL.
+//! Tests that each statement uses an index, reads few rows, and has a time limit. They run on SQLite and, if
+//! `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
 
 use std::{cell::RefCell, collections::BTreeMap, fmt::Debug, sync::Once, time::Instant};
 
@@ -25,7 +25,7 @@ mod support;
 
 use support::{board, entry};
 
-/// With empty tables. The test also receives the address of the server.
+/// Runs a test on databases with empty tables. The test also receives the address of the server.
 async fn on_each(test: impl AsyncFn(Store, Option<&str>)) {
     on_each_of(MIGRATIONS.len(), test).await;
 }
@@ -150,12 +150,12 @@ thread_local! {
     static RECORDED: RefCell<Vec<Statement>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps the statements of each thread.
+/// Records the statements of each thread.
 ///
-/// It serves all threads, since a callsite that is first used on a thread without a subscriber stays disabled for all.
+/// One subscriber serves all threads: a callsite that is first used on a thread without one stays disabled everywhere.
 struct Recorder;
 
-/// The statements that `usage` executes on this thread.
+/// Returns the statements that `usage` executes on this thread.
 async fn recorded(usage: impl Future<Output = ()>) -> Vec<Statement> {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
@@ -222,7 +222,7 @@ async fn concurrent_transactions_of_two_hubs_are_all_committed() {
 async fn no_statement_scans_a_table() {
     on_each(async |store, server| {
         let mut connection = store.writer.acquire().await.unwrap();
-        // Small tables are scanned, which is right; PostgreSQL considers larger tables small.
+        // Both databases rightly scan small tables, and PostgreSQL considers larger tables small than SQLite does.
         fill(&mut connection, if server.is_some() { 20_000 } else { 4_000 }).await;
         connection.plain("ANALYZE".into()).await.unwrap();
         connection.done();
@@ -352,7 +352,7 @@ async fn busy_readers_delay_neither_writes_nor_keys() {
             store.readers.acquire().await.unwrap(),
             store.readers.acquire().await.unwrap(),
         ];
-        // They are within a transaction.
+        // An open transaction keeps each reader busy.
         for reader in &mut readers {
             reader.plain("BEGIN".into()).await.unwrap();
             reader.plain("SELECT id FROM matches".into()).await.unwrap();

@@ -41,7 +41,7 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
         }
         let ann = score(&store, "Ann", Kind::Proven).await.unwrap();
         assert_eq!((ann.matches, ann.wins, ann.history.len(), ann.ranked), (3, 3, 3, false));
-        // Other pairs of the same host still count: in a class, all players meet each other.
+        // Other pairs of the same host still count, as in a classroom with one address.
         let players =
             at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1)), proven(entry(3, "Cy", 0))]);
         store.record(&a_match(13, "nuggets", players)).await.unwrap();
@@ -50,7 +50,7 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
         let eve = score(&store, "Eve", Kind::Proven).await.unwrap();
         assert_eq!(eve.matches, 4);
         assert!(eve.history[3].1 > eve.history[2].1, "only Cy counts, whom she has beaten");
-        // The next day they count again.
+        // The pair counts again the next day.
         let mut tomorrow =
             a_match(14, "nuggets", at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1))]));
         tomorrow.ended += 86_400_000;
@@ -99,7 +99,7 @@ async fn bots_are_rated_by_level_and_not_by_name() {
         assert!(rows.iter().all(|leader| leader.score.ranked));
         assert_eq!(store.kinds("bot, easy").await.unwrap(), [Kind::Bot]);
         let easy = score(&store, "bot, easy", Kind::Bot).await.unwrap();
-        // Two players of equal rank that have lost to one and beaten another keep their rating.
+        // Two seats with equal ranks that lose to one player and beat another nearly keep their rating.
         assert!((900..1_100).contains(&easy.rating), "{easy:?}");
         let found = store.find("j1-1").await.unwrap().unwrap();
         assert_eq!(found.players.iter().filter(|player| player.rating.is_none()).count(), 1, "{found:?}");
@@ -120,7 +120,7 @@ async fn ladder_has_fixed_ratings_of_bots_and_no_limit_for_pairs_of_a_host() {
         }
         let ladder = Board { game: "robots", class: LADDER, season: ALL_TIME };
         let rating = async |name, kind, now| store.rating(ladder, (name, kind), now).await.unwrap();
-        // Inactivity does not change it either.
+        // Inactivity does not change a fixed rating either.
         for now in [0, 1_000 * 86_400_000] {
             assert_eq!(rating("bot, hard", Kind::Bot, now).await, Some((1_200, 0)));
         }
@@ -204,7 +204,7 @@ async fn player_is_ranked_after_ten_matches_and_falls_behind_while_inactive() {
         let (before, after) = (ask(true, now).await.remove(0).score, ask(true, now + year).await.remove(0).score);
         assert!(after.uncertainty > before.uncertainty + 50, "{before:?} {after:?}");
         assert_eq!(after.rating, before.rating);
-        // A player who has played since is ahead, although Ann had the higher lower bound then.
+        // Fay, who has played since, is ahead, although Ann's lower bound was higher when she last played.
         for number in 21..=30 {
             let mut new = a_match(number, "nuggets", vec![entry(1, "Fay", 9), entry(2, "Gus", 5)]);
             (new.started, new.ended) = (new.started + 2 * year, new.ended + 2 * year);

@@ -147,7 +147,7 @@ async fn cancelled_caller_leaves_no_broken_connection() {
         let store = open();
         store.prepare().await.unwrap();
         for number in 1..=20 {
-            // Cancelled at another point each time.
+            // Each match is cancelled at another point.
             let limit = Duration::from_micros(u64::from(number) * 150);
             let first = timeout(limit, store.record(&a_match(number))).await;
             let again = store.record(&a_match(number)).await.unwrap();
@@ -203,7 +203,7 @@ mod full_disk {
         };
         let log = directory.join("results.db-wal");
         let mut failures = 0;
-        // The log grows by this for a match, and each limit cuts it at another position.
+        // Each limit stops the growth of the log at another position of a match.
         for number in 2.. {
             let length = log.metadata().map_or(0, |about| about.len());
             limit(Some(length + u64::from(number - 2) * 1_000));

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use crate::support::{self, a_match, board, entry, leaders, leaders_on};
 
-/// With tables. The test also receives a function that opens the same database again.
+/// Runs a test on databases with tables. The test also receives a function that opens the same database again.
 async fn on_each(test: impl AsyncFn(Store, &dyn Fn() -> Store)) {
     support::on_each(async |open, _| {
         let store = open();

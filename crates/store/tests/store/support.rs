@@ -13,11 +13,11 @@ use sqlx::{
 use store::{ALL_TIME, Board, Leader, Match, MatchFilter, MatchPlayer, Order, Store};
 use testkit::TempDir;
 
-/// The address of a server.
+/// The environment variable with the address of a PostgreSQL server.
 const POSTGRES: &str = "ARCADE_TEST_POSTGRES";
 
-/// On an empty SQLite database and, if there is a server, on PostgreSQL. The test receives a function that opens the
-/// database, and its address on the server.
+/// Runs a test on an empty SQLite database and, if there is a server, on PostgreSQL. The test receives a function that
+/// opens the database, and its address on the server.
 pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let directory = TempDir::new();
@@ -65,7 +65,7 @@ pub(crate) const fn board(game: &str) -> Board<'_> {
     Board { game, class: "main", season: ALL_TIME }
 }
 
-/// Ranked ones first.
+/// The leaders of a board, ranked ones first.
 pub(crate) async fn leaders_on(store: &Store, board: Board<'_>, order: Order) -> Vec<Leader> {
     let now = 1_000_000_000;
     let mut all = store.leaders(board, (order, true), 10, now).await.unwrap();
@@ -97,7 +97,7 @@ pub(crate) fn a_match(number: u32, game: &str, players: Vec<MatchPlayer>) -> Mat
     }
 }
 
-/// The given number of matches is stored, with the given number of players each, and each was rated once.
+/// Asserts that this many matches are stored, each with this many players, and that each was rated once.
 pub(crate) async fn check(store: &Store, game: &str, matches: u32, players: usize) {
     let found = store.matches(&MatchFilter { limit: 100, ..MatchFilter::default() }).await.unwrap();
     assert_eq!(found.len(), matches as usize);
