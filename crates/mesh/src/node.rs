@@ -172,7 +172,7 @@ pub struct Node {
     settings: Settings,
     plan: Plan,
     life: Option<Life>,
-    // When they are due; the latter if heartbeats are separate from the entry.
+    // When the next entry and, if heartbeats are separate from it, the next heartbeat are due.
     next_entry: Time,
     next_heartbeat: Time,
     name_taken: bool,
@@ -185,7 +185,7 @@ pub struct Node {
     view: View,
     // Rooms that may have to be taken over, and since when.
     orphans: BTreeMap<Name, Time>,
-    // Handed over; taken back if no other node owns them.
+    // Rooms that were handed over. They are taken back if no other node owns them.
     handed: BTreeSet<Name>,
     pending: BTreeMap<Key, PendingWrite>,
     // Until when requests for a key wait after an error.
@@ -247,7 +247,7 @@ impl Node {
         self.work(now, out);
     }
 
-    /// The fence if the node owns the room at `now`. Without one, the room must not publish anything.
+    /// Returns the fence if the node owns the room at `now`. If there is none, the room must not publish anything.
     pub fn may_publish(&self, room: &Name, now: Time) -> Option<Fence> {
         let room = self.rooms.get(room)?;
         let fence = room.fence()?;

@@ -106,12 +106,12 @@ impl Writer {
         Self::new(fence, Step::Append(None))
     }
 
-    /// The state of the match is known.
+    /// For a journal of a match whose state is known.
     pub fn of_journal(fence: Fence) -> Self {
         Self::new(fence, Step::Open { then_read: false })
     }
 
-    /// Reads the journal first.
+    /// For a journal that must be read before it is continued.
     pub fn taking_over(fence: Fence) -> Self {
         Self::new(fence, Step::Open { then_read: true })
     }
@@ -142,7 +142,7 @@ impl Writer {
         self.wants_anchor && matches!(self.step, Step::Append(_))
     }
 
-    /// With cluster durability, effects of later pieces must not be published.
+    /// The number of the last stored piece. With cluster durability, effects of later pieces must not be published.
     pub fn stored(&self) -> u64 {
         self.stored
     }
@@ -156,7 +156,7 @@ impl Writer {
         (self.written - self.stored, self.waiting_bytes)
     }
 
-    /// A later claim, after which no piece is stored.
+    /// The fence of a later claim, if there is one. No further piece is stored then.
     pub const fn fenced(&self) -> Option<Fence> {
         if let Step::Fenced(fence) = self.step { Some(fence) } else { None }
     }

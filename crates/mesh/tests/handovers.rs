@@ -174,7 +174,7 @@ fn rooms_are_suspended_only_after_the_directory_shows_the_drain() {
     now(fleet.mesh.write(&Key::Node(name("old")), Some(&Value::Node(old)), None)).unwrap().unwrap();
     fleet.work();
     let room = fleet.open("");
-    // A heartbeat that does not state this is in transit.
+    // A heartbeat that was sent before the drain is in transit.
     let (at, mut out) = (fleet.now().plus(Duration::from_secs(5)), vec![]);
     let node = &mut fleet.machines[0].node;
     node.input(at, Input::Elapsed, &mut out);
@@ -224,7 +224,7 @@ fn comes_back(is_lost: bool) {
     let (ticket, expected) = (*ticket, ask.expected);
     assert_eq!(expected, Some(Revision(40)));
     out.clear();
-    // Another node has taken it over and released it. The reply reports this, or the watch if the reply is lost.
+    // Another node has taken the room over and released it. The reply reports this, or the watch if the reply is lost.
     let (at, input) = if is_lost {
         node.input(at, Input::Delta(Delta::Put(Key::Room(room), entry(61, None))), &mut out);
         assert_eq!(out, [], "one question at a time");

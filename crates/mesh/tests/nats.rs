@@ -135,7 +135,7 @@ async fn streams_with_other_limits_are_rejected() {
     assert!(text.contains("its max_bytes is not 4194305"), "{text}");
 }
 
-/// They would count against the limit of the stream, and a node reads a thousand journals in half a minute.
+/// Consumers count against the limit of the stream, and a node may read a thousand journals in half a minute.
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn reading_journals_leaves_no_consumers() {
@@ -294,7 +294,7 @@ async fn broker_outage_loses_nothing() {
     servers.restart(0);
     let after = match persist(async || nats.write(&code("A"), Some(&text("2")), Some(before)).await).await {
         Written::Stored(revision) => revision,
-        // The earlier attempt has waited for the connection.
+        // The client sent the earlier attempt when it had reconnected.
         Written::Conflict(there) => there.filter(|there| there.value == text("2")).unwrap().revision,
     };
     let second = match persist(async || nats.publish(&room, &append(Some(first), false)).await).await {
@@ -318,7 +318,7 @@ async fn lasting_entry_outlives_the_directory() {
     let revision = stored(nats.write(&lasting, Some(&secret), None).await.unwrap());
     stored(nats.write(&code("A"), Some(&text("Ann")), None).await.unwrap());
     let plain = async_nats::jetstream::new(async_nats::connect(servers.addresses().remove(0)).await.unwrap());
-    // This has the effect of an expiry of all entries.
+    // Simulates the expiry of all entries.
     plain.delete_stream(format!("KV_{}-directory", place.prefix)).await.unwrap();
     let nats = connect(&place).await;
     assert_eq!(nats.entry(&code("A")).await, Ok(None));
@@ -362,7 +362,7 @@ async fn unreadable_result_becomes_a_dead_letter_after_five_deliveries() {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn full_directory_refuses_no_heartbeat() {
+async fn full_directory_accepts_heartbeats() {
     let servers = Servers::start(1, true);
     let place = place(servers.addresses());
     let nats = connect(&place).await;
@@ -428,7 +428,7 @@ impl Running {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
-async fn rolling_upgrade_from_heartbeats_in_the_directory() {
+async fn rolling_upgrade_to_separate_heartbeats_keeps_nodes_present() {
     let servers = Servers::start(1, true);
     let place = place(servers.addresses());
     let nats = connect(&place).await;
@@ -455,7 +455,7 @@ async fn rolling_upgrade_from_heartbeats_in_the_directory() {
     assert_eq!(apart(&bob).await, Some(false));
     assert!(revisions.len() > 4 && old.node.is_present(old.now()) && new.node.is_present(new.now()));
     assert_eq!(apart(&ann).await, None);
-    // Some may have been sent before it knew of the other node.
+    // Bob may have sent separate heartbeats before it knew of the old node.
     let before = entry(&heartbeat).await.map(|entry| entry.revision);
     // The old node leaves, and returns with the new version.
     old.inputs.push(Input::Leave);

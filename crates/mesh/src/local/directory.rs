@@ -25,7 +25,7 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    // Watches do not report the expiry, as with a broker.
+    // As with a broker, watches do not report that an entry has expired.
     fn expire(&mut self, now: Time) {
         let kept = Duration::from_secs(ENTRY_AGE_SECONDS);
         let Self { by_key, by_revision, .. } = self;

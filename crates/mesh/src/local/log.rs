@@ -46,7 +46,7 @@ impl Logs {
             for name in &names {
                 self.age(now, name);
             }
-            // Removed logs contain only their fences.
+            // Discard removed logs, which contain only their fences.
             self.by_name.retain(|_, records| records.iter().any(|(_, record)| record.head.kind != Kind::Opened));
             if self.by_name.len() >= MAX_LOGS {
                 return Err(full(&format!("begin {}.{}", self.bounds.name, head.name), MAX_LOGS));
@@ -90,7 +90,7 @@ impl Logs {
         }
     }
 
-    // The last anchor if `sequence` is `None`.
+    // Returns the first record after `sequence`, or the last anchor if that is `None`.
     fn after(&self, name: &Name, sequence: Option<Sequence>) -> Option<&Record> {
         let records = self.by_name.get(name)?;
         let place = match sequence {

@@ -92,7 +92,7 @@ impl Logs {
             let why = format!("it has {} bytes, but at most {MAX_APPEND} are allowed", append.body.len());
             return Err(MeshError::new(ErrorKind::Full, what, self.stream.place(), why, "append it in parts"));
         }
-        // An error leaves it removed, so that it is read again.
+        // After an error the record stays removed, so that it is read again.
         let mut known = self.known().remove(name).filter(|last| append.after == Some(last.sequence));
         for _ in 0..ATTEMPTS {
             let last = match known.take() {

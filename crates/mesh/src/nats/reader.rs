@@ -67,8 +67,8 @@ impl Reader {
     }
 }
 
-/// Reads a subject up to a message, and removes its consumer: until it times out, it would count against the limit of
-/// the stream, and a node may take over a thousand rooms in half a minute.
+/// Reads a subject up to a message, and removes the consumer for it. Otherwise the consumer would count against the
+/// limit of the stream until it times out, and a node may take over a thousand rooms in half a minute.
 ///
 /// # Errors
 ///

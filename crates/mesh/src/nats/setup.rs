@@ -24,7 +24,7 @@ const OLDEST: (u32, u32) = (2, 10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 const MAX_REQUESTS: usize = 1_024;
 const LOOKS: usize = 3;
-/// Replicas with which one of three servers may fail.
+/// The number of replicas with which one of three servers may fail.
 const COPIES: usize = 3;
 
 const ENTRY_AGE: Duration = Duration::from_secs(ENTRY_AGE_SECONDS);
@@ -112,7 +112,7 @@ fn chain(error: &dyn Error) -> String {
 }
 
 impl Broker {
-    /// Answers only after `JetStream` does.
+    /// Returns the version of the server after `JetStream` has responded.
     pub(super) async fn version(&self) -> Result<String, MeshError> {
         let mut account = self.context.query_account().await;
         for _ in 1..LOOKS {
@@ -194,7 +194,7 @@ impl Broker {
             discard: if is_old_dropped { DiscardPolicy::Old } else { DiscardPolicy::New },
             max_age: Duration::from_secs(bounds.age_seconds),
             max_bytes,
-            // One consumer for each room and following node. Servers limit streams that set none.
+            // Unlimited: each followed room has a consumer per following node. Servers limit streams that set no value.
             max_consumers: -1,
             ..self.config(bounds.name)
         };

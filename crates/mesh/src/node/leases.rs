@@ -1,9 +1,9 @@
 //! How a node continues without the directory: all other nodes promise not to take its rooms.
 //!
 //! A node whose lease runs out cannot know whether the directory is unreachable for all nodes or only for itself. It
-//! sends a request to every node that could take its rooms. A recipient that cannot reach the directory either promises
-//! not to remove the entry of the sender for a while. Otherwise the promise covers only the time that it would have
-//! waited in any case. While all promises hold, no node takes the rooms, and the sender may publish.
+//! sends a request to every node that could take its rooms. A recipient that cannot reach the directory itself promises
+//! not to remove the entry of the sender for a while. Other recipients promise this only for the time that they would
+//! have waited in any case. While all promises hold, no node takes the rooms, and the sender may publish.
 //!
 //! The nodes must agree on the recipients: the entry of a node states the revision up to which it has
 //! [seen](crate::NodeValue::seen) other nodes join. A node that joined later receives no request. It therefore removes
@@ -27,7 +27,7 @@ const REQUEST_AGAIN: Duration = Duration::from_secs(1);
 /// The interval between requests to a node that may not know this one.
 const INTRODUCE_AGAIN: Duration = Duration::from_secs(5);
 
-/// Asks one life of another node not to take the rooms of the sender.
+/// Requests from one life of another node that it does not take the rooms of the sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseRequest {
     pub to: Holder,
@@ -37,7 +37,7 @@ pub struct LeaseRequest {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseGrant {
-    /// Counts from the arrival of the request. The recipient knows the sender from now on.
+    /// The duration counts from the arrival of the request. The recipient knows the sender from now on.
     For(Duration),
     /// This life of the recipient is over.
     Gone,
@@ -54,7 +54,7 @@ struct PendingRequest {
 pub(super) struct Leases {
     pending: BTreeMap<Name, PendingRequest>,
     next: Time,
-    // Promises of other nodes in their lives, until when by the clock of this node.
+    // Promises of other nodes: the life that made each, and when it ends by the clock of this node.
     made: BTreeMap<Name, (Revision, Time)>,
     // Promises of this node, and when they end.
     given: BTreeMap<Name, Time>,
@@ -149,7 +149,7 @@ impl Node {
         has_seen || entry.life().is_some_and(|life| self.leases.met.get(name) == Some(&life))
     }
 
-    // Whom to contact and when: for promises, or as an introduction before an entry is removed.
+    // The nodes to contact and when: for promises, or as an introduction before their entries are removed.
     fn lease_requests(&self) -> impl Iterator<Item = (Time, Name, Revision)> {
         let begins = self.life.as_ref().map(|life| {
             let sent = life.lease().since(Time::ZERO.plus(LEASE));
@@ -212,7 +212,7 @@ impl Node {
         let own = self.life.as_ref().map(|life| life.since);
         let (until, knows) = match grant {
             None => return,
-            // A tolerance of 3 to 2: the clock of the other node may be slower.
+            // The clock of the other node may be faster, by up to 3 to 2.
             Some(LeaseGrant::For(time)) => (at.plus(time * 2 / 3), own.is_some() && request.from.1 == own),
             Some(LeaseGrant::Gone) => (Time::from_nanos(u64::MAX), true),
         };
@@ -221,7 +221,7 @@ impl Node {
         }
         let before = self.leases.made.get(&name).filter(|(by, _)| *by == life).map_or(Time::ZERO, |(_, until)| *until);
         let lease = self.life.as_ref().map_or(Time::ZERO, Life::lease);
-        // It may have taken the rooms before it went, unless a promise or the lease prevented it.
+        // The node may have taken the rooms before its life ended, unless a promise or the lease prevented it.
         if grant != Some(LeaseGrant::Gone) || now < before.max(lease) {
             self.leases.made.insert(name, (life, until.max(before)));
         }

@@ -4,14 +4,14 @@
 //! determines how a node proves that it is alive:
 //!
 //! - Not apart: each heartbeat rewrites the entry. Earlier versions understand only this, so a node uses it while it
-//!   knows of such a node.
+//!   knows a node of such a version.
 //! - Apart: heartbeats have separate entries. Before the entry of a silent node is removed, another node ends its
 //!   heartbeats with a write that expects the last one. Either this write fails, or all later heartbeats of this life
 //!   do.
 //!
 //! Every change between the two rewrites the entry, so a removal that expects the earlier entry fails. A joining node
-//! that does not understand separate heartbeats removes no entry until that entry states that its node has
-//! [seen](crate::NodeValue::seen) it join, or until it has introduced itself to that node.
+//! that does not understand separate heartbeats may remove the entry of another node only after that entry states that
+//! the other node has [seen](crate::NodeValue::seen) it join, or after it has introduced itself.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(super) struct Life {
     pub(super) since: Revision,
     last: Revision,
     entry_lease: Time,
-    /// False as soon as a write that states otherwise may have been stored.
+    /// False as soon as an entry that states `false` may have been stored.
     pub(super) apart: bool,
     /// The last stored separate heartbeat, and the lease from heartbeats.
     heartbeat: Option<Revision>,
@@ -46,9 +46,9 @@ impl Life {
         if self.apart { self.entry_lease.max(self.heartbeat_lease) } else { self.entry_lease }
     }
 
-    // Whether `there`, instead of the last heartbeat, proves this life over. Revisions do not show which of two lives
-    // is later, as a recreated directory restarts them. But before the first heartbeat, and while the lease from the
-    // entry is valid, only an earlier life can have left a heartbeat.
+    // Whether `there`, which is stored in place of the last heartbeat, proves that this life is over. Revisions do not
+    // show which of two lives is later, because a recreated directory restarts them. But before the first heartbeat,
+    // and while the lease from the entry is valid, only an earlier life can have left a heartbeat.
     fn is_over_by(&self, there: &Value, now: Time) -> bool {
         match there {
             Value::Heartbeat(heartbeat) if heartbeat.life == self.since => heartbeat.ended,
@@ -57,7 +57,7 @@ impl Life {
     }
 }
 
-/// What the entry states, and how far the watch had progressed when it was sent.
+/// The fields of the last sent entry, and the revision that the watch had reached at that time.
 #[derive(Debug, Default)]
 pub(super) struct LastWrite {
     drains: bool,
@@ -76,7 +76,7 @@ impl Node {
                 if *name == self.settings.name && self.life.as_ref().is_some_and(is_other) {
                     self.end_life(now);
                 }
-                // Also if the watch shows the own entry, which states less than is known now.
+                // The watch may also show the own entry, which may lack nodes that are known by now.
                 self.entry_is_due |= self.view.has_newcomers(&self.settings.name, self.last_write.seen);
                 self.confirm(now);
                 self.look_for_orphans(now);
@@ -111,8 +111,8 @@ impl Node {
         self.view.others(&self.settings.name).all(|(name, life)| self.view.understands_heartbeats(name, life))
     }
 
-    /// Another node exists in this life and may take rooms. If it does not understand separate heartbeats, only writes
-    /// of the entry extend the lease from now on.
+    /// Handles a request of another node, which may take rooms in this life. If it does not understand separate
+    /// heartbeats, only writes of the entry extend the lease from now on.
     pub(super) fn note_asker(&mut self, now: Time, name: &Name, life: Revision) {
         if !self.view.understands_heartbeats(name, life)
             && let Some(own) = self.life.as_mut().filter(|own| own.apart)
@@ -176,7 +176,7 @@ impl Node {
         let (runs, (seen, reached)) = (self.settings.runs.clone(), self.view.known());
         (self.last_write, self.entry_is_due) = (LastWrite { drains: draining, apart, seen, reached }, false);
         if let Some(life) = self.life.as_mut().filter(|life| life.apart && !apart) {
-            // If the write is stored, other nodes count from it. No further heartbeat is sent.
+            // If the write is stored, other nodes count the expiry from it, so no further heartbeat is sent.
             (life.entry_lease, life.apart) = (life.lease(), false);
         }
         let (seen, apart) = (Some(seen), Some(apart));
@@ -228,7 +228,7 @@ impl Node {
         self.confirm(now);
     }
 
-    // Joined nodes remove this entry only after it states that it knows them.
+    // Nodes that have joined may remove this entry only after it states that this node knows them.
     fn confirm(&mut self, now: Time) {
         self.view.confirm(now);
         if self.entry_is_due && self.life.is_some() && !self.pending.contains_key(&self.key()) {
@@ -303,7 +303,8 @@ impl Node {
         self.next_entry = Time::from_nanos(u64::MAX);
     }
 
-    /// Heartbeats end first. The removal fails if the node has written again.
+    /// Removes the entries of silent nodes, after their heartbeats are ended. The removal fails if the node has written
+    /// again.
     pub(super) fn expire_nodes(&mut self, now: Time, out: &mut Vec<Output>) {
         let silent: Vec<_> = self.expiries().filter(|(_, _, at)| *at <= now).map(|(key, of, _)| (key, of)).collect();
         for (key, revision) in silent {
@@ -333,7 +334,7 @@ impl Node {
         }
     }
 
-    /// The entries to remove, with revisions, and when that is due if no heartbeat arrives.
+    /// The entries of silent nodes, with their revisions, and when each is removed if no heartbeat arrives.
     pub(super) fn expiries(&self) -> impl Iterator<Item = (Key, Revision, Time)> {
         let silent = self.view.nodes().filter(|(name, ..)| self.may_expire(name));
         silent.map(|(name, entry, last_heard)| {
@@ -341,7 +342,8 @@ impl Node {
         })
     }
 
-    /// Entries of other nodes, or of another data directory that uses the name of this one.
+    /// Whether this node may remove the entry: that of another node, or of another data directory with the name of this
+    /// node.
     pub(super) fn may_expire(&self, node: &Name) -> bool {
         if *node == self.settings.name { self.life.is_none() } else { !self.missed_heartbeats }
     }

@@ -78,7 +78,7 @@ impl Room {
         self.claim.is_some_and(|claim| claim.life == life)
     }
 
-    /// When the entry is to be written in this life of its node.
+    /// When the entry must be written next in this life of the node.
     pub(super) fn due(&self, life: Revision) -> Option<Time> {
         if !self.claimed_in(life) || self.revision.is_none() {
             return Some(Time::ZERO);
@@ -160,7 +160,8 @@ impl Node {
         }
     }
 
-    /// Only once the entry shows other nodes that this node does not take the rooms again.
+    /// Suspends rooms that are handed over, once the entry of this node shows that it drains. Before that, other nodes
+    /// could expect it to take the rooms again.
     pub(super) fn suspend(&mut self, out: &mut Vec<Output>) {
         if !self.life.as_ref().is_some_and(|life| life.drains) {
             return;
@@ -223,7 +224,7 @@ impl Node {
             (Aim::Close, ..) => self.forget(name, out),
             // The entry expired, or an operator removed it; no other node has owned the room.
             (_, Durability::Node, Some(claim)) => claim.life = Revision(0),
-            // Another node may have finished it.
+            // Another node may have owned and finished the room.
             (_, Durability::Cluster, Some(_)) => self.lose(name, out),
             (.., None) => {}
         }
@@ -246,7 +247,7 @@ impl Node {
             if room.claim.is_none()
                 && let Some((Some(Orphan::Takeable(how)), _)) = orphan
             {
-                // An opened room is new, unless it returns from an earlier run.
+                // A new room does not take over an existing entry.
                 if room.how == How::New && !room.returns {
                     self.lose(&name, out);
                     self.look_at(now, &name);
@@ -271,7 +272,7 @@ impl Node {
                     Some((Some(Orphan::Takeable(_) | Orphan::StaleClaim), revision)) => {
                         (Purpose::Claim, (value(holder, None), Some(revision)))
                     }
-                    // It may become free, but the caller that opens a room does not wait for that.
+                    // The entry may become free, but the caller that opens a room does not wait for that.
                     Some(_) => {
                         self.lose(&name, out);
                         self.look_at(now, &name);
@@ -347,7 +348,7 @@ impl Node {
                 room.row_changed = true;
             }
             Written::Conflict(Some(entry)) => {
-                // Otherwise another node has a greater fence.
+                // If it is no late claim of this node, another node has a greater fence.
                 if !self.take_late_claim(name, &entry, out) {
                     self.lose(name, out);
                     self.look_at(now, name);
@@ -357,7 +358,7 @@ impl Node {
         }
     }
 
-    /// Accepts an entry that a late attempt of a claim of this life has left. Returns whether it is one.
+    /// Accepts an entry that a delayed claim of this life has stored. Returns `false` for other entries.
     fn take_late_claim(&mut self, name: &Name, entry: &Entry, out: &mut Vec<Output>) -> bool {
         let life = self.life.as_ref().map(|life| life.since);
         let is_own = life.is_some() && self.own_life(entry) == life;

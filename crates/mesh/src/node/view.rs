@@ -4,7 +4,7 @@ use netcore::Time;
 
 use crate::{Delta, EXPIRY, Entry, HeartbeatValue, Holder, Key, Name, NodeValue, REQUEST_TIMEOUT, Revision, Value};
 
-/// May lag behind the directory, but facts about past lives stay true.
+/// The directory as this node knows it. It may be outdated, but what it states about past lives stays true.
 #[derive(Debug, Default)]
 pub(super) struct View {
     seen: Revision,
@@ -72,12 +72,12 @@ impl View {
         }
     }
 
-    /// `known` and `reached`.
+    /// Returns `known` and `reached`.
     pub(super) const fn known(&self) -> (Revision, Revision) {
         (self.known, self.reached)
     }
 
-    /// `reached` is of the time of the send.
+    /// `reached` must be the value when the write was sent.
     pub(super) const fn note_written(&mut self, reached: Revision, at: Time, revision: Revision) {
         self.written = Some((reached, at, revision));
     }

@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    // The watcher notices it immediately, later, or when it is paused.
+    // A process notices immediately, later, or after a pause that its watch is broken.
     pub(super) fn break_watch(&mut self, number: u64) {
         let Some(Watched { to, process, .. }) = self.watches.remove(&number) else { return };
         if let Some(process) = self.machines[to].process.as_mut().filter(|now| now.number == process) {
@@ -137,7 +137,7 @@ impl World {
                     let writer = if is_journal { &mut running.journal } else { &mut running.events };
                     if let Some(pieces) = writer.reply(local, ticket, reply) {
                         if pieces.is_empty() {
-                            // No state was published, unless the durability permits it.
+                            // No state was published, or the durability permits its loss.
                             process.rooms.remove(&room);
                             self.oracle.without_journal(&room, durability);
                             self.input(to, Input::Close(room));

@@ -74,7 +74,7 @@ impl World {
                 continue;
             }
             let Machine { process: Some(process), disk, .. } = &mut self.machines[machine] else {
-                // It restarts as a newer version.
+                // A stopped machine restarts after a while. In mixed runs it may switch versions.
                 if self.rng.random_range(0..20) == 0 {
                     self.put(self.now, Event::Start(machine));
                 }
@@ -110,7 +110,7 @@ impl World {
                 }
             }
             for room in hands {
-                // A handover that takes too long.
+                // Some handovers are cancelled, as if they took too long.
                 let stays = self.rng.random_range(0..8) == 0;
                 if stays
                     && let Some(process) = &mut self.machines[machine].process

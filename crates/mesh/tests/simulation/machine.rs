@@ -10,7 +10,7 @@ use super::{
 };
 use crate::former::VersionedNode;
 
-/// Its origin and speed differ from real time.
+/// A clock whose origin and speed differ from real time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
     pub(super) offset: u64,

@@ -28,7 +28,7 @@ use super::{
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 pub(super) const FAULTS: u64 = 120 * SECOND;
-/// Until the fleet has recovered, even if every node known to a lost node is gone.
+/// The fleet must recover in this time, even if every node known to a lost node is gone.
 pub(super) const PATIENCE: u64 = 400 * SECOND;
 /// How long a node continues without the broker.
 pub(super) const OUTAGE: Duration = Duration::from_secs(60);
@@ -87,7 +87,7 @@ pub(super) struct Watched {
     pub(super) to: usize,
     pub(super) process: u64,
     pub(super) watch: Box<dyn Watch>,
-    // Changes are not reordered.
+    // When the last change arrives. Changes are not reordered, so later ones do not arrive before it.
     pub(super) arrives: Time,
 }
 
@@ -321,7 +321,7 @@ impl World {
         }
     }
 
-    // It sometimes fails before the commit or dies after it.
+    // The consumer sometimes fails before the commit, or dies after it.
     pub(super) fn consume(&mut self) {
         self.later(SECOND..3 * SECOND, Event::Consume);
         if self.away > self.now {
