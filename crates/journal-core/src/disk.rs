@@ -14,7 +14,8 @@ use crate::SpoolName;
 pub type SharedFile = Arc<dyn DiskFile>;
 
 pub trait Disk: Debug + Send + Sync {
-    /// Only its owner can read the file. Its name survives a power cut after [`sync_directory`](Disk::sync_directory).
+    /// Creates a file that only its owner can read. Its name survives a power cut after
+    /// [`sync_directory`](Disk::sync_directory).
     ///
     /// # Errors
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), or the reason of the system.
@@ -24,7 +25,7 @@ pub trait Disk: Debug + Send + Sync {
     /// [`NotFound`](io::ErrorKind::NotFound), or the reason of the system.
     fn open(&self, path: &Path, write: bool) -> io::Result<SharedFile>;
 
-    /// Within the directory. The file has at least one of the two names at any time.
+    /// Renames a file within its directory. It has at least one of the two names at any time.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     fn remove(&self, path: &Path) -> io::Result<()>;
@@ -39,7 +40,7 @@ pub trait Disk: Debug + Send + Sync {
     /// Returns when the names of all files in the directory survive a power cut.
     ///
     /// # Errors
-    /// Their fate is unknown.
+    /// After an error, it is unknown which names survive a power cut.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
     fn list(&self, directory: &Path) -> io::Result<Vec<PathBuf>>;
@@ -67,7 +68,7 @@ pub trait DiskFile: Debug + Send + Sync {
     /// [`sync`](DiskFile::sync) has returned.
     ///
     /// # Errors
-    /// Not all of them could be written.
+    /// If not all bytes could be written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
     fn truncate(&self, length: u64) -> io::Result<()>;
@@ -75,7 +76,7 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Returns when everything written before the call survives a power cut.
     ///
     /// # Errors
-    /// The fate of writes since the last sync is unknown.
+    /// After an error, it is unknown which writes since the last sync survive a power cut.
     fn sync(&self) -> io::Result<()>;
 
     fn about(&self) -> io::Result<About>;

@@ -125,7 +125,7 @@ impl Head {
         whole.or_else(|error| codec::decode_all(&[&self.setup, E::SETUP_DEFAULTS].concat()).map_err(|_| error))
     }
 
-    /// Under the present rules, a match can be resumed, and its digests can be compared.
+    /// Whether the journal has the present rules. If so, its match can be resumed, and its digests can be compared.
     pub fn has_rules_of<E: Recorded>(&self) -> bool {
         self.game == E::GAME && self.rules == E::RULES
     }
@@ -144,7 +144,7 @@ mod tests {
     type Before = (u64, String, u32, String, u64, Vec<SocketAddr>, Option<Snapshot>, Vec<u8>);
 
     #[test]
-    fn a_head_with_facts_has_the_fields_of_one_without() {
+    fn versions_without_facts_can_read_a_head_with_facts() {
         let facts = Facts::from([("room".into(), "chess-1".into()), ("seat A".into(), "Ann".into())]);
         let head = Head::test(vec![], vec![1]).with_facts(&Facts::from([("x".into(), "y".into())])).with_facts(&facts);
         assert_eq!((head.program(), head.facts()), ("1.2.3", facts));

@@ -109,7 +109,7 @@ impl Status {
         slot[17..25].copy_from_slice(&self.end.to_le_bytes());
         let sum = hash(&slot[..25]);
         slot[25..SLOT].copy_from_slice(&sum.to_le_bytes());
-        // Without the checksum of the slot, with which all marks would be equal.
+        // Without the checksum of the slot: a CRC over bytes and their CRC is constant, so all marks would be equal.
         let mut mark = Hasher::new();
         mark.update(&slot[..25]);
         mark.update(DIRECT);
@@ -162,7 +162,7 @@ pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status)
     Ok((version, place, slots.max_by_key(|status| status.sequence).unwrap_or(unknown)))
 }
 
-/// The server that wrote this status kept all records in the file.
+/// Whether the server that wrote this status kept all records in the file.
 pub(crate) fn is_direct(front: &[u8], status: Status) -> bool {
     let at = SLOTS[(status.sequence % 2) as usize];
     front.get(at..at + MARKED_SLOT) == Some(&status.to_bytes())
@@ -194,7 +194,7 @@ mod tests {
         let status = Status { sequence: 4, state: State::Open, synced: 1_536, end: 0 };
         let mut bytes = front(SegmentPosition::FIRST, status);
         assert!(is_direct(&bytes, status));
-        // As a server of an earlier version, which writes only the slot.
+        // A server of an earlier version writes only the slot.
         let later = Status { sequence: 6, synced: 2_000, ..status };
         bytes[512..512 + SLOT].copy_from_slice(&later.to_bytes()[..SLOT]);
         assert_eq!(parse_front(&bytes), Ok((VERSION, SegmentPosition::FIRST, later)));

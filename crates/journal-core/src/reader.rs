@@ -69,7 +69,7 @@ pub struct Reader<R> {
     segment: u32,
     positions: Positions,
     offset: u64,
-    // Where the records end, as far as known.
+    // The end of the records if it is known, otherwise the end of the file.
     end: u64,
     pub(crate) sum: u32,
     micros: u64,
@@ -105,7 +105,7 @@ enum Raw {
 }
 
 impl<R: Read> Reader<R> {
-    /// `length` is in bytes.
+    /// Opens a segment of `length` bytes.
     pub fn new(mut source: R, length: u64) -> Result<Self, ReadError> {
         let mut front = vec![];
         source.by_ref().take(RECORDS).read_to_end(&mut front)?;
@@ -143,7 +143,7 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    /// The first segment that is left, of `length` bytes, and those after it, each with its length and the position of
+    /// Opens the first remaining segment, of `length` bytes, and later ones, each with its length and the position of
     /// its first record.
     pub(crate) fn chain(
         first: R,
@@ -157,14 +157,14 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    // Records that the next segment repeats are read there.
+    // Ends this segment where the next one begins: records that both contain are read from the next one.
     fn limit(&mut self) {
         if let Some(next) = self.following.front() {
             self.end = self.end.min(self.positions.offset(next.position));
         }
     }
 
-    // `false` if there is none.
+    // Returns `false` if there is no next segment.
     fn enter_next(&mut self) -> Result<bool, ReadError> {
         let Some(Following { source, length, position }) = self.following.pop_front() else {
             if self.status.state == State::Continued {
@@ -190,7 +190,7 @@ impl<R: Read> Reader<R> {
         Ok(true)
     }
 
-    /// Decodes no records.
+    /// Moves to the end without decoding records.
     pub(crate) fn skip_to_end(&mut self) -> Result<(), ReadError> {
         loop {
             match self.raw()? {
@@ -214,13 +214,13 @@ impl<R: Read> Reader<R> {
         self.segment
     }
 
-    /// The head of the segment that the last call of [`next`](Self::next) entered. Its state is the one before the
-    /// returned record.
+    /// The head of the segment that the last call of [`next`](Self::next) entered, if any. It contains the state before
+    /// the returned record.
     pub fn entered(&mut self) -> Option<Arc<Head>> {
         self.entered.take()
     }
 
-    /// The next record's offset, if the journal were one file.
+    /// The offset that the next record would have if the journal were one file.
     pub const fn position(&self) -> u64 {
         self.positions.position(self.offset)
     }
@@ -388,7 +388,7 @@ impl<R: Read + io::Seek> Reader<R> {
         Ok(())
     }
 
-    /// The bookmark is not before the present position.
+    /// Moves to a bookmark, which must not be before the present position.
     pub(crate) fn continue_at(&mut self, bookmark: &Bookmark) -> Result<(), ReadError> {
         if self.segment == bookmark.segment {
             self.offset = self.positions.offset(bookmark.position);

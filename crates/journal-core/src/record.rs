@@ -23,11 +23,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec;
 
-/// Bytes of a body; only snapshots come near it.
+/// The maximum size of a body in bytes. Only snapshots come near it.
 pub(crate) const MAX_BODY: usize = 32 << 20;
-/// Bytes of a fact.
+/// The maximum size of a fact in bytes.
 pub const MAX_FACT: usize = 4 << 10;
-/// Facts that hold at the same time.
+/// The maximum number of facts that hold at the same time.
 pub const MAX_FACTS: usize = 8_192;
 /// Marks a snapshot record that contains a [`Fact`] instead of a state.
 const TIME_OF_FACTS: Time = Time::from_nanos(u64::MAX);
@@ -87,8 +87,8 @@ pub enum Note {
     Fact(Fact),
 }
 
-/// Does not follow from the arrivals, such as the occupant of a seat. The host writes and reads facts; this crate only
-/// stores them.
+/// Information that does not follow from the arrivals, such as the occupant of a seat. The host writes and reads facts;
+/// this crate only stores them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
     pub key: String,
@@ -123,7 +123,7 @@ pub struct Mark {
     pub digest: u64,
 }
 
-/// Other arrivals may have been recorded before the snapshot, because it is encoded while the match continues.
+/// The state of a room. Later arrivals may be recorded before it, because it is encoded while the match continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     pub mark: Mark,
@@ -155,8 +155,8 @@ impl Peer {
 
 /// Returns `false` if `body` would become longer than `max` bytes.
 ///
-/// A fact is written as a snapshot of a moment that never comes. Versions without facts skip such a snapshot: they
-/// resume only from snapshots before a moment of the match. So they can still read and continue the journal.
+/// A fact is written as a snapshot with the time [`TIME_OF_FACTS`]. Versions without facts skip it, since they resume
+/// only from snapshots with earlier times, so they can still read and continue the journal.
 pub(crate) fn put_note(note: &Note, body: &mut Vec<u8>, max: usize) -> bool {
     let Note::Fact(Fact { key, value }) = note else { return codec::encode_within(note, body, max) };
     let mut state = vec![];
@@ -231,7 +231,7 @@ pub(crate) fn take<T: serde::de::DeserializeOwned>(body: &mut &[u8]) -> Option<T
     Some(value)
 }
 
-/// Updates the running checksum `sum`.
+/// Appends a record to `out`, and updates the running checksum `sum`.
 pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     let start = out.len();
     codec::encode(&(body.len() as u64), out);
@@ -243,7 +243,7 @@ pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// Recomputes the checksums.
+/// Appends `records` to `out` with recomputed checksums.
 pub(crate) fn copy(records: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     let mut rest = records;
     while let Some((front, body)) = lengths(rest) {
@@ -305,8 +305,7 @@ mod tests {
         assert!(put_note(&note, &mut body, MAX_BODY));
         assert_eq!(take_note(&body), Some(note));
         let Ok(Note::Snapshot(snapshot)) = codec::decode_all(&body) else { panic!("{body:?}") };
-        // Versions without facts use a snapshot from at least a second before the end, which its record does not
-        // precede.
+        // Versions without facts use only snapshots of a time at least a second before the end of the journal.
         assert!(snapshot.mark.time.plus(std::time::Duration::from_secs(1)) > Time::from_nanos(u64::MAX - 1));
         assert_eq!((snapshot.offset, snapshot.peers.len()), (0, 0));
         assert!(body.len() < 40, "{} bytes", body.len());

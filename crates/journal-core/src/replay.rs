@@ -111,7 +111,7 @@ impl<E: Recorded> Replay<E> {
         Divergence { same: self.same, arrival: self.arrivals, what }
     }
 
-    /// A replay can start from it later.
+    /// Encodes the state, so that a replay can start from it later.
     pub fn snapshot(&self) -> Snapshot {
         let state = encode_state(&self.room);
         let mark = Mark { time: self.time, arrivals: self.arrivals, digest: codec::hash_encoded(&state) };
@@ -137,7 +137,7 @@ impl<E: Recorded> Replay<E> {
         (self.room, RoomProgress { peers: self.peers, micros, arrivals: self.arrivals })
     }
 
-    /// An input that is not part of the match, such as a watcher of the replay.
+    /// Applies an input that is not part of the match, such as a watcher of the replay.
     pub fn add(&mut self, input: Input<'_, &[u8]>, out: &mut Outbox) {
         debug_assert!(!matches!(input, Input::Stop(Leave::Over)), "a replay ends by itself");
         self.room.input(self.time, input, out);

@@ -21,7 +21,7 @@ use crate::{
     sink::{Current, Start},
 };
 
-/// Peers closed this long before the end receive their last messages again, which may not have been sent.
+/// Peers closed at most this long before the end receive their last messages again, which may not have been sent.
 const FAREWELLS: Duration = Duration::from_secs(1);
 /// Replaces an address that cannot be parsed.
 const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
@@ -212,7 +212,7 @@ fn address(peer: &Peer) -> SocketAddr {
 }
 
 struct Survey {
-    // A segment that begins early enough, and the newest snapshot in it or later that is early enough.
+    // A reader of the segments from one that begins early enough, and their newest snapshot that is early enough.
     reader: Reader<Source>,
     newest: Option<Snapshot>,
     facts: Facts,

@@ -65,7 +65,7 @@ pub struct Pruned {
 }
 
 impl Found {
-    /// Since the last write.
+    /// The time since the last write.
     pub fn age(&self, now: SystemTime) -> Duration {
         now.duration_since(self.modified).unwrap_or_default()
     }
@@ -74,7 +74,8 @@ impl Found {
         resume::is_of(&self.path, game)
     }
 
-    // Oldest first, so that an interruption leaves a journal. `false` if a server is writing it.
+    // Removes the oldest segments first, so that an interruption leaves a readable journal. Returns `false` if a server
+    // is writing it.
     fn remove(&self, disk: &dyn Disk) -> io::Result<bool> {
         let Some(last) = self.segments.last() else { return Ok(true) };
         let file = disk.open(last, true)?;
@@ -92,7 +93,7 @@ impl Found {
                 file => file?,
             };
             disk.remove(path)?;
-            // While the file is open, no other file has its number.
+            // While the file is open, no other file has its inode number, which is part of the name of the spool.
             spool::remove(&*file);
         }
         Ok(true)
@@ -191,8 +192,8 @@ pub fn surplus(
     Ok(surplus)
 }
 
-/// Removes what [`surplus`] finds: all files, and what their servers left in memory. A journal that cannot be removed
-/// does not affect the others.
+/// Removes the journals that [`surplus`] finds, with all their files and spools. A journal that cannot be removed does
+/// not affect the others.
 pub fn prune(
     disk: &dyn Disk,
     directory: &Path,

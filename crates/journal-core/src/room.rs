@@ -32,7 +32,7 @@ const MAX_SNAPSHOT: usize = 16 << 20;
 /// Bytes before the body: the checksum, and the length if that is at most 250.
 const FRONT: usize = 5;
 
-/// Records its inputs before the resulting outputs are sent.
+/// A room whose inputs are recorded before the resulting outputs are sent.
 ///
 /// [`Writing`](crate::Writing) creates it with the [`Hold`] for its host. Times are rounded up to whole microseconds,
 /// as the journal stores them, so that a replay uses the same times.
@@ -113,7 +113,7 @@ impl<E: Recorded> Journalled<E> {
         self.scribe.queue(&self.sink);
     }
 
-    // After a long gap, records a mark with the time before the arrival; a later one would contain another state.
+    // After a long gap, records a mark with the new time, before the arrival changes the state.
     fn bridge(&mut self, micros: u64) {
         if micros.saturating_sub(self.micros) >= LONGEST_GAP {
             self.micros = micros;
@@ -161,10 +161,11 @@ impl<E: Recorded> Journalled<E> {
         }
     }
 
-    // Copies only the state: encoding it may take long, and so may creating the segment that begins with it.
+    // Copies the state. The syncing thread encodes it, and may create a segment that begins with it, since both may
+    // take long.
     fn snapshot(&mut self) {
         let (mut snapshot, state) = self.present();
-        // After the offset was taken: a fact that another thread records behind it may be in both.
+        // Read after the offset: a fact that another thread records in between is then in both, rather than in neither.
         let facts = self.sink.facts();
         self.last_snapshot = snapshot.offset;
         let (sink, scribe) = (Arc::clone(&self.sink), self.scribe.clone());
@@ -320,7 +321,7 @@ impl JournalWatch {
         self.sink.is_open()
     }
 
-    /// Outputs have waited for long, because the disk or the copy does not respond.
+    /// Whether outputs have waited for long, because the disk or the copy does not respond.
     pub fn is_stalled(&self) -> bool {
         self.sink.is_stalled()
     }
@@ -338,8 +339,8 @@ pub struct JournalFacts {
 }
 
 impl JournalFacts {
-    /// An empty value removes the fact. Later outputs of the room wait until it is stored. `false` if it is longer than
-    /// [`MAX_FACT`](crate::MAX_FACT), or one of more than [`MAX_FACTS`](crate::MAX_FACTS).
+    /// An empty value removes the fact. Later outputs of the room wait until it is stored. Returns `false` if it is
+    /// longer than [`MAX_FACT`](crate::MAX_FACT), or if there are [`MAX_FACTS`](crate::MAX_FACTS) others.
     pub fn set(&self, key: &str, value: &str) -> bool {
         let is_set = self.sink.set_fact(Fact { key: key.to_owned(), value: value.to_owned() });
         self.scribe.queue(&self.sink);
@@ -388,7 +389,7 @@ fn note(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
     }
 }
 
-// The note is not copied.
+// Records a note that is not copied.
 fn note_own(sink: &Sink, body: &mut Vec<u8>, note: &Note) {
     if record::encode_note(body, note) {
         sink.push_own(body);

@@ -172,26 +172,27 @@ impl Scribe {
         Self { _ending: Arc::new(Ending(Arc::clone(&shared))), shared }
     }
 
-    /// A step of the writing thread, without threads. `waker` is used once there is work again.
+    /// For a scribe without threads: a step of the writing thread. `waker` is woken when there is new work.
     pub fn write_step(&self, waker: &Waker) -> Step {
         let (step, mut queues) = self.shared.write_step(self.shared.queues(), false);
         queues.writer = (step != Step::Done).then(|| waker.clone());
         step
     }
 
-    /// A step of the syncing thread, without threads. `waker` is used once there is work again.
+    /// For a scribe without threads: a step of the syncing thread. `waker` is woken when there is new work.
     pub fn keep_step(&self, waker: &Waker) -> Step {
         let (step, mut queues) = self.shared.keep_step(self.shared.queues(), false);
         queues.keeper = (step != Step::Done).then(|| waker.clone());
         step
     }
 
-    /// Without threads: writes one journal, due or not. Returns whether there was one.
+    /// For a scribe without threads: writes one journal, due or not. Returns `false` if there was none.
     pub fn write(&self) -> bool {
         self.shared.write_step(self.shared.queues(), true).0 == Step::Done
     }
 
-    /// Without threads: encodes a snapshot or syncs a journal, due or not. Returns whether there was one.
+    /// For a scribe without threads: encodes a snapshot or syncs a journal, due or not. Returns `false` if there was
+    /// nothing to do.
     pub fn keep(&self) -> bool {
         self.shared.keep_step(self.shared.queues(), true).0 == Step::Done
     }
@@ -280,7 +281,7 @@ impl Shared {
         }
     }
 
-    // A direct write that takes long; its room cannot report it.
+    // Logs a direct write that takes too long: its room is blocked and cannot report it.
     fn report_stall(&self, now: Duration) {
         let Some(direct) = &self.direct else { return };
         let mut direct = direct.lock().unwrap_or_else(PoisonError::into_inner);
@@ -305,7 +306,7 @@ impl Shared {
             Next::Sync => {
                 let mut queues = self.queues();
                 let interval = pace(SYNC_INTERVAL, SYNC_INTERVAL_EACH, queues.syncs.len());
-                // The records have waited for the write already.
+                // The records have already waited up to `DELAY` for the write.
                 queues.syncs.push_back((self.clock.elapsed() + interval.saturating_sub(DELAY), Arc::clone(sink)));
                 self.wake_keeper(queues);
             }

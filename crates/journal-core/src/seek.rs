@@ -120,7 +120,7 @@ impl<T> Checkpoints<T> {
         }
     }
 
-    /// If `is_before` returns true for a checkpoint, it must for all earlier ones.
+    /// The last checkpoint for which `is_before` returns true. It must then return true for all earlier ones.
     pub fn last(&self, mut is_before: impl FnMut(&T) -> bool) -> Option<&T> {
         self.kept.values().rev().map(|(_, checkpoint)| checkpoint).find(|checkpoint| is_before(checkpoint))
     }
@@ -178,7 +178,7 @@ impl Journal {
 fn last_state(mut reader: Reader<Source>, time: Time) -> Option<(Snapshot, Facts)> {
     let mut last: Option<Snapshot> = None;
     let mut facts = reader.head().facts();
-    // Since the last snapshot, which is recorded later than the moment of its state.
+    // Facts that may be newer than the last snapshot: it is recorded later than the moment of its state.
     let mut recent: VecDeque<(u64, Fact)> = VecDeque::new();
     let mut position = reader.position();
     while let Ok(Some(entry)) = reader.next() {

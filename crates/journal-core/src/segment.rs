@@ -30,7 +30,7 @@ pub(crate) struct Segment {
     pub(crate) file: SharedFile,
     pub(crate) place: SegmentPosition,
     pub(crate) status: Status,
-    /// An earlier version may have left some records in a spool.
+    /// Whether the file contains all records. A server of an earlier version may have left some in a spool.
     pub(crate) is_direct: bool,
     pub(crate) length: u64,
     pub(crate) positions: Positions,
@@ -221,7 +221,7 @@ pub(crate) fn list(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<PathBuf>
     Ok(found)
 }
 
-/// Creates the directory if needed. The file is locked while it is open. Both survive a power cut.
+/// Creates a journal, and its directory if needed. The file is locked while it is open. Both survive a power cut.
 pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64) -> io::Result<(PathBuf, SharedFile)> {
     create_directories(disk, directory)?;
     // UTC, in an order that sorts: 2026-11-22T06-37-51Z.

@@ -54,7 +54,7 @@ pub(crate) struct Current {
     pub(crate) status: Status,
 }
 
-/// A journal that is being written by a [`Scribe`](crate::Scribe). Its marks are positions.
+/// A journal that is being written by a [`Scribe`](crate::Scribe).
 pub(crate) struct Sink {
     disk: Arc<dyn Disk>,
     journal: PathBuf,
@@ -90,7 +90,7 @@ struct Inner {
     end: u64,
     written: u64,
     synced: u64,
-    // What outputs wait for.
+    // The position that outputs wait for.
     awaited: u64,
     sum: u32,
     segment: Current,
@@ -149,7 +149,7 @@ impl fmt::Debug for Sink {
 }
 
 impl Sink {
-    /// At most `max` bytes are kept.
+    /// `max` is the maximum size of the journal in bytes.
     pub(crate) fn new((sync, max): (SyncPolicy, u64), start: Start, copy: MaybeCopying) -> Self {
         let Start { disk, journal, head, segment, older, position, sum } = start;
         let inner = Inner {
@@ -196,12 +196,12 @@ impl Sink {
         self.put(body, true);
     }
 
-    /// The record applies to this file only.
+    /// Like [`push`](Self::push), but the record is not copied.
     pub(crate) fn push_own(&self, body: &[u8]) {
         self.put(body, false);
     }
 
-    /// `false` if the fact is too long, or one of too many.
+    /// Returns `false` if the fact is too long, or if there are too many others.
     pub(crate) fn set_fact(&self, fact: Fact) -> bool {
         let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let held = facts.get(&fact.key);
@@ -301,7 +301,7 @@ impl Sink {
         self.stalled.store(is_stalled, Ordering::Release);
     }
 
-    /// Why outputs must no longer be sent.
+    /// The reason why outputs must no longer be sent, if there is one.
     pub(crate) fn lost(&self) -> Option<String> {
         match &self.inner().phase {
             Phase::Lost(why) => Some(why.clone()),

@@ -104,7 +104,7 @@ pub struct Journal {
     segments: Vec<(Source, Segment)>,
 }
 
-/// The name may be that of any segment.
+/// Opens a journal. `path` may be that of any segment.
 pub fn open(path: &Path) -> Result<Journal, ReadError> {
     Journal::open_on(&SystemDisk, path)
 }
@@ -124,7 +124,7 @@ impl Journal {
         Err(io::Error::new(io::ErrorKind::ResourceBusy, "its server keeps starting new files").into())
     }
 
-    /// The journal is locked.
+    /// The caller must hold the lock of the journal.
     pub(crate) fn claimed(path: PathBuf, segments: Vec<Segment>) -> Result<Self, ReadError> {
         // A match of a version with spools has other rules, so it is not resumed.
         Self::new(path, segments, &[])
@@ -158,7 +158,7 @@ impl Journal {
         self.segments.last().is_some_and(|(_, segment)| segment.file.is_locked().unwrap_or(false))
     }
 
-    /// Begins with the first remaining record.
+    /// A reader that begins with the first remaining record.
     pub fn reader(&self) -> Result<Reader<Source>, ReadError> {
         self.reader_from(0)
     }

@@ -22,8 +22,8 @@ struct Begun {
 }
 
 impl Sink {
-    /// The segment begins with `base`, an earlier state, and the facts of that time. Segments beyond the maximum size
-    /// are removed. If the new segment cannot be written, the present one grows.
+    /// Begins a segment with `base`, an earlier state, and the facts of that time. Removes segments beyond the maximum
+    /// size. If the new segment cannot be written, the present one grows.
     pub(crate) fn rotate(&self, base: Snapshot, facts: &Facts) {
         let mut older = self.wait_for(&self.writing);
         if self.inner().written < base.offset {
@@ -52,7 +52,7 @@ impl Sink {
         self.remove_oldest(&mut older);
     }
 
-    // Writes everything since `base`. The segment appears under its name when it is on disk.
+    // Writes a segment with all records since `base`. It appears under its name when it is on disk.
     fn begin_segment(&self, old: &Current, (base, facts): (Snapshot, &Facts), written: u64) -> Result<Begun, Refusal> {
         let place = SegmentPosition { number: old.number + 1, position: Some(base.offset) };
         let path = segment::path_of(&self.journal, place.number);

@@ -20,7 +20,7 @@ impl Sink {
         let _writing = match self.writing.try_lock() {
             Ok(writing) => writing,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // It is being continued in another file, or written by its room.
+            // The journal is being continued in another file, or written by its room.
             Err(TryLockError::WouldBlock) => return Next::Wait,
         };
         let inner = self.inner();

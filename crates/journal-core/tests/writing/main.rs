@@ -84,7 +84,7 @@ fn arrivals_are_read_in_order_with_whole_microseconds() {
 }
 
 #[test]
-fn bytes_that_are_no_input_are_not_recorded() {
+fn incomplete_messages_and_unknown_peers_are_not_recorded() {
     let mut bench = Bench::new(SyncPolicy::Interval).joined();
     let before = bench.bytes().len();
     bench.receive(ANN, &mut BytesMut::new());
@@ -94,7 +94,7 @@ fn bytes_that_are_no_input_are_not_recorded() {
 }
 
 #[test]
-fn a_mark_has_the_digest_of_the_state_and_comes_after_256_arrivals() {
+fn mark_with_the_digest_of_the_state_follows_256_arrivals() {
     let mut bench = Bench::new(SyncPolicy::Interval).joined();
     bench.send(&[b'-'; 254]);
     bench.settle();
@@ -111,7 +111,7 @@ fn a_mark_has_the_digest_of_the_state_and_comes_after_256_arrivals() {
 }
 
 #[test]
-fn of_a_malformed_message_only_the_error_is_recorded() {
+fn malformed_message_is_recorded_as_its_error() {
     let mut bench = Bench::new(SyncPolicy::Interval);
     bench.connect();
     bench.send(b"a!bc");
@@ -175,7 +175,7 @@ fn the_size_of_each_record_is_reported() {
 #[test]
 fn the_record_of_a_message_adds_ten_bytes_and_a_large_slot() {
     let mut bench = Bench::new(SyncPolicy::Interval);
-    // The slots that fit into the head of a record.
+    // More peers than slots that fit into the head of a record.
     for peer in 0..=70 {
         bench.connect_as(PeerId(peer), Link::Stream);
     }
@@ -185,8 +185,8 @@ fn the_record_of_a_message_adds_ten_bytes_and_a_large_slot() {
         bench.now = bench.now.plus(std::time::Duration::from_secs(8));
         bench.receive(PeerId(peer), &mut BytesMut::from(&b"a"[..]));
         bench.settle();
-        // The length, the checksum, the head, the slot and the message. So the record of a nuggets key, a message of
-        // five bytes, has 15 bytes, and that of a robots action, of two bytes, also with a slot of three bytes.
+        // The length, the checksum, the head, the slot and the message. A nuggets key has five bytes, so its record has
+        // 15; so has that of a robots action of two bytes with a slot of three bytes.
         assert_eq!(bench.bytes().len() - before, 1 + 4 + 5 + slot + 1);
     }
 }

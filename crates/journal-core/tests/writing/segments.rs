@@ -83,7 +83,7 @@ fn reading_continues_at_a_bookmark_when_the_journal_has_grown() {
 }
 
 #[test]
-fn a_long_journal_is_a_chain_of_segments_that_is_replayed_and_resumed_as_one() {
+fn long_journal_is_replayed_and_resumed_across_its_segments() {
     for sync in [SyncPolicy::Interval, SyncPolicy::Always] {
         let mut bench = begin(sync);
         play(&mut bench, 3);
@@ -109,7 +109,7 @@ fn journal_of_last(bench: &Bench) -> u64 {
 
 // The system reports a failed sync once, and never writes the affected data.
 #[test]
-fn a_journal_whose_sync_fails_is_cut_also_if_a_segment_was_just_to_begin() {
+fn failed_sync_cuts_a_journal_even_if_a_segment_is_about_to_begin() {
     for unsynced in 0..80 {
         let mut bench = begin(SyncPolicy::Interval);
         while bench.bytes().len() < 14 << 10 {
@@ -131,7 +131,7 @@ fn a_journal_whose_sync_fails_is_cut_also_if_a_segment_was_just_to_begin() {
 }
 
 #[test]
-fn a_journal_whose_end_is_missing_is_rejected_and_one_whose_beginning_is_damaged_is_resumed() {
+fn journal_without_its_last_segment_is_rejected_and_one_with_a_damaged_first_segment_is_resumed() {
     let mut bench = begin(SyncPolicy::Interval);
     play(&mut bench, 3);
     bench.settle();
@@ -153,7 +153,7 @@ fn a_journal_whose_end_is_missing_is_rejected_and_one_whose_beginning_is_damaged
 }
 
 #[test]
-fn a_damaged_record_does_not_become_a_valid_one_of_the_next_segment() {
+fn damaged_record_is_not_copied_into_the_next_segment() {
     let mut bench = begin(SyncPolicy::Interval);
     let file = bench.disk.open(&bench.journal, true).unwrap();
     while bench.bytes().len() < 40 << 10 {
@@ -173,7 +173,7 @@ fn a_damaged_record_does_not_become_a_valid_one_of_the_next_segment() {
 }
 
 #[test]
-fn a_cut_journal_is_not_resumed_although_the_replay_would_begin_in_an_earlier_segment() {
+fn cut_journal_is_not_resumed_from_an_earlier_segment() {
     let mut bench = begin(SyncPolicy::Interval);
     play(&mut bench, 3);
     bench.disk.set_fault(Some(Fault::Full(0)));

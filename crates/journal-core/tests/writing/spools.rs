@@ -104,7 +104,7 @@ fn records_that_only_a_spool_has_are_read() {
 }
 
 #[test]
-fn both_files_of_a_spool_are_read_up_to_a_record_that_is_incomplete() {
+fn both_files_of_a_spool_are_read_up_to_the_first_incomplete_record() {
     let Some(beside) = Beside::playing() else { return };
     let spool = data("beside.spool");
     let (header, records) = spool.split_at(HEADER);
@@ -127,7 +127,7 @@ fn both_files_of_a_spool_are_read_up_to_a_record_that_is_incomplete() {
 }
 
 #[test]
-fn match_killed_while_it_was_continued_in_another_file_gets_the_records_of_its_spool() {
+fn records_of_a_spool_are_read_if_its_server_was_killed_while_it_began_a_segment() {
     let (first, second) = (data("continued.journal"), data("continued.2.journal"));
     let Some(beside) = Beside::new(&[("match.journal", first), ("match.2.journal", second)]) else { return };
     assert_eq!(beside.arrivals(), 111);
@@ -137,7 +137,7 @@ fn match_killed_while_it_was_continued_in_another_file_gets_the_records_of_its_s
 }
 
 #[test]
-fn copy_of_a_journal_does_not_get_the_records_of_its_spool() {
+fn copy_of_a_journal_does_not_use_the_spool_of_the_original() {
     let Some(beside) = Beside::playing() else { return };
     beside.put(0, &data("beside.spool"));
     let Some(mut copy) = Beside::playing() else { return };
@@ -184,7 +184,7 @@ fn journal_of_this_version_has_no_spool() {
 }
 
 #[test]
-fn spool_goes_with_its_journal() {
+fn pruning_removes_the_spool_of_a_journal() {
     let Some(beside) = Beside::playing() else { return };
     beside.put(0, &data("beside.spool"));
     let none = journal_core::Retention { count: Some(0), ..journal_core::Retention::default() };
@@ -241,7 +241,7 @@ fn foreign_file_with_the_name_of_a_spool_is_ignored() {
                 assert_eq!(beside.arrivals(), 1, "{what}");
                 assert!(path.symlink_metadata().is_ok(), "{what} is not ours to remove");
             }
-            // Only root gives files away, and root reads all of them.
+            // Only root can change the owner of a file, and root can read every file.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => eprintln!("skipped: {what}"),
             Err(error) => panic!("{what}: {error}"),
         }
