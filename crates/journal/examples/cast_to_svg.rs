@@ -22,7 +22,7 @@ const BASELINE: usize = 13;
 const MARGIN: usize = 8;
 /// Duration of the last frame in seconds.
 const LAST: f64 = 3.0;
-/// Text and background.
+/// The default colours of the text and the background.
 const DEFAULT: (&str, &str) = ("#d8dee9", "#14181f");
 const COLOURS: [&str; 16] = [
     "#3b4252", "#e06c75", "#8fbf6f", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9", "#6b7688", "#ff7b85",

@@ -29,7 +29,7 @@ enum ActionKind {
     Event(Arc<str>),
 }
 
-// The seat, or the address without one.
+// The seat of a peer, or its address if it has no seat.
 type Sender = Result<Arc<Guest>, Arc<str>>;
 
 impl Action {
@@ -74,7 +74,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// A replay may start in the middle of a match.
+    /// Reads the seats from the state, since a replay may start in the middle of a match.
     pub(crate) fn of<E: Game>(replay: &Replay<E>) -> Self {
         let engine = replay.room().engine();
         let guest = |peer: &Peer| Some((peer.peer, Arc::new(engine.guest(peer)?)));

@@ -114,7 +114,7 @@ fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, a
     }
 }
 
-// The game that includes an arrival, and the arrivals before it, or before the pause between games.
+// The game that includes an arrival, if any, and the number of arrivals before that game or pause.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     game: Option<u32>,
@@ -124,7 +124,7 @@ struct Found {
 fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<E>, at: u64) -> anyhow::Result<Found> {
     let mut out = Outbox::new();
     let mut names = Names::of(&replay);
-    // Running games, and the arrivals when the last game ended.
+    // The number of arrivals before each running game, and up to the end of the last game.
     let mut games = BTreeMap::<u32, u64>::new();
     let mut pause = replay.arrivals();
     while replay.arrivals() + 1 < at
@@ -163,7 +163,7 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
     })
 }
 
-// The state after this number of arrivals, and the facts at that time.
+// Returns the state after this number of arrivals, and the facts at that time.
 fn replay_to<E: Game>(
     path: &Path,
     mut reader: Reader<Source>,
@@ -187,7 +187,7 @@ fn replay_to<E: Game>(
     Ok((replay, facts))
 }
 
-// Arrivals after `from` up to `at`.
+// Encodes the arrivals after `from`, up to `at`.
 fn excerpt(
     path: &Path,
     mut reader: Reader<Source>,
@@ -219,7 +219,7 @@ fn excerpt(
     Ok(excerpt.into_bytes())
 }
 
-// The result must end like the original.
+// Checks that the replay of the excerpt ends like that of the original.
 fn check<E: Game>(bytes: &[u8], head: &Head, whole: &Verdict) -> anyhow::Result<()> {
     let mut reader = Reader::new(bytes, bytes.len() as u64)?;
     if reader.head() != head {

@@ -15,9 +15,9 @@ use crate::{
     source::open,
 };
 
-/// Copies for moving back.
+/// Limits of the copies for moving back.
 const COPIES: CheckpointLimits = CheckpointLimits { spacing: 256, count: 256, bytes: 192 << 20 };
-/// Seats collected for an error, which lists some of them.
+/// The maximum number of seats that are collected for an error, which lists some of them.
 const MAX_SEATS: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl<E: Game> Playback<E> {
             Goal::Turn { game, turn } => {
                 self.game() > game || self.game() == game && self.turn().is_none_or(|now| now >= turn)
             }
-            // Without a game, each arrival is a step.
+            // Without turns, each arrival is a step.
             Goal::Step => self.arrivals() > from.0 && (self.turn().is_none() || self.turn() != from.1),
             Goal::End => false,
         }
@@ -182,7 +182,7 @@ impl<E: Game> Playback<E> {
         }
         let arrivals = self.arrivals();
         if self.copies.is_due(arrivals) {
-            // The room and the display each count once.
+            // A copy contains the room, and a display of about the same size.
             self.copies.add(arrivals, 2 * self.now.cursor.replay().weight(), self.now.clone());
         }
         self.now.forward(self.seat.as_deref(), report);
@@ -282,7 +282,7 @@ fn length(mut reader: Reader<Source>) -> End {
     end
 }
 
-// The seat must be taken at some time.
+// Rejects a seat that is never taken.
 fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<E>, seat: &str) -> anyhow::Result<()> {
     let mut replay = replay.clone();
     let mut seats: Vec<Guest> = replay.peers().filter_map(|peer| replay.room().engine().guest(peer)).collect();

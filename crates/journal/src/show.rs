@@ -61,7 +61,7 @@ fn back(opened: &Opened, time: Time, arrivals: u64, out: &mut impl Write) -> io:
     Ok(())
 }
 
-// Without the rules of the game, only these parts can be read.
+// Shows the parts that can be read without the rules of the game.
 fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
     front(&opened, out)?;
@@ -69,8 +69,8 @@ fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     notes(&mut opened, out)
 }
 
-// `None` at the end. Notes before the arrival are printed with the time of the last one, and damage or a divergence
-// with its reason.
+// Returns the next arrival, or `None` at the end. Prints the notes before it with the time of the last arrival, and
+// damage or a divergence with its reason.
 fn next(
     opened: &mut Opened,
     time: Time,
@@ -200,7 +200,7 @@ fn note_in_words(note: &Note) -> Option<String> {
     })
 }
 
-// Recorded by the host of the room, such as the occupant of a seat.
+// Formats a fact, which the host of the room recorded, such as the occupant of a seat.
 fn fact_in_words(key: &str, value: &str) -> String {
     let value = if value.is_empty() { "nothing" } else { value };
     if key.is_empty() { plain(value) } else { plain(&format!("{key}: {value}")) }

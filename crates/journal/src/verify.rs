@@ -27,7 +27,7 @@ pub(crate) enum ReplayResult {
     },
     /// The replay diverges at an arrival.
     Diverges(Divergence),
-    /// At an arrival that made the engine panic.
+    /// The engine panics at an arrival.
     Panics {
         arrival: u64,
         /// The panic message.
@@ -40,7 +40,7 @@ pub(crate) struct Verdict {
     pub(crate) result: ReplayResult,
     pub(crate) arrivals: u64,
     pub(crate) time: Time,
-    /// Where the replay ended, unless it reached the end.
+    /// The arrival at which the replay failed.
     pub(crate) last: Option<Arrival>,
     /// Marks with the same state; `None` if states cannot be compared.
     pub(crate) marks: Option<u64>,
@@ -143,7 +143,7 @@ pub(crate) fn replayed<E: Game>(
     Ok(Verdict { result, arrivals, time, last, marks: compares.then_some(marks) })
 }
 
-// Compares the replay with the state there.
+// Compares the replay with the state at the start of a segment.
 fn check_segment_start<E: Game>(replay: &mut Replay<E>, head: &Head) -> Result<(), Divergence> {
     let Some(base) = &head.base else { return Ok(()) };
     replay.check(&base.mark)?;

@@ -190,7 +190,7 @@ fn a_position_has_the_same_display_however_it_was_reached() {
 }
 
 #[test]
-fn time_passes_at_the_speed_that_was_chosen_and_stops_at_the_end() {
+fn playback_has_the_chosen_speed_and_stops_at_the_end() {
     let folder = TempDir::new();
     let mut screen = opened::<nuggets::Server>(&matches::nuggets(folder.path(), 60, true), None);
     let far = || Instant::now() + Duration::from_secs(9);

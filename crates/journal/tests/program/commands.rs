@@ -192,7 +192,7 @@ fn a_piped_replay_prints_lines() {
 }
 
 #[test]
-fn an_export_as_lines_has_each_arrival_with_its_words_and_bytes() {
+fn jsonl_export_has_the_text_and_the_bytes_of_each_arrival() {
     let folder = TempDir::new();
     let file = matches::nuggets(folder.path(), 3, true);
     let lines = stdout_of(&["export", path(&file), "--format", "jsonl"]);
@@ -240,7 +240,7 @@ fn a_recording_is_a_valid_asciicast() {
 }
 
 #[test]
-fn a_cut_shows_the_same_from_the_beginning_or_from_its_game() {
+fn cut_from_the_match_or_from_the_game_ends_with_the_same_digest() {
     let folder = TempDir::new();
     let file = matches::robots(folder.path());
     let all = stdout_of(&["verify", path(&file)]);
@@ -289,7 +289,7 @@ fn every_arrival_of_every_game_can_be_cut_at() {
 }
 
 #[test]
-fn a_journal_in_several_files_is_one_match_that_begins_later() {
+fn journal_without_its_first_segment_is_read_as_one_match() {
     let folder = TempDir::new();
     let file = matches::long(folder.path());
     let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
@@ -332,9 +332,9 @@ fn a_journal_in_several_files_is_one_match_that_begins_later() {
     assert!(early.contains(&format!("it begins with arrival {}", before + 1)), "{early}");
 }
 
-// The last file begins with another state: that of a part that begins earlier.
+// The last segment begins with a state whose mark counts one arrival too many.
 #[test]
-fn a_wrong_state_between_two_files_is_found() {
+fn wrong_state_at_the_start_of_a_segment_is_found() {
     let folder = TempDir::new();
     let file = matches::long(folder.path());
     let mut files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
@@ -350,7 +350,7 @@ fn a_wrong_state_between_two_files_is_found() {
     while let Some(entry) = last.next().unwrap() {
         excerpt.push(&entry);
     }
-    // The place is that of the original.
+    // The excerpt gets the position of the original segment.
     let mut bytes = excerpt.into_bytes();
     bytes[64..80].copy_from_slice(&number(two));
     fs::write(two, bytes).unwrap();
@@ -398,7 +398,7 @@ fn prune_removes_and_lists_the_oldest_journals() {
     assert_eq!(count(), 4);
     assert!(journal_core::open(&robots[3]).is_ok() && other.exists(), "the newest of each game");
     drop(held);
-    // A process that another test starts has the lock until it executes its program.
+    // A process that another test forks inherits the lock until it executes its program.
     while opened.is_in_use() {
         thread::yield_now();
     }
