@@ -623,7 +623,7 @@ mod tests {
         assert_eq!(cid_events.recv().await, Some(Event::TakenOver("nuggets-1".parse().unwrap())));
         assert!(left.elapsed() > Duration::from_secs(10), "it may come back");
         assert!(bob_events.try_recv().is_err() && cid.owner_of("nuggets-1").is_none());
-        // It returns too late, with the file of the room.
+        // Ann returns too late, with the file of the room.
         let (_ann, taken, _events) = join_knowing(&mesh, "ann", &["nuggets-1"], &["nuggets-3"]).await;
         assert_eq!(taken, ["nuggets-1"]);
     }
@@ -673,7 +673,7 @@ mod tests {
         let holder =
             |identity: &str, life| Holder { node: "ann".parse().unwrap(), identity: identity.parse().unwrap(), life };
         let request = |to| LeaseRequest { to, from: ("bob".parse().unwrap(), other) };
-        // It still receives changes, so it grants at most the time until it would remove the entry of the other node.
+        // Ann still receives changes, so it grants at most the time until it would remove the entry of the other node.
         let grant = ann.grant_lease(request(holder("data-of-ann", own))).await;
         assert!(matches!(grant, Some(LeaseGrant::For(time)) if !time.is_zero() && time <= mesh::EXPIRY), "{grant:?}");
         // Another data directory at this address, and a life that is over.

@@ -117,12 +117,12 @@ impl Game {
         games.map(Self::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// As in `nuggets-3`. A hub must support it to resume a match of another hub.
+    /// The version of the rules, as in `nuggets-3`. A hub must support it to resume a match of another hub.
     pub(crate) fn rules(self) -> String {
         format!("{}-{}", self.name(), with_kind!(self, K => <<K as Kind>::Engine as netcore::Recorded>::RULES))
     }
 
-    /// Its boards, first that of usual rooms.
+    /// The classes of its boards, that of default rooms first.
     pub(crate) fn classes(self) -> Vec<String> {
         let mut classes = with_kind!(self, K => K::classes());
         classes.push(LADDER.to_owned());
@@ -130,8 +130,8 @@ impl Game {
     }
 }
 
-/// Defines methods of [`Game`] that evaluate an expression with its [`Kind`], whose items of the same names describe
-/// them.
+/// Defines methods of [`Game`] that evaluate an expression with its [`Kind`]. The items of [`Kind`] with the same names
+/// describe them.
 macro_rules! by_kind {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $kind:ident => $value:expr;)+) => {
         impl Game {

@@ -127,7 +127,7 @@ pub(crate) struct Parts {
     pub(crate) handles: Handles,
     /// How long an empty user-created room stays open.
     pub(crate) empty_rooms: Duration,
-    /// How long the owner of a room may be away before the room gets another one.
+    /// How long the owner of a room may be away before the room gets another owner.
     pub(crate) owner_away: Duration,
     pub(crate) examples: bool,
 }
@@ -264,7 +264,7 @@ impl Hub {
         let before = file.clone();
         let handle = self.handles.of(file.options.game()).clone();
         let (room, run) = {
-            // Its sockets and timers belong to the runtime that runs it.
+            // The sockets and timers of the room belong to the runtime that runs it.
             let _context = handle.enter();
             let wire = file.options.game().wire();
             // Programs of the ladder connect to its own port; this port is the hub's way to the room.
@@ -357,7 +357,7 @@ pub(crate) mod tests;
 const CLOSING: Duration = Duration::from_secs(3);
 
 impl Hub {
-    /// Running matches may continue for this long.
+    /// Requests the end of the hub. Running matches may continue for this long.
     pub(crate) fn ask_to_end(&self, patience: Duration) {
         self.drain.send_replace(Some(patience));
     }

@@ -45,7 +45,7 @@ const WELCOME: Duration = Duration::from_secs(2);
 const FAREWELL: Duration = Duration::from_secs(3);
 /// The maximum age of the boards while results are stored continuously.
 const REFRESH: Duration = Duration::from_secs(5);
-/// While the queue of matches from journals is full, the journal is not read.
+/// The length of the queue of matches from a journal. While it is full, the journal is not read.
 const FOUND: usize = 16;
 /// Bytes of all [`Progress`].
 const MAX_PROGRESS: usize = 64 << 20;

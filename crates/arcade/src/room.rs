@@ -61,7 +61,7 @@ pub(crate) struct Room {
     pub(crate) news: News,
     /// The number of its journal.
     pub(crate) number: u64,
-    /// For programs on this machine.
+    /// The address for programs on this machine.
     pub(crate) address: SocketAddr,
     pub(crate) bots: Bots,
     pub(crate) roster: Arc<Roster>,
@@ -81,7 +81,7 @@ impl Room {
         self.ending.stop(leave, fate);
     }
 
-    /// Pages receive the reason.
+    /// Closes the room permanently. Pages receive the reason.
     pub(crate) fn close(&self, why: &str) {
         info!(room = self.file().id, why, "the room is closed");
         self.change(|info| info.closing = Some(why.to_owned()));

@@ -87,7 +87,8 @@ impl Secrets {
     }
 }
 
-// The lasting value. Nodes of earlier versions read it from an entry that expires, which is written again.
+// Returns the lasting value, which is drawn if there is none. Nodes of earlier versions read it from an entry that
+// expires, which is written again.
 async fn establish(
     directory: &dyn Directory,
     name: &str,
@@ -279,14 +280,14 @@ mod tests {
     async fn nodes_of_the_previous_version_have_the_same_secret() {
         let ((mesh, clock), data) = (mesh(), TempDir::new());
         let entry = async || mesh.entry(&Key::Common(name(SECRET))).await.unwrap();
-        // One of them was first.
+        // A node of the previous version was first.
         let of_former = Value::Common("former".into());
         mesh.write(&Key::Common(name(SECRET)), Some(&of_former), None).await.unwrap();
         let secrets = start(&mesh, data.path(), "ann").await;
         assert_eq!(secrets.secret, "former");
         clock.fetch_add(ENTRY_AGE_SECONDS + 1, Ordering::Relaxed);
         assert_eq!(entry().await, None);
-        // One of them starts, and draws another one.
+        // A node of the previous version starts, and draws another secret.
         let drawn = Value::Common("drawn".into());
         mesh.write(&Key::Common(name(SECRET)), Some(&drawn), None).await.unwrap();
         assert!(!secrets.agrees(&name(SECRET), &drawn) && secrets.agrees(&name("other"), &drawn));

@@ -689,7 +689,7 @@ mod tests {
     }
 
     #[test]
-    fn host_over_its_share_takes_nothing_from_others() {
+    fn host_cannot_exceed_half_of_the_quota() {
         let (quota, greedy, other) = (Quota::new(100), HostId::of("10.0.0.1:1"), HostId::of("10.0.0.2:1"));
         assert!(quota.exchange(greedy, 0, 50));
         assert!(!quota.exchange(greedy, 0, 1), "half of all");

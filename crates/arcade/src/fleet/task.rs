@@ -194,7 +194,7 @@ impl Task {
             }
             Command::Drain => self.input(Input::Drain),
             Command::HandOver(room, answer) => {
-                // No caller waits for a reply about a room that is not here.
+                // If the room is not here, the reply is dropped.
                 if self.rooms.contains(&room) {
                     self.handovers.begin(room.clone(), answer);
                     self.input(Input::HandOver(room));
@@ -279,7 +279,7 @@ impl Task {
             }
             Done::LeaseGranted(ticket, promise) => self.input(Input::LeaseGranted(ticket, promise)),
             Done::Key(Some(key)) => *self.shared.key() = Some(key),
-            // It is written again within an hour, or when it is removed.
+            // The key is written again within an hour, or when it is removed.
             Done::Key(None) => {}
             Done::Discarded(Ok(count)) => {
                 warn!("the stream of copies of rooms is full; removed {count} copies of closed rooms");
@@ -373,7 +373,7 @@ impl Task {
             self.rooms.insert(room.clone());
             self.handovers.settled(&room, Settled::Back);
             if let Some(answer) = answer {
-                // The files of the hub do not have its current state.
+                // The files of the hub may not have the current state of the room.
                 let _ = answer.send(Err(ClaimError::Taken));
             }
             let _ = self.events.try_send(Event::TakenOver(room));

@@ -22,7 +22,7 @@ pub(crate) struct NodeShown {
     pub(crate) draining: bool,
 }
 
-/// May lag behind the directory.
+/// The nodes, rooms and codes of the arcade. It may lag behind the directory.
 #[derive(Debug, Default)]
 pub(super) struct View {
     nodes: BTreeMap<Name, Present>,

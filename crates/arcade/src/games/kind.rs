@@ -72,7 +72,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         (*self != Self::default()).then_some(Casual::Options)
     }
 
-    /// The usual room's class first.
+    /// The classes of the game's boards, that of the default room first.
     fn classes() -> Vec<String> {
         vec![STANDARD.to_owned()]
     }
@@ -81,19 +81,20 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         Order::Rating
     }
 
-    /// With a key of the hub, which determines the daily puzzles.
+    /// Adds a key of the hub, which determines the daily puzzles.
     #[must_use]
     fn keyed(self, _key: [u8; 32]) -> Self {
         self
     }
 
-    /// Without the seed, which determines the whole match.
+    /// Removes the seed, which determines the whole match.
     #[must_use]
     fn without_seed(self) -> Self {
         self
     }
 
-    /// Whether other players join while the game runs. Otherwise it waits until its seats are taken.
+    /// Whether the game starts with its first player, so that others join while it runs. Otherwise it waits until its
+    /// seats are taken.
     fn starts_at_once(&self) -> bool {
         false
     }
@@ -102,7 +103,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         false
     }
 
-    /// Drawn by the user who opened the room. Such a match is never rated.
+    /// Whether the user who opened the room has drawn the map. Such a match is never rated.
     fn has_own_map(&self) -> bool {
         false
     }
@@ -112,7 +113,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         seats
     }
 
-    /// Why a player is removed, if the wire has a message for it that any client understands.
+    /// The message with which a player is removed, if the wire has one that any client understands.
     fn farewell(_why: &str, _framing: Framing) -> Option<Bytes> {
         None
     }
@@ -126,7 +127,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         if score == 1 { "1 point".to_owned() } else { format!("{score} points") }
     }
 
-    /// Even for a single player.
+    /// Whether a player with this score has lost, even without opponents.
     fn is_lost(_score: i64) -> bool {
         false
     }
@@ -135,7 +136,7 @@ pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwne
         format!("Bot {name}")
     }
 
-    /// Ends with the match, or when the bot has to leave.
+    /// Plays a match. Ends with the match, or when the bot has to leave.
     fn play<'a>(
         bot: Bot,
         connect: impl Connect<'a>,
@@ -203,7 +204,7 @@ impl Field {
         Self::new(name, "boolean", text)
     }
 
-    /// The value in these options.
+    /// Sets the default to the value in these options.
     pub(crate) fn with_default_of(self, options: &Value) -> Self {
         let default = options.get(self.name).cloned().unwrap_or_default();
         Self { default, ..self }

@@ -43,19 +43,19 @@ impl First {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProgramEvent {
     Requested,
-    /// The program's part; the match may continue.
+    /// The program has finished its part; the match may continue.
     Finished,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct MessageParser {
     rest: BytesMut,
-    // If the messages of the game contain it.
+    // The seat of the program, if the messages of the game contain it.
     pub(super) seat: Option<String>,
 }
 
 impl MessageParser {
-    // Texts that end with this byte.
+    // Splits off complete texts, which end with this byte.
     pub(super) fn texts(&mut self, bytes: &[u8], end: u8) -> Vec<String> {
         self.rest.extend_from_slice(bytes);
         let mut texts = vec![];
@@ -71,7 +71,7 @@ impl MessageParser {
 }
 
 pub(super) trait LadderGame: Kind {
-    /// In other games a program has to send messages all the time.
+    /// Whether the game requests moves. In other games a program has to send messages all the time.
     const REQUESTS_MOVES: bool;
     /// The maximum duration of a match.
     const LIMIT: Duration = Duration::from_mins(2);
@@ -88,12 +88,12 @@ pub(super) trait LadderGame: Kind {
         format!("PLAY {name}\n").into()
     }
 
-    /// Why a program is disconnected, if its link has a message for it.
+    /// The message with which a program is disconnected, if its link has one.
     fn refusal(why: &str) -> Option<Bytes> {
         Self::farewell(why, Self::link().framing())
     }
 
-    /// Only if the room would not notice a disconnection.
+    /// The message that leaves a room. `None` if the room notices a disconnection.
     fn leave() -> Option<Bytes> {
         None
     }

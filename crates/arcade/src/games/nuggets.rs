@@ -55,7 +55,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Both players join at the same moment.
+    /// A short countdown, since both players join at the same moment.
     pub(super) fn soon() -> Self {
         Self { countdown: 1, ..Self::default() }
     }

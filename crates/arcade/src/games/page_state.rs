@@ -38,7 +38,7 @@ pub(crate) trait PageState: Engine {
         Show::default()
     }
 
-    /// Without the parts that players have to discover. `None` if the message has no such part.
+    /// The message without the parts that players have to discover. `None` if it has no such part.
     fn veiled(&self, _frame: &Bytes) -> Option<Bytes> {
         None
     }

@@ -143,7 +143,7 @@ struct Company {
 }
 
 impl Company {
-    // Returns whether it was not requested before.
+    // Returns whether this is the first request.
     fn request(&mut self, now: Instant) -> bool {
         let is_new = self.due.is_none();
         self.due.get_or_insert(now + FILL);

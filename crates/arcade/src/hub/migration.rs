@@ -43,7 +43,7 @@ const LATE: Duration = Duration::from_millis(100);
 const COPYING: Duration = Duration::from_secs(3);
 /// How long a journal may take to be closed on disk, and the other parts of the hub to drop the old room.
 const CLOSING: Duration = Duration::from_secs(5);
-/// The interval of checks for that.
+/// The interval of checks whether the old room is dropped.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long to wait until a room that was handed over resumes. A dead node is detected in less time.
 const SETTLING: Duration = Duration::from_secs(40);
@@ -98,7 +98,7 @@ pub(crate) enum StayReason {
 }
 
 impl StayReason {
-    /// The end of a sentence about rooms.
+    /// A clause for the end of a sentence about rooms.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::NoHub => "there is no other hub that takes rooms",
@@ -258,7 +258,7 @@ impl Hub {
         .await;
     }
 
-    // The journal is free once no part of the hub holds the room.
+    // Resumes a suspended room at this hub. Its journal is free once no part of the hub holds the old room.
     async fn go_on_here(self: &Arc<Self>, room: Arc<Room>, end: JournalEnd) {
         let file = room.file().clone();
         let is_closed = spawn_blocking(move || end.finish(CLOSING)).await.unwrap_or_default();
@@ -308,7 +308,7 @@ impl From<HandoverError> for Outcome {
     }
 }
 
-/// The limit lets the first of hundreds of rooms resume early.
+/// Rooms that are resumed concurrently. The limit lets the first of hundreds resume early.
 const RESTORES_AT_ONCE: usize = 16;
 
 impl Hub {

@@ -101,7 +101,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PublicationState {
-    /// A follower may start at an old publication.
+    /// A follower could still start at an earlier publication.
     Beginning,
     Going,
     /// The room has closed the connection.
@@ -143,7 +143,7 @@ pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<Publ
     }
 }
 
-// The messages to one watcher. Returns normally if another run follows.
+// Publishes the messages to one watcher. Returns `Ok` if another run follows.
 async fn run(
     Published { room, owned, feeds }: Published<'_>,
     last: &mut Option<Sequence>,

@@ -142,13 +142,13 @@ impl Resources {
         self.sockets.taken()
     }
 
-    /// `makers` are those of the open rooms.
+    /// Fails if there are too many drawn maps; `makers` have opened the present rooms.
     pub(crate) fn own_map(makers: impl Iterator<Item = Option<HostId>>, maker: Option<HostId>) -> Result<(), Refusal> {
         let maps = netcore::Shares::new(MAX_OWN_MAPS);
         Self::one_more(maps, makers, maker).map_err(|full| Refusal { kind: Kind::Maps, full })
     }
 
-    /// For a host, or the hub itself; `makers` are those of the open rooms.
+    /// Fails if a host, or the hub itself, may not open a room; `makers` have opened the present ones.
     pub(crate) fn room(
         &self,
         makers: impl Iterator<Item = Option<HostId>>,
@@ -158,7 +158,7 @@ impl Resources {
         Self::one_more(rooms, makers, maker).map_err(|full| Refusal { kind: Kind::Rooms, full })
     }
 
-    /// For a host, or the hub itself; `owners` are those of the present bots.
+    /// Fails if a host, or the hub itself, may not add a bot; `owners` have added the present ones.
     pub(crate) fn bot(owners: impl Iterator<Item = Option<HostId>>, owner: Option<HostId>) -> Result<(), Refusal> {
         let bots = netcore::Shares::new(MAX_BOTS);
         Self::one_more(bots, owners, owner).map_err(|full| Refusal { kind: Kind::Bots, full })

@@ -19,7 +19,7 @@ use crate::{
     room::{Room, info::Info, reservations::Holder},
 };
 
-/// Bots that fill a room whose people have requested company.
+/// The number of bots that fill a room whose people have requested company.
 pub(super) fn missing(room: &Room) -> usize {
     let info = room.info.borrow();
     let people = info.players.iter().filter(|player| !player.bot).count().max(1);
@@ -97,9 +97,10 @@ impl Rooms {
         self.open().get(id).cloned()
     }
 
-    /// Pages receive the reason. The room is not restored, even if the hub is killed now.
+    /// Closes a room, even if it is restarting. Pages receive the reason. The room is not restored, even if the hub is
+    /// killed now.
     pub(crate) fn close(&self, room: &Room, why: &str) {
-        // It may be restarting.
+        // Wait for a restart that is in progress.
         let _opening = self.opening();
         let id = room.file().id.clone();
         if let Some(now) = self.get(&id) {
@@ -108,9 +109,9 @@ impl Rooms {
         self.files.remove(&id);
     }
 
-    /// The file of the room is removed even if the room does not run.
+    /// Ends a room that another hub owns, even if it is restarting. Its file is removed even if the room does not run.
     pub(crate) fn give_up(&self, id: &str) {
-        // It may be restarting.
+        // Wait for a restart that is in progress.
         let _opening = self.opening();
         if let Some(room) = self.get(id) {
             room.give_up();
@@ -186,7 +187,8 @@ impl Rooms {
         (0..missing).try_for_each(|_| self.seat_bot(room, room.roster.company_level(), host))
     }
 
-    /// New bots play at this level, and the newest ones leave first. Bots that joined before an error stay.
+    /// Adds or removes bots until there are `number`. New bots play at this level; those with the last names leave
+    /// first. Bots that joined before an error stay.
     pub(crate) fn set_bots(
         &self,
         room: &Room,
@@ -212,7 +214,8 @@ impl Rooms {
         (0..missing).try_for_each(|_| self.seat_bot(room, level, host))
     }
 
-    /// Fails if no player has a seat, or a match is played or begins by itself.
+    /// Fills the room with bots, so that the match starts. Fails if no player has a seat, or if a match is running or
+    /// starts by itself.
     pub(crate) fn start_now(&self, room: &Room, level: Level, host: Option<HostId>) -> anyhow::Result<()> {
         {
             let info = room.info.borrow();

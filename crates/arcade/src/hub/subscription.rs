@@ -84,12 +84,12 @@ impl Following {
 
 /// The memory of a queued message besides its bytes.
 const OVERHEAD: usize = 64;
-/// The messages of the longest backlog.
+/// The maximum number of messages in a backlog.
 const MAX_SNAPSHOT: usize = MAX_BACKLOG / OVERHEAD + 2;
 
 #[derive(Debug)]
 pub(crate) enum ChannelRequest {
-    /// Whether a client at this address may watch.
+    /// The answer states whether a client at this address may watch.
     Come { number: u64, address: SocketAddr, answer: oneshot::Sender<Result<(), CloseReason>> },
     /// A watcher has disconnected.
     Gone(u64),
@@ -216,7 +216,8 @@ impl Channel {
         ready.wait_for(Option::is_some).await.is_ok_and(|ready| *ready == Some(true))
     }
 
-    /// Adds a watcher, if the node of the room permits it. Without a reason, the room is no longer followed.
+    /// Adds a watcher, if the node of the room permits it. An error without a reason means that the room is no longer
+    /// followed.
     pub(crate) async fn come(self: &Arc<Self>, address: SocketAddr) -> Result<Guest, Option<CloseReason>> {
         let (answer, answered) = oneshot::channel();
         let number = {
@@ -239,7 +240,7 @@ impl Channel {
         Ok(guest)
     }
 
-    /// Returns whether more can follow.
+    /// Applies an event. Returns `false` if the room cannot be followed any further.
     pub(crate) fn take(&self, is_anchor: bool, body: Bytes) -> bool {
         let Some(Event { kind, run, number, items }) = Event::read(body) else {
             debug!("ignored an event of another version");
@@ -287,7 +288,7 @@ impl Channel {
         let mut state = self.state();
         match state.at {
             Some((of, at)) if of == run && at == number => {}
-            // The snapshot of this run was not received.
+            // Messages, or the snapshot of this run, were not received.
             _ => return false,
         }
         state.at = Some((run, number + items.len() as u64));

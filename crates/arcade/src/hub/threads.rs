@@ -13,7 +13,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Fails if the system has no threads.
+    /// Fails if the system cannot create threads.
     pub(crate) fn start() -> io::Result<Self> {
         // Together as many threads as processors. With more, threads interrupt one another, which took a tenth of the
         // hub's time.

@@ -7,12 +7,12 @@ use serde::Serialize;
 use super::track::{RelevantMessage, ReplayError, Track};
 use crate::games::{self, Game, Relevance, Replayable};
 
-/// Of one response, which ends earlier if necessary. The JSON form may be longer.
+/// The maximum size of one response, which ends earlier if necessary. The JSON form may be longer.
 const MAX_BYTES: usize = 1 << 20;
 /// The simulated watcher, with an id that no match uses.
 const WATCHER: PeerId = PeerId(u64::MAX);
 const WATCHER_ADDRESS: &str = "192.0.2.1:1";
-/// Deadlines of the watcher's room between two arrivals.
+/// The maximum number of deadlines of the watcher's room between two arrivals.
 const MAX_ELAPSED: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -96,7 +96,7 @@ fn sent_to<E: Replayable>(out: &mut Outbox, peer: PeerId, mut take: impl FnMut(B
     }
 }
 
-// After the last arrival up to this time.
+// Returns the replay after the last arrival up to this time.
 fn at<E: Replayable>(track: &Track, from: u64) -> Result<Cursor<E>, ReplayError> {
     let mut cursor = track.start::<E>(|cursor| track.since_begin(cursor.replay().time()) <= from)?;
     let mut out = Outbox::new();

@@ -93,7 +93,7 @@ fn send(room: &mut journal_core::Journalled<nuggets::Server>, now: Time, peer: P
     room.receive(now, peer, &mut BytesMut::from(text), out);
 }
 
-/// The last ones were sent at this time.
+/// The messages to a peer up to this time.
 fn texts(played: &Played, peer: PeerId, until: u64) -> Vec<String> {
     let own = played.sent.iter().filter(|(to, at, _)| *to == peer && *at <= until);
     own.map(|(_, _, frame)| String::from_utf8_lossy(frame).into_owned()).collect()

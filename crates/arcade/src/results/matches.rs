@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// In a room, including the seats of players who have left a running match.
+/// The maximum number of seats in a room, including those of players who have left a running match.
 const MAX_SEATS: usize = 4_096;
 const MAX_GAMES: usize = 4_096;
 
@@ -46,7 +46,7 @@ pub(crate) struct Progress {
     bookmark: Bookmark,
     state: Snapshot,
     matches: Matches,
-    /// After the last byte of the journal.
+    /// The position after the last byte of the journal.
     pub(crate) position: u64,
     pub(crate) is_closed: bool,
 }
@@ -133,7 +133,7 @@ impl<E: Recorded + PageState> Reading<E> {
         Ok(reading)
     }
 
-    // Those present at the start, and those who have left a running match.
+    // Seats the players who are present at the start, and those who have left a running match.
     fn seat_players(&mut self) {
         let Self { replay, matches, recorded, .. } = self;
         let left = matches.facts.iter().filter(|(_, fact)| fact.left);
@@ -152,8 +152,8 @@ impl<E: Recorded + PageState> Reading<E> {
         // Arrivals are processed with a delay of one, because the note after an arrival records whether it made the
         // server panic.
         let mut waiting: Option<Arrival> = None;
-        // Of the last arrival, with the address of the peer and the reason why the game is casual. The facts of the
-        // arrival follow.
+        // The events of the last arrival, with the address of the peer and the reason why the game is casual. They wait
+        // for the facts that follow the arrival.
         let mut events: Vec<(GameEvent, String, Option<Casual>)> = vec![];
         let mut is_broken = false;
         loop {
@@ -233,13 +233,13 @@ fn are_seats_known<E: Recorded>(replay: &Replay<E>, facts: &Facts) -> bool {
 #[derive(Debug)]
 struct Matches {
     id: u64,
-    // What all matches of the journal share.
+    // The fields that all matches of the journal share.
     common: Match,
     now: RoomTime,
     // The assumed beginning of matches that began before the first state, until all of them are over.
     earliest: Option<RoomTime>,
     begun: BTreeMap<u32, RoomTime>,
-    // Who has a seat, or has left it during a match that is not over.
+    // Players who have a seat, or have left it during a match that is not over.
     seats: BTreeMap<String, SeatFact>,
     facts: BTreeMap<String, SeatFact>,
 }

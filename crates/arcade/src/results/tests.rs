@@ -46,7 +46,7 @@ fn read(path: &Path, start: Start) -> (Vec<Match>, Progress) {
     (found, progress.unwrap().unwrap())
 }
 
-/// Of an earlier version, whose rooms were rated.
+/// The record of a journal of an earlier version, whose rooms were rated.
 fn record(known: RoomTime) -> Start {
     record_with(known, RecordedSeats::new())
 }

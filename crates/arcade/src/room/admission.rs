@@ -59,8 +59,8 @@ impl Admission {
         Self { game, roster, hints, left, seats, joins: RateTable::new(JOINS, MAX_HOSTS), waiting }
     }
 
-    /// The message of the game, and the reason for browsers. Any message of a player who has not joined is an attempt
-    /// to join.
+    /// If the peer may not join: the message of the game, and the reason for browsers. Any message of a player who has
+    /// not joined is an attempt to join.
     pub(super) fn refuses(&mut self, now: Time, peer: &Peer, status: Status) -> Option<(&'static str, CloseReason)> {
         if !peer.plays || peer.joined {
             return None;

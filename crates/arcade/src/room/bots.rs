@@ -34,7 +34,7 @@ const OTHERS: Duration = Duration::from_secs(5);
 /// The pause before reconnecting: at first, and at most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// In joining order.
+/// Names of bots, in the order in which they are used.
 #[rustfmt::skip]
 const NAMES: [&str; 25] = [
     "Ada", "Alan", "Grace", "Edsger", "Barbara", "Donald", "Frances", "Dennis", "Radia", "Ken", "Margaret", "John",
@@ -45,7 +45,7 @@ const NAMES: [&str; 25] = [
 pub(crate) struct Seating {
     pub(crate) name: String,
     pub(crate) level: Level,
-    /// Its UDP socket, by which its room identifies it after a restart.
+    /// The address of its UDP socket, by which its room identifies it after a restart.
     pub(crate) address: Option<SocketAddr>,
     /// `None` if the hub or an earlier version has added it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,13 +55,13 @@ pub(crate) struct Seating {
 #[derive(Debug)]
 pub(crate) struct Bots {
     game: Game,
-    // For programs on this machine.
+    // The address of the room for programs on this machine.
     room: SocketAddr,
     info: watch::Receiver<Info>,
     roster: Arc<Roster>,
-    // The bots play against programs, so they need no pauses.
+    // Whether the bots play against programs, so that they need no pauses.
     brisk: bool,
-    // From before a restart, until the room runs.
+    // Bots from before a restart, until the room runs.
     reopened: Mutex<Vec<(Seating, Option<Wire>)>>,
     here: Mutex<BTreeMap<String, Running>>,
 }
@@ -139,7 +139,7 @@ impl Bots {
         Ok(seating)
     }
 
-    /// Returns whether there were any.
+    /// Lets all bots leave. Returns whether there were any.
     pub(crate) fn dismiss(&self) -> bool {
         let here = std::mem::take(&mut *self.here());
         for bot in here.values() {
@@ -148,7 +148,7 @@ impl Bots {
         !here.is_empty()
     }
 
-    /// The last names first. Returns their names.
+    /// Lets bots leave, those with the last names first. Returns their names.
     pub(crate) fn dismiss_last(&self, count: usize) -> Vec<String> {
         let mut here = self.here();
         let order = |name: &String| NAMES.iter().position(|known| self.game.bot_name(known) == *name);
@@ -181,7 +181,7 @@ impl Bots {
     }
 }
 
-// One seat stays free for a person.
+// Fails if the room has no seat for another bot. One seat stays free for a person.
 fn has_seat(info: &Info, bots: usize) -> anyhow::Result<()> {
     let seats = usize::try_from(info.seats).unwrap_or(usize::MAX);
     let people = info.players.iter().filter(|player| !player.bot).count();

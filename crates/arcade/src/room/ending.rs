@@ -64,7 +64,7 @@ impl EndRequest {
         self.state().fate
     }
 
-    /// No request to end the room was made.
+    /// Whether no request to end the room was made.
     pub(super) fn is_unasked(&self) -> bool {
         self.state().stop.is_some()
     }

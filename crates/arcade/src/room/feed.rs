@@ -91,7 +91,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// As few bodies as possible. No item may be longer than [`MAX_ITEM`].
+    /// Encodes the event in as few bodies as possible. No item may be longer than [`MAX_ITEM`].
     pub(crate) fn write(&self) -> Vec<Bytes> {
         let mut pieces: Vec<&[Item]> = vec![];
         let (mut from, mut bytes) = (0, HEAD);

@@ -39,11 +39,11 @@ pub(crate) struct Info {
     pub(crate) port: u16,
     /// In the order of joining.
     pub(crate) players: Vec<Player>,
-    /// Without a seat, and without the hub itself.
+    /// Clients without a seat, except the hub itself.
     pub(crate) watchers: usize,
     /// The result of the last game.
     pub(crate) result: Option<Vec<Row>>,
-    /// The current or last one.
+    /// The id of the current or last match.
     pub(crate) r#match: Option<String>,
     /// Stays open while it is empty.
     pub(crate) permanent: bool,
@@ -115,7 +115,7 @@ pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) seat: String,
     pub(crate) score: i64,
-    /// Before the end.
+    /// Whether the player left before the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) left: bool,
 }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn many_changes_are_four_messages_a_second_made_once_for_all_pages() {
+    async fn changes_are_serialized_once_for_all_pages_and_sent_four_times_a_second() {
         let (info, _news, pages, made) = start();
         let mut watchers = JoinSet::new();
         for _ in 0..500 {
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn page_learns_its_own_seat_and_why_its_room_closes() {
+    async fn page_receives_its_own_seat_and_the_reason_for_closing() {
         let (info, seen) = watch::channel(Info::usual(Game::Robots));
         let news = News::of(seen);
         let [one, two] = [1, 2].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));

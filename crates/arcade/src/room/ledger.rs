@@ -15,14 +15,14 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// Beyond that all journals are scanned.
+/// The maximum number of queued journals. Beyond it, all journals are scanned.
 const MAX_JOURNALS: usize = 4_096;
-/// A name that is dropped is marked as used when its match is stored.
+/// The maximum number of queued names. A dropped name is marked as used when its match is stored.
 const MAX_NAMES: usize = 1_024;
-/// For a journal that could not be read.
+/// The pause before a journal that could not be read is read again.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// Permanent: the number of the journal, and of the match in the journal.
+/// The permanent id of a match: the number of the journal, and that of the match in the journal.
 pub(crate) fn match_id(journal: u64, number: u32) -> String {
     format!("{journal:016x}-{number}")
 }
@@ -125,7 +125,7 @@ impl Ledger {
         self.change(|state| state.add_journal(journal.to_owned()));
     }
 
-    /// A proven name that was used stays reserved for its key.
+    /// Queues a proven name that was used, so that it stays reserved for its key.
     pub(crate) fn name_used(&self, name: &str) {
         self.change(|state| {
             if state.names.len() < MAX_NAMES {

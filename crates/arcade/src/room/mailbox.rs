@@ -16,7 +16,7 @@ use netshell::ConnectionId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-/// Messages. While the queue is full, the socket is not read.
+/// Limit on the queued messages of a browser. While the queue is full, the socket is not read.
 const MAX_INCOMING: usize = 32;
 /// Limit in bytes on the queue to a browser; each message counts [`OVERHEAD`] more. Histories do not count, because
 /// they are shared.
@@ -190,7 +190,7 @@ impl Mailbox {
         self.state().left
     }
 
-    /// The socket has ended and the transport has taken all its messages.
+    /// Whether the socket has ended and the transport has taken all its messages.
     pub(crate) fn is_gone(&self) -> bool {
         let state = self.state();
         state.gone && state.incoming.is_empty()
@@ -214,7 +214,7 @@ impl Mailbox {
         self.writable.notify_one();
     }
 
-    /// Outputs were dropped and the browser has received all before them. Returns `true` once.
+    /// Whether outputs were dropped and the browser has received all before them. Returns `true` once.
     pub(crate) fn has_caught_up(&self) -> bool {
         let mut state = self.state();
         let caught_up = state.behind && state.outgoing.is_empty();

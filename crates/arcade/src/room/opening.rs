@@ -50,12 +50,12 @@ pub(crate) struct RoomContext {
     pub(crate) bans: Arc<Bans>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) hints: Arc<Hints>,
-    /// After the page has lost the connection.
+    /// How long a seat is retained after its page has lost the connection.
     pub(crate) keep_seats: Duration,
     pub(crate) watch_delay: Duration,
     /// Keyed by the names of games.
     pub(crate) counters: HashMap<&'static str, Counters>,
-    /// If there are several hubs.
+    /// `None` if there is only one hub.
     pub(crate) site: Option<Site>,
     pub(crate) log: Arc<Log>,
 }

@@ -19,7 +19,7 @@ use super::{
 };
 
 const ROOM: &str = "room";
-/// A prefix.
+/// The prefix of the keys of facts about seats.
 const SEAT: &str = "seat ";
 /// Remembered seats of players who have left during a match. Beyond it, all of them are forgotten.
 const MAX_LEFT: usize = 256;
@@ -59,7 +59,7 @@ impl Description {
     }
 }
 
-/// Who has a seat, or has left it during a match.
+/// A player who has a seat, or has left it during a match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SeatFact {
     pub(crate) name: String,

@@ -17,11 +17,11 @@ const UNUSED: Duration = Duration::from_mins(1);
 /// How long after *Play now* a client that takes a seat still gets the requested company. Players enter their names
 /// meanwhile.
 const COMPANY: Duration = Duration::from_mins(5);
-/// For replies of invited players.
+/// How long invited players may take to reply.
 pub(super) const ANSWER: Duration = Duration::from_secs(30);
 /// How long their seats remain reserved after that.
 pub(super) const JOINING: Duration = Duration::from_secs(10);
-/// The minimum for a rematch.
+/// The minimum number of players for a rematch.
 const TOGETHER: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Reservation {
         self.until > now
     }
 
-    // Against the share of its host, even after it has ended.
+    // Whether it counts against the share of its host. It may even after it has ended.
     fn counts(&self, now: Instant) -> bool {
         matches!(self.holder, Holder::Host(..)) && self.made + UNUSED > now
     }
@@ -102,7 +102,7 @@ impl Reservations {
         is_allowed
     }
 
-    /// Excludes the seat of this holder.
+    /// The number of reserved seats, without that of this holder.
     pub(super) fn besides(&mut self, holder: Holder, now: Instant) -> usize {
         self.active(now, |reservation| reservation.holder != holder)
     }
@@ -139,7 +139,7 @@ impl Reservations {
         }
     }
 
-    /// The client has a seat now. Returns the level of the company that it wants.
+    /// Removes the reservation of a client that has a seat now. Returns the level of the company that it wants.
     pub(super) fn redeem(&mut self, host: HostId, address: Option<SocketAddr>, now: Instant) -> Option<Level> {
         let all = self.all(now);
         let seat = all.iter().position(|it| address.is_some_and(|address| it.holder == Holder::Seat(address)));
@@ -151,7 +151,7 @@ impl Reservations {
         Some(self.company.remove(found).1)
     }
 
-    /// It counts against the share of its host as if it had not been used.
+    /// Ends a reservation. It counts against the share of its host as if it had not been used.
     pub(super) fn release(&mut self, holder: Holder, now: Instant) {
         for reservation in self.all(now).iter_mut().filter(|reservation| reservation.holder == holder) {
             reservation.until = reservation.until.min(now);
@@ -168,7 +168,7 @@ pub(super) struct Rematch {
 }
 
 impl Rematch {
-    /// `None` if there are too few.
+    /// `None` if there are too few players.
     pub(super) fn new(
         r#match: Option<String>,
         players: impl Iterator<Item = SocketAddr>,

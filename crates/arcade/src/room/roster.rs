@@ -42,8 +42,8 @@ pub(crate) const PHRASES: u8 = 7;
 /// every three seconds.
 pub(crate) const SPEECH: Rate = Rate { per_second: 1, burst: 4 * PHRASE };
 const PHRASE: u32 = 3;
-/// Limit on the hosts and networks that may send phrases at the same time. Further hosts wait until one of these has been silent
-/// for a while.
+/// Limit on the hosts and networks that may send phrases at the same time. Further hosts wait until one of these has
+/// been silent for a while.
 pub(crate) const MAX_SPEAKING: usize = 1_024;
 const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
 const BARRED: &str = "The owner of this room has removed you; you may come again after this match.";
@@ -59,7 +59,7 @@ impl Proof {
     }
 }
 
-/// Of a browser. Exists until the transport closes it.
+/// The seat of a browser. Exists until the transport closes it.
 #[derive(Debug, Default)]
 struct Seat {
     proof: Proof,
@@ -83,7 +83,7 @@ pub(crate) struct Peer {
     pub(crate) address: Option<SocketAddr>,
     /// A person who may join, not a bot or a watcher.
     pub(crate) plays: bool,
-    /// Over this connection.
+    /// Whether it has joined a match over this connection.
     pub(crate) joined: bool,
     pub(crate) since: Instant,
     // Outputs that close the peer may still wait for the journal; the observer removes the entry after them.
@@ -93,7 +93,7 @@ pub(crate) struct Peer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) name: String,
-    /// In the last match.
+    /// The seat in the last match.
     pub(crate) seat: String,
 }
 
@@ -116,7 +116,7 @@ struct State {
     // The last peer that was removed; its last events may follow.
     last_removed: Option<(PeerId, HostId)>,
     bots: BTreeMap<SocketAddr, Level>,
-    // True hosts by those of their pseudonyms.
+    // Maps the host of each pseudonym to the true host.
     hosts: BTreeMap<HostId, HostId>,
     members: BTreeMap<SocketAddr, Member>,
     // Oldest first.
@@ -177,7 +177,7 @@ impl Roster {
 
 /// Seats of browsers.
 impl Roster {
-    /// The transport closes the seat.
+    /// Opens a seat, which the transport closes.
     pub(crate) fn open_seat(&self, address: SocketAddr) {
         self.state().open_seat(address);
     }
@@ -198,13 +198,13 @@ impl Roster {
         }
     }
 
-    /// The key of the first socket with a key belongs to the seat, so later names have no effect. `false` if the seat
-    /// does not exist.
+    /// The key of the first socket with a key belongs to the seat, so later names have no effect. Returns `false` if
+    /// the seat does not exist.
     pub(crate) fn set_names(&self, address: SocketAddr, names: &[String]) -> bool {
         self.state().seats.get(&address).map(|seat| seat.proof.0.set(names.to_vec())).is_some()
     }
 
-    /// Their keys no longer own these names.
+    /// Revokes names that the keys of seats no longer own.
     pub(crate) fn remove_names(&self, given_up: &[String]) {
         for seat in self.state().seats.values_mut() {
             let Some(names) = seat.proof.0.get() else { continue };
@@ -249,7 +249,7 @@ impl Roster {
 
 /// Peers, hosts and bots.
 impl Roster {
-    /// A pseudonym, unless the address is the seat.
+    /// The address by which the room identifies a client; see [`Mask::shown`].
     pub(crate) fn shown(&self, link: Link, address: SocketAddr) -> SocketAddr {
         let shown = self.mask.shown(link, address);
         let mut state = self.state();
@@ -270,7 +270,7 @@ impl Roster {
         self.insert(&mut state, peer, role, (link, address, origin));
     }
 
-    /// The peers that were connected when the hub ended. The occupants have joined.
+    /// Adds the peers that were connected when the hub ended. The occupants have joined.
     pub(crate) fn resume(&self, peers: &[(PeerId, Link, SocketAddr)], occupants: &[Occupant]) {
         let mut state = self.state();
         for &(peer, link, address) in peers {
@@ -308,7 +308,7 @@ impl Roster {
         self.state().peers.iter().filter(|(_, peer)| peer.open).map(|(&id, peer)| (id, peer.link)).collect()
     }
 
-    /// Returns whether that is its first match.
+    /// Returns whether the peer joins its first match over this connection.
     pub(crate) fn set_joined(&self, peer: PeerId) -> bool {
         self.state().set_joined(peer)
     }
@@ -320,7 +320,7 @@ impl Roster {
         }
     }
 
-    /// Only its last event may follow.
+    /// Its host remains available for its last events, which may follow.
     pub(crate) fn remove_peer(&self, peer: PeerId) {
         let mut state = self.state();
         if let Some(Peer { origin: Some(host), .. }) = state.peers.remove(&peer) {
@@ -328,7 +328,7 @@ impl Roster {
         }
     }
 
-    /// The true host. It remains available immediately after the peer was removed.
+    /// The true host. It remains available until another peer is removed.
     pub(crate) fn host_of(&self, peer: PeerId, address: Option<&str>) -> Option<HostId> {
         let state = self.state();
         let last = || state.last_removed.filter(|(last, _)| *last == peer).map(|(_, host)| host);
@@ -399,7 +399,7 @@ impl Roster {
         self.state().locked = locked;
     }
 
-    /// Until the match is over.
+    /// Rejects a host until the match is over.
     pub(crate) fn bar(&self, host: HostId) {
         let mut state = self.state();
         if state.barred.len() >= MAX_BARRED {
@@ -420,7 +420,7 @@ impl Roster {
         self.state().barred.clear();
     }
 
-    /// The message of the game, and the reason for browsers.
+    /// If the client may not join: the message of the game, and the reason for browsers.
     pub(crate) fn refusal(&self, host: HostId, address: Option<SocketAddr>) -> Option<(&'static str, CloseReason)> {
         let state = self.state();
         if state.barred.contains(&host) {
@@ -430,7 +430,7 @@ impl Roster {
         (state.locked && is_new).then_some((LOCKED, CloseReason::Locked))
     }
 
-    /// Those that have exhausted their share of this match.
+    /// Sets the hosts that have exhausted their share of this match.
     pub(crate) fn set_spent(&self, hosts: BTreeSet<HostId>) {
         self.state().spent = hosts;
     }
@@ -463,12 +463,12 @@ impl Roster {
         (PagePresence { roster: Arc::clone(self), number }, queue)
     }
 
-    /// Returns whether at least one page has accepted it.
+    /// Sends a message to the pages of a seat. Returns whether at least one has accepted it.
     pub(crate) fn tell(&self, seat: SocketAddr, text: &Arc<str>) -> bool {
         self.state().tell(seat, text)
     }
 
-    /// To all pages, within the rate of the member's host.
+    /// Sends a phrase of a member to all pages, within the rate of its host.
     pub(crate) fn say(&self, seat: SocketAddr, phrase: u8) {
         let now = Time::ZERO.plus(self.start.elapsed());
         let state = self.state();
@@ -516,7 +516,7 @@ impl Roster {
         self.state().owner_active = Some(Instant::now());
     }
 
-    /// Now, while a page of the owner is open; or when the owner last acted.
+    /// When the owner last acted. Not meaningful while a page of the owner is open.
     pub(crate) fn owner_active(&self) -> Instant {
         self.state().owner_active.unwrap_or(self.start)
     }
@@ -524,22 +524,22 @@ impl Roster {
 
 /// Reserved seats, bots for company, and rematches.
 impl Roster {
-    /// For a client that *Play now* has sent here.
+    /// Reserves a seat for a client that *Play now* has sent here.
     ///
-    /// Fails if its host has `most` reservations, or had them within the last minute without using them; the client may
-    /// then still take a free seat. A repeated request does not extend the reservation. Once the client has a seat,
-    /// bots of the level `company` join.
+    /// Returns `false` if its host has `most` reservations, or had them within the last minute without using them; the
+    /// client may then still take a free seat. A repeated request does not extend the reservation. Once the client has
+    /// a seat, bots of the level `company` join.
     pub(crate) fn reserve(&self, holder: Holder, time: Duration, most: usize, company: Option<Level>) -> bool {
         self.state().reservations.lead(holder, time, most, company, Instant::now())
     }
 
-    /// Excludes the seat of this holder.
+    /// The number of reserved seats, without that of this holder.
     pub(crate) fn reserved_besides(&self, holder: Holder) -> usize {
         self.state().reservations.besides(holder, Instant::now())
     }
 
-    /// Excludes the client of this host at this address, which has been connected or waiting since `since`. It has
-    /// precedence over later reservations of *Play now*.
+    /// The number of seats that are reserved for others than the client of this host at this address, which has been
+    /// connected or waiting since `since`. Later reservations of *Play now* do not count, because it precedes them.
     pub(crate) fn reserved_for_others(&self, host: HostId, address: Option<SocketAddr>, since: Instant) -> usize {
         self.state().reservations.of_others(host, address, since, Instant::now())
     }
@@ -552,12 +552,12 @@ impl Roster {
         }
     }
 
-    /// It counts against the share of its host as if it had not been used.
+    /// Ends a reservation. It counts against the share of its host as if it had not been used.
     pub(crate) fn release(&self, holder: Holder) {
         self.state().reservations.release(holder, Instant::now());
     }
 
-    /// They join if no other players do.
+    /// Requests bots of this level, which join if no other players do.
     pub(crate) fn request_company(&self, level: Level) {
         let mut state = self.state();
         (state.company_level, state.company_requested) = (level, true);
@@ -565,7 +565,7 @@ impl Roster {
         self.notify();
     }
 
-    /// Since the last call.
+    /// Whether company was requested since the last call.
     pub(crate) fn take_company_request(&self) -> bool {
         std::mem::take(&mut self.state().company_requested)
     }
@@ -582,7 +582,7 @@ impl Roster {
         self.state().occupied.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Those with a page. Their seats are reserved meanwhile.
+    /// Invites the players with a page to a rematch, and reserves their seats meanwhile.
     pub(crate) fn invite(&self, r#match: Option<String>, players: impl Iterator<Item = SocketAddr>) {
         let mut state = self.state();
         let now = Instant::now();
@@ -690,13 +690,13 @@ impl Drop for EndNotice {
     }
 }
 
-/// As in rooms and journals.
+/// The text of an address in rooms and journals.
 pub(crate) fn address_text(address: SocketAddr) -> String {
     SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
 }
 
-/// For a watcher of the hub itself. No client can have it. Each call returns a different one, because the previous
-/// watcher may not have disconnected yet.
+/// An address for a watcher of the hub itself, which no client can have. Each call returns a different one, because the
+/// previous watcher may not have disconnected yet.
 pub(crate) fn own_watcher() -> SocketAddr {
     static NEXT: AtomicU16 = AtomicU16::new(1);
     SocketAddr::from((Ipv4Addr::UNSPECIFIED, NEXT.fetch_add(1, Ordering::Relaxed)))

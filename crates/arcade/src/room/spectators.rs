@@ -47,9 +47,9 @@ struct Spectator {
 
 #[derive(Debug)]
 pub(super) struct Spectators {
-    // Players see less than spectators.
+    // Whether players see less than spectators.
     hides: bool,
-    // Frames are delayed now.
+    // Whether frames are delayed now.
     waits: bool,
     queue: DelayQueue,
     peers: BTreeMap<PeerId, Spectator>,
@@ -59,12 +59,12 @@ pub(super) struct Spectators {
     scores: DelayedSamples<BTreeMap<String, i64>>,
     // The last veiled frame, and its result.
     veiled: Option<(Bytes, Bytes)>,
-    /// Not forwarded yet.
+    /// Outputs that are not forwarded yet.
     pub(super) staged: Outbox,
 }
 
 impl Spectators {
-    /// The state of a match before a restart is unknown.
+    /// Earlier states of a running match are unknown after a restart, so new spectators first receive the prelude.
     pub(super) fn new<E: PageState>(
         (hides, delay): (bool, Duration),
         spectators: impl Iterator<Item = PeerId>,
@@ -91,7 +91,7 @@ impl Spectators {
         !self.queue.delay.is_zero() && has_secrets
     }
 
-    /// Before the match begins, all scores are zero.
+    /// Whether scores are delayed. Before the match begins, all are zero.
     pub(super) fn delay_scores(&self, phase: Phase) -> bool {
         self.waits && self.hides && phase == Phase::Playing
     }
@@ -122,7 +122,8 @@ impl Spectators {
         [self.queue.due(), self.overviews.due(), self.scores.due()].into_iter().flatten().min()
     }
 
-    /// To players now, to spectators when they may see them. Returns whether the delay has started or ended.
+    /// Forwards the staged outputs: to players now, to spectators when they may see them. Returns whether the delay has
+    /// started or ended.
     pub(super) fn forward<E: PageState>(
         &mut self,
         now: Time,
@@ -227,7 +228,7 @@ impl Spectators {
         }
     }
 
-    // The parts that no player has found yet.
+    // Hides the parts that no player has found yet.
     fn veil<E: PageState>(&mut self, frame: Bytes, engine: Option<&E>) -> Bytes {
         let is_same = |before: &Bytes| before.as_ptr() == frame.as_ptr() && before.len() == frame.len();
         if let Some((_, after)) = self.veiled.as_ref().filter(|(before, _)| is_same(before)) {
@@ -373,7 +374,7 @@ impl DelayQueue {
         true
     }
 
-    // Any next output if `everything` is set. Also returns its recipients.
+    // The next output that is due, or any if `everything` is set. Also returns its recipients.
     fn pop(&mut self, now: Time, everything: bool) -> Option<(BTreeSet<PeerId>, DelayedOutput)> {
         let delay = self.delay;
         let entry = self.entries.pop_front_if(|entry| everything || entry.made.plus(delay) <= now)?;
@@ -417,7 +418,7 @@ impl<T> DelayedSamples<T> {
         Self { delay, interval: Duration::from_secs(1).max(delay / 30), values: VecDeque::new() }
     }
 
-    // A sample taken now would start another interval.
+    // Whether a sample taken now would start another interval.
     fn wants(&self, now: Time) -> bool {
         self.values.back().is_none_or(|(first, ..)| first.plus(self.interval) <= now)
     }

@@ -38,7 +38,7 @@ const MAX_NEWCOMERS: usize = 64;
 struct Newcomer {
     mailbox: Arc<Mailbox>,
     role: Role,
-    // The true one.
+    // The true host.
     host: HostId,
     address: SocketAddr,
     // A token proves that it resumes the seat at this address.
@@ -53,7 +53,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// A new seat with this address, or the existing one if the client `returns`. `None` if the room is over.
+    /// Opens a seat with this address, or resumes the existing one if the client `returns`. `None` if the room is over.
     pub(crate) async fn enter(
         &self,
         role: Role,
@@ -84,14 +84,14 @@ struct Seat {
     // The room closes the seat, because it knows that the client has disconnected. The place is already free for other
     // browsers.
     given_up: bool,
-    // Not to be delivered before this time.
+    // A message, and the time before which it is not delivered.
     paused: Option<(Time, BytesMut)>,
 }
 
 #[derive(Debug)]
 pub(crate) struct WebSockets {
     newcomers: mpsc::Receiver<Newcomer>,
-    // Waits until a retained seat is closed.
+    // A socket that waits until a retained seat is closed.
     next_newcomer: Option<Newcomer>,
     ready: Arc<Ready>,
     bans: Arc<Bans>,
@@ -108,7 +108,7 @@ pub(crate) struct WebSockets {
     // Seats with a message, by the time of its delivery.
     paused: BTreeSet<(Time, ConnectionId)>,
     message: BytesMut,
-    // Of closed seats, until their queues are written.
+    // Mailboxes of closed seats, until their queues are written.
     ending: Vec<Arc<Mailbox>>,
 }
 
@@ -163,7 +163,7 @@ impl WebSockets {
         if self.bans.has(newcomer.host) {
             return self.turn_away(&newcomer, CloseReason::Banned);
         }
-        // Addresses of new seats are random, so no seat has this one.
+        // Addresses of new seats are random, so hardly any seat has this one.
         let is_free = !self.at.contains_key(&newcomer.address);
         if is_free && self.seats.len() - self.given_up >= MAX_SEATS {
             if let Some(event) = self.retained.first_to_go().and_then(|id| self.give_up(id, Gone::Broken)) {
@@ -232,7 +232,7 @@ impl WebSockets {
         }
     }
 
-    // A message is stored in `self.message`.
+    // Polls a seat. A message is stored in `self.message`.
     fn poll_seat(&mut self, now: Time, id: ConnectionId) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id)?;
         if seat.given_up {
@@ -414,7 +414,7 @@ impl Retained {
         }
     }
 
-    // When another browser needs a place: the oldest seat of the host with the most.
+    // The seat to give up when another browser needs a place: the oldest one of the host with the most.
     fn first_to_go(&self) -> Option<ConnectionId> {
         let most = self.by_host.values().max_by_key(|seats| seats.len())?;
         most.first().map(|&(_, id)| id)

@@ -13,13 +13,13 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
 use super::connections::STALL;
 
-/// A page receives at least one message per period, so that it notices a dead network; see link.js.
+/// A page receives a message at least every two periods, so that it notices a dead network; see link.js.
 const PERIOD: Duration = Duration::from_secs(1);
 const BEAT: &str = "{}";
 /// A client receives a ping in every tenth period. All `WebSocket` libraries answer pings. `TCP_USER_TIMEOUT` does
 /// not detect a client that has vanished behind a proxy.
 const PING_EVERY: u32 = 10;
-/// The next ping fails: 20 to 30 seconds after the client has vanished.
+/// If this many pings are unanswered, the next one fails: 20 to 30 seconds after the client has vanished.
 const MAX_UNANSWERED: u32 = 2;
 /// Replaces the number of unanswered pings while the client is not read.
 const UNREAD: u32 = u32::MAX;

@@ -52,7 +52,7 @@ fn metrics_count_and_contain_no_names() {
     assert!(value("process_resident_memory_bytes") > 1e6 && value("process_cpu_seconds_total") > 0.0);
 }
 
-/// Not in metric names: units other than the base units of Prometheus, and types.
+/// Words that metric names must not contain: units other than the base units of Prometheus, and types.
 const WRONG: [&str; 14] = [
     "milliseconds",
     "ms",

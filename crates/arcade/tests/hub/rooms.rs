@@ -28,7 +28,7 @@ pub(crate) fn await_field(browser: &mut Browser, field: &str) -> Value {
     serde_json::from_str::<Value>(&browser.find(has)).unwrap()[field].take()
 }
 
-/// In a room of nuggets. Returns the socket and the seat token.
+/// Joins a room of nuggets. Returns the socket and the seat token.
 fn play(hub: &Hub, room: &Value, name: &str, entry: &Value) -> (Browser, Value) {
     let mut browser = hub.enter_as(room, entry);
     let seat = await_field(&mut browser, "seat");

@@ -23,7 +23,7 @@ use crate::{
     support::Hub,
 };
 
-/// Runs the hub. It has no name in the system.
+/// The id of the user who runs the hub, which has no name in the system.
 const USER: u32 = 61_234;
 
 struct Machine {
@@ -100,7 +100,7 @@ fn owners(directory: &Path, found: &mut Vec<(u32, PathBuf)>) {
 }
 
 #[test]
-fn restore_as_root_follows_no_directory_that_its_owner_exchanges() {
+fn restore_as_root_follows_no_link_in_place_of_its_directory() {
     let Some(machine) = Machine::new() else { return };
     let whole = fs::read(machine.backup()).unwrap();
     // The pipe pauses the restore.
@@ -143,7 +143,7 @@ fn link_in_place_of_the_lock_creates_no_file() {
 }
 
 #[test]
-fn link_in_place_of_the_control_socket_leads_to_no_socket_of_root() {
+fn command_as_root_follows_no_link_in_place_of_the_control_socket() {
     let Some(machine) = Machine::new() else { return };
     let socket = machine.path("socket");
     let listener = UnixListener::bind(&socket).unwrap();
@@ -158,7 +158,7 @@ fn link_in_place_of_the_control_socket_leads_to_no_socket_of_root() {
 }
 
 #[test]
-fn root_commands_a_hub_of_another_user_and_its_files_stay_the_users() {
+fn commands_as_root_leave_the_files_of_the_hub_to_its_user() {
     let Some(machine) = Machine::new() else { return };
     let hub = machine.hub();
     assert!(done(&hub, &["status"]).contains(", ready, "));
@@ -205,7 +205,7 @@ fn hub_started_as_root_runs_as_the_owner_of_its_data() {
 }
 
 #[test]
-fn root_uses_no_data_directory_that_another_user_could_exchange() {
+fn root_rejects_a_data_directory_that_another_user_could_replace() {
     let Some(machine) = Machine::new() else { return };
     fs::create_dir(machine.path("hub")).unwrap();
     machine.as_user(&format!("ln -s '{}' link", machine.path("hub").display()));

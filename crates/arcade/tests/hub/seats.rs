@@ -46,7 +46,7 @@ fn invalid_first_message_closes_the_socket() {
     }
 }
 
-/// Of the first `count` players that robots announces.
+/// Returns the names and the addresses of the first `count` players that robots announces.
 fn accepted(browser: &mut Browser, count: usize) -> Vec<(String, String)> {
     let mut players = vec![];
     while players.len() < count {

@@ -170,14 +170,14 @@ impl Hub {
         self.make(&serde_json::json!({ "game": "nuggets", "countdown": 0 }))
     }
 
-    /// The socket and the seat token.
+    /// Enters a room as a player. Returns the socket and the seat token.
     pub(crate) fn enter(&self, room: &Value) -> (Browser, String) {
         let mut browser = self.socket(&format!("/rooms/{}/socket", id(room)), None).unwrap();
         let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
         (browser, hello["seat"].as_str().unwrap().to_owned())
     }
 
-    /// Sends `entry` first.
+    /// Opens a socket that sends `entry` first.
     pub(crate) fn enter_as(&self, room: &Value, entry: &Value) -> Browser {
         let path = format!("/rooms/{}/socket?enter=true", id(room));
         let mut browser = self.socket(&path, None).unwrap();
@@ -190,7 +190,7 @@ impl Hub {
         self.enter_as(room, &serde_json::json!({ "seat": token }))
     }
 
-    /// As a proxy forwards it for a browser at `host`.
+    /// Opens a socket as a proxy forwards it for a browser at `host`.
     pub(crate) fn from(&self, host: &str, room: &Value) -> Result<Browser, Error> {
         self.socket_with(&format!("/rooms/{}/socket", id(room)), &[("X-Forwarded-For", host)])
     }

@@ -11,7 +11,7 @@ fn picture<T>(page: &mut Browser, id: &str, mut wanted: impl FnMut(&Value) -> Op
     }
 }
 
-/// Assembled from messages until the picture has this part. The first picture may be empty if the hub has no data of
+/// Assembles a picture from messages until it has this part. The first picture may be empty if the hub has no data of
 /// the room yet.
 fn picture_with(page: &mut Browser, id: &str, part: &str) -> Value {
     let mut whole = json!({});

@@ -22,13 +22,13 @@ use tokio::{
 
 use super::{Common, MAX_COPY};
 
-/// For records that no output waits for: a thousand rooms must not write a thousand times a second.
+/// How long records that no output waits for are batched: a thousand rooms must not write a thousand times a second.
 const GATHERING: Duration = Duration::from_millis(500);
-/// Waiting bytes of one room, and of all rooms. Beyond them the copy restarts from a new state once the broker is
-/// back.
+/// Limits on the waiting bytes of one room, and of all rooms. Beyond them the copy restarts from a new state once the
+/// broker is back.
 const MAX_WAITING: usize = 1 << 20;
 const MAX_WAITING_IN_ALL: usize = 64 << 20;
-/// The pause before the next state, after the quota had no space.
+/// The pause before the next state if the quota has no space.
 const NO_PLACE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -36,8 +36,8 @@ pub(super) enum CopyStep {
     Write(Ticket, LogRequest),
     /// The pieces before this one are no longer needed.
     Trim(Sequence),
-    /// The quota of the room or its host is exhausted. The stored copy is to be removed under the fence, if there is
-    /// one.
+    /// The quota of the node, or the share of the room's host, is exhausted. If there is a fence, the stored copy must
+    /// be removed under it.
     Short(Option<Fence>),
     Wait(Option<Instant>),
     /// Another node owns the room.
@@ -141,7 +141,7 @@ impl RoomCopy {
         self.state().fence
     }
 
-    /// Later pieces begin with a new state, unless the copy is still being read.
+    /// Continues under another fence. Later pieces begin with a new state, unless the copy is still being read.
     pub(super) fn own(&self, fence: Fence) {
         let mut state = self.state();
         let reads = state.reading.is_some() && state.begins.is_none() && state.journal == 0;
@@ -234,7 +234,7 @@ impl RoomCopy {
             || state.since.is_none() && state.sent_since.is_none() && state.room.is_some()
     }
 
-    /// `None` if another node could not resume the room from this copy.
+    /// The waiting time of the oldest piece; `None` if another node could not resume the room from this copy.
     pub(super) fn lag_if_whole(&self) -> Option<Duration> {
         let state = self.state();
         let is_whole = !state.is_over
@@ -261,7 +261,7 @@ impl RoomCopy {
         self.common.waiting.fetch_sub(std::mem::take(&mut state.bytes), Ordering::Relaxed);
     }
 
-    // Its bytes no longer count as waiting.
+    // Takes the next state, whose bytes no longer count as waiting.
     fn take_begins(&self, state: &mut State) -> Option<(u64, Vec<u8>)> {
         let begins = state.begins.take()?;
         self.common.waiting.fetch_sub(begins.1.len(), Ordering::Relaxed);
@@ -364,7 +364,7 @@ impl RoomCopy {
                 return self.start_over(state);
             }
         }
-        // Only snapshots follow the records, and they are not copied.
+        // Without a piece, only records that are not copied, such as snapshots, were added.
         match last {
             Some(number) => state.sent.push_back((number, state.end)),
             None => state.reached = state.reached.max(state.end),

@@ -242,8 +242,8 @@ pub(super) struct Fixture {
     pub(super) room: Arc<OnceLock<String>>,
 }
 
-/// Returns `None` without a result. `settled` is awaited before connections are closed, once no program can lose any
-/// more.
+/// Plays a match. Returns `None` if it has no result. Once no program can lose any more, `settled` is awaited, and then
+/// the connections are closed.
 pub(super) async fn play(
     hub: &Arc<Hub>,
     fixture: Fixture,

@@ -184,7 +184,8 @@ impl Lists {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All changes after the current frame follow. A host with too many views gets a plain one.
+    /// Subscribes a page to a view: all changes after the current frame follow. A host with too many views gets a plain
+    /// one.
     pub(crate) fn look(self: &Arc<Self>, host: HostId, look: Look) -> Looking {
         let mut look = look.bounded();
         let mut state = self.state();
@@ -211,7 +212,7 @@ impl Lists {
         self.changed.subscribe()
     }
 
-    /// Views follow in `advance`.
+    /// The views are updated by `advance`.
     pub(super) fn publish(&self, rooms: Vec<Arc<Listed>>, highlights: Highlights) {
         let mut state = self.state();
         (state.rooms, state.highlights) = (rooms, highlights);
@@ -231,8 +232,8 @@ impl Lists {
     }
 }
 
-// Views with many pages and long waits come first. No host has a second turn before every host with a waiting view
-// has had one.
+// The views to update now. Those with many pages and long waits come first, but no host has a second turn before every
+// host with a waiting view has had one.
 fn turns(views: &mut BTreeMap<Look, View>, version: u64) -> Vec<Look> {
     let mut due: Vec<(&Look, &mut View)> = views.iter_mut().filter(|(_, view)| view.version != Some(version)).collect();
     if due.len() <= MAX_TURNS {

@@ -4,7 +4,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Before this program was written, in seconds since the Unix epoch.
+/// A time before this program was written, in seconds since the Unix epoch.
 const PAST: u64 = 1_760_000_000;
 const DIFFERENCE: Duration = Duration::from_secs(5);
 /// Readings of the monotonic clock.
