@@ -34,7 +34,7 @@ export class Reader {
     return this.view.getUint32(this.take(4));
   }
 
-  /** Its length in bytes as a u8, then UTF-8. */
+  /** A string: its length in bytes as a u8, then UTF-8. */
   string() {
     const length = this.u8();
     const start = this.view.byteOffset + this.take(length);

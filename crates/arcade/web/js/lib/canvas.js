@@ -37,7 +37,7 @@ export class Surface {
     });
   }
 
-  /** Immediately, at most once per frame, and again at the next frame. For responses to keys. */
+  /** Draws immediately, at most once per frame, and again at the next frame. For responses to keys. */
   show() {
     this.change();
     if (this.shown || document.hidden) return;

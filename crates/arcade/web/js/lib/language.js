@@ -36,7 +36,7 @@ export async function load(language) {
 
 const wanted = languageFor(recall('language'), wishes);
 
-/** In English if loading fails. */
+/** The texts, in English if loading fails. */
 export const loaded = load(wanted).catch(() => load('en'));
 
 /**
@@ -48,5 +48,5 @@ export function speak(language) {
   location.reload();
 }
 
-/** For numbers and dates: that of the browser if it belongs to the language. @param {Language} language */
+/** The locale of numbers and dates: the browser's if it belongs to the language. @param {Language} language */
 export const localeOf = (language) => wishes.find((tag) => known(tag) === language) ?? language;

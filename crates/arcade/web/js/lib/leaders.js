@@ -9,7 +9,7 @@ export function highest(scores) {
 }
 
 /**
- * By score; null if the seat has none, or if all scores are equal.
+ * The rank by score; null if the seat has no score, or if all scores are equal.
  * @param {Record<string, number>} scores
  * @param {string} seat
  */

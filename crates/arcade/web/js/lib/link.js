@@ -12,13 +12,13 @@ const DEAD = 10000;
 /** Check interval for silence, in milliseconds. */
 const LOOK = 500;
 
-/** Heartbeat of the hub; see web/pump.rs. */
+/** Heartbeat of the hub; see web/keepalive.rs. */
 const BEAT = '{}';
 
-/** Frees the seat of a player who leaves; see web/pump.rs. */
+/** Close code that frees the seat of a player who leaves; see web/socket.rs. */
 export const LEFT = 4000;
 
-/** Close codes of the hub after which the link does not reconnect; see web/pump.rs. */
+/** Close codes of the hub after which the link does not reconnect; see web/socket.rs. */
 export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expired: 4002, full: 4003, refused: 4004, unclear: 4005, removed: 4006, banned: 4007, locked: 4008, private: 4009, held: 4010, missing: 4011 });
 
 /**
@@ -152,7 +152,7 @@ export class Link {
   }
 
   /**
-   * Permanently.
+   * Closes the link permanently.
    * @param {number} [code]
    */
   close(code = 1000) {

@@ -177,7 +177,7 @@ export function frame([at, data]) {
 }
 
 /**
- * As in `1:02:03`.
+ * The time as in `1:02:03`.
  * @param {number} milliseconds
  */
 export function clock(milliseconds) {

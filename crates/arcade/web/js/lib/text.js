@@ -95,7 +95,7 @@ export function sayOr(key, otherwise) {
 }
 
 /**
- * By its code; the English text of the hub if the page has none.
+ * The text of an error by its code; the English text of the hub if the page has none.
  * @param {{ error: string, code?: string }} answer The code with its values.
  */
 export function errorOf(answer) {

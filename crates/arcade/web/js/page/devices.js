@@ -8,7 +8,7 @@ import { say } from '../lib/text.js';
 import { codeForName, key, name, provenKey, redeem, release, renewKey } from './key.js';
 
 /**
- * In the name dialog: a form for a transfer code, and the owner's actions.
+ * A part of the name dialog: a form for a transfer code, and the actions of the owner of the name.
  * @param {string | null} code The code in the address, if any.
  * @param {(name: string) => void} taken Receives the name that was transferred to this device.
  */

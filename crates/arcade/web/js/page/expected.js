@@ -6,7 +6,7 @@ import { visit } from '../lib/settings.js';
 export const expect = ({ id, wait }) => visit.remember(`wait ${id}`, wait === undefined ? null : String(wait));
 
 /**
- * In seconds: null if the hub does not know it, undefined if there is none.
+ * The expected wait in seconds: null if the hub does not know it, undefined if there is none.
  * @param {string} id Of the room.
  */
 export function takeExpected(id) {

@@ -1,4 +1,4 @@
-// By game and by text, with pages.
+// Filters the rooms of the lobby by game and by text, and divides them into pages.
 
 import { GAMES, isGame } from '../games/index.js';
 import { element } from '../lib/dom.js';

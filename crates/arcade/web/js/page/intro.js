@@ -1,4 +1,4 @@
-// For new players, on the board until their first move: the goal and the controls.
+// Shows new players the goal and the controls on the board until their first move.
 
 import { GAMES } from '../games/index.js';
 import { element } from '../lib/dom.js';

@@ -24,7 +24,7 @@ import { command, isAlone, offersTerminal, phaseInWords, roomFacts, roomTitle } 
  */
 
 /**
- * Until the returned function is called.
+ * Shows the lobby until the returned function is called.
  * @param {HTMLElement} main
  * @param {Lobby} first
  * @param {URLSearchParams} query The filter of the rooms.

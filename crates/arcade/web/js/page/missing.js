@@ -1,4 +1,4 @@
-// Unknown addresses and rooms.
+// The pages for unknown addresses and rooms.
 
 import { element, title } from '../lib/dom.js';
 import { say } from '../lib/text.js';

@@ -94,7 +94,7 @@ export class Owner {
     );
   }
 
-  /** DEL @param {string} text The notice for the player. */
+  /** @param {string} text The notice for the player. */
   give(text) {
     visit.remember(`owner ${this.id}`, null);
     this.button.hidden = true;
@@ -102,7 +102,7 @@ export class Owner {
     this.news.textContent = text;
   }
 
-  /** DEL @param {string} token */
+  /** @param {string} token */
   take(token) {
     visit.remember(`owner ${this.id}`, token);
     this.news.textContent = say('owner.now');

@@ -19,7 +19,7 @@ import { matchLine } from './matches.js';
  */
 
 /**
- * The parts follow once they are fetched, or an error.
+ * Shows the heading at once, and the parts or an error after the fetch.
  * @param {HTMLElement} main
  * @param {string} heading
  * @param {() => Promise<Node[]>} make

@@ -10,7 +10,7 @@ const TICK = 250;
  */
 
 /**
- * In words.
+ * The state of the rematch in words.
  * @param {{ ready: number, of: number }} asked
  * @param {number} seconds
  */

@@ -23,7 +23,7 @@ await sheet('room.css', import.meta.url);
 const LEAP = 5_000;
 
 /**
- * Until the returned function is called.
+ * Shows the replay until the returned function is called.
  * @param {HTMLElement} main
  * @param {string} id
  * @param {URLSearchParams} query

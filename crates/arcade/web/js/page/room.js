@@ -1,4 +1,4 @@
-// Name, access, then the room itself.
+// Asks for the name of the player and for access to the room, then shows the room.
 
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, load } from '../lib/api.js';
@@ -17,7 +17,7 @@ import { askLate } from './waiting.js';
 await sheet('room.css', import.meta.url);
 
 /**
- * Until the returned function is called.
+ * Shows the room until the returned function is called.
  * @param {HTMLElement} main
  * @param {string} id
  * @param {{ watching: boolean, next: boolean }} how With `next` the player watches until the next match starts.

@@ -1,4 +1,4 @@
-// Face, name and score. Before a match also the free seats, to which bots can be added.
+// The seats of a room with face, name and score. Before a match also the free seats, to which bots can be added.
 
 import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';

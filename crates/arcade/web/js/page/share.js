@@ -51,7 +51,7 @@ export class Share {
     void this.draw();
   }
 
-  /** If the panel is visible. Not by an `img`: the code of a link must not be in an address. */
+  /** Draws the QR code if the panel is visible. No `img` loads it: the code of a link must not be in an address. */
   async draw() {
     if (!this.panel.checkVisibility() || !this.shown || this.picture.firstChild) return;
     const { owner, seat } = word(this.id);

@@ -10,7 +10,7 @@ import { number, say } from '../lib/text.js';
 
 /** The largest number of sentences. */
 const MOST = 3;
-/** For a match that is not stored yet, with a pause before each in milliseconds. */
+/** Requests for a match that is not stored yet, with a pause before each in milliseconds. */
 const ATTEMPTS = 3;
 const PAUSE = 1500;
 /** Rated matches until a player has a rank. */

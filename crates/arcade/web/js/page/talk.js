@@ -5,7 +5,7 @@ import { isMuted, keep, mute, muted } from '../lib/muted.js';
 import { opener, popup } from '../lib/popup.js';
 import { say } from '../lib/text.js';
 
-/** In the order of the hub; see room/talk.rs. */
+/** The phrases, in the order of the hub; see room/roster.rs. */
 const PHRASES = /** @type {const} */ ([['hello', '👋'], ['luck', '🍀'], ['well', '👏'], ['thanks', '🙏'], ['sorry', '😅'], ['again', '🔁'], ['thumb', '👍']]);
 /** How long a phrase is shown, in milliseconds. */
 const STAYS = 6000;

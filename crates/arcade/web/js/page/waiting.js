@@ -1,5 +1,5 @@
-// In place of the board before a match: the invitation, the players with free seats, the start, and the rules as
-// pictures.
+// What is shown in place of the board before a match: the invitation, the players with free seats, the start, and the
+// rules as pictures.
 
 import { ask, errorText } from '../lib/api.js';
 import { countsText } from '../lib/counts.js';

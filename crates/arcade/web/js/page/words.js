@@ -28,7 +28,7 @@ export function phaseInWords(room) {
 }
 
 /**
- * For native clients: a hub behind a proxy may open the ports only to its own machine.
+ * Whether native clients reach the rooms: a hub behind a proxy may open the ports only to its own machine.
  * @param {string | undefined} rooms `here` if only the machine of the hub reaches the ports.
  * @param {string} host The host in the address of the page.
  */
@@ -40,7 +40,7 @@ export const offersTerminal = () => reachesPorts(document.body.dataset.rooms, lo
 export const roomTitle = (room) => (room.name ? `${isolated(room.name)} · ${told(room.title)}` : told(room.title));
 
 /**
- * Each in a few words.
+ * How the room is restricted, and its players in numbers: each fact in a few words.
  * @param {Room} room
  */
 export const roomFacts = (room) => [
@@ -58,7 +58,7 @@ export function waitInWords(seconds) {
 }
 
 /**
- * In a sentence.
+ * Why the connection ended, in a sentence.
  * @param {{ code: number, reason: string }} end
  */
 export function ending({ code, reason }) {
@@ -80,7 +80,7 @@ export function command({ id, game, port, host: advertised, visibility }) {
 }
 
 /**
- * For a checkout of the sources; null for a program that is not part of them.
+ * The command in a checkout of the sources; null for a program that is not part of them.
  * @param {string} command
  */
 export const fromSource = (command) => (command.startsWith('nc ') ? null : command.replace(/^\S+/, 'cargo run -p $& --'));

@@ -99,7 +99,8 @@ function forgetTurn(state) {
 }
 
 /**
- * In the order of turns. Replaces a line of the same turn, since a hidden line may be revealed later.
+ * Inserts the line in the order of turns. It replaces a line of the same turn, since a hidden line may be revealed
+ * later.
  * @param {Board} board
  * @param {Line} line
  */
@@ -117,7 +118,7 @@ export const ownBoard = (state) => (state.seat === null ? null : (state.places.g
 export const price = (lifeline) => lifeline;
 
 /**
- * As revealed by lifelines: a digit or a star for each place.
+ * The code as revealed by lifelines: a digit or a star for each place.
  * @param {Board} board
  */
 export function knownCode({ rules, lines }) {
@@ -127,7 +128,7 @@ export function knownCode({ rules, lines }) {
 }
 
 /**
- * For the clipboard, without guesses and code. The terminal client writes the same in English.
+ * The result for the clipboard, without guesses and code. The terminal client writes the same in English.
  * @param {Board} board
  * @param {string | null} date The date of a daily puzzle.
  * @param {boolean} again Whether the player has played the puzzle before.

@@ -15,7 +15,7 @@ await sheet('board.css', import.meta.url);
 const LENGTHS = [4, 5, 6, 7, 8];
 
 /**
- * Shown until the returned function is called.
+ * Shows the page until the returned function is called.
  * @param {HTMLElement} main
  * @param {{ rooms: Room[] }} first
  */

@@ -28,7 +28,7 @@ const KEYS = /** @type {Record<string, string>} */ ({
 const PAD = /** @type {Record<string, string>} */ ({
   Numpad1: 'b', Numpad2: 'j', Numpad3: 'n', Numpad4: 'h', Numpad6: 'l', Numpad7: 'y', Numpad8: 'k', Numpad9: 'u',
 });
-/** Between two keys of a walk, and without progress until the walk stops, in milliseconds. */
+/** The time between two keys of a walk, and the time without progress until it stops, in milliseconds. */
 const WALK = 60;
 const STUCK = 2000;
 const ZOOMS = [1, 1.35, 1.8, 2.4];

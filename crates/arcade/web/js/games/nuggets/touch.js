@@ -1,6 +1,6 @@
 // A swipe is a step, a held swipe is a run, and a tap selects a place.
 
-/** In CSS pixels, and the time in milliseconds until a held swipe is a run. */
+/** The shortest swipe in CSS pixels, and the time in milliseconds until a held swipe is a run. */
 const SWIPE = 24;
 const HOLD = 350;
 

@@ -25,7 +25,7 @@ export function layout({ width: columns, height: rows }, { width, height, covere
 }
 
 /**
- * Besides the game.
+ * What the board depends on besides the game.
  * @typedef {object} View
  * @property {number} width
  * @property {number} height
