@@ -32,7 +32,7 @@ pub(crate) fn path(name: &str) -> String {
 
 /// Tests that use it require python3 (see CONTRIBUTING.md).
 pub(crate) fn python(script: &Path) -> [String; 3] {
-    let python = testkit::programs::python().expect("python3 is not there");
+    let python = testkit::programs::python().expect("python3 is not installed");
     [&python, Path::new(PLAIN), script].map(|word| word.to_str().unwrap().to_owned())
 }
 

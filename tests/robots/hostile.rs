@@ -46,7 +46,7 @@ fn server_out_of_descriptors_accepts_clients_later() {
     });
     drop(crowd);
     // The server notices the disconnects after a moment.
-    eventually("nobody gets in", || {
+    eventually("no client is accepted", || {
         let mut bob = Client::connect(server.v4());
         let is_in = bob.read().is_some();
         if is_in {

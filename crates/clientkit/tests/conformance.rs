@@ -1,5 +1,5 @@
 //! The room and the bot of mastermind pass the tests that are offered for other implementations. They run in threads.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},

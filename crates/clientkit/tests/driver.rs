@@ -1,5 +1,5 @@
 //! The driver against servers that behave, leave, and misbehave.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::{
     future::{pending, ready},

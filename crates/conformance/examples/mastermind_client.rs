@@ -1,6 +1,6 @@
 //! A mastermind client: `mastermind_client NAME HOST PORT [GAMES]`. It guesses the first code that matches the answers.
 //! It needs only the standard library: `rustc mastermind_client.rs`.
-#![allow(clippy::print_stdout, reason = "that is where people look")]
+#![allow(clippy::print_stdout, reason = "programs for people print")]
 
 use std::{
     env,

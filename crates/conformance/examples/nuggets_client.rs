@@ -1,6 +1,6 @@
 //! A nuggets client: `nuggets_client HOST PORT [NAME]`. It sends typed keys one by one, and shows the newest picture.
 //! Without a name, it watches. It needs only the standard library: `rustc nuggets_client.rs`.
-#![allow(clippy::print_stdout, reason = "that is where people look")]
+#![allow(clippy::print_stdout, reason = "programs for people print")]
 
 use std::{
     env,

@@ -1,6 +1,6 @@
 //! A nuggets server: `nuggets_server MAP [SEED]`. Players see the whole map: sight is left to you. It needs only the
 //! standard library: `rustc nuggets_server.rs`.
-#![allow(clippy::print_stdout, reason = "it tells its port and the table")]
+#![allow(clippy::print_stdout, reason = "it prints its port and the table")]
 
 use std::{
     collections::BTreeMap,

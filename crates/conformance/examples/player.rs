@@ -1,6 +1,6 @@
 //! A blackjack player: `player NAME HOST PORT`. Make it better: it stands on 17, whatever the dealer shows. It needs
 //! only the standard library: `rustc player.rs`.
-#![allow(clippy::print_stdout, reason = "that is where people look")]
+#![allow(clippy::print_stdout, reason = "programs for people print")]
 
 use std::{
     env,

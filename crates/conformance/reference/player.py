@@ -222,7 +222,7 @@ def main():
     parser.add_argument("host")
     parser.add_argument("port", type=port)
     parser.add_argument("--table", metavar="FILE", help="play by this table")
-    parser.add_argument("--train", action="store_true", help="learn the table, and begin it if it is not there")
+    parser.add_argument("--train", action="store_true", help="learn the table, and create it if it does not exist")
     args = parser.parse_args()
     if args.train and not args.table:
         parser.error("--train needs --table")

@@ -175,7 +175,7 @@ impl Args {
     }
 }
 
-/// What programs under test may take.
+/// Limits of programs under test.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct LimitArgs {
     /// Change a limit of the programs, as in memory=512M; `conformance limits` lists all

@@ -262,7 +262,7 @@ fn words(note: &Note) -> Option<String> {
         Note::Resumed { at } => format!("the server was resumed, {}", format::date(*at)),
         Note::Suspended { at } => format!("the server was suspended, {}", format::date(*at)),
         Note::Over(outcome) => format!("the match is over: {}", outcome.words()),
-        Note::Broken => "that made the server panic".into(),
+        Note::Broken => "which made the server panic".into(),
     })
 }
 

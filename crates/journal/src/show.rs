@@ -195,7 +195,7 @@ fn note_in_words(note: &Note) -> Option<String> {
         Note::Resumed { at } => format!("the server was resumed, {}", date(*at)),
         Note::Suspended { at } => format!("the server was stopped and can be resumed, {}", date(*at)),
         Note::Over(how) => format!("the match is over: {}", how.words()),
-        Note::Broken => "that made the server panic".into(),
+        Note::Broken => "which made the server panic".into(),
         Note::Fact(Fact { key, value }) => fact_in_words(key, value),
     })
 }

@@ -282,7 +282,7 @@ async fn broker_outage_loses_nothing() {
     servers.kill(0);
     let begun = Instant::now();
     let error = nats.write(&code("A"), Some(&text("2")), Some(before)).await.unwrap_err();
-    assert!(begun.elapsed() < PATIENCE, "nobody waits for ever");
+    assert!(begun.elapsed() < PATIENCE, "no request waits forever");
     assert_eq!(error.kind(), ErrorKind::Away);
     let message = error.to_string();
     assert!(message.starts_with("cannot write the entry code.A of the directory at 127.0.0.1:"), "{message}");

@@ -157,7 +157,7 @@ impl Observer for Narrator {
             GameEvent::Ended { game, complete, standings } => {
                 self.pace.begun.remove(game);
                 if let Some(held_back) = self.admit(now, "ended") {
-                    let how = if *complete { "played" } else { "broken off" };
+                    let how = if *complete { "played" } else { "aborted" };
                     let scores: Vec<String> = standings.iter().map(|row| result(row, self.unit)).collect();
                     info!(game, how, standings = scores.join(", "), held_back, "the game ends");
                 }

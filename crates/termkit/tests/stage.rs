@@ -1,6 +1,6 @@
 //! Each test runs a part of this very program in a terminal of its own.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::{env, time::Duration};
 

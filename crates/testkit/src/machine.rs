@@ -149,7 +149,7 @@ impl Machine {
         for &id in &woken {
             self.polls += 1;
             let Some(task) = self.tasks.get(&id) else { continue };
-            assert!(self.polls < MAX_POLLS, "the {} wakes itself for ever at {:?}", task.name, self.now());
+            assert!(self.polls < MAX_POLLS, "the {} wakes itself forever at {:?}", task.name, self.now());
             self.poll(id);
         }
         !woken.is_empty()

@@ -119,8 +119,12 @@ impl Terminal {
 
     /// Signals the foreground process group.
     pub fn signal(&self, signal: Signal) {
-        let id = self.master.process_group_leader().and_then(Pid::from_raw).expect("somebody has the terminal");
-        kill_process(id, signal).expect("whoever has the terminal takes signals");
+        let id = self
+            .master
+            .process_group_leader()
+            .and_then(Pid::from_raw)
+            .expect("the terminal has a foreground process group");
+        kill_process(id, signal).expect("the foreground process group accepts signals");
     }
 
     pub fn wait(&self, wanted: impl Fn(&vt100::Screen) -> bool) {

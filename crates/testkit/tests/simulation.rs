@@ -79,7 +79,7 @@ const AT_LENGTH: [&str; 20] = [
     "journals lost",
     "matches that ended",
     "resumed in spite of a disk that lies",
-    "resumed without something that was lost",
+    "resumed without lost input",
     "segments of several messages",
     "snapshots",
     "socket errors",

@@ -94,7 +94,7 @@ async fn establish(
     name: &str,
     draw: impl Fn() -> anyhow::Result<String>,
 ) -> Result<String, MeshError> {
-    let name: Name = name.parse().map_err(|error| unusable(name, error, "report this"))?;
+    let name: Name = name.parse().map_err(|error| unusable(name, error, "report this bug"))?;
     let key = Key::Lasting(name.clone());
     let value = if let Some(entry) = directory.entry(&key).await? {
         text(&name, &entry)?

@@ -36,7 +36,8 @@ const PERIOD: Duration = Duration::from_secs(1);
 const MAX_HOSTS: usize = 4_096;
 /// How long a client that had to wait because of reserved seats has precedence over later reservations.
 const REMEMBERED: Duration = Duration::from_mins(1);
-const HALF: &str = "Players from your address have left half of the places of this match; the rest is for others.";
+const HALF: &str =
+    "Players from your address have used half of the seats of this match; the others are for other addresses.";
 const HELD: &str = "The free seats are kept for others for some seconds; try again in a moment.";
 const PACE: &str = "Too many players have joined from your address just now; try again in a moment.";
 

@@ -46,7 +46,7 @@ const PHRASE: u32 = 3;
 /// been silent for a while.
 pub(crate) const MAX_SPEAKING: usize = 1_024;
 const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
-const BARRED: &str = "The owner of this room has removed you; you may come again after this match.";
+const BARRED: &str = "The owner of this room has removed you; you can rejoin after this match.";
 
 /// The names that a client owns, once the database has returned them. The value may outlive the seat.
 #[derive(Debug, Clone, Default)]

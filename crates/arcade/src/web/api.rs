@@ -213,7 +213,7 @@ async fn frames(
     Params(query): Params<FramesQuery>,
 ) -> Answer {
     if query.to < query.from || query.to - query.from > MAX_STRETCH {
-        return Err(ApiError::bad(format!("'to' is not before 'from', and at most {MAX_STRETCH} ms later")));
+        return Err(ApiError::bad(format!("'to' must be at or after 'from', by at most {MAX_STRETCH} ms")));
     }
     let seat = match query.seat {
         Some(seat) => Some(text("seat", Some(seat))?),

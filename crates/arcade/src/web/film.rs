@@ -144,7 +144,7 @@ async fn frames(
     Params(FramesQuery { seat, from, to }): Params<FramesQuery>,
 ) -> Answer {
     if to < from || to - from > MAX_STRETCH {
-        return Err(ApiError::bad(format!("'to' is not before 'from', and at most {MAX_STRETCH} ms later")));
+        return Err(ApiError::bad(format!("'to' must be at or after 'from', by at most {MAX_STRETCH} ms")));
     }
     let found = film.find(&id)?;
     let frames = replay(&film, |turn| film.replays.frames(found, seat, (from, to), NEVER, turn)).await?;

@@ -121,7 +121,7 @@ mod tests {
         };
         let beating = async { while beats.due().await != Beat::Gone {} };
         tokio::select! {
-            () = reading => unreachable!("it reads for ever"),
+            () = reading => unreachable!("it reads forever"),
             () = beating => start.elapsed().as_secs(),
             () = tokio::time::sleep(Duration::from_mins(10)) => 600,
         }

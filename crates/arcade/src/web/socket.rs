@@ -243,14 +243,14 @@ const fn code(ending: CloseReason) -> (u16, &'static str) {
         CloseReason::Expired => (4002, "this seat was given up meanwhile"),
         CloseReason::Full => (4003, "the room has no place for more browsers"),
         CloseReason::Refused => {
-            (4004, "players from your address have had their share of this match; others may still join")
+            (4004, "players from your address have used their share of this match; others can still join")
         }
         CloseReason::Removed => (4006, "the host of this hub has removed you from this room"),
         CloseReason::RemovedByOwner => (4006, "the owner of this room has removed you"),
         CloseReason::Banned => (4007, "the operator of this hub has banned your address"),
         CloseReason::Locked => (4008, "the owner of this room has locked it: it takes no new players"),
         CloseReason::Held => (4010, "the free seats are kept for others for some seconds"),
-        CloseReason::Private => (4009, "this room is for those who know its word"),
+        CloseReason::Private => (4009, "this room requires its password"),
         CloseReason::Missing => (4011, "there is no such room, or it takes the code of its link"),
         CloseReason::Unclear => {
             (4005, "the first message has to say how the socket enters, as in {\"seat\": null, \"key\": null}")

@@ -254,7 +254,7 @@ fn wrong_key_is_rejected_with_the_reason() {
     assert_eq!(hub.ask("POST", "/api/ladder/leave", &json!({ "name": name, "key": key })).0, 204);
     let mut received = String::new();
     waiting.read_to_string(&mut received).unwrap();
-    assert!(received.contains("BYE this key does not own this name any more"), "{received}");
+    assert!(received.contains("BYE this key no longer owns this name"), "{received}");
     let answer = send(&format!("PLAY {login}"));
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
     assert_eq!(hub.ask("POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);

@@ -1,5 +1,5 @@
 //! Tests of the hub as a process, with WebSocket connections of browsers and native clients.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 #[cfg(unix)]
 mod admin;

@@ -112,7 +112,7 @@ fn metrics_are_local_unless_configured() {
         assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("--metrics"), "{answer}");
     }
     // The separate address serves only the metrics.
-    let port: u16 = hub.process.wait_stderr("the address of the numbers", |log| {
+    let port: u16 = hub.process.wait_stderr("the metrics address", |log| {
         let (_, rest) = log.split_once("http://127.0.0.1:")?;
         rest.split_once("/metrics")?.0.parse().ok()
     });

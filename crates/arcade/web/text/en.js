@@ -469,6 +469,6 @@ export const sentences = {
   'the owner of this room has removed you': 'the owner removed you from the room',
   'the owner of this room has locked it: it takes no new players': 'this room is locked',
   'the free seats are kept for others for some seconds': 'the free seats are reserved. Try again in a few seconds',
-  'this room is for those who know its word': 'this room has a password',
+  'this room requires its password': 'this room has a password',
   'there is no such room, or it takes the code of its link': 'room not found. Check the link',
 };

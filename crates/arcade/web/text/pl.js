@@ -496,6 +496,6 @@ export const sentences = {
   'the owner of this room has removed you': 'właściciel usunął Cię z tego pokoju',
   'the owner of this room has locked it: it takes no new players': 'ten pokój jest zablokowany dla nowych graczy',
   'the free seats are kept for others for some seconds': 'wolne miejsca są zarezerwowane. Spróbuj za kilka sekund',
-  'this room is for those who know its word': 'do tego pokoju wchodzi się na hasło',
+  'this room requires its password': 'do tego pokoju wchodzi się na hasło',
   'there is no such room, or it takes the code of its link': 'nie znaleziono pokoju. Sprawdź link',
 };

@@ -18,7 +18,7 @@
 //! [`table`] simulates the network: it identifies clients by name and delivers bytes like the TCP shell. [`room`] has what
 //! is special about dealers, and [`drive`] plays at random.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 #[macro_use]
 #[path = "../../../testkit/rules/transcript.rs"]

@@ -2,7 +2,7 @@
 //!
 //! The proofs for large games take minutes: `cargo test --release -p mastermind -- --ignored`.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 #![expect(clippy::cast_precision_loss, reason = "means of counts that are far below 2^52")]
 
 use mastermind::{Code, Rules};

@@ -71,7 +71,7 @@ impl Logs {
         body: &Bytes,
     ) -> Result<Option<Sequence>, MeshError> {
         let place = self.stream.place();
-        let too_long = || MeshError::new(ErrorKind::Full, what, place, "its head is too long", "report this");
+        let too_long = || MeshError::new(ErrorKind::Full, what, place, "its head is too long", "report this bug");
         let bytes = value::write(&head, body).ok_or_else(too_long)?;
         let expected = last.map_or(0, |last| last.sequence.0);
         let put = self.stream.put(what, self.stream.subject(&head.name), Some(bytes), (Some(expected), None)).await;

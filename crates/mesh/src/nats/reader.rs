@@ -59,7 +59,7 @@ impl Reader {
             let last = self.stream.last(&self.what, &self.subject).await?.map_or(0, |last| last.sequence);
             // A message that was stored at the previous query is overdue; later ones may still be in transit.
             if self.due > self.seen {
-                return Err(self.stream.away(&self.what, "it is not sent"));
+                return Err(self.stream.away(&self.what, "no reply"));
             }
             self.due = last;
             self.next_query = Instant::now() + PATIENCE;
@@ -82,7 +82,7 @@ pub(super) async fn read_to(
     let consumer = stream.consumer(what, subject).await?;
     let read = timeout(PATIENCE, read_with(&consumer, stream, what, last)).await;
     stream.remove_consumer(&consumer).await;
-    read.map_err(|_| stream.away(what, "the rest of it does not arrive"))?
+    read.map_err(|_| stream.away(what, "it is incomplete"))?
 }
 
 async fn read_with(

@@ -23,7 +23,7 @@
 //! | dropping the gold | `options::every_pile_holds_at_least_one_nugget` |
 //! | seed | `replay::long_game_is_the_same_on_every_machine`, `replay::different_seeds_give_different_games` |
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 #[macro_use]
 #[path = "../../../testkit/rules/transcript.rs"]

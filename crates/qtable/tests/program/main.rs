@@ -1,7 +1,7 @@
 //! Runs the program like a user: with real processes and real files.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod usage;
 

@@ -3,7 +3,7 @@
 //! Most tests are transcripts of a server. `table` simulates the network and lets a client fold the messages sent to
 //! each peer. After every step all clients must agree with the server's state.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 #[macro_use]
 #[path = "../../../testkit/rules/transcript.rs"]

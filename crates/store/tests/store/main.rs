@@ -1,5 +1,5 @@
 //! The public interface, on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 mod boards;
 mod copy;

@@ -1,6 +1,6 @@
 //! Helpers shared by the tests inside and outside of the crate.
 #![allow(dead_code, reason = "no test uses all of it")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in a helper as well")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 use std::{
     path::Path,

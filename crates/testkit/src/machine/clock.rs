@@ -69,7 +69,7 @@ impl State {
 
     fn look(&mut self) -> Time {
         self.looks += 1;
-        assert!(self.looks - self.looks_before < MAX_LOOKS, "a task works for ever at {:?}", self.now);
+        assert!(self.looks - self.looks_before < MAX_LOOKS, "a task works forever at {:?}", self.now);
         let mut passes = draw(&mut self.rng, &self.pace.work);
         if self.pace.stall_per_million > 0 && self.rng.random_range(0..1_000_000) < self.pace.stall_per_million {
             passes += draw(&mut self.rng, &self.pace.stall);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the spinner wakes itself for ever")]
+    #[should_panic(expected = "the spinner wakes itself forever")]
     fn a_task_that_spins_is_detected() {
         let mut machine = Machine::new(1);
         machine.spawn(

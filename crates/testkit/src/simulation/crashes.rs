@@ -67,7 +67,7 @@ impl<G: Game> Simulation<G> {
                 for each in &mut self.matches {
                     let forked = std::mem::take(&mut each.forked);
                     self.report.count("resumed");
-                    self.report.add_to("resumed without something that was lost", u64::from(forked));
+                    self.report.add_to("resumed without lost input", u64::from(forked));
                     each.game.resumed(&mut each.net, forked);
                     each.game.step(&mut each.net);
                 }
@@ -164,7 +164,7 @@ impl<G: Game> Simulation<G> {
                 let fits = |frames: &[_]| frames.ends_with(&peer.missing) || peer.missing.ends_with(frames);
                 assert!(frames.is_some_and(fits), "{peer:?} receives no farewell");
             } else {
-                self.report.count("last words too old to be repeated");
+                self.report.count("farewells too old to be repeated");
             }
         }
         each.net.set_expected(survived.expected);
@@ -204,7 +204,7 @@ fn examine<G: Game>(each: &Match<G>, certain: &SimulatedDisk, disk: &SimulatedDi
     let had = each.net.had(journal_core::digest(resumable.room()));
     assert!(had, "a disk that lies leads to a state that the match never had");
     if let (Some(left), Some(certain)) = (&left, arrivals_left(certain, journal)) {
-        assert!(left.starts_with(&certain), "a disk that lies loses what is certain, and nobody says so");
+        assert!(left.starts_with(&certain), "a lying disk loses certain arrivals without an error");
     }
     if left.is_none() { found_out } else { "resumed in spite of a disk that lies" }
 }

@@ -506,7 +506,7 @@ impl Copying for RoomCopy {
     }
 
     fn lost(&self) -> Option<String> {
-        self.state().is_over.then(|| "another hub has the room".to_owned())
+        self.state().is_over.then(|| "another hub owns the room".to_owned())
     }
 
     fn is_full(&self) -> bool {

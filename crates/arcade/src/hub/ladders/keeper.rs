@@ -114,7 +114,7 @@ impl Keeper {
             let why = if hub.bans().has(newcomer.host) {
                 Kind::Banned.message().to_string()
             } else if revoked.contains(&newcomer.name) {
-                "this key does not own this name any more".to_owned()
+                "this key no longer owns this name".to_owned()
             } else {
                 continue;
             };
@@ -140,7 +140,7 @@ impl Keeper {
                 let why = match why {
                     Rejection::Full => "the ladder is full; try again later",
                     Rejection::Host => "too many programs of your address are on the ladder",
-                    Rejection::Replaced => "another program has come under your name",
+                    Rejection::Replaced => "another program with your name has connected",
                 };
                 if let Some(newcomer) = self.programs.remove(&program) {
                     order(&newcomer, Order::Away(why.into()));
