@@ -136,12 +136,7 @@ impl Subject<'_> {
         Ok(found.is_some())
     }
 
-<<<<<<< HEAD
-    // The server's port, or else the first number. A user can read it even without a line feed.
-=======
     // Returns the port that the server prints, or else the first number. The output need not end with a line feed.
-    // Other programs may slow down the start of a server.
->>>>>>> conformance: give comments subjects, units and standard terms
     fn printed_port(&self, run: &mut dyn Run) -> Option<u16> {
         let mut by = self.options.start_deadline();
         let mut is_listening = false;

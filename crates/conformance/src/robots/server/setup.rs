@@ -171,16 +171,10 @@ impl Host {
         }
     }
 
-<<<<<<< HEAD
-    /// Over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
+    /// Connects over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
     fn open(&mut self, options: &Options) -> io::Result<(Connection, bool)> {
         let by = if self.has_served { options.deadline() } else { options.start_deadline() };
         let opened = Connection::to_server(&mut *self.run, self.address, by);
-=======
-    /// Connects over IPv6 if the server does not accept connections over IPv4. Also returns whether IPv4 worked.
-    fn open(&mut self, patience: Duration) -> io::Result<(Connection, bool)> {
-        let opened = Connection::to_server(&mut *self.run, self.address, Instant::now() + patience);
->>>>>>> conformance: give comments subjects, units and standard terms
         if opened.is_ok() || self.run.exit(Instant::now()).is_some() {
             return opened.map(|connection| (connection, true));
         }
