@@ -25,7 +25,7 @@ pub trait Client {
     /// The next message for the server: exactly one, in wire format.
     fn take_outgoing(&mut self) -> Option<Bytes>;
 
-    /// When [`Client::elapsed`] is due; the call moves or removes this deadline. The default is none.
+    /// When to call [`Client::elapsed`], which moves or removes this deadline. The default is none.
     fn deadline(&self, now: Time) -> Option<Time> {
         let _ = now;
         None

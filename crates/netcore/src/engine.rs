@@ -15,16 +15,16 @@ pub trait Protocol {
     type Decoder: Default + Clone + PartialEq + Debug;
     /// The longest message from a peer, in bytes: the bound for buffered bytes of an unfinished message.
     const MAX_MESSAGE: usize;
-    /// The error for bytes behind a message, in a protocol where a peer must wait for an answer first.
+    /// The error for bytes that follow a message, if a peer must wait for the reply first; `None` if it need not.
     const AHEAD: Option<DecodeError> = None;
 
-    /// The length of the message at the front of a stream, from 1 to that of `bytes`; `None` if more bytes are needed.
+    /// The length of the message at the front of a stream, from 1 to `bytes.len()`; `None` if more bytes are needed.
     fn length(decoder: &Self::Decoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError>;
 
-    /// Decodes exactly one message, which depends on these bytes and the earlier messages only.
+    /// Decodes exactly one message. The result depends only on these bytes and the earlier messages.
     ///
     /// # Errors
-    /// [`DecodeError`] for missing and trailing bytes too. The decoder is then unchanged.
+    /// Missing and trailing bytes are errors too. After an error the decoder is unchanged.
     fn decode(decoder: &mut Self::Decoder, message: &[u8], framing: Framing) -> Result<Self::Request, DecodeError>;
 
     /// Takes one message off the front of `buffer`, for callers without a room; `None` if more bytes are needed. A
@@ -36,7 +36,8 @@ pub trait Protocol {
         Ok(Some(request))
     }
 
-    /// What a datagram from an unknown address may cause. On other links a peer is connected before its first message.
+    /// The permitted effect of a datagram from an unknown address. On other links a peer is connected before its first
+    /// message.
     fn admits(message: Result<&Self::Request, DecodeError>) -> Admission {
         let _ = message;
         Admission::Ignored

@@ -68,7 +68,7 @@ pub enum GameEvent {
     Notice {
         /// Its importance.
         severity: Severity,
-        /// The only peer that it is about, if there is one.
+        /// The peer concerned, if the line is about a single peer.
         peer: Option<PeerId>,
         /// The line, without the peer's address.
         text: String,

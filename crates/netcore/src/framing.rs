@@ -6,7 +6,7 @@
 //! | [`LineDecoder`] | the frame's bytes, then `0a` | mastermind |
 //! | [`LengthDecoder`] | u32 big-endian length of what follows, then the frame's bytes | blackjack, binary |
 //!
-//! All decoders reject a frame above their bound before it is buffered.
+//! All decoders reject a frame above their bound without waiting for its end.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};

@@ -30,9 +30,9 @@ pub struct HistoryWriter {
     finished: Arc<Vec<Segment>>,
     finished_bytes: usize,
     growing: BytesMut,
-    // In the growing segment.
+    // The ends of the frames in `growing`, as offsets.
     ends: Vec<u32>,
-    // From the last snapshot; valid if the lengths are equal.
+    // The growing segment at the last snapshot; valid while the lengths are equal.
     copied: Segment,
     scratch: BytesMut,
 }
@@ -170,7 +170,7 @@ impl History {
     }
 }
 
-/// The list of its frames; the segments are rebuilt when it is read.
+/// Serialized as the list of its frames. Deserialization rebuilds the segments.
 impl Serialize for History {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let count = self.finished.iter().chain([&self.last]).map(|segment| segment.ends.len()).sum();
@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for Frames {
         f.write_str("a list of frames")
     }
 
-    // One frame at a time, so that memory grows only with bytes that are present.
+    // Reads one frame at a time, so that memory grows only with bytes that are present.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<History, A::Error> {
         let mut writer = HistoryWriter::new();
         while let Some(frame) = list.next_element::<Bytes>()? {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_history_with_a_snapshot_after_each_frame_is_few_segments() {
+    fn history_with_a_snapshot_after_each_frame_has_few_segments() {
         let mut writer = HistoryWriter::new();
         let mut history = History::default();
         for _ in 0..65_536 {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn snapshots_and_continued_histories_share_what_is_stored() {
+    fn snapshots_and_continued_histories_share_finished_segments() {
         let mut writer = HistoryWriter::new();
         for _ in 0..2_000 {
             writer.append(|out| out.extend_from_slice(&[7; 25]));

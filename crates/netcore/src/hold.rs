@@ -13,14 +13,15 @@ pub trait Hold {
     /// The last reached position.
     fn reached(&self) -> u64;
 
-    /// Ready once a position above `reached` is reached, or no further position ever will be.
+    /// Ready once a position above `reached` is reached, or can no longer be reached.
     fn poll_reached(&mut self, reached: u64, context: &mut Context<'_>) -> Poll<()>;
 
     /// Starts the writes that outputs depend on. The host calls it before it waits, so all inputs between two waits are
     /// one batch.
     fn flush(&mut self) {}
 
-    /// Called when the oldest output has waited for a long time, and again when an output is sent.
+    /// Called with `true` when the oldest output has waited for a long time, and with `false` when an output is sent
+    /// again.
     fn set_stalled(&mut self, _is_stalled: bool) {}
 
     /// Whether the backlog is so large that the room must not be given more inputs.
@@ -28,7 +29,8 @@ pub trait Hold {
         false
     }
 
-    /// Why no further position will ever be reached, after which the host must not send outputs; `None` if one may be.
+    /// The reason why no further position can be reached, after which the host must not send more outputs; `None`
+    /// otherwise.
     fn lost(&self) -> Option<String> {
         None
     }

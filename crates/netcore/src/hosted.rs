@@ -1,4 +1,4 @@
-//! A room made of an engine.
+//! Adapts an engine to the interface of a room.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 use serde::{Deserialize, Serialize};
@@ -22,10 +22,9 @@ pub type DecoderOf<E> = <<E as Engine>::Protocol as Protocol>::Decoder;
 struct PeerDecoder<D> {
     link: Link,
     decoder: D,
-    // After a malformed message on a stream.
+    // Set after a malformed message on a stream.
     ignoring: bool,
-    // Whether bytes followed its last message. The consequence is an input of its own, so this is not part of the
-    // state.
+    // Whether bytes followed the last message. They cause a separate input, so this is not part of the state.
     #[serde(skip)]
     ahead: bool,
 }

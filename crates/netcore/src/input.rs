@@ -36,7 +36,8 @@ pub enum Input<'a, M> {
         /// The error.
         why: DecodeError,
     },
-    /// The peer lost its state (it reconnected, or the server was resumed): send it everything that it may know.
+    /// The peer may have lost its state, because it reconnected or the server was resumed. It must be sent the full
+    /// state that it may see.
     Refresh {
         /// The peer.
         peer: PeerId,

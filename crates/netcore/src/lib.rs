@@ -8,7 +8,7 @@
 //! - [`Client`]: a game client as a state machine.
 //! - [`wire`]: a bounded reader and writer for big-endian binary messages.
 //! - [`framing`]: incremental decoders that split a byte stream into frames.
-//! - [`MessageStream`]: the receiving end of a stream of messages, which knows where a malformed one begins.
+//! - [`MessageStream`]: the receiving end of a stream of messages; it tracks the number and the offset of the next one.
 //! - [`HistoryWriter`] and [`History`]: a history that is stored once and sent to every peer that joins late.
 //! - [`Shares`], [`RateTable`] and [`HostQueue`]: quotas of hosts ([`HostId`]) and their networks for amounts, rates
 //!   and waiting requests. [`TokenBucket`] is a rate limiter.

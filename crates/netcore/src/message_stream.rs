@@ -20,7 +20,7 @@ pub trait MessageDecoder {
 pub struct MessageStream<D> {
     decoder: D,
     buffer: BytesMut,
-    // Complete messages, and their bytes.
+    // The number of complete messages, and the offset of the next one.
     messages: u64,
     start: u64,
     // Bytes taken off the buffer, including those of the incomplete message.

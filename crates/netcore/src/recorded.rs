@@ -18,15 +18,15 @@ pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOw
     /// The game's name in lower case, as in `nuggets`.
     const GAME: &'static str;
 
-    /// The version of the rules. Raise it with every change of the outputs or the state for the same setup and inputs,
-    /// or of their encoding. A match can be resumed only under the version that recorded it.
+    /// The version of the rules. Raise it whenever the same setup and inputs lead to other outputs or another state, or
+    /// the encoding changes. A match can be resumed only under the version that recorded it.
     const RULES: u32;
 
     /// The oldest version whose recordings can be replayed with the same outputs. The digests of its states may differ.
     const OLDEST_RULES: u32 = Self::RULES;
 
-    /// The encoding of the fields that were added at the end of a setup, with the values that recordings without them
-    /// have.
+    /// The encoded defaults of the fields that later versions added at the end of the setup, for recordings without
+    /// these fields.
     const SETUP_DEFAULTS: &'static [u8] = &[];
 
     /// What an engine is made from, including seed and map.
@@ -47,7 +47,7 @@ pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOw
     /// Restores the engine that had this state, which is not validated.
     ///
     /// # Errors
-    /// [`StateError`] when the setup is not valid, or the state has no form that belongs to it.
+    /// [`StateError`] when the setup is not valid, or the state does not fit the setup.
     fn restore(setup: Self::Setup, state: Self::State) -> Result<Self, StateError>;
 }
 

@@ -22,7 +22,7 @@ pub enum Split {
 pub enum Progress {
     /// The input was processed. The bytes behind it may contain more messages.
     Decoded,
-    /// The start of a message, left in place.
+    /// The bytes are the start of a message and remain in the buffer.
     Incomplete,
     /// Not a message: all bytes were discarded. A stream accepts no further input from this peer.
     Malformed(DecodeError),
@@ -33,8 +33,8 @@ pub enum Progress {
 /// An [`Engine`](crate::Engine) at the level of bytes: as deterministic, and object safe, so that one shell can host
 /// different games.
 pub trait Room {
-    /// Finds the end of the message at the front of `bytes`: on a stream all input from this peer that was not taken
-    /// yet, otherwise one whole message.
+    /// Finds the end of the message at the front of `bytes`. On a stream, `bytes` is all input from this peer that was
+    /// not taken yet; on other links it is one whole message.
     ///
     /// This does not change the state, so a recording does not contain it. The caller passes the result to
     /// [`Room::input`]: exactly the bytes of the message, or an [`Input::Malformed`]. [`Room::receive`] does both.
@@ -65,7 +65,7 @@ pub trait Room {
         progress
     }
 
-    /// What a datagram from an unknown address may cause. Does not change the state.
+    /// The permitted effect of a datagram from an unknown address. Does not change the state.
     fn admits(&self, datagram: &[u8]) -> Admission;
 
     /// When [`Input::Elapsed`] is due; see [`Engine::deadline`](crate::Engine::deadline).

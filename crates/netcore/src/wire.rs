@@ -5,7 +5,7 @@
 //! | `u8`, `u16`, `u32` | 1, 2, 4 bytes, big-endian |
 //! | [`ShortText`] | u8 length in bytes, then that many bytes of UTF-8 |
 //! | `Vec<T>` | u32 count, then the items |
-//! | `(A, B)` | one, then the other |
+//! | `(A, B)` | `A`, then `B` |
 //! | `BTreeMap<K, V>` | u32 count, then key, value, key, value …; written with ascending keys, read in any order |
 //!
 //! A count from a peer never determines the size of an allocation: memory grows only with the bytes that have arrived,
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         if count > max { Err(DecodeError::TooMany { at, count, max }) } else { Ok(count) }
     }
 
-    /// Takes one value; `None`, and no bytes, if it is truncated.
+    /// Takes one value. If it is truncated, returns `None` and takes no bytes.
     ///
     /// # Errors
     /// Any [`DecodeError`] except [`DecodeError::Incomplete`].
@@ -309,7 +309,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn decoding_any_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             let _ = read_datagram::<Sample>(&bytes, 9);
             let _ = read_datagram::<BTreeMap<u16, ShortText>>(&bytes, 9);
         }

@@ -108,7 +108,7 @@ fn a_stream_yields_one_message_per_call_and_keeps_an_unfinished_one() {
 }
 
 #[test]
-fn bytes_behind_a_message_are_refused_by_an_input_of_their_own() {
+fn bytes_behind_a_message_are_rejected_by_a_separate_input() {
     let (mut room, mut out) = room(Link::Stream);
     let mut bytes = BytesMut::from(&b"one\0two\0"[..]);
     assert_eq!(room.split(ANN, &bytes), Split::Message(4));
@@ -121,7 +121,7 @@ fn bytes_behind_a_message_are_refused_by_an_input_of_their_own() {
 }
 
 #[test]
-fn nothing_is_read_after_a_malformed_message_on_a_stream() {
+fn malformed_message_ends_the_input_of_a_stream() {
     let (mut room, _) = room(Link::Stream);
     let mut bytes = BytesMut::from(&b"on!\0two\0"[..]);
     assert!(matches!(put(&mut room, &mut bytes), Progress::Malformed(DecodeError::Invalid { at: 2, .. })));
@@ -131,7 +131,7 @@ fn nothing_is_read_after_a_malformed_message_on_a_stream() {
 }
 
 #[test]
-fn whole_messages_are_exact_and_a_malformed_one_does_not_end_the_connection() {
+fn malformed_whole_message_does_not_end_the_connection() {
     for link in [Link::Datagram, Link::Message] {
         let (mut room, _) = room(link);
         let two = DecodeError::invalid("no shouting", 3);
@@ -153,7 +153,7 @@ fn an_unfinished_message_above_the_bound_is_rejected() {
 }
 
 #[test]
-fn closed_and_disconnected_peers_are_ignored_and_so_are_all_after_the_end() {
+fn input_of_closed_peers_and_after_the_end_is_ignored() {
     let (mut room, mut out) = room(Link::Stream);
     assert_eq!(put(&mut room, &mut BytesMut::from(&b"bye\0"[..])), Progress::Decoded);
     assert_eq!(put(&mut room, &mut BytesMut::from(&b"one\0"[..])), Progress::Ignored);

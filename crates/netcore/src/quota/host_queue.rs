@@ -35,11 +35,11 @@ struct HostRequests<T> {
 #[derive(Debug, Clone)]
 pub struct HostQueue<T, const ROUND: usize> {
     lines: BTreeMap<HostId, HostRequests<T>>,
-    // By whether the round has served them, and their position.
+    // Sorted by whether the round has served the host, then by its position.
     turns: BTreeSet<(bool, u64, HostId)>,
-    // Waiting or not.
+    // The hosts that the round has served, whether or not they have more requests.
     served: BTreeSet<HostId>,
-    // Given to a request or a host.
+    // The last number that a request or a host received.
     last: u64,
     len: usize,
 }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn new_host_is_served_before_the_round_that_full_memory_starts() {
+    fn new_host_is_served_first_when_full_memory_starts_a_round() {
         let mut queue = HostQueue::<u64, 1>::default();
         (10..13).for_each(|item| queue.push(host(1), item));
         assert_eq!(queue.pop(), Some((host(1), 10)));

@@ -9,7 +9,7 @@ use super::Network;
 use crate::{HostId, Time};
 
 const NANOS: i64 = 1_000_000_000;
-/// A sweep visits all buckets, so a flood of new keys must not trigger it each time.
+/// Minimum time between sweeps. A sweep visits all buckets, so a flood of new keys must not trigger it each time.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How fast a [`TokenBucket`] fills and how much it holds.

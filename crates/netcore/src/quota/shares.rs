@@ -9,7 +9,7 @@ use crate::HostId;
 /// Why a host cannot take more of a limited amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
-    /// The whole amount, which this contains, is taken.
+    /// Less than the requested amount is free. Contains the whole amount.
     All(usize),
     /// The host or one of its networks has reached its present share. Contains the amount that it has taken.
     Share(usize),
@@ -45,7 +45,7 @@ impl fmt::Display for Full {
 #[derive(Debug, Clone)]
 pub struct Shares {
     most: usize,
-    // Of one host, even if more is free.
+    // The maximum of one host, even if more is free.
     cap: usize,
     // How many of `HostId::networks` are charged.
     levels: usize,
@@ -54,7 +54,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Shares of `most`.
+    /// The amount `most`, entirely free.
     pub const fn new(most: usize) -> Self {
         Self { most, cap: usize::MAX, levels: NETWORKS.len(), taken: 0, networks: BTreeMap::new() }
     }
@@ -140,7 +140,7 @@ impl Shares {
         }
     }
 
-    /// Gives back one of [`Shares::take_unshared`].
+    /// Gives back one that [`Shares::take_unshared`] took.
     pub const fn give_back_unshared(&mut self) {
         self.taken = self.taken.saturating_sub(1);
     }
@@ -235,7 +235,7 @@ mod tests {
     proptest! {
         /// The rule of blackjack, whose journals depend on it.
         #[test]
-        fn host_gets_one_while_more_are_free_than_it_has(
+        fn host_gets_a_place_while_more_are_free_than_it_has(
             most in 0..12_usize,
             restored in prop::collection::vec(0..6_usize, 0..14),
             steps in prop::collection::vec((any::<bool>(), 0..6_usize), 0..60),
