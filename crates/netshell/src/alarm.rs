@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_previous_setting_is_discarded() {
+    fn new_setting_replaces_the_previous_one() {
         run(async |clock, mut timer| {
             let start = clock.now();
             timer.set(Some(start)).unwrap();

@@ -6,9 +6,10 @@ use std::{
 use socket2::{Domain, Protocol, Socket, Type};
 use tracing::debug;
 
-/// The system may grant less. Enough for one move broadcast to all players: about thirty displays of the largest size.
+/// Requested size of a socket buffer in bytes; the system may grant less. Enough for one move broadcast to all players:
+/// about thirty displays of the largest size.
 const BUFFER: usize = 4 << 20;
-/// Enough if all players of a room join at the same time.
+/// Length of the queue of connections to accept: enough if all players of a room join at the same time.
 const WAITING: i32 = 1_024;
 /// Attempts when the port chosen by the system is in use on the next address.
 const ATTEMPTS: usize = 16;

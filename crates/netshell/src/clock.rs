@@ -70,7 +70,7 @@ impl Clock {
         self.first.plus(self.start.elapsed())
     }
 
-    /// The instant at which the clock shows `time`, at the earliest the start.
+    /// The instant at which the clock shows `time`; its start if `time` is earlier.
     pub fn instant(&self, time: Time) -> Instant {
         // Longer than any server runs; the system can still represent the instant.
         const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);

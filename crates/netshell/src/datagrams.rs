@@ -43,7 +43,7 @@ struct Known<R> {
     paused: Time,
 }
 
-/// Connections are numbered remote ends `R`, from the admission until the room closes them.
+/// Connections by remote end `R`, each from its admission until the room closes it.
 #[derive(Debug)]
 pub(crate) struct Datagrams<R> {
     // Never iterated, so its order has no effect.
@@ -54,7 +54,7 @@ pub(crate) struct Datagrams<R> {
     pub(crate) fair: FairQueue,
 }
 
-/// Source addresses that do not belong to exactly one socket are forged.
+/// Whether an address can belong to exactly one socket. Other source addresses are forged.
 pub(crate) fn is_answerable(address: SocketAddr) -> bool {
     let one = match address.ip().to_canonical() {
         IpAddr::V4(ip) => !(ip.is_multicast() || ip.is_broadcast() || ip.is_unspecified()),

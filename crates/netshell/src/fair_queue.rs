@@ -20,14 +20,14 @@ pub(crate) struct FairQueue {
     accounts: BTreeMap<ConnectionId, Account>,
     // Least work first.
     waiting: BTreeSet<(u64, ConnectionId)>,
-    // The least account for newly queued connections, so that idle ones do not accumulate credit.
+    // The lowest `caused` of a newly queued connection, so that idle ones do not accumulate credit.
     floor: u64,
 }
 
 #[derive(Debug)]
 struct Account {
     bucket: TokenBucket,
-    // In nanoseconds, relative to the floor.
+    // Nanoseconds of work, on the same scale as `floor`.
     caused: u64,
     waits: bool,
 }

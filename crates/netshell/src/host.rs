@@ -53,7 +53,7 @@ pub struct Host {
 struct Route {
     endpoint: usize,
     connection: ConnectionId,
-    // Outputs of an earlier generation precede the connection's first message and are not sent.
+    // Outputs of an earlier generation were made before the peer connected or reconnected, and are not sent to it.
     since: u64,
     link: Link,
     address: String,
@@ -119,8 +119,8 @@ impl Host {
         self
     }
 
-    /// Lets inputs gather after each deadline of the room, for at most `most` and a fifth of the time to the next
-    /// deadline, and then processes them together. This suits rooms that answer only at deadlines: all players of a
+    /// Delays inputs after each deadline of the room, and then processes them together. The delay is `most`, but at
+    /// most a fifth of the time to the next deadline. This suits rooms that answer only at deadlines: all players of a
     /// turn act shortly after it, and waking the room for each would take more time than the turn.
     #[must_use]
     pub const fn with_gathering(mut self, most: Duration) -> Self {
@@ -194,7 +194,7 @@ impl Host {
     }
 
     /// Passes the next event of a transport to the room and delivers the outputs. Returns `false` if there is nothing
-    /// to do. `clock` is read twice.
+    /// to do. `clock` is read again after the work, because its duration is charged to the connection.
     ///
     /// # Errors
     /// If a transport fails, or outputs that are held back will never be sent.
@@ -238,8 +238,8 @@ impl Host {
         self.input(now, Input::Stop(leave));
     }
 
-    /// Sends the peer at a connection everything that it may know. `endpoint` counts the calls of
-    /// [`Host::with_transport`]. Returns `false` if there is no such peer.
+    /// Makes the room send the peer at a connection the full state that it may see. `endpoint` is the index of the
+    /// transport, in the order of [`Host::with_transport`]. Returns `false` if there is no such peer.
     pub fn refresh(&mut self, now: Time, endpoint: usize, connection: ConnectionId) -> bool {
         let peer = self.endpoints.get(endpoint).and_then(|endpoint| endpoint.peers.get(&connection).copied());
         if let Some(peer) = peer {
@@ -341,7 +341,7 @@ impl Host {
         Ok(true)
     }
 
-    // For inputs that no peer caused and none is charged for.
+    // For inputs whose recorded bytes are charged to no peer.
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>) {
         self.room.input(now, input, &mut self.out);
         self.out.take_recorded();

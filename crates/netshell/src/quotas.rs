@@ -10,7 +10,7 @@ use netcore::{Admission, Full, HostId, Network, Rate, RateTable, Shares, Time, T
 
 /// The maximum number of connections, if the system permits that many; more are rejected.
 pub const MAX_CONNECTIONS: usize = 8_192;
-/// For listeners, timers, the runtime and files; at most half of all.
+/// File descriptors reserved for listeners, timers, the runtime and files; at most half of the limit.
 const RESERVED_FILES: usize = 32;
 /// Hosts and networks with a bucket of their own. Other hosts share one limit.
 pub(crate) const MAX_HOSTS: usize = 4_096;
@@ -26,7 +26,7 @@ pub const STRANGERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
 pub const RECORDED_RATE: Rate = Rate { per_second: 300_000, burst: 600_000 };
 /// Bytes per second of a peer that records little: five times those of a human player.
 const LIGHT: Rate = Rate { per_second: 2_000, burst: 4_000 };
-/// So that a busy peer is not checked for each of its messages.
+/// The shortest pause, so that a busy peer is not checked for each of its messages.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The limits on connections.
@@ -111,7 +111,7 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// Hosts without a bucket share [`STRANGERS_RATE`].
+/// Limits datagrams from unknown addresses. [`STRANGERS_RATE`] is the only limit for hosts without a bucket.
 #[derive(Debug)]
 pub(crate) struct AdmissionQuota {
     joins: RateTable<Network>,
@@ -191,8 +191,8 @@ impl RecordingQuota {
         self.ready_at(now, host).1 <= now
     }
 
-    // When a host may record more, and when its peers that record little may. Without a bucket the quota is full,
-    // unless the table is.
+    // When a host may record more, and when its peers that record little may. A host without a bucket has its full
+    // quota, or shares `others` if the table is full.
     fn ready_at(&mut self, now: Time, host: HostId) -> (Time, Time) {
         let (mut ready, mut light) = (now, now);
         let mut visit = |bucket: &mut TokenBucket| {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn full_table_joins_from_one_host_and_a_flood_does_not() {
+    fn full_table_of_one_host_is_admitted_and_a_flood_is_limited() {
         let mut quota = AdmissionQuota::new(Time::ZERO);
         let admitted = |quota: &mut AdmissionQuota, millis, count| {
             (0..count).filter(|port| joins(quota, millis, ([10, 0, 0, 1], 1_000 + port))).count()

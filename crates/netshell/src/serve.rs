@@ -12,9 +12,9 @@ use tracing::warn;
 
 use crate::{Host, TimeSource, Timer};
 
-/// The longest time between two polls for signals, deadlines and the runtime.
+/// The longest time between two polls for signals and the runtime.
 const SLICE: Duration = Duration::from_micros(500);
-/// Between two wake-ups of a room whose deadline is always in the past.
+/// Pieces of work between two wake-ups of a room whose deadline is always in the past.
 const PIECES: usize = 16;
 /// A deadline noticed this late by an idle loop means that the process or the machine was stopped. Messages that
 /// arrived meanwhile were sent in time, so they are processed first.
@@ -28,8 +28,8 @@ const FLUSH: Duration = Duration::from_secs(1);
 /// Drives `host` until its room has an outcome, and returns it. `shutdown` resolves when the room should shut down.
 /// Only `clock` and the transports of `host` may need a runtime.
 ///
-/// Signals and deadlines are checked after every half millisecond of work. If the process was stopped for a while,
-/// messages that arrived meanwhile are processed before the room receives the new time.
+/// Deadlines are checked after each piece of work, and signals after every half millisecond. If the process was stopped
+/// for a while, messages that arrived meanwhile are processed before the room receives the new time.
 ///
 /// # Errors
 /// If a transport or the timer fails.

@@ -18,7 +18,7 @@ fn any_of(signals: impl Iterator<Item = i32>) -> io::Result<impl Future<Output =
 
     use tokio::signal::unix::{SignalKind, signal};
 
-    // Not at the first poll: a signal in between would kill the process.
+    // Registered here and not at the first poll, because a signal in between would kill the process.
     let mut signals = signals.map(|number| signal(SignalKind::from_raw(number))).collect::<io::Result<Vec<_>>>()?;
     Ok(poll_fn(move |context| {
         if signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {

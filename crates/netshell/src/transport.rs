@@ -55,7 +55,8 @@ pub enum ConnectionEvent<'a> {
         /// The connection.
         id: ConnectionId,
     },
-    /// A connection ended. Only after [`Gone::Left`] it accepts deliveries, until it is closed.
+    /// A connection ended. After [`Gone::Left`] it still accepts deliveries until the room closes it; after any other
+    /// reason it accepts none.
     Closed {
         /// The connection.
         id: ConnectionId,
@@ -105,7 +106,7 @@ pub enum Answer {
     /// The room must not receive the bytes before this time. A stream keeps them and is not read until then; datagrams
     /// are dropped, which is logged.
     Paused(BytesTicket, Time),
-    /// The admission that the datagram may cause, or `None` if its host has used up a limit. The address may become a
+    /// The permitted effect of the datagram, or `None` if its host has used up a limit. The address may become a
     /// connection, which the next events report.
     Stranger(StrangerTicket, Option<Admission>),
 }
@@ -143,7 +144,7 @@ pub trait Transport {
     /// If the transport itself fails. The failure of one connection is not an error.
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>>;
 
-    /// Ends the piece of work of the last event with a ticket.
+    /// Answers the last event with a ticket, which ends that piece of work.
     fn answer(&mut self, now: Time, answer: Answer);
 
     /// Restores the connection to `address` from an earlier run, if addresses identify peers on this transport. No

@@ -43,7 +43,7 @@ pub struct Ports<S> {
     all: Vec<Port<S>>,
     datagrams: Datagrams<Remote>,
     turn: usize,
-    // Since the last turn of a queued datagram.
+    // Datagrams read since the last turn of a queued one.
     reads: usize,
     // When to poll the ports even if none is ready.
     wake: Option<Time>,

@@ -10,10 +10,10 @@ use tracing::{info, warn};
 
 /// Bytes of frames held back at a time. Above that the host accepts no input until some of them have been sent.
 pub const MAX_HELD: usize = 4 << 20;
-/// How long outputs may wait before the delay is logged. They still wait: a match resumed without their inputs would
-/// continue from a state before one that players have seen.
+/// How long outputs may wait before the host logs a warning. They are not sent even then: after a crash the match would
+/// resume from an older state than the one that players have seen.
 pub const SLOW_HOLD: Duration = Duration::from_secs(10);
-/// Interval of the checks of the waiting time.
+/// Interval between checks of the waiting time.
 const LOOK: Duration = Duration::from_secs(5);
 const ENTRY: usize = 64;
 
@@ -23,12 +23,12 @@ pub(super) enum Delivered {
     Output(Output),
 }
 
-/// Oldest first, each with its position and the generation of the host when it was made.
+/// Outputs that are held back, oldest first, each with its position and the generation of the host at that time.
 pub(super) struct HeldOutputs {
     hold: Box<dyn Hold + Send>,
     outputs: VecDeque<(u64, Delivered, u64)>,
     bytes: usize,
-    // Of the oldest output, measured up to `looked`.
+    // How long the oldest output has waited since the previous one was sent, measured up to `looked`.
     waited: Duration,
     looked: Time,
     // Stays set when the outputs are sent, so that the timer of the host is not set for each output.
@@ -46,7 +46,7 @@ impl HeldOutputs {
         self.outputs.is_empty()
     }
 
-    /// Above [`MAX_HELD`], or if the hold is full.
+    /// Whether the bytes exceed [`MAX_HELD`] or the hold is full.
     pub(super) fn is_full(&self) -> bool {
         self.bytes > MAX_HELD || self.hold.is_full()
     }

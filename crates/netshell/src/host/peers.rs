@@ -33,7 +33,7 @@ impl Host {
         self.input_of(now, peer, Input::Disconnected { peer, why });
         // After shutting down its sending half, a peer can receive until the room closes it.
         if why != Gone::Left {
-            // Through the outbox, after outputs that are held back.
+            // Closed through the outbox, so after outputs that are held back.
             self.out.close(peer);
             self.deliver(now);
         }
@@ -49,7 +49,7 @@ impl Host {
         let meant: Vec<(PeerId, Framing)> = meant.map(|(&peer, route)| (peer, route.link.framing())).collect();
         for (peer, framing) in meant {
             if let Some(farewell) = self.warden.as_ref().and_then(|warden| warden.farewell(why, framing)) {
-                // Through the outbox too.
+                // Sent through the outbox for the same reason as the close.
                 self.out.send(peer, farewell);
             }
             self.disconnect(now, peer, Gone::Broken);

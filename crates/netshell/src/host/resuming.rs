@@ -7,8 +7,8 @@ use super::{Account, Host, Route};
 use crate::{ConnectionId, Delivery, address::canonical};
 
 impl Host {
-    /// Resumes a room whose server was killed, with the `peers` at that moment. Peers that a transport can adopt, over
-    /// datagrams, receive everything that they may know; the others are disconnected.
+    /// Resumes a room whose server was killed while `peers` were connected. Peers over datagrams that a transport can
+    /// adopt are sent the full state that they may see; all others are disconnected.
     pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
         let now = self.at(now);
         let mut inputs = vec![];
@@ -26,7 +26,7 @@ impl Host {
                 None => inputs.push(Input::Disconnected { peer, why: Gone::Interrupted }),
             }
         }
-        // Only after all peers are known, because the outputs for one peer may be sent to another.
+        // Only after all peers are registered, because the input of one peer may cause outputs to another.
         for input in inputs {
             let gone = if let Input::Disconnected { peer, .. } = input { Some(peer) } else { None };
             self.input(now, input);

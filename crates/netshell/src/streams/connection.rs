@@ -1,4 +1,4 @@
-//! A connection. The time is an argument and the stream a trait.
+//! A connection over any [`ByteStream`], without a clock.
 
 #[cfg(test)]
 mod tests;
@@ -18,11 +18,11 @@ use crate::ConnectionPermit;
 pub(super) const CHUNK: usize = 4 << 10;
 /// How long a closed connection may take to read the remaining output and to close its end.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
-/// How long a text may lack its terminator before that is logged.
+/// How long a text may lack its terminator before the transport logs it.
 const UNENDED: Duration = Duration::from_secs(2);
-/// Logged bytes of such a text.
+/// The maximum number of bytes of such a text in the log.
 const LOGGED: usize = 80;
-/// Unread chunks that are discarded at shutdown.
+/// The maximum number of unread chunks that are discarded at shutdown.
 const LAST_CHUNKS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) struct Connection<S> {
     // An unfinished message, or messages that wait for the next turn. An empty buffer uses no memory.
     unread: BytesMut,
     held: bool,
-    // Logged once per connection.
+    // When the last part of an unfinished message arrived, until it is logged, which happens once per connection.
     unfinished: Option<Time>,
     is_logged: bool,
     queue: Queue,
@@ -104,7 +104,7 @@ impl<S: ByteStream> Connection<S> {
         self.state == State::Open
     }
 
-    /// Not if the peer has left or the room has closed it.
+    /// Whether the peer has neither left nor been closed by the room.
     pub(super) const fn is_known(&self) -> bool {
         matches!(self.state, State::Open | State::Ignoring { left: false })
     }
@@ -153,7 +153,8 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    /// Returns whether the next message is processed immediately: unless the turn is over.
+    /// Returns whether the caller processes another message immediately: if one may be buffered and the turn is not
+    /// over.
     pub(super) fn processed(&mut self, progress: &Progress, buffer: &mut BytesMut, had_its_turn: bool) -> bool {
         match progress {
             Progress::Decoded if !buffer.is_empty() && self.is_open() => {
@@ -171,13 +172,13 @@ impl<S: ByteStream> Connection<S> {
         false
     }
 
-    /// Returns whether to check the time.
+    /// Returns whether a later tick must check the message.
     pub(super) fn left_unfinished(&mut self, now: Time, is_unfinished: bool) -> bool {
         self.unfinished = (is_unfinished && self.is_open() && !self.is_logged).then_some(now);
         self.unfinished.is_some()
     }
 
-    /// An overdue text without a terminator, once.
+    /// The start of a text whose terminator is overdue; at most once per connection.
     pub(super) fn unended(&mut self, now: Time) -> Option<String> {
         self.unfinished.take_if(|since| now.since(*since) >= UNENDED)?;
         self.is_logged = true;
@@ -214,7 +215,8 @@ impl<S: ByteStream> Connection<S> {
         self.check(now, shared)
     }
 
-    /// Written in this connection's turn, so that many simultaneous joins do not delay other connections.
+    /// Queues a history. It is written in this connection's turn, so that many simultaneous joins do not delay other
+    /// connections.
     pub(super) fn replay(&mut self, now: Time, shared: &Broadcasts, history: &History) {
         if !matches!(self.state, State::Closing { .. } | State::Finished) {
             self.queue.replay(shared, now, history);
@@ -230,7 +232,7 @@ impl<S: ByteStream> Connection<S> {
     }
 
     /// Resets the connection if its queue is not empty. The system frees its send buffer immediately instead of after
-    /// minutes, and the peer cannot mistake a part for the whole.
+    /// minutes, and the peer cannot mistake partial output for all of it.
     pub(super) fn abort(&mut self, shared: &Broadcasts) {
         if !self.queue.is_empty(shared) {
             self.stream.abort();
@@ -261,8 +263,8 @@ impl<S: ByteStream> Connection<S> {
         self.check(now, shared)
     }
 
-    /// `stopped`, for which the process was stopped, extends the limits. Returns an error if the connection must be
-    /// dropped, otherwise whether to check again later.
+    /// Checks the time limits, extended by the time for which the process was `stopped`. Returns an error if the
+    /// connection must be dropped, otherwise whether to check again later.
     pub(super) fn elapsed(&mut self, now: Time, shared: &Broadcasts, stopped: Duration) -> Result<bool, Gone> {
         self.queue.forgive(stopped);
         self.check(now, shared)?;
@@ -327,7 +329,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    // In no more memory than needed.
+    // Copies the bytes, so that they occupy no more memory than needed.
     fn keep(&mut self, buffer: &mut BytesMut, held: bool) {
         if !buffer.is_empty() {
             self.unread = BytesMut::from(&buffer[..]);

@@ -4,7 +4,7 @@ use netcore::Time;
 
 use super::{ready::Source, stream::Listen};
 
-/// When the system cannot accept another connection.
+/// The back-off when the system cannot accept another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl<L: Listen> Listener<L> {
         Self { socket, source, paused: None }
     }
 
-    /// If there may be more connections, the source wakes again.
+    /// Accepts one connection. If there may be more, wakes the source again.
     pub(super) fn accept(&mut self, now: Time) -> Accepted<L::Stream> {
         if self.paused.is_some_and(|until| now < until) {
             return Accepted::Nothing;
@@ -51,7 +51,8 @@ impl<L: Listen> Listener<L> {
         }
     }
 
-    /// Wakes the source during a back-off, so that its end is noticed. Returns whether there is one.
+    /// Wakes the source during a back-off, so that [`Listener::accept`] detects its end. Returns whether a back-off is
+    /// in progress.
     pub(super) fn elapsed(&self) -> bool {
         if self.paused.is_some() {
             self.source.wake();

@@ -1,7 +1,8 @@
 //! Output queues of connections.
 //!
 //! Broadcast messages are stored once, in [`Broadcasts`], until every connection has written them. The [`Queue`] of a
-//! connection has its position in there, and messages to it alone, each with its position among the broadcast messages.
+//! connection has a position in this list. It also contains the messages to this connection alone, each with its
+//! position among the broadcast messages.
 
 #[cfg(test)]
 mod tests;
@@ -51,7 +52,7 @@ pub(crate) struct Broadcasts {
 }
 
 impl Broadcasts {
-    /// Also the position of a connection that has written everything.
+    /// The position after the last message: that of a connection that has written everything.
     pub(crate) fn end(&self) -> u64 {
         self.first + self.frames.len() as u64
     }
@@ -88,7 +89,7 @@ impl Broadcasts {
     }
 }
 
-// Sent before the broadcast message at `place`.
+// A message to one connection, sent before the broadcast message at `place`.
 #[derive(Debug, Clone)]
 struct DirectMessage {
     place: u64,
@@ -98,7 +99,7 @@ struct DirectMessage {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
-    // The next broadcast message, and its written bytes.
+    // The next broadcast message, and the number of its bytes that are written.
     pub(crate) place: u64,
     taken: usize,
     // Once closed: the first broadcast message that is not sent.
@@ -110,7 +111,7 @@ pub(crate) struct Queue {
     history: usize,
     // Above `MAX_LAG` only while it catches up.
     allowance: u64,
-    // Total bytes written, and that total and the time at the last progress.
+    // Total bytes written; then the total and the time at the last progress.
     taken_bytes: u64,
     progress: (u64, Time),
 }
@@ -147,7 +148,8 @@ impl Queue {
         shared.at(place).filter(|_| self.end.is_none_or(|end| place < end))
     }
 
-    /// During a history and until it has caught up; [`Queue::lags`] then depends on the time.
+    /// Whether a history is being sent, or the connection has not caught up after one. [`Queue::lags`] then depends on
+    /// the time.
     pub(crate) const fn catches_up(&self) -> bool {
         self.allowance > MAX_LAG as u64
     }

@@ -1,4 +1,4 @@
-//! Ready connections, so that idle ones have no cost.
+//! A list of ready connections, so that idle ones cost nothing.
 
 use std::{
     collections::VecDeque,
@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// Each source once, in the order of waking.
+/// The woken sources, each once, in the order of waking.
 #[derive(Debug)]
 pub(crate) struct ReadyList<K>(Arc<Mutex<Woken<K>>>);
 
@@ -54,7 +54,7 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
         Self(Arc::new(Mutex::new(Woken { sources: VecDeque::new(), task: None })))
     }
 
-    /// On the list from the start, so that the source is polled once.
+    /// Creates a source that is on the list, so that it is polled once.
     pub(crate) fn source(&self, key: K) -> Source {
         let inner = Inner { key, queued: AtomicBool::new(false), list: Arc::clone(&self.0) };
         let source = Source(Arc::new(inner).into());
@@ -62,13 +62,13 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
         source
     }
 
-    /// Until the next [`ReadyList::poll`] no task is woken, because the calling task is awake.
+    /// Removes the next source. Until the next [`ReadyList::poll`] no task is woken, because the calling task is awake.
     pub(crate) fn next(&self) -> Option<K> {
         let mut woken = lock(&self.0);
         woken.task = None;
         let inner = woken.sources.pop_front()?;
         drop(woken);
-        // Before the source is polled, so that events during the poll wake it again.
+        // Cleared before the source is polled, so that events during the poll wake it again.
         inner.queued.store(false, Ordering::Release);
         Some(inner.key)
     }

@@ -16,8 +16,9 @@ use tokio::{
 
 use crate::tune_accepted;
 
-/// Linux doubles it. Its content cannot be measured: with megabytes, a slow reader would look stalled for minutes, and
-/// five hundred peers that never read would occupy gigabytes.
+/// The size of the system's send buffer in bytes, which Linux doubles. The transport cannot measure its content: with
+/// megabytes, a slow reader would look stalled for minutes, and five hundred peers that never read would occupy
+/// gigabytes.
 pub(crate) const SEND_BUFFER: usize = 128 << 10;
 
 /// One end of an ordered stream of bytes. No method blocks.
@@ -31,7 +32,7 @@ pub trait ByteStream {
     /// Writes the bytes that are accepted without blocking.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if there are none.
+    /// [`io::ErrorKind::WouldBlock`] if no bytes are accepted.
     fn try_write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
     /// Ready when there may be something to read.

@@ -1,4 +1,4 @@
-//! Scheduling, and the bound on all queues in total.
+//! Tests of scheduling and of the bound on all queues together.
 
 use std::{
     io::IoSlice,
@@ -73,7 +73,7 @@ impl Listen for FakeListener {
     }
 }
 
-/// All pending work is done.
+/// Opens a connection for each peer, and does all pending work.
 fn streams(mut peers: Vec<Fake>) -> (Streams<FakeListener>, Vec<ConnectionId>) {
     peers.reverse();
     let mut streams = Streams::over(vec![FakeListener(peers)], FAST, crate::Limits { connections: usize::MAX });

@@ -65,7 +65,7 @@ impl Lane {
 // The lowest value is next.
 type Turn = (Share, u64);
 
-/// The order is kept per address, not between addresses.
+/// Datagrams to one address stay in order; the addresses take turns.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     lanes: BTreeMap<SocketAddr, Lane>,
@@ -133,12 +133,12 @@ impl Backlog {
             }
             self.done(now, to, sent);
             self.forget_oldest(to);
-            // To the end, so that each address has its turn.
+            // Moves the address to the end, so that each has its turn.
             self.take_turn(to, share);
         }
     }
 
-    /// Returns whether a datagram made its address active.
+    /// Records that a datagram arrived from an address. Returns whether the address becomes active.
     pub(crate) fn heard(&mut self, now: Time, from: SocketAddr) -> bool {
         let Some(lane) = self.lanes.get_mut(&from) else { return false };
         lane.heard = now;

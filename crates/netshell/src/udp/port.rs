@@ -52,7 +52,7 @@ impl<S: DatagramSocket> Port<S> {
         Ok(Some(from))
     }
 
-    /// `None` if this port cannot reach `address`.
+    /// The form of `address` for this socket; `None` if the socket cannot reach it.
     pub(super) fn spell(&self, address: SocketAddr) -> Option<SocketAddr> {
         let own = self.socket.local_ip()?;
         let ip = address.ip().to_canonical();

@@ -16,7 +16,7 @@ pub trait DatagramSocket {
     /// Ready when there may be a datagram to receive.
     fn poll_readable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Ready when there may be space to send: for a waiting task when half of the send buffer is free.
+    /// Ready when there may be space to send. A waiting task is woken only when half of the send buffer is free.
     fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 
     /// Appends a datagram to `buffer`, which has space for the largest, and returns its sender.

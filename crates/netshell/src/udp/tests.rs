@@ -53,8 +53,9 @@ fn address(host: u8) -> SocketAddr {
 const HEAVY: Duration = Duration::from_millis(30);
 const NOW: Time = Time::from_millis(1);
 
-/// A flood of Eve on one socket, and a key of Bob on another. Both may have caused work; without an amount, Eve has no
-/// connection. Returns how many datagrams were read or processed before the key.
+/// Floods one socket with datagrams of Eve, and sends a key of Bob to the other. `eve` and `bob` are the work that they
+/// have caused before; if `eve` is `None`, Eve has no connection. Returns how many datagrams were read or processed
+/// before the key.
 fn work_until_key(flooded: usize, eve: Option<Duration>, bob: Duration) -> Option<usize> {
     let sockets = [Scripted::default(), Scripted::default()];
     let mut ports = Ports::over(sockets.to_vec());

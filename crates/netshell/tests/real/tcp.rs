@@ -64,7 +64,7 @@ impl Peer {
 }
 
 #[test]
-fn leaving_and_breaking_are_distinguished() {
+fn half_close_and_reset_are_reported_differently() {
     let server = Running::tcp();
     let (ann, bob) = (server.peer(), server.peer());
     ann.stream.shutdown(Shutdown::Write).unwrap();
@@ -87,7 +87,7 @@ fn peer_that_does_not_read_is_dropped() {
     let gone = loop {
         ann.send(&["big"]);
         sent += 1;
-        // Although Bob reads none.
+        // Ann receives each message although Bob reads none.
         let mut frame = vec![0; 1 << 20];
         ann.stream.read_exact(&mut frame).unwrap();
         let event = server.await_event("");
@@ -142,7 +142,7 @@ fn messages_that_arrived_during_a_stall_are_processed_before_deadlines() {
         server.await_event(": stall");
         let late = format!("in time {round}");
         bob.send(&[&late]);
-        // Until 20 ms after the tick plus a stall have passed.
+        // Longer than the deadline of 20 ms plus the time after which the server detects a stall.
         let stalled = Instant::now();
         while stalled.elapsed() < Duration::from_millis(200) {
             thread::yield_now();

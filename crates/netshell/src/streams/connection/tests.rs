@@ -29,7 +29,7 @@ fn at(millis: u64) -> Time {
 
 const FAST: Rate = Rate { per_second: 1 << 30, burst: 1 << 30 };
 
-// At most a thousand times each millisecond.
+// Serves the connection up to a thousand times each millisecond. Returns the number of bytes read.
 fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     for now in (0..millis).map(at) {
@@ -45,7 +45,7 @@ fn read_for(connection: &mut Connection<Fake>, millis: u64) -> usize {
 }
 
 #[test]
-fn at_most_the_rate_and_a_chunk_are_read() {
+fn connection_reads_at_most_its_rate_plus_one_chunk() {
     for (per_second, burst) in [(10_000, 20_000), (1 << 20, 8 << 10), (0, 8 << 10)] {
         let read = read_for(&mut connection(sender(), Rate { per_second, burst }), 3_000);
         let most = burst as usize + 3 * per_second as usize + CHUNK;
@@ -72,7 +72,7 @@ fn after_its_turn_a_connection_continues_where_it_stopped() {
 }
 
 #[test]
-fn text_without_its_end_is_named_once_after_two_seconds() {
+fn unterminated_text_is_reported_once_after_two_seconds() {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::from(&b"JOIN Ann"[..]));
     let mut connection = connection(Fake::default(), FAST);
     assert!(!connection.processed(&Progress::Incomplete, &mut buffer, false));
@@ -106,7 +106,7 @@ fn a_closed_connection_is_sent_its_queue_and_lingers_for_a_bounded_time() {
 }
 
 #[test]
-fn a_half_closed_connection_is_still_sent_to_until_it_is_closed() {
+fn half_closed_connection_receives_messages_until_it_is_closed() {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     let mut connection = connection(Fake { has_left: true, takes: true, ..Fake::default() }, FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Left);
@@ -118,7 +118,7 @@ fn a_half_closed_connection_is_still_sent_to_until_it_is_closed() {
 }
 
 #[test]
-fn nothing_is_read_after_a_malformed_message() {
+fn stream_is_not_read_after_a_malformed_message() {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     let mut connection = connection(sender(), FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);

@@ -3,7 +3,7 @@ use crate::streams::stream::SEND_BUFFER;
 use netcore::HistoryWriter;
 use proptest::prelude::*;
 
-/// Accepts the scripted number of bytes at each call; 0 would block.
+/// Accepts the scripted number of bytes at each call; 0 means `WouldBlock`.
 fn taker<'a>(
     script: &'a mut dyn Iterator<Item = usize>,
     taken: &'a mut Vec<u8>,
@@ -36,7 +36,7 @@ fn at(millis: u64) -> Time {
 
 proptest! {
     #[test]
-    fn everything_goes_out_in_order_whatever_the_pieces(
+    fn queues_write_all_bytes_in_order_for_any_write_sizes(
         parts in prop::collection::vec((0..3u8, 0..40_000usize), 0..12),
         rooms in prop::collection::vec(0..30_000usize, 0..60),
         slow in prop::collection::vec(0..9_000usize, 0..20),
@@ -139,7 +139,7 @@ fn a_connection_that_catches_up_has_higher_limits() {
 }
 
 #[test]
-fn a_slow_reader_is_kept_although_the_system_accepts_its_history_in_lumps() {
+fn slow_reader_is_not_dropped_while_the_system_accepts_bytes_in_lumps() {
     // A third of the doubled buffer plus the largest TCP segment, read at 8 KiB per second.
     let lump = 2 * SEND_BUFFER / 3 + (64 << 10);
     let pause = 1_000 * u64::try_from(lump).unwrap() / 8_192;

@@ -12,7 +12,7 @@ fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// `room` is the size of the send buffer in datagrams; it is emptied on demand.
+/// A send buffer for `room` datagrams, which [`FakeSystem::drain`] empties.
 struct FakeSystem {
     backlog: Backlog,
     room: usize,
@@ -81,7 +81,7 @@ fn a_datagram_that_the_system_accepts_is_not_queued() {
 }
 
 #[test]
-fn each_address_has_its_turn_and_keeps_its_order() {
+fn addresses_take_turns_and_their_datagrams_stay_in_order() {
     let mut system = FakeSystem::new(1);
     for frame in ["a", "b", "c", "d"] {
         system.send((0, 0), ANN, frame);
@@ -130,7 +130,7 @@ fn an_address_that_becomes_active_comes_first_and_one_that_becomes_silent_last()
     assert!(system.backlog.heard(at(2_500), address(BOB)));
     system.check();
     system.room = 2;
-    // Ann was active until just then.
+    // Ann is active for one more millisecond.
     assert_eq!(system.drain(4_499), ["1 a0", "2 b0"]);
     system.send((4_499, 4_499), BOB, "b1");
     system.send((4_499, 4_499), BOB, "b2");
@@ -143,7 +143,7 @@ fn an_address_that_becomes_active_comes_first_and_one_that_becomes_silent_last()
 }
 
 #[test]
-fn nothing_overtakes_a_queued_datagram_of_the_same_address() {
+fn datagrams_to_one_address_stay_in_order() {
     let mut system = FakeSystem::new(2);
     for frame in ["b0", "b1"] {
         system.send((2_500, 0), BOB, frame);
@@ -212,7 +212,7 @@ fn empty_datagrams_count_and_the_whole_backlog_is_bounded() {
 }
 
 #[test]
-fn a_datagram_that_the_system_rejects_delays_nobody() {
+fn rejected_datagram_does_not_delay_other_addresses() {
     let mut system = FakeSystem::new(0);
     for to in [BOB, ANN, BOB, EVE] {
         system.send((0, 0), to, "x");
