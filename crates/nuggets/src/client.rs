@@ -34,7 +34,7 @@ pub use self::{
     timers::{GIVE_UP, GOODBYE, RETRIES},
 };
 
-/// A server ignores it, or responds with an ERROR that is not shown.
+/// An unassigned key. A server ignores it or responds with an ERROR, which the client does not show.
 const PROBE_KEY: u8 = b'?';
 
 /// The role of a client.
@@ -161,7 +161,7 @@ impl Client {
         matches!(self.timers.phase(), Phase::Playing)
     }
 
-    /// How the client's part ended, once it has.
+    /// How the client's part in the game ended; `None` while it continues.
     pub const fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }
@@ -187,8 +187,8 @@ impl Client {
         }
     }
 
-    /// Records that the server has moved to another address, and sends a request there: a player an unassigned key,
-    /// which the server answers if it recognizes the player's address, any other client its first message.
+    /// Records that the server has moved to another address, and sends a message there. A player sends an unassigned
+    /// key, which the server answers if it recognizes the player's address. Any other client sends its first message.
     pub fn moved(&mut self, now: Time) {
         if matches!(self.timers.phase(), Phase::Over | Phase::Leaving { .. }) {
             return;
@@ -228,8 +228,8 @@ impl Client {
         }
     }
 
-    // Whether a key moves the player by the last DISPLAY, so that a response is certain. Servers do not respond to a
-    // step into a wall, and some not to an unassigned key.
+    // Whether a key moves the player according to the last DISPLAY, so that a response is certain. Servers do not
+    // respond to a step into a wall, and some not to an unassigned key.
     fn must_move(&self, key: u8) -> bool {
         let (Some(way), Some((_, cols)), Some(at)) = (
             Direction::from_key(key.to_ascii_lowercase()),
@@ -295,7 +295,7 @@ impl netcore::Client for Client {
         }
     }
 
-    /// Over datagrams, the system reported the server's port as closed, and it may open again.
+    /// Over datagrams, this means that the system reported the server's port as closed. The port may open again.
     fn disconnected(&mut self, now: Time, why: Gone) {
         match (self.timers.phase(), self.link) {
             (Phase::Over, _) => {}

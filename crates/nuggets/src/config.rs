@@ -20,7 +20,7 @@ pub struct Config {
     pub rematch: bool,
     /// The number of players at which a game begins. Below 2 it begins with its first player.
     pub wait_for: u32,
-    /// The delay before it then begins. Until then keys that move are ignored.
+    /// The delay from then until the game begins. Before that, a key that moves is answered with an ERROR.
     pub countdown: Option<Duration>,
     /// The seed of the random numbers: the same seed gives the same piles and places. With unknown players it should
     /// have all 128 bits, because a short seed can be found by trying which one gives the observed piles.

@@ -12,7 +12,8 @@ use self::{
 };
 use crate::{client::Client, grid::Direction};
 
-// Unexpected results of a key at one place before the explorer tries another way, and ways before another goal.
+// Failures of a key at one place after which the explorer tries another way, and failed ways after which it tries
+// another goal.
 const TRIES: u8 = 3;
 const WAYS: u8 = 3;
 
@@ -157,7 +158,7 @@ impl Explorer {
             self.banned.clear();
             is_found = self.find_way(here);
         }
-        // Everything is explored. Every second round does not even trust the sight that the rules grant.
+        // Everything is explored. In every second round, the explorer does not rely on the rules of sight either.
         for _ in 0..2 {
             if !is_found {
                 self.rounds += 1;

@@ -111,8 +111,8 @@ pub struct Game {
 impl Game {
     /// A new game with its gold dropped on random room spots.
     ///
-    /// The number of piles is drawn from the range of the rules, reduced on a small map so that one player has a spot.
-    /// Each pile gets one nugget, and each further nugget goes to a random pile.
+    /// The number of piles is drawn from the range of the rules. It is at most the number of nuggets, and leaves a spot
+    /// for one player. Each pile gets one nugget, and each further nugget goes to a random pile.
     ///
     /// # Errors
     /// [`ConfigError`] if no game can have these rules.
@@ -333,7 +333,7 @@ impl Game {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct GameState {
-    // In the order of joining, which gives the letters.
+    // In the order of joining, which determines the letters.
     players: Vec<PlayerState>,
     piles: Vec<(Cell, u32)>,
 }

@@ -197,7 +197,8 @@ impl Grid {
         matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
     }
 
-    /// In order of distance, with `from`. Skips cells that `met` marks, and marks all cells found.
+    /// The spots that can be reached from `from`, itself included, in order of distance. Skips cells that `met` marks,
+    /// and marks all cells found.
     pub(crate) fn reach(&self, from: Cell, met: &mut [bool]) -> impl Iterator<Item = Cell> {
         met[from.index()] = true;
         let mut queue = VecDeque::from([from]);

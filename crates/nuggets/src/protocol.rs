@@ -2,14 +2,14 @@
 //!
 //! | from | message | bytes | when |
 //! |------|---------|-------|------|
-//! | client | [`ClientMessage::Play`] | `PLAY ` name | once; everything behind the one space is the name |
+//! | client | [`ClientMessage::Play`] | `PLAY ` name | once; everything after the one space is the name |
 //! | client | [`ClientMessage::Spectate`] | `SPECTATE` | exactly these eight bytes |
 //! | client | [`ClientMessage::Key`] | `KEY ` k | exactly one byte k, five in all |
 //! | server | [`ServerMessage::Ok`] | `OK ` L | L is the player's letter |
 //! | server | [`ServerMessage::Grid`] | `GRID ` rows ` ` columns | the size of the map |
 //! | server | [`ServerMessage::Gold`] | `GOLD ` n ` ` p ` ` r | just collected, own purse, still to be found |
 //! | server | [`ServerMessage::Display`] | `DISPLAY\n` text | each row of the grid followed by a newline |
-//! | server | [`ServerMessage::Quit`] | `QUIT ` text | several lines are possible; it is over for that client |
+//! | server | [`ServerMessage::Quit`] | `QUIT ` text | several lines are possible; the game is over for that client |
 //! | server | [`ServerMessage::Error`] | `ERROR ` text | one line for the user |
 //!
 //! A datagram or a WebSocket frame is one message. On a stream, in both directions, each message follows its length: a

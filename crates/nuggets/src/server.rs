@@ -50,7 +50,7 @@ pub struct Server {
     seats: BTreeMap<PeerId, Seat>,
     // Connected peers without a seat; on datagrams only while their message is processed.
     strangers: BTreeMap<PeerId, Stranger>,
-    // Their addresses.
+    // Addresses of players that have quit the current game.
     quitters: BTreeSet<String>,
     spectates: TokenBucket,
     // When the moves of a very fast player are shown to the other clients.

@@ -9,7 +9,7 @@ use crate::{
     visibility::{Sight, Sighter, Vision},
 };
 
-/// Computed on first use and cached up to a memory limit.
+/// Computes sights on first use, and caches them up to a memory limit.
 ///
 /// Players move in rounds and visit all other spots before they return to one, so evicting the oldest entry would be
 /// the worst policy. In a full cache only one in `ONE_IN` new sights is inserted, and it evicts random entries. For a
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_stays_within_its_bound_and_answers_the_same() {
+    fn cache_stays_within_its_bound_and_returns_correct_sights() {
         let grid = grid("..+.......|..", 12);
         // Limits that fit no sight, very few, some, and all.
         for max_bytes in [0, 200, 2_000, 1 << 20] {

@@ -76,7 +76,7 @@ impl Picture {
 struct Viewer {
     cell: Cell,
     picture: Picture,
-    // From the last spot that the player looked around from. All of it is in the picture.
+    // The sight from `looked_from`. All its cells are in the picture.
     sight: Arc<Sight>,
     looked_from: Cell,
     visited: Spots,
@@ -109,12 +109,13 @@ impl Spots {
     }
 }
 
-/// For a player that moved.
+/// What one input changes for a player that moved.
 #[derive(Debug, Clone)]
 struct Change {
     player: PlayerId,
     before: Arc<Sight>,
-    // Another sight was drawn on the way as bare map, which erases gold and players from the picture.
+    // Whether another sight was drawn on the way. It is drawn as bare map, which erases gold and players from the
+    // picture.
     learned: bool,
 }
 
@@ -213,7 +214,7 @@ impl Views {
         }
     }
 
-    // Also records the cells that the player sees from there.
+    // Moves a player, and records the cells that it sees from the new cell.
     fn move_to(&mut self, grid: &Grid, player: PlayerId, to: Cell) {
         let Some(viewer) = self.viewers.get_mut(&player) else { return };
         viewer.cell = to;
@@ -282,9 +283,9 @@ impl Views {
     }
 }
 
-// Bit `i` of a cell is set for the player that visited the spots `visited[i]`.
+// For each cell, bit `i` is set if the player that visited the spots `visited[i]` knows the cell.
 //
-// Each spot is looked around from only once for all players, and not at all if its visitors know the whole map.
+// The sight from a spot is computed once for all players, and not at all if all its visitors know the whole map.
 fn known(grid: &Grid, visited: &[Spots], sights: &mut SightCache) -> Vec<u32> {
     let mut known = vec![0_u32; grid.text().len()];
     let (mut complete, mut looked) = (0, 0);

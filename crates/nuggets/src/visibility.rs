@@ -72,12 +72,12 @@ impl Gap {
     }
 }
 
-/// As the lower end of a gap.
+/// The fraction `num / den` as the lower end of a gap.
 const fn above(num: u64, den: u64) -> u64 {
     num * (1_u64 << POINT).div_ceil(den)
 }
 
-/// As the upper end of a gap; `num` is positive.
+/// The fraction `num / den` as the upper end of a gap; `num` is positive.
 const fn below(num: u64, den: u64) -> u64 {
     num * (((1 << POINT) - 1) / den)
 }
@@ -105,7 +105,7 @@ impl Sighter {
         self.look(from, vision)
     }
 
-    /// The same on every machine: words read and written, and gaps examined.
+    /// The work of the last sight: words read and written, and gaps examined. It is the same on every machine.
     #[cfg(test)]
     pub(crate) const fn work(&self) -> u64 {
         self.work
@@ -144,7 +144,7 @@ impl Sighter {
         self.collect(top, bottom)
     }
 
-    // Returns how many rows away the last visible cell straight up or down is.
+    // Marks the visible cells straight up or down. Returns the distance of the last one in rows.
     fn light_column(&mut self, (row, col): (usize, usize), up: bool, rows: usize) -> usize {
         for i in 1..=rows {
             let at = if up { row - i } else { row + i };
@@ -237,7 +237,7 @@ impl Sighter {
         mark(&mut self.seen[row * words..][..words], side, from, until, self.plane.cols, &mut self.work);
     }
 
-    // Clears the marks in the rows `top..=bottom`.
+    // Builds the sight from the marks in the rows `top..=bottom`, and clears them.
     fn collect(&mut self, top: usize, bottom: usize) -> Sight {
         let words = self.plane.words;
         let seen = &mut self.seen[top * words..(bottom + 1) * words];

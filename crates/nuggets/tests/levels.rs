@@ -71,7 +71,7 @@ fn is_spot(display: &[u8], at: usize) -> bool {
     display.get(at).is_some_and(|byte| b".#*@".contains(byte) || byte.is_ascii_uppercase())
 }
 
-// The spots that a key passes, by the screen.
+// The spots that a key passes, according to the screen.
 fn lands(display: &[u8], width: usize, from: usize, key: u8) -> Vec<usize> {
     let direction = Direction::from_key(key.to_ascii_lowercase()).expect("a key that moves");
     let spots = std::iter::successors(Some(from), |&at| {
@@ -80,7 +80,8 @@ fn lands(display: &[u8], width: usize, from: usize, key: u8) -> Vec<usize> {
     spots.skip(1).take(if key.is_ascii_lowercase() { 1 } else { usize::MAX }).collect()
 }
 
-// To the nearest gold in sight, otherwise to the nearest spot next to an unknown cell.
+// Returns the keys to the nearest gold in sight, otherwise to the nearest unvisited spot next to an unknown cell, and
+// whether they lead to gold.
 fn decide(display: &[u8], width: usize, here: usize, been: &BTreeSet<usize>) -> Option<(bool, VecDeque<u8>)> {
     let mut before: Vec<Option<(usize, Direction)>> = vec![None; display.len()];
     let mut queue = VecDeque::from([here]);
@@ -137,7 +138,7 @@ fn bot(level: Level) -> Steers {
     Steers::Bot(Box::new(Bot::new(level)))
 }
 
-// The purses in order of joining, and the number of pressed keys.
+// Plays a game. Returns the purses in order of joining, and the number of pressed keys.
 fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, usize) {
     let mut server = Server::new(Arc::clone(grid), config).expect("rules that a game can have");
     let mut rng = Pcg64::seed_from_u64(config.seed.try_into().expect("a small seed"));
@@ -198,7 +199,7 @@ fn map(name: &str) -> Arc<Grid> {
     Arc::new(Grid::parse(&fs::read(path).expect("a map")).expect("a map that can be played").0)
 }
 
-// A shared first place counts half.
+// The number of games that the person wins. A shared first place counts half.
 fn won(grid: &Arc<Grid>, level: Level, bots: usize, seeds: u64) -> f64 {
     let won = |purses: Vec<u32>| {
         let best = *purses.iter().max().expect("a purse");

@@ -78,7 +78,7 @@ impl Typist {
 const PATIENCE: Duration = Duration::from_millis(250);
 /// The limit of the wait while no response arrives.
 const MOST_PATIENCE: Duration = Duration::from_secs(2);
-/// As a multiple of the last response time.
+/// The wait as a multiple of the last response time.
 const SLOWER: u32 = 4;
 
 /// A key is due when the previous one is answered, or after a timeout. So a bot types as fast as the server responds,
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_is_kept_but_not_added_to_the_answer() {
+    fn delay_counts_from_the_key_and_not_from_the_response() {
         let mut pace = Pace::new();
         pace.typed(at(100), Duration::from_millis(80));
         pace.answered(at(130));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn distant_server_is_given_time() {
+    fn wait_grows_with_the_response_time() {
         let mut pace = Pace::new();
         pace.typed(at(0), Duration::ZERO);
         pace.answered(at(200));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_for_answers_grow() {
+    fn wait_doubles_after_each_unanswered_key() {
         let mut pace = Pace::new();
         let mut waits = vec![];
         for _ in 0..6 {
@@ -172,7 +172,7 @@ mod tests {
 
     // Servers send each client a DISPLAY for every move, so on a busy server displays arrive all the time.
     #[test]
-    fn only_a_display_in_which_the_bot_has_moved_answers_its_key() {
+    fn only_a_display_with_the_bot_moved_counts_as_response() {
         let mut client = Client::new(Participant::Player(Name::new(b"bot").unwrap()), at(0));
         for datagram in ["OK A", "GRID 1 8", "GOLD 0 0 250", "DISPLAY\n@....B.*\n"] {
             client.receive(at(0), datagram.as_bytes()).unwrap();

@@ -8,8 +8,8 @@ use crate::{
     view::SELF,
 };
 
-/// The map character at a cell shown as `shown`, where `known` was known so far ([`ROCK`] for an unseen cell). `None`
-/// if a player hides an unseen cell.
+/// The map character at a cell that a DISPLAY shows as `shown`. `known` is the character known before, [`ROCK`] for an
+/// unseen cell. `None` if a player hides an unseen cell.
 pub const fn map_below(known: u8, shown: u8) -> Option<u8> {
     match shown {
         // Gold lies in rooms only.
@@ -35,7 +35,8 @@ pub(super) fn is_exact(text: &[u8], rows: u16, cols: u16) -> bool {
     text.len() == usize::from(rows) * width && text.chunks_exact(width).all(row)
 }
 
-/// The most rows and columns by which a shown DISPLAY may exceed the GRID, and rows by which it may fall short.
+/// A DISPLAY is shown if it exceeds the GRID by at most this number of rows and of columns, and lacks at most this
+/// number of rows.
 const SLIP: usize = 2;
 
 /// The rows of a display of unknown size, without the known deviations of servers.

@@ -13,7 +13,7 @@ use crate::{
     protocol::{ServerMessage, printable},
 };
 
-/// So that the status line fits 80 columns.
+/// Characters of a malformed message in the note, so that the status line fits 80 columns.
 const SHOWN: usize = 14;
 impl Client {
     /// A malformed message sets a note and changes no other state.

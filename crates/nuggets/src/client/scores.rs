@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_of_our_server_and_of_others_are_read() {
+    fn tables_of_this_and_other_servers_are_parsed() {
         let both = vec![('A', 4, "Alice Liddell".to_string()), ('C', 230, "Carol".to_string())];
         assert_eq!(rows("GAME OVER:\nA          4 Alice Liddell\nC        230 Carol"), both);
         assert_eq!(rows("GAME OVER:\n\nA\t4\tAlice Liddell\nC: 230 Carol\n"), both);
@@ -81,12 +81,12 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_no_more_rows_than_a_game_has_seats() {
+    fn rows_of_a_table_are_limited_to_the_seats_of_a_game() {
         assert_eq!(rows(&"A 1 Ann\n".repeat(1_000)).len(), MAX_PLAYERS);
     }
 
     #[test]
-    fn other_texts_are_no_tables() {
+    fn other_texts_are_not_parsed_as_tables() {
         for text in
             ["", "Thanks for playing!", "GAME OVER:", "A", "A ", "A x Bob", "A -1 Bob", "A 99999999999 Bob", "é"]
         {

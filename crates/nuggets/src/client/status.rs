@@ -15,8 +15,8 @@ impl Client {
     }
 
     /// The status line for a window of `columns` columns. `server` names the server until it responds. If the required
-    /// wording does not fit, a shorter one is used, and a name that does not fit is left out. A line that is still too
-    /// long is left to the window to cut.
+    /// wording does not fit, a shorter one is used, and a name that does not fit is left out. The window must cut a
+    /// line that is still too long.
     pub fn status_at(&self, server: &str, now: Time, columns: usize) -> String {
         let note = self.note(now);
         let lines = self.lines(server);
@@ -28,7 +28,7 @@ impl Client {
         }
     }
 
-    // Without the note, the longest first.
+    // The lines without a note, longest first.
     fn lines(&self, server: &str) -> Vec<String> {
         let Self { purse, remaining, .. } = self;
         match (self.timers.phase(), &self.participant) {

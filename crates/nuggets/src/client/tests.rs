@@ -32,7 +32,7 @@ fn joined() -> Client {
 }
 
 #[test]
-fn the_status_lines_are_those_of_the_rule() {
+fn status_lines_have_the_required_wording() {
     let mut client = joined();
     client.receive(START, b"GOLD 0 39 211").unwrap();
     assert_eq!(client.status(START), "Player A has 39 nuggets (211 nuggets unclaimed).");
@@ -61,7 +61,7 @@ fn a_note_is_shown_before_the_welcome_too() {
 }
 
 #[test]
-fn a_note_goes_with_the_next_key_or_the_next_gold() {
+fn next_key_or_gold_clears_the_note() {
     let mut client = joined();
     let plain = client.status(START);
     client.receive(START, b"ERROR unknown keystroke").unwrap();
@@ -72,7 +72,7 @@ fn a_note_goes_with_the_next_key_or_the_next_gold() {
 }
 
 #[test]
-fn the_first_message_is_sent_again_after_1_2_and_4_seconds_and_given_up_after_15() {
+fn first_message_is_resent_after_1_2_and_4_seconds_for_15_seconds() {
     let mut client = player();
     assert_eq!(sent(&mut client), ["PLAY Ann"]);
     let (mut moments, mut now) = (vec![], START);
@@ -119,7 +119,7 @@ fn joining_messages_may_arrive_in_any_order() {
 }
 
 #[test]
-fn without_a_grid_the_display_tells_the_size() {
+fn display_determines_the_size_without_a_grid() {
     let mut client = player();
     receive_all(&mut client, &[b"OK A", b"GOLD 0 0 250", b"DISPLAY\n.@.\n  #\n"]);
     while !client.is_joined() {
@@ -301,7 +301,7 @@ fn spectator() -> Client {
 }
 
 #[test]
-fn a_spectator_finds_out_that_the_port_is_closed() {
+fn spectator_detects_a_closed_port() {
     let mut client = spectator();
     assert_eq!(client.deadline(START), Some(at(10)));
     client.elapsed(at(10));
@@ -320,7 +320,7 @@ fn a_spectator_finds_out_that_the_port_is_closed() {
 }
 
 #[test]
-fn a_spectator_sees_who_has_collected_what() {
+fn spectator_status_credits_visible_collectors() {
     let mut client = spectator();
     receive_all(&mut client, &[b"GOLD 0 0 243", b"DISPLAY\n.A.\nB #\n"]);
     assert_eq!(client.purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect::<Vec<_>>(), [(b'A', 7)]);

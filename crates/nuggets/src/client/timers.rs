@@ -196,7 +196,7 @@ impl Timers {
         }
     }
 
-    // If the port is still closed, the system will report it for a message sent now.
+    // Records that a message is sent now: if the port is still closed, the system will report it.
     fn tries(&mut self, now: Time) {
         if let Some(Closed { tried, .. }) = &mut self.closed {
             tried.get_or_insert(now);

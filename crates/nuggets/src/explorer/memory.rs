@@ -49,7 +49,7 @@ pub(super) struct Memory {
     written: Vec<usize>,
     // The square of the smallest distance at which cells were found to be invisible.
     dark: usize,
-    // Trusts only neighbours as seen, since some servers show less than the rules of sight allow.
+    // Regards only neighbours as seen, since some servers show less than the rules of sight allow.
     wary: bool,
     sighter: Sighter,
 }
@@ -84,7 +84,7 @@ impl Memory {
         offset + self.stride + 1
     }
 
-    /// The addition wraps.
+    /// The offset of a step, for a wrapping addition.
     pub(super) fn step(&self, direction: Direction) -> usize {
         // The margin has one cell for each row, as a grid's text has a newline.
         0_usize.wrapping_add_signed(isize::try_from(direction.offset(self.size.1)).unwrap_or_default())
@@ -139,8 +139,8 @@ impl Memory {
         news
     }
 
-    /// Gold is left but there is no place left to search: a player may have dropped it after the explorer passed. With
-    /// `wary`, spots are examined again from a neighbouring spot.
+    /// Marks all room spots to be searched again, because gold is left but no unsearched place: a player may have
+    /// dropped it after the explorer passed. With `wary`, spots are examined again from a neighbouring spot.
     pub(super) fn doubt_everything(&mut self, here: usize, wary: bool) {
         self.wary = wary;
         for mark in &mut self.marks {
@@ -172,7 +172,7 @@ impl Memory {
 
     // Returns whether gold came into sight since the last picture.
     fn compare(&mut self, picture: &[u8]) -> bool {
-        // Large pieces first, because few of them change between two keys.
+        // Compares large pieces first, because few of them change between two keys.
         const PIECE: usize = 256;
         let mut news = false;
         let old = mem::take(&mut self.picture);
@@ -283,7 +283,7 @@ impl Memory {
         self.fresh = fresh;
     }
 
-    // A cell of the margin has only itself.
+    // A cell of the margin is its own and only neighbour.
     fn around(&self, cell: usize) -> [usize; 8] {
         if self.cells[cell] == b'\n' {
             return [cell; 8];

@@ -7,7 +7,8 @@ use crate::grid::Direction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Habits {
-    /// By how many keys gold may be farther away than the next unexplored spot and still be collected first.
+    /// The number of keys by which gold may be farther away than the nearest unexplored spot and still be collected
+    /// first.
     pub(crate) patience: usize,
     pub(crate) runs: bool,
 }
@@ -27,11 +28,11 @@ pub(super) struct Move {
     pub(super) from: usize,
     pub(super) step: usize,
     pub(super) key: u8,
-    /// `None` at the end of the known map, where the run may continue.
+    /// `None` if a run leaves the known map, or follows an earlier run.
     pub(super) lands: Option<usize>,
 }
 
-/// Each edge is a key. The fields are scratch space, reused to avoid allocations.
+/// A breadth-first search in which each edge is a key. The fields are scratch space, reused to avoid allocations.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     // By spot: the last key of the shortest way there, 0 if unreached, and where it is pressed.
@@ -72,7 +73,7 @@ impl Haul {
 }
 
 impl Search {
-    /// The way is written last move first. Returns the goal.
+    /// Writes the best way to `way`, last move first, and returns its goal.
     pub(super) fn find_way(
         &mut self,
         memory: &Memory,

@@ -49,7 +49,7 @@ const STAIRS: &str = "
 ";
 const MAPS: [&str; 3] = [ROOMS, CORRIDOR, STAIRS];
 
-/// All other players move at random.
+/// The explorer's player. All other players move at random.
 const ANN: PlayerId = PlayerId(0);
 
 fn grid(map: &str) -> Arc<Grid> {
@@ -79,7 +79,7 @@ impl World {
         world.joined()
     }
 
-    /// Another player and its nugget are optional.
+    /// A world with given positions. The other player, which has one nugget, is optional.
     fn drawn(map: &str, ann: (u16, u16), nuggets: &[(u16, u16)], other: Option<(u16, u16)>) -> Self {
         let grid = grid(map);
         let cell = |&(row, col): &(u16, u16)| grid.cell(Position::new(row, col)).unwrap();
@@ -129,7 +129,7 @@ impl World {
         self.draws.random_range(0..100) < self.loss
     }
 
-    // One key, one picture if the key had an effect, and a step of each other player.
+    // Sends one key, lets each other player take a step, and delivers the picture if it has changed.
     fn turn(&mut self) -> u8 {
         let key = self.explorer.next_key(&self.client).expect("there is always something to do");
         let before = self.picture();
@@ -182,7 +182,7 @@ fn all_gold_is_found_where_a_fifth_of_all_datagrams_is_lost() {
 }
 
 #[test]
-fn all_gold_is_found_among_others_who_take_it_and_push_the_explorer_about() {
+fn all_gold_is_found_among_players_that_take_gold_and_swap_places() {
     for run_stop in [false, true] {
         let rules = Rules { run_stop, ..Rules::default() };
         play_all(1..=20, 400, |map, seed| World::new(map, rules, 6, seed));
@@ -201,7 +201,7 @@ fn dropped_gold_in_explored_rooms_is_found() {
 }
 
 #[test]
-fn dead_ends_without_space_for_a_room_are_left_alone() {
+fn dead_ends_without_space_for_a_room_are_not_visited() {
     let map = "
 +---+ #     +---+
 |...#########...|
@@ -237,7 +237,7 @@ fn rooms_crossed_by_a_run_are_explored_again() {
 }
 
 #[test]
-fn after_two_unanswered_keys_the_others_are_tried_one_by_one() {
+fn two_unanswered_keys_are_followed_by_a_step_in_each_direction() {
     let mut world = World::drawn(CORRIDOR, (1, 1), &[], None);
     let mut next = || char::from(world.explorer.next_key(&world.client).unwrap());
     let keys: String = (0..10).map(|_| next()).collect();

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// A position in a grid, counted down and to the right from 0 at the top left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// Counted down.
+    /// The row, counted from the top.
     pub row: u16,
-    /// Counted to the right.
+    /// The column, counted from the left.
     pub col: u16,
 }
 
@@ -19,7 +19,7 @@ impl Position {
     }
 }
 
-/// From 1, as editors count: `row 3, column 14`.
+/// Counted from 1, as in editors: `row 3, column 14`.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "row {}, column {}", u32::from(self.row) + 1, u32::from(self.col) + 1)
@@ -28,8 +28,8 @@ impl fmt::Display for Position {
 
 /// A gridpoint, as its offset in the text of its grid: `row * (columns + 1) + column`.
 ///
-/// The offset is also valid for every picture, because a DISPLAY has the same newlines. The size limit of a datagram
-/// makes it fit 16 bits.
+/// The offset is also valid for every picture, because a DISPLAY has the same newlines. It fits 16 bits because of the
+/// size limit of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cell(pub u16);
 

@@ -14,7 +14,7 @@ pub(crate) const FROM_A_SERVER: DecodeError = DecodeError::invalid("this is a me
 pub enum ClientMessage {
     /// Request a seat. `None` is a blank name, which the server rejects.
     Play(Option<Name>),
-    /// Watch.
+    /// Request to watch.
     Spectate,
     /// A key was typed.
     Key(u8),

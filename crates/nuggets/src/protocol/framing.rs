@@ -9,7 +9,7 @@ pub const MAX_DATAGRAM: usize = 65_507;
 /// Size of the length prefix of each message on a stream, in bytes.
 pub const LENGTH_PREFIX: usize = 4;
 pub(crate) const DISPLAY_HEADER: &[u8] = b"DISPLAY\n";
-/// Stateless, so each message may have its own.
+/// Creates a decoder. It is stateless, so each message may have its own.
 pub(crate) fn stream_decoder() -> LengthDecoder {
     LengthDecoder::new(0, u32::try_from(MAX_DATAGRAM).unwrap_or(u32::MAX))
 }

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn client_messages_are_read_to_the_byte() {
+fn client_messages_are_decoded_exactly() {
     let play = |name: &[u8]| ClientMessage::Play(Name::new(name).ok());
     let cases: [(&[u8], ClientMessage); 8] = [
         (b"PLAY Ann Lee ", play(b"Ann Lee ")),
@@ -20,7 +20,7 @@ fn client_messages_are_read_to_the_byte() {
 }
 
 #[test]
-fn server_messages_are_written_to_the_byte_and_slips_of_other_servers_are_forgiven() {
+fn server_messages_may_have_the_additional_spaces_of_other_servers() {
     let letter = |index| Letter::from_index(index).unwrap();
     let cases: [(ServerMessage<'_>, &[&[u8]]); 6] = [
         (ServerMessage::Ok(letter(0)), &[b"OK A", b"OK A\n"]),
@@ -47,7 +47,7 @@ fn server_messages_are_written_to_the_byte_and_slips_of_other_servers_are_forgiv
 }
 
 #[test]
-fn malformed_server_messages_are_refused() {
+fn malformed_server_messages_are_rejected() {
     let list = "/OK/OK a/OK AB/GRID/GRID 1/GRID -1 5/GRID 1 2 3/GRID 0 5/GRID 65535 65535/GOLD 1 2/\
                 GOLD 1 2 99999999999/DISPLAY ...";
     for datagram in list.split('/') {

@@ -224,7 +224,7 @@ impl Server {
         }
     }
 
-    // Peers over datagrams are never among them.
+    // Peers over datagrams are not affected, because they are removed after each message.
     fn take_leave_of_strangers(&mut self, text: &str, out: &mut Outbox) {
         for peer in self.strangers.keys().copied().collect::<Vec<_>>() {
             self.send_to(peer, &ServerMessage::Quit(text.as_bytes()), out);

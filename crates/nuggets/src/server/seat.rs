@@ -70,7 +70,7 @@ pub(super) struct Seat {
     welcomes: TokenBucket,
     #[serde(with = "bucket")]
     shown: TokenBucket,
-    // Only the newest DISPLAY is sent, as soon as the budget allows.
+    // The cause of a DISPLAY that is not sent yet. Only the newest one is sent, as soon as the budget allows.
     pub(super) owed: Option<Cause>,
 }
 
@@ -96,7 +96,7 @@ impl Seat {
         self.link.framing()
     }
 
-    /// With `timed`, it also restarts the idle timeout.
+    /// Records a KEY, which also restarts the idle timeout if `timed` is set.
     pub(super) fn key(&mut self, now: Time, timed: bool) {
         self.proven = true;
         if timed {
@@ -122,7 +122,7 @@ impl Seat {
         self.shown.take(now, 1)
     }
 
-    /// If the budget does not allow the DISPLAY, returns the time of the next attempt.
+    /// Sends a DISPLAY. If the budget does not allow it, returns the time of the next attempt.
     pub(super) fn show(&mut self, now: Time, cause: Cause, frame: Bytes, out: &mut Outbox) -> Option<Time> {
         let bytes = length(&frame);
         if self.pay(now, cause, bytes) {
@@ -138,7 +138,8 @@ impl Seat {
         self.owed = self.owed.max(Some(cause));
     }
 
-    // The address of a stream cannot be forged, and the actions of other players are charged to them.
+    // The budget for a DISPLAY, if it has one. The address of a stream cannot be forged, and the actions of other
+    // players are charged to them.
     const fn allowance(&mut self, cause: Cause) -> Option<&mut TokenBucket> {
         match (self.link, self.proven, cause) {
             (Link::Stream | Link::Message, ..) | (Link::Datagram, true, Cause::Others) => None,
@@ -148,7 +149,7 @@ impl Seat {
     }
 }
 
-/// As charged to the budgets.
+/// The length that is charged to the budgets.
 pub(super) fn length(frame: &Bytes) -> u32 {
     debug_assert!(frame.len() <= MAX_DATAGRAM + 4, "every message fits a datagram, its length not counted");
     u32::try_from(frame.len()).unwrap_or(u32::MAX)
@@ -191,7 +192,7 @@ impl Server {
         self.players_changed(now, out);
     }
 
-    // The joining messages were lost, unless a KEY shows that they arrived.
+    // Handles a repeated PLAY. The joining messages were lost, unless a KEY shows that they arrived.
     pub(super) fn play_again(&mut self, now: Time, peer: PeerId, player: PlayerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         if seat.proven {

@@ -1,5 +1,5 @@
-//! The protocol has no message for the start of a game. So each seat receives an ERROR, the only kind whose text every
-//! client shows.
+//! The start of a game. The protocol has no message for it, so each seat receives an ERROR, the only kind whose text
+//! every client shows.
 
 use alloc::{format, string::String};
 use core::time::Duration;
@@ -42,7 +42,7 @@ impl Server {
         players.map(|seat| seat.last_key.plus(limit)).min()
     }
 
-    /// Enough players are active, or no other player can join.
+    /// Whether the game may begin: enough players are active, or at least one is active and no other player can join.
     pub(super) fn is_ready(&self) -> bool {
         let active = self.game.active().count();
         let wanted = usize::try_from(self.config.wait_for).unwrap_or(usize::MAX);
@@ -124,12 +124,12 @@ impl Server {
     }
 }
 
-// Rounded up.
+// Whole seconds, rounded up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-// Never more than the number of letters.
+// The number of players, which is at most the number of letters.
 pub(super) fn count(players: usize) -> u32 {
     u32::try_from(players).unwrap_or(u32::MAX)
 }

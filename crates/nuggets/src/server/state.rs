@@ -20,7 +20,7 @@ use crate::{
     view::{Spots, Views},
 };
 
-/// The inputs of a [`Server`]: its map and its configuration.
+/// The setup of a [`Server`]: its map and its configuration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Setup {
     map: String,

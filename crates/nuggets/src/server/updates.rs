@@ -79,7 +79,7 @@ impl Server {
         }
     }
 
-    /// Repeated requests may come from a forged address, so they are subject to the budget.
+    /// Sends the joining messages. Repeated requests may come from a forged address, so they are subject to the budget.
     pub(super) fn welcome(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         let Some(display) = display(&self.views, seat) else { return };
@@ -108,7 +108,7 @@ impl Server {
         self.show(now, |seat| (Some(seat.peer) != except).then(|| cause(seat, actor)), out);
     }
 
-    // To `actor` now, to the other seats after at most `CATCH_UP`.
+    // Sends the DISPLAY to `actor` now, and to the other seats after at most `CATCH_UP`.
     fn display_later(&mut self, now: Time, actor: PlayerId, out: &mut Outbox) {
         for seat in self.seats.values_mut().filter(|seat| cause(seat, Some(actor)) == Cause::Others) {
             seat.owe(Cause::Others);
@@ -134,7 +134,7 @@ impl Server {
         self.wake_at(again);
     }
 
-    /// For peers without a seat, only the shell limits the rate.
+    /// Sends an ERROR. For peers without a seat, only the shell limits the rate.
     pub(super) fn error(&mut self, now: Time, peer: PeerId, text: &[u8], out: &mut Outbox) {
         let message = ServerMessage::Error(text);
         match self.seats.get_mut(&peer) {

@@ -13,8 +13,8 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// A field whose `text` has `rows` rows of `cols` characters, each followed by a newline; `None` if it has not.
-    /// Only `.` lets sight through.
+    /// A field whose `text` has `rows` rows of `cols` characters, each followed by a newline; `None` if its length
+    /// differs or needs more than 16 bits. Only `.` lets sight through.
     pub fn new(text: &'a [u8], rows: u16, cols: u16) -> Option<Self> {
         let length = usize::from(rows).checked_mul(usize::from(cols).checked_add(1)?)?;
         (text.len() == length && u16::try_from(length).is_ok()).then_some(Self { text, rows, cols })

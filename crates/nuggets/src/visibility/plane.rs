@@ -14,7 +14,7 @@ pub(super) enum Side {
     Left,
 }
 
-/// Bits along the longer side.
+/// The opaque cells of a field, as rows of bits along its longer side.
 ///
 /// The rule is the same along rows and columns, so a tall field is transposed. There are at most 255 rows, and the
 /// longer side is processed a word at a time.
@@ -35,7 +35,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// After the first call the cost depends mostly on the number of changed cells.
+    /// Replaces the field. After the first call the cost depends mostly on the number of changed cells.
     pub(super) fn update(&mut self, field: Field<'_>) {
         let (rows, cols) = (usize::from(field.rows), usize::from(field.cols));
         if self.width != cols + 1 || self.text.len() != field.text.len() {
@@ -67,7 +67,7 @@ impl Plane {
         self.left[row * self.words + mirrored / WORD] ^= 1 << (mirrored % WORD);
     }
 
-    /// `None` outside the field and for the newlines.
+    /// The row and the column in the plane; `None` outside the field and for the newlines.
     pub(super) fn place(&self, offset: usize) -> Option<(usize, usize)> {
         let (row, col) = (offset.checked_div(self.width)?, offset.checked_rem(self.width)?);
         let (row, col) = if self.turned { (col, row) } else { (row, col) };
@@ -100,7 +100,7 @@ pub(super) fn find(from: usize, until: usize, work: &mut u64, at: impl Fn(usize)
     }
 }
 
-/// `from..until` must not be empty.
+/// Sets the bits `from..until`, at least one.
 pub(super) fn fill(row: &mut [u64], from: usize, until: usize, work: &mut u64) {
     let (low, high) = (from / WORD, (until - 1) / WORD);
     let (first, last) = (u64::MAX << (from % WORD), u64::MAX >> (WORD - 1 - (until - 1) % WORD));

@@ -17,7 +17,7 @@ struct Band {
     /// Offset of the first row in the text.
     start: u16,
     rows: u16,
-    /// Stretches begin at the end of the previous band.
+    /// The end of its stretches. They begin where those of the previous band end.
     end: u16,
 }
 
@@ -77,7 +77,7 @@ impl Sight {
     }
 }
 
-/// Reuses its working memory.
+/// Builds sights, and reuses its working memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Builder {
     bands: Vec<Band>,
@@ -90,8 +90,8 @@ fn short(number: usize) -> u16 {
 }
 
 impl Builder {
-    /// The ranges `cols` must be ascending, disjoint, and different from those of the row directly above. Rows without
-    /// visible cells are left out.
+    /// Adds `rows` equal rows, the first at offset `start`. The ranges `cols` must be ascending, disjoint, and
+    /// different from those of the row directly above. Rows without visible cells are left out.
     pub(super) fn band(&mut self, start: usize, rows: usize, cols: impl Iterator<Item = Range<usize>>) {
         let before = self.stretches.len();
         self.stretches.extend(cols.map(|cols| Stretch { start: short(cols.start), length: short(cols.len()) }));

@@ -2,7 +2,7 @@ use super::*;
 use crate::grid::Grid;
 use alloc::format;
 
-// One room of the maximum size, seen from one end. Checking each cell once would cost 65,000.
+// One room of the maximum size, seen from several spots. Checking each cell once would cost 65,000.
 #[test]
 fn sight_in_long_maps_takes_time_per_word() {
     // Each word of the map is read, marked and collected, some of them twice.

@@ -78,7 +78,7 @@ transcripts! {
             Bob < DISPLAY [AC@*]
     ";
 
-    play_again_before_the_first_key_brings_the_joining_messages_again: plain("A.B3") => r"
+    repeated_play_before_the_first_key_resends_the_joining_messages: plain("A.B3") => r"
         Alice > PLAY Alice
             Alice < OK A
             Alice < GRID 1 4
@@ -120,7 +120,7 @@ transcripts! {
             Alice < DISPLAY [@.*]
     ";
 
-    nobody_plays_and_watches_from_one_address: plain("A.3") => "
+    one_address_cannot_play_and_watch: plain("A.3") => "
         Alice > SPECTATE
             Alice < ERROR you are playing; leave with Q before you watch
         Sam > SPECTATE
@@ -191,7 +191,7 @@ transcripts! {
             Tess < DISPLAY [A.*]
     ";
 
-    spectate_again_brings_the_three_messages_and_no_quit: plain("A.34") => "
+    repeated_spectate_resends_the_joining_messages: plain("A.34") => "
         Sam > SPECTATE
             Sam < GRID 1 4
             Sam < GOLD 0 0 7
@@ -203,7 +203,7 @@ transcripts! {
             Sam < DISPLAY [..A*]
     ";
 
-    the_game_may_be_watched_before_anybody_plays: plain("..6") => "
+    spectator_may_join_before_the_first_player: plain("..6") => "
         Sam > SPECTATE
             Sam < GRID 1 3
             Sam < GOLD 0 0 6
@@ -266,7 +266,7 @@ fn the_26_letters_are_never_reused() {
 }
 
 #[test]
-fn a_starting_spot_is_drawn_from_all_that_are_empty() {
+fn starting_spot_is_drawn_from_all_empty_spots() {
     let rules = Rules { gold: 1, min_piles: 1, max_piles: 1, ..Rules::default() };
     let mut met = [0; 5];
     for seed in 0..200 {

@@ -88,7 +88,7 @@ fn events_cover_each_game_from_start_to_end() {
 }
 
 #[test]
-fn a_game_that_is_stopped_is_not_complete() {
+fn stopped_game_is_reported_as_incomplete() {
     let mut room = room(true);
     room.connect(1, WATCHED);
     send(&mut room, 1, "PLAY Ann");

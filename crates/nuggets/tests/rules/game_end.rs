@@ -6,7 +6,7 @@ use nuggets::{ClientMessage, Config, Rules};
 use crate::table::{Effect, Table, plain};
 
 transcripts! {
-    a_quitter_is_thanked_once_and_hears_no_more: plain("A.B4") => "
+    quitter_receives_one_quit_and_no_further_messages: plain("A.B4") => "
         Sam watches
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
@@ -61,7 +61,7 @@ transcripts! {
 
     /// The table of the requirements, at the end of a game that produces it: Bob takes from Carol, Alice takes from
     /// Bob.
-    the_table_is_the_rule_s_to_the_byte: rich(250, 8, "ABC11", &[136, 114]) => r"
+    final_table_matches_the_requirements_to_the_byte: rich(250, 8, "ABC11", &[136, 114]) => r"
         Carol > KEY l
             Alice < GOLD 0 0 114
             Bob < GOLD 0 0 114
@@ -97,7 +97,7 @@ transcripts! {
             stdout: GAME OVER:\nA    1000000 Alice
     ";
 
-    quitters_have_their_row_and_get_nothing: plain("A2BC3") => r"
+    quitters_have_a_row_in_the_table_but_do_not_receive_it: plain("A2BC3") => r"
         Alice types lQ
         Bob types Q
         Carol > KEY l
@@ -110,7 +110,7 @@ transcripts! {
 }
 
 #[test]
-fn q_of_an_unadmitted_peer_keeps_the_spectator() {
+fn quit_key_of_an_unadmitted_peer_does_not_remove_the_spectator() {
     let mut table = plain("A.4");
     table.send("Sam", "SPECTATE");
     assert_eq!(table.send("Mallory", "KEY Q"), []);

@@ -21,7 +21,7 @@ fn is_waiting(table: &Table) -> bool {
 }
 
 #[test]
-fn keys_that_move_are_ignored_until_enough_play() {
+fn movement_keys_are_rejected_until_enough_players_have_joined() {
     let mut table = party(3, None);
     assert_eq!(errors(&table.send("Alice", "PLAY Alice"), "Alice"), ["waiting for 2 more players"]);
     table.send("Sam", "SPECTATE");
@@ -49,7 +49,7 @@ fn keys_that_move_are_ignored_until_enough_play() {
 }
 
 #[test]
-fn a_countdown_tells_every_second_and_begins_the_game() {
+fn countdown_is_announced_each_second_and_starts_the_game() {
     let mut table = party(0, Some(3));
     assert_eq!(errors(&table.send("Alice", "PLAY Alice"), "Alice"), ["the game begins in 3 s"]);
     table.wait(Duration::from_millis(400));
@@ -97,14 +97,14 @@ fn waiting_for_players_does_not_count_as_idle() {
     assert!(table.wait(Duration::from_secs(60)).is_empty());
     table.send("Bob", "PLAY Bob");
     assert!(!is_waiting(&table));
-    // From now on the idle timeout runs, for both players alike.
+    // From now on the idle timeout runs for both players.
     assert_eq!(table.wait(Duration::from_millis(4_999)), []);
     table.wait(Duration::from_millis(1));
     assert_eq!(table.peers().count(), 0);
 }
 
 #[test]
-fn the_next_game_waits_as_well() {
+fn next_game_waits_for_players_too() {
     let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
     let mut table = Table::new("....\n", Config { rules, rematch: true, wait_for: 2, seed: 2, ..Config::default() });
     table.join(&["Alice", "Bob"]);

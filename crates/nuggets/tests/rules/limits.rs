@@ -15,7 +15,7 @@ use crate::{
     wording::rows,
 };
 
-/// The hall is as large as a datagram permits.
+/// The bytes of a DISPLAY of the map [`large`], which nearly fills a datagram.
 const DISPLAY: u32 = 8 + 175 * 373;
 
 fn displays(effects: &[Effect], who: &str) -> u32 {
@@ -175,7 +175,7 @@ fn fast_moves_are_shown_at_a_bounded_rate() {
 }
 
 #[test]
-fn fast_player_delays_no_move_of_others() {
+fn fast_player_does_not_delay_moves_of_others() {
     let (mut table, _) = bob_runs_fast();
     assert_eq!(displays(&table.send("Bob", "KEY l"), "Alice"), 0);
     let effects = table.send("Alice", "KEY l");
@@ -204,7 +204,7 @@ fn errors_count_against_the_budget() {
 }
 
 #[test]
-fn spectators_come_at_a_limited_rate() {
+fn rate_of_spectators_is_limited() {
     let mut table = plain("A.3");
     let first_answer = |table: &mut Table, who: &str| datagrams(&table.send(who, "SPECTATE"), who)[0].clone();
     for turn in 0..8 {

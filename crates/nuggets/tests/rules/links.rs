@@ -86,7 +86,7 @@ proptest! {
 }
 
 #[test]
-fn a_length_above_that_of_any_message_is_refused_at_once() {
+fn length_above_the_maximum_is_rejected_from_its_prefix() {
     let long = u32::try_from(MAX_DATAGRAM + 1).unwrap().to_be_bytes();
     let mut room = TestRoom::new(CABIN, Config::default());
     room.connect(1, Link::Stream);

@@ -3,7 +3,7 @@ use crate::{
     wording::unescaped,
 };
 
-/// Between bars.
+/// Malformed datagrams, separated by bars.
 const SHORT: &str = r"|\x00|\x00\x00\x00|\x00\x00\x00\x00| |\n|\x0d\n|l|Q|\xff\xfe\xfd|%s%s%s%n|%s%n%x|OK A|GRID 1 1|GOLD 1 1 1
 SPECTATE |SPECTATE\x00|SPECTATE\n|SPECTATE please|SPECTATEX|Spectate|spectate|DISPLAY\n|DISPLAY\n...\n|QUIT|QUIT Q
 PLAY|PLAY\n|PLAYAlice|PLAYAnn|PLAY\nAnn|PLAY\x09Alice|PLAY\x00Alice| PLAY Alice|play Alice|play Ann|ERROR oops

@@ -93,7 +93,7 @@ fn unplayable_maps_are_refused() {
 }
 
 #[test]
-fn the_largest_map_that_fits_a_datagram_is_taken() {
+fn largest_map_that_fits_a_datagram_is_accepted() {
     // 8 + 233 * 281 bytes is 65,481; one row more does not fit, nor one column.
     let fits = |rows: usize, cols: usize| Grid::parse((".".repeat(cols) + "\n").repeat(rows).as_bytes()).is_ok();
     assert!(fits(233, 280) && !fits(234, 280) && !fits(233, 281));
@@ -223,7 +223,7 @@ fn spots_that_cannot_be_reached() {
 }
 
 #[test]
-fn a_report_says_how_large_a_display_is() {
+fn report_contains_the_size_of_a_display() {
     let notes = check_map(above_a_hall("").as_bytes()).notes;
     assert_eq!(
         notes,

@@ -51,7 +51,7 @@ transcripts! {
     ";
 
     // All GOLDs, all DISPLAYs, then the texts: a GOLD clears a text from a status line.
-    a_run_steals_from_each_it_meets_and_tells_everything_in_order:
+    run_steals_from_each_player_it_meets_in_order:
     Table::drawn(Rules { steal_percent: 50, ..PLAIN }, "AB4C63.|1") => "
         Bob types l
         Carol types l
@@ -129,7 +129,7 @@ transcripts! {
             Sam closed
     ";
 
-    any_key_keeps_the_seat_and_nothing_else_does: Table::drawn_with(hasty(10), "AB4") => "
+    only_keys_keep_the_seat: Table::drawn_with(hasty(10), "AB4") => "
         wait 9000 ms
         Alice > KEY ?
             Alice < ERROR unknown keystroke

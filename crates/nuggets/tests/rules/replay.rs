@@ -99,7 +99,7 @@ fn different_seeds_give_different_games() {
     }
 }
 
-/// Never changes, unlike those in `maps`.
+/// A map that never changes, unlike those in `maps`.
 const CABIN: &str = "\
 +-----+   +----+
 |.....#####....|
@@ -119,7 +119,7 @@ fn recorded_game_is_reproduced() {
     cabin.check(include_str!("../data/game.txt"));
 }
 
-/// 64-bit FNV-1a.
+/// The 64-bit FNV-1a hash.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

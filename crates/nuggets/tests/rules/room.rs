@@ -53,7 +53,7 @@ impl TestRoom {
         Self { hosted, now: Time::ZERO, pending: BTreeMap::new() }
     }
 
-    /// The peers, from 1 on, have sent these first messages.
+    /// Connects peers, numbered from 1, and sends the first message of each.
     pub(crate) fn with(map: &str, config: Config, link: Link, first: &[&str]) -> Self {
         let mut room = Self::new(map, config);
         for (peer, message) in (1..).zip(first) {
@@ -139,7 +139,7 @@ pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
     out.to_vec()
 }
 
-/// DISPLAYs have 65,305 bytes each.
+/// Each DISPLAY of this map has 65,283 bytes.
 pub(crate) fn large() -> String {
     (".".repeat(372) + "\n").repeat(175)
 }

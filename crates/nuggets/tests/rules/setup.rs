@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::room::{MAP, RoomInput, TestRoom, config, link_of};
 
-// All roles over all links, with quitters and a pending deadline.
+// A room with all roles over all links, with quitters and a pending deadline.
 fn busy() -> TestRoom {
     let mut room = TestRoom::new(MAP, config(11));
     for peer in 1..=5 {
@@ -20,7 +20,7 @@ fn busy() -> TestRoom {
 type Case = (&'static str, fn(&mut Value));
 
 #[test]
-fn invalid_setup_is_refused() {
+fn invalid_setup_is_rejected() {
     let room = busy();
     let [setup, state] = room.written();
     let setup: Value = serde_json::from_str(&setup).unwrap();

@@ -36,7 +36,7 @@ fn rows_of(map: &str) -> Vec<Vec<u8>> {
     map.lines().map(|row| row.as_bytes().to_vec()).collect()
 }
 
-// By the literal rule, and by the server. Places are (row, column).
+// Returns the picture by the literal rule and the one by the server. Places are (row, column).
 fn pictures(map: &str, at: (usize, usize), radius: Option<u16>) -> (String, String) {
     let rows = rows_of(map);
     let (grid, _) = Grid::parse(map.as_bytes()).unwrap();
@@ -62,7 +62,7 @@ fn pictures(map: &str, at: (usize, usize), radius: Option<u16>) -> (String, Stri
     (slow, fast)
 }
 
-/// A map, and beside it the picture of a player at `@`.
+/// Checks a map that is drawn beside the picture of a player at `@`.
 #[track_caller]
 fn check(drawn: &str) {
     let mut sides = [String::new(), String::new()];
@@ -114,8 +114,8 @@ sights! {
         [.....]  [..@..]
     ";
 
-    // On the way to (5, 2) and (4, 2) the line crosses the wall's column between its two stones, or on one of them.
-    nobody_looks_through_between_two_stones_of_a_wall: "
+    // On the way to (5, 2) and (4, 2) the line crosses the wall's column between its two cells, or on one of them.
+    sight_does_not_pass_between_two_cells_of_a_wall: "
         [....]  [@...]
         [....]  [....]
         [.|..]  [.|..]
@@ -124,7 +124,7 @@ sights! {
         [....]  [.. .]
     ";
 
-    between_two_diagonal_walls_one_looks_along_the_diagonal_only: "
+    diagonal_walls_leave_only_the_diagonal_visible: "
         [.| .]  [@|  ]
         [-.| ]  [-.| ]
         [ -.|]  [ -.|]
@@ -135,7 +135,7 @@ sights! {
 transcripts! {
     // `model` compares the remembered parts of all DISPLAYs in random games. In the passage Alice sees only her next
     // spots, but remembers the room and the whole way.
-    known_cells_stay: plain("..A###.7") => "
+    known_cells_remain_shown: plain("..A###.7") => "
         Alice > KEY l
             Alice < DISPLAY [...@#   ]
         Alice > KEY l
@@ -248,23 +248,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn sight_is_the_rule_from_every_cell(map in maps((1..14usize, 1..18usize)), radius in prop::option::of(1..6u16)) {
+    fn sight_follows_rule_from_every_cell(map in maps((1..14usize, 1..18usize)), radius in prop::option::of(1..6u16)) {
         sight_is_the_rule(&map, radius, usize::MAX)?;
     }
 
     #[test]
-    fn sight_is_the_rule_on_long_and_on_tall_maps(map in maps(thin()), radius in prop::option::of(1..150u16)) {
+    fn sight_follows_rule_on_long_and_tall_maps(map in maps(thin()), radius in prop::option::of(1..150u16)) {
         sight_is_the_rule(&map, radius, 12)?;
     }
 
     #[test]
-    fn sight_is_the_rule_among_pillars(map in lattices(), radius in prop::option::weighted(0.2, 1..80u16)) {
+    fn sight_follows_rule_among_pillars(map in lattices(), radius in prop::option::weighted(0.2, 1..80u16)) {
         sight_is_the_rule(&map, radius, 40)?;
     }
 
     // The state that a sighter caches for a field must not affect the next one.
     #[test]
-    fn a_sighter_may_be_used_on_one_field_after_the_other(
+    fn sighter_returns_the_same_sights_after_other_fields(
         fields in prop::collection::vec(maps(prop_oneof![Just((5, 9)), Just((9, 5)), Just((10, 4)), (1..9usize, 1..9usize)]), 2..6),
     ) {
         let mut kept = Sighter::default();

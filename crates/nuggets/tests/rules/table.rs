@@ -51,7 +51,7 @@ pub(crate) struct Table {
     server: Server,
     now: Time,
     names: BTreeMap<PeerId, String>,
-    // Each client keeps its address from its first datagram on.
+    // The clients in the order of their first datagrams, which determines their addresses.
     addresses: Vec<String>,
     next_peer: u64,
 }
@@ -171,7 +171,7 @@ impl Table {
         keys.bytes().flat_map(|key| self.send(who, [b"KEY ", &[key][..]].concat())).collect()
     }
 
-    /// The server is woken at its deadlines.
+    /// Advances the time, and wakes the server at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Effect> {
         let end = self.now.plus(time);
         let mut effects = vec![];
@@ -222,7 +222,7 @@ impl Table {
         (self.game().players().to_vec(), self.game().piles().clone())
     }
 
-    /// The content of the spectator's DISPLAY, sent or not.
+    /// The content of the DISPLAY that a spectator who joins now receives.
     pub(crate) fn board(&self) -> String {
         let effects = self.clone().send("a passer-by", "SPECTATE");
         rows(&last_display(&effects, "a passer-by").expect("a spectator sees the board"))
