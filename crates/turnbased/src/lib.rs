@@ -108,7 +108,7 @@ pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
     /// The part of the position that a player may see.
     type View: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
 
-    /// The first position, whose random choices follow from the seed, which differs from game to game.
+    /// The first position. Its random choices depend only on the seed, which differs from game to game.
     fn setup(options: &Self::Options, seed: u64) -> Self;
 
     /// The seat that moves next; `None` when the game is over.

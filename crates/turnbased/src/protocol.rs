@@ -35,12 +35,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Rules;
 
-/// In bytes, including the line end.
+/// The maximum length of a client's message in bytes, including the line end.
 pub const MAX_MESSAGE: usize = 66;
-/// In bytes, excluding the line end.
+/// The maximum length of a table's message in bytes, excluding the line end.
 pub const MAX_TOLD: usize = 64 << 10;
 
-/// A player's name: 1 to 32 characters; others than printable ASCII are replaced.
+/// A player's name of 1 to 32 bytes. Bytes that are not printable ASCII are replaced.
 pub type Name = netcore::Name<Visible>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl fmt::Display for ClientMessage {
 pub enum Ending {
     Played,
     Resigned,
-    /// A player has thought for too long.
+    /// A player exceeded the time limit of a move.
     Late,
     Left,
 }
@@ -232,7 +232,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn messages_are_read_as_they_are_written() {
+    fn parsing_reverses_formatting() {
         let name = || Name::new(b"Ann O").unwrap();
         for message in [ClientMessage::Play(name()), ClientMessage::Move("c 4".into()), ClientMessage::Again] {
             assert_eq!(ClientMessage::parse(message.to_string().as_bytes()), Ok(message));

@@ -19,9 +19,9 @@ use crate::{
     protocol::{ClientMessage, Ending, Lines, Name, ServerMessage},
 };
 
-/// After a lost connection, a player from the same host with the same name gets the seat back within this time.
+/// How long a seat is retained after a lost connection. A player from the same host with the same name gets it back.
 const RETAINED: Duration = Duration::from_secs(60);
-/// A player who is idle between two games for this time loses its seat.
+/// A player who sends nothing for this time loses its seat.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
 const NO_SEAT: &str = "you have no seat; say PLAY and a name";
@@ -343,7 +343,7 @@ impl<R: Rules> Table<R> {
         self.send_all(&ServerMessage::Wait(self.missing()), out);
     }
 
-    // Only a player who closes the connection in an orderly way leaves; others may return.
+    // A player who closes the connection in an orderly way loses the seat immediately; all others may return.
     fn disconnected(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
         let seat = self.seat_of(peer);
         self.state.peers.remove(&peer);
@@ -447,7 +447,7 @@ impl<R: Rules> Engine for Table<R> {
 
 impl<R: Rules> Recorded for Table<R> {
     const GAME: &'static str = R::NAME;
-    // The table itself has the version 1.
+    // The table itself has not changed yet, so the version of the game suffices.
     const RULES: u32 = R::VERSION;
 
     type Setup = Setup<R::Options>;

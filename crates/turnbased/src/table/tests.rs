@@ -158,7 +158,7 @@ fn two_players_play_a_game_and_another() {
 }
 
 #[test]
-fn player_who_resigns_is_late_or_leaves_has_lost() {
+fn player_who_resigns_or_leaves_or_exceeds_the_limit_loses() {
     for (how, word, complete) in [("RESIGN", "resigned", true), ("", "late", true), ("QUIT", "left", false)] {
         let mut hall = Hall::begun();
         let said = if how.is_empty() { hall.wait(Sticks::MOVE_LIMIT) } else { hall.say(1, how) };
@@ -200,7 +200,8 @@ fn happening() -> impl Strategy<Value = (u64, u8, String)> {
 }
 
 proptest! {
-    /// No message is sent to an unknown peer, and the scores of a game have one row for each seat.
+    /// A restored table behaves as the original. No message is sent to an unknown peer, and the standings of a game
+    /// have one row for each seat.
     #[test]
     fn state_is_complete(before in prop::collection::vec(happening(), 0..40), after in prop::collection::vec(happening(), 0..20)) {
         let mut hall = Hall::new();
