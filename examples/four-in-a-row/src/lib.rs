@@ -12,7 +12,7 @@ const COLUMNS: usize = 7;
 const ROWS: usize = 6;
 /// Discs in a line that win.
 const LINE: usize = 4;
-/// Moves that a hard bot looks ahead.
+/// Moves that a hard bot looks ahead after its own.
 const DEPTH: u32 = 4;
 
 /// A position. Both players see all of it.
@@ -54,7 +54,7 @@ impl Position {
     /// How good the position is for the player who moves next: positive if that player can force a line.
     fn value(&self, depth: u32) -> i32 {
         if self.line.is_some() {
-            // The other player has it. A later defeat is better.
+            // The other player has the line. A later defeat is better.
             return -1 - i32::try_from(depth).unwrap_or(0);
         }
         if depth == 0 {
