@@ -141,7 +141,7 @@ impl Client {
         !self.incoming.unread().is_empty()
     }
 
-    /// The bytes of a text without its zero byte yet; empty in the binary dialect.
+    /// The received part of a text whose zero byte has not arrived; empty in the binary dialect.
     pub fn unended_text(&self) -> &[u8] {
         match self.dialect {
             Dialect::Text => self.incoming.unread(),

@@ -6,7 +6,7 @@
 //!
 //! | decision rule | reward per round |
 //! |--------------|------------------|
-//! | the best with the own exact cards in view | -0.042462 |
+//! | the best that considers the exact cards of the hand | -0.042462 |
 //! | the best on total, soft, upcard | -0.042806 |
 //! | the best on total, upcard | -0.051474 |
 //! | as the dealer does | -0.080092 |
@@ -64,7 +64,7 @@ pub struct ActionValues {
     pub stand: f64,
 }
 
-/// A mean for each state of a space, as a table approaches them.
+/// The mean rewards of each state of a space, which a table approaches.
 #[derive(Debug, Clone)]
 pub struct Limit {
     space: StateSpace,
@@ -83,7 +83,7 @@ impl Limit {
     }
 }
 
-/// Every hand with its odds of standing; building it takes a fraction of a second, so reuse it.
+/// Computes exact values. Building a solver takes a fraction of a second, so reuse it.
 #[derive(Debug, Clone)]
 pub struct Solver {
     hands: Hands,

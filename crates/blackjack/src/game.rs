@@ -201,7 +201,7 @@ fn deal(deck: &mut Deck, records: &[Record], rounds: u32, rng: &mut ChaCha12Rng)
     Round::deal(deck.clone(), &present)
 }
 
-/// Without the seed and the number of rounds, which the configuration has.
+/// The state of a game, without the seed and the number of rounds, which the configuration contains.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GameState {
     records: Vec<Record>,
@@ -241,7 +241,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn tables_and_seeds_have_cards_of_their_own() {
+    fn cards_depend_on_table_and_seed() {
         let cards = |seed: u64, table: u32| {
             let names = vec![Name::new(b"Ann").unwrap()];
             let game = Game::new(names, 1, Seed::from_number(seed).generator(table)).unwrap();

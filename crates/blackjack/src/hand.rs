@@ -95,7 +95,7 @@ impl Hand {
         true
     }
 
-    /// `None` if the hand would be bust before the last card, or is too long.
+    /// The hand of these cards. `None` if it would be bust before the last card, or is too long.
     pub(crate) fn of(cards: &[Card]) -> Option<Self> {
         let mut hand = Self::new();
         cards.iter().all(|&card| hand.push(card)).then_some(hand)
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_takes_no_card_after_it_is_bust_and_always_has_room_before() {
+    fn hand_has_room_for_each_card_until_it_is_bust() {
         let ace = Card::new(1).unwrap();
         let mut hand = Hand::new();
         let taken = (0..100).filter(|_| hand.push(ace)).count();

@@ -82,9 +82,9 @@ pub enum Explore {
     Random,
     /// At random with this chance, otherwise by the table so far; never HIT with 21.
     Epsilon(Chance),
-    /// At random half of the time until the better action of the state is known with confidence, rarely after that;
-    /// otherwise by the table so far; never HIT with 21. Only the last random decision of a round and those after it
-    /// are learned from, because a later random decision affects the results of earlier ones.
+    /// At random half of the time until the better action of the state is known with confidence, and 2% of the time
+    /// after that; otherwise by the table so far; never HIT with 21. A round teaches only its last random decision and
+    /// those after it, because a random decision affects the results of earlier ones.
     UntilConfident,
 }
 
@@ -156,16 +156,16 @@ const fn coin(bits: u64) -> Action {
     if bits >> 63 == 0 { Action::Hit } else { Action::Stand }
 }
 
-// Whether the two means are more than two standard errors apart.
+// Whether the two means are at least two standard errors apart.
 #[expect(clippy::cast_precision_loss, reason = "a rule of thumb; which action is better is decided in whole numbers")]
 fn is_confident(Entry { hit, stand }: &Entry) -> bool {
-    // A reward varies by 1 at most, so the squared standard error of a mean is at most 1/n.
+    // The variance of a reward is at most 1, so the squared standard error of a mean is at most 1/n.
     let (m, n) = (hit.n as f64, stand.n as f64);
     let difference = hit.sum as f64 * n - stand.sum as f64 * m;
     hit.n > 0 && stand.n > 0 && difference * difference >= 4.0 * (m + n) * m * n
 }
 
-/// The decisions of a round, which are learned from once its result is known.
+/// The decisions of a round. A table learns from them once the result is known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Episode {
     decisions: [Option<(State, Action)>; MAX_HAND],
@@ -174,7 +174,7 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// Decisions beyond the capacity of a hand are dropped.
+    /// Adds a decision. Decisions beyond the capacity of a hand are dropped.
     #[inline]
     pub(crate) fn record(&mut self, state: State, choice: Choice) {
         if !choice.counts_before {
@@ -186,7 +186,7 @@ impl Episode {
         }
     }
 
-    /// Learns from the decisions that count, in order, each with the reward of the round.
+    /// Makes a table learn from the decisions that count, in order, each with the reward of the round.
     #[inline]
     pub fn teach(&self, table: &mut QTable, verdict: Verdict) {
         let counted = self.decisions.get(self.from..self.count).unwrap_or_default();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn chances_are_probabilities() {
+    fn chances_are_limited_to_probabilities() {
         assert_eq!([Chance::new(-0.1), Chance::new(1.1), Chance::new(f64::NAN)], [None; 3]);
         let (never, always) = (Chance::new(0.0).unwrap(), Chance::new(1.0).unwrap());
         assert!(!never.falls(0) && always.falls(u64::MAX));

@@ -16,7 +16,7 @@ pub const MIN_UPCARD: u8 = 2;
 pub(crate) const UPCARDS: usize = 10;
 /// From 4 to 21.
 const TOTALS: usize = 18;
-/// One index per state, used or not: 18 totals, hard and soft, 10 upcards.
+/// The number of indices of states, used or not: 18 totals, hard and soft, 10 upcards.
 pub(crate) const STATES: usize = TOTALS * 2 * UPCARDS;
 
 /// The facts that make up a state.
@@ -103,7 +103,7 @@ impl State {
         self.upcard
     }
 
-    /// In the order of [`StateSpace::states`], below [`STATES`].
+    /// The position in the order of [`StateSpace::states`], below [`STATES`].
     #[inline]
     pub(crate) const fn index(self) -> usize {
         let row = (self.total.saturating_sub(MIN_TOTAL) as usize) * 2 + self.soft as usize;
@@ -195,7 +195,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn states_come_in_the_order_of_their_places() {
+    fn states_are_sorted_by_index() {
         for space in [StateSpace::Coarse, StateSpace::Soft] {
             let places: Vec<usize> = space.states().map(State::index).collect();
             assert!(places.is_sorted_by(|one, next| one < next));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_other_states() {
+    fn impossible_states_are_rejected() {
         let state = |total, soft, upcard| State::new(StateSpace::Soft, total, soft, upcard);
         assert_eq!([state(3, false, 2), state(22, false, 2), state(4, false, 1), state(4, false, 12)], [None; 4]);
         assert_eq!([state(11, true, 5), State::new(StateSpace::Coarse, 12, true, 5)], [None; 2]);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_hits_21() {
+    fn no_policy_hits_21() {
         let greedy = Policy::new(StateSpace::Soft, |_| true);
         let stands: Vec<State> =
             StateSpace::Soft.states().filter(|&state| greedy.action(state) == Action::Stand).collect();

@@ -221,7 +221,7 @@ impl DealerMessage {
         })
     }
 
-    /// The wire form, which is static: there are only a few dozen messages.
+    /// The wire form, which is static: there are only about a hundred messages.
     pub fn to_bytes(self, dialect: Dialect) -> Bytes {
         Bytes::from_static(frames::of(self, dialect))
     }

@@ -163,7 +163,7 @@ impl QTable {
         self.space.states().map(|state| (state, self.entry(state))).filter(|(_, entry)| entry.visits() > 0)
     }
 
-    /// The least taken action with its state and count, without HIT with 21, which most learners never try.
+    /// The action that was taken least, with its state and count. Excludes HIT with 21, which most learners never try.
     pub fn least_visited(&self) -> Option<(State, Action, u64)> {
         self.space
             .states()
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn play_is_as_the_rules_of_the_table_say() {
+    fn best_action_follows_the_means_or_the_default() {
         use Action::{Hit, Stand};
         for (total, hit, stand, expected) in [
             (16, (0, 0), (0, 0), Hit),

@@ -41,7 +41,7 @@ use crate::{
     view::{LobbyView, MAX_SHOWN},
 };
 
-// Their hosts have places, so at most `MAX_CLIENTS` clients wait.
+// Each waiting client has a place, so at most `MAX_CLIENTS` hosts wait.
 type Queue = HostQueue<PeerId, MAX_CLIENTS>;
 
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ enum Guest {
     Seated { table: u32 },
 }
 
-// The alarm changes only when the table's deadline moves forward, so an answer in time is free.
+// The alarm is replaced only if the table's deadline becomes earlier, so an answer in time costs nothing.
 #[derive(Debug, Clone)]
 struct Entry {
     table: Table,
@@ -148,7 +148,7 @@ impl Server {
         }
     }
 
-    // The dialect may be unknown, so the client gets no message.
+    // Closes the connection of a client that has not joined. Its dialect may be unknown, so it gets no message.
     fn turn_away(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         fault.log(peer, None, out);
         self.close(peer, out);
@@ -401,7 +401,7 @@ impl Engine for Server {
             Input::Disconnected { peer, why } => {
                 self.disconnected(now, peer, why, out);
                 if why == Gone::Interrupted {
-                    // The watchers are gone as well, since each interruption is a separate input.
+                    // No watcher receives a view here: watchers are interrupted too, each by a separate input.
                     return;
                 }
             }
@@ -437,7 +437,7 @@ impl Engine for Server {
         let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
         let seats = self.config.tables.saturating_mul(count(self.config.players));
         let taken: u32 = self.tables().map(|table| count(table.taken())).sum();
-        // Before the first table, for which the lobby waits, waiting players count as seated.
+        // While no table plays, waiting players count as seated.
         let waiting = if phase == Phase::Lobby { count(self.queue.len()) } else { 0 };
         Status { phase, taken: taken.saturating_add(waiting).min(seats), seats }
     }

@@ -17,7 +17,7 @@
 //! `LOBBY` is the first line; the pictures of at most [`MAX_SHOWN`] tables follow it. The stage of a seat is `WAITS`,
 //! `DECIDES`, `STANDS`, `BUST`, `FORFEITED`, or `OUT` if no hand was dealt to it.
 //!
-//! Pictures are our own: the course's protocol has no watchers.
+//! Pictures are an extension of this project: the course's protocol has no watchers.
 
 use alloc::{format, vec::Vec};
 use bytes::Bytes;

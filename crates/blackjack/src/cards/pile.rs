@@ -9,11 +9,11 @@ use super::{DECK, DeckEmpty};
 const PLACES: usize = 64;
 const _: () = assert!(DECK <= PLACES && PLACES.is_power_of_two());
 
-// The number of places that one random word shuffles. 52 * 51 * .. * 47 is below 2^34, so one word in 2^30 is
+// The number of places that one random word shuffles. 52 * 51 * .. * 47 is below 2^34, so at most one word in 2^30 is
 // rejected.
 const BATCH: usize = 6;
 
-/// Some values are dealt, and some of the rest are already in their final, random place.
+/// Values in some order: the first `dealt` are dealt, and the first `shuffled` are in their final, random places.
 #[derive(Debug, Clone)]
 pub(crate) struct Pile<T> {
     // Places from `DECK` on are not used.
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_drawn_come_in_the_order_of_a_whole_shuffle() {
+    fn drawn_values_have_the_order_of_a_whole_shuffle() {
         let (mut drawn, mut shuffled) = (numbers(), numbers());
         let (mut one, mut same) = (Pcg64::seed_from_u64(1), Pcg64::seed_from_u64(1));
         for _ in 0..1_000 {

@@ -43,7 +43,7 @@ pub enum Anomaly {
     /// A result although no round is in progress.
     #[error("received a result outside a round; it is not counted")]
     StrayResult,
-    /// A result although no decision was made, or before the hand was played.
+    /// A result before the hand was played.
     #[error("received a result before the hand was played")]
     EarlyResult,
     /// A result that a hand of this total cannot have.
@@ -131,7 +131,7 @@ impl Knowledge {
         }
     }
 
-    /// If this fails, the state is unchanged.
+    /// Applies a message. If this fails, the state is unchanged.
     pub(super) fn apply(&mut self, message: DealerMessage) -> Result<Event, OutOfPlace> {
         let (meaning, anomaly) = match (message, self.phase) {
             (got, Phase::Over) => return Err(OutOfPlace { got, expected: Phase::Over.expected() }),

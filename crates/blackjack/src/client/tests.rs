@@ -41,7 +41,7 @@ fn after(script: &str) -> (Result<String, String>, String) {
 }
 
 #[test]
-fn rounds_are_folded_and_learned_from() {
+fn complete_rounds_are_learned() {
     for (script, learned) in [
         ("DEAL, STAND, RESULT WIN", "16 3 - 0 1.000000 1"),
         ("DEAL, HIT, CARD Nine of Clubs, RESULT BUST", "16 3 -1.000000 1 - 0"),

@@ -96,14 +96,14 @@ struct Drawing {
     then: [u16; VALUES],
 }
 
-/// The dealer's results: 17 to 21, or bust.
+/// The number of the dealer's results: 17 to 21, or bust.
 const ENDS: usize = (BEST + 2 - DEALER_STANDS) as usize;
 
 fn end_of(total: u8) -> usize {
     usize::from(total.min(BEST + 1).saturating_sub(DEALER_STANDS))
 }
 
-/// Hands with fewer cards come first.
+/// All hands, those with fewer cards first.
 #[derive(Debug, Clone)]
 pub(super) struct Hands {
     pub(super) nodes: Vec<Node>,

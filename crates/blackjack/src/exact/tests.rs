@@ -10,7 +10,7 @@ fn assert_near(value: f64, expected: f64) {
 }
 
 #[test]
-fn the_values_are_the_known_ones() {
+fn values_match_the_table_of_the_module() {
     let solver = &*SOLVER;
     assert_near(solver.best_value_with_cards(), -0.042_462);
     assert_near(solver.value(&solver.best(StateSpace::Soft)), -0.042_806);
@@ -23,8 +23,8 @@ fn the_values_are_the_known_ones() {
 }
 
 #[test]
-fn the_best_tables_are_the_known_ones() {
-    // Smallest and largest total from 12 up with a hit, by upcard from 2 to ace. Hard 11 and less always hit.
+fn best_policies_hit_up_to_the_expected_totals() {
+    // The totals from 12 up that hit against an upcard. Hard totals up to 11 always hit.
     let hits = |policy: &Policy, soft: bool, upcard: u8| -> Vec<u8> {
         let state = |total| State::new(policy.space(), total, soft, upcard).unwrap();
         (12..=21).filter(|&total| policy.action(state(total)) == Action::Hit).collect()
@@ -129,7 +129,7 @@ impl Slow<'_> {
 
 #[test]
 fn a_small_deck_dealt_card_by_card_gives_the_same_values() {
-    // No pictures run out: ten cards that are high enough for every round to end.
+    // Ten cards with values high enough for every round to end before the deck is empty.
     for counts in [[0, 0, 1, 0, 2, 0, 1, 1, 3, 2], [1, 1, 0, 1, 0, 2, 0, 2, 2, 1]] {
         let deal = Deal::of(counts);
         let mut deck: Vec<u8> =

@@ -4,8 +4,8 @@
 //! upcard. Then each seat in order plays its hand to the end. The dealer draws only if a hand is left that is not
 //! bust.
 //!
-//! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as its tournament
-//! dealer's.
+//! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates like that of its
+//! tournament dealer.
 
 use alloc::vec::Vec;
 use netcore::StateError;
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn seats_are_asked_one_after_the_other_and_nobody_out_of_turn() {
+    fn seats_decide_in_turn_and_decisions_out_of_turn_are_rejected() {
         let mut round = Round::deal(deck(1), &[true, false, true]).unwrap();
         for seat in [1, 2, 5, 6, usize::MAX] {
             assert_eq!(round.apply(seat, Action::Hit), Err(RoundError::NotAsked(seat)));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bust_hand_waits_for_its_result_and_the_dealer_does_not_draw_for_it() {
+    fn dealer_does_not_draw_for_bust_hands() {
         for seed in 0..200 {
             let mut round = Round::deal(deck(seed), &[true, true]).unwrap();
             while round.turn() == Some(0) {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn six_greedy_seats_do_not_use_the_deck_up_and_no_card_comes_twice() {
+    fn six_greedy_seats_neither_exhaust_the_deck_nor_share_a_card() {
         for seed in 0..300 {
             let mut round = Round::deal(deck(seed), &[true; MAX_SEATS]).unwrap();
             while let Some(seat) = round.turn() {

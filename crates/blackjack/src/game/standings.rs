@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn standings_are_a_table_for_people_and_json_for_programs() {
+    fn standings_are_printed_as_table_and_json() {
         let table = standings(&[("Ann", [43, 9, 30, 18], 1), ("a\"b\\", [0, 0, 1, 0], 1)]);
         assert_eq!(
             table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n"),

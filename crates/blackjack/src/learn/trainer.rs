@@ -15,8 +15,8 @@ use crate::{
     verdict::{Score, Verdict},
 };
 
-/// Five bits hold the points with every ace as 1; the bits above hold the number of aces. A hand ends with at most 31
-/// points and a deck has four aces, so a byte is enough.
+/// The weight of a card, or the sum for a hand. Five bits hold the points with every ace as 1; the bits above hold the
+/// number of aces. A hand ends with at most 31 points and a deck has four aces, so a byte is enough.
 #[derive(Debug, Clone, Copy)]
 struct Weight(u8);
 
@@ -111,7 +111,8 @@ struct Decision {
     action: Action,
 }
 
-/// Decisions of a round: the longest hand that is not bust has 11 cards, and the first decision is made on 2.
+/// The maximum number of decisions of a round: the longest hand that is not bust has 11 cards, and the first decision
+/// is made on 2.
 const MOST_DECISIONS: usize = 10;
 
 /// A learner that deals to itself.
@@ -166,7 +167,7 @@ impl<R: Rng> Trainer<R> {
     /// # Errors
     /// [`DeckEmpty`] cannot occur, since no round takes 52 cards.
     pub fn play(&mut self, rounds: u64) -> Result<Score, DeckEmpty> {
-        // One monomorphic loop for each kind, which is not checked in every round.
+        // One monomorphic loop for each kind, so that the kind is not checked in every round.
         match self.explore {
             Explore::Random => self.rounds(rounds, Explore::Random),
             Explore::Epsilon(chance) => self.rounds(rounds, Explore::Epsilon(chance)),
@@ -249,7 +250,7 @@ mod tests {
         [Explore::Random, epsilon(0.0), epsilon(0.1), epsilon(1.0), Explore::UntilConfident]
     }
 
-    // A reference implementation by the rest of the crate.
+    // A reference implementation with the other types of the crate.
     fn trained(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
         let values: Vec<u8> = Card::all().map(Card::value).collect();
         let mut deck = Pile::new(values.try_into().unwrap());
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_everything_up_learns_the_very_same() {
+    fn trainer_learns_the_same_as_the_reference_implementation() {
         for space in [StateSpace::Coarse, StateSpace::Soft] {
             for explore in ways() {
                 let mut table = QTable::new(space);
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_points() {
+    fn weights_add_up_as_points_do() {
         fn go(weight: Weight, points: Points, left: &mut [u8; 12]) {
             assert_eq!((weight.total(), weight.points().is_soft()), (points.total(), points.is_soft()));
             if points.is_bust() {
@@ -315,12 +316,12 @@ mod tests {
                 }
             }
         }
-        // Every hand of one deck, in every order, so up to the four aces and the longest hands.
+        // Every hand of one deck in every order, including four aces and the longest hands.
         go(Weight(0), Points::EMPTY, &mut [0, 0, 4, 4, 4, 4, 4, 4, 4, 4, 16, 4]);
     }
 
     #[test]
-    fn training_in_parts_is_training_at_once() {
+    fn training_in_parts_gives_the_same_table() {
         for explore in ways() {
             let start = || Trainer::new(QTable::new(StateSpace::Soft), explore, Pcg64::seed_from_u64(5));
             let (mut once, mut parts) = (start(), start());

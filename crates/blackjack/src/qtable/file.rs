@@ -167,7 +167,7 @@ fn number<T: FromStr + fmt::Display>(column: &'static str, word: &str) -> Result
     word.parse().ok().filter(|_| plain).ok_or_else(|| Trouble::Number(column, word.into()))
 }
 
-// Reflected, with the polynomial 0x04C11DB7. Bit by bit is fast enough for 30 kB.
+// CRC-32, reflected, with the polynomial 0x04C11DB7. Bit by bit is fast enough for 30 kB.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_is_the_common_one() {
+    fn checksum_is_crc32_of_ieee_802_3() {
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
     }
 
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_and_every_cut_is_noticed_in_its_line() {
+    fn flipped_bits_and_cuts_are_detected() {
         let file = sample(StateSpace::Soft).to_file();
         let line_of = |at: usize| file[..at].split(|&byte| byte == b'\n').count();
         let last = line_of(file.len() - 1);
@@ -243,13 +243,12 @@ mod tests {
                 let mut damaged = file.clone();
                 damaged[at] ^= 1 << bit;
                 let error = QTable::from_file(&damaged).expect_err("damage is an error");
-                // Replacing a digit by another shows only in the checksum, and an unsorted line only in the next
-                // line.
+                // A changed digit may show only in the checksum, and an unsorted line only in the next line.
                 let line = line_of(at);
                 assert!(error.line >= line && error.line <= last + 1, "byte {at}, bit {bit}: {error}");
             }
             let error = QTable::from_file(&file[..at]).expect_err("a part is an error");
-            // A cut in a number may leave a number that its column cannot be, but it is always the last line.
+            // A cut in a number may leave a number that its column cannot be, but the error is always in the last line.
             assert_eq!((error.line, error.trouble), (line_of(at), Trouble::CutOff), "cut at {at}");
         }
     }

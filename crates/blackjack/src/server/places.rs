@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
 
-/// Networks have no share, since journals of earlier versions depend on that.
+/// The places of clients, shared among hosts. Networks have no share, since journals of earlier versions depend on
+/// that.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     shares: Shares,
@@ -19,7 +20,7 @@ impl Places {
         Self { shares: Shares::new(total).of_hosts_only(), hosts: BTreeMap::new() }
     }
 
-    /// `false` if the host has used up its share.
+    /// Returns `false` if the host has used up its share.
     pub(crate) fn enter(&mut self, peer: PeerId, host: HostId) -> bool {
         let has_place = self.shares.take(host).is_ok();
         if has_place {
@@ -109,7 +110,7 @@ impl Pending {
 
 type Place = (u32, usize);
 
-/// At most one for each seat at a table.
+/// Seats that are held for interrupted players, at most one player for each seat.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeldSeats {
     // Indexed by host and name, for the look-up when a player joins.
@@ -154,7 +155,7 @@ impl HeldSeats {
     }
 }
 
-/// The game has the name of the player.
+/// A held seat. The name of its player is part of the game.
 #[derive(Serialize, Deserialize)]
 pub(super) struct HeldState {
     pub(super) table: u32,

@@ -7,8 +7,8 @@
 //!   question can be answered only once it is sent.
 //! - A client that sends an unrequested message, misses the deadline for its answer, or leaves during a hand loses
 //!   that hand and is disconnected.
-//! - A seat that has lost track receives the last round again, whose result may have been sent to a dead connection,
-//!   and the current one from BEGIN.
+//! - A client that has lost its state receives the last round again, because the result may have been sent to a dead
+//!   connection, and then the current round from BEGIN.
 //!
 //! A client that closes its sending half may still receive messages: the table emits them until the client's `Close`,
 //! and a shell that cannot deliver them drops them.
@@ -362,7 +362,7 @@ fn left(game: &Game, peer: PeerId, (table, seat): (u32, usize), why: Departure) 
 
 // After a killed server has resumed, no player loses a hand or a seat because of it:
 //
-// - The current round is called off, except for hands that were forfeited before, and its cards are not dealt again.
+// - The current round is cancelled, except for hands that were forfeited before, and its cards are not dealt again.
 // - Only results that were sent count. One that was still queued for a seat is taken back, so a seat may play a round
 //   more than another.
 // - Each seat is held for its player. The next round is dealt when every held seat is taken again or released.

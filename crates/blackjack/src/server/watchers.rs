@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use crate::config::MAX_WATCHERS;
 
-/// The minimum time between two pictures: a table can play thousands of rounds in it.
+/// The minimum time between two pictures. A table can play thousands of rounds in this time.
 const PICTURE_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Watchers {
     places: Places,
-    // A fingerprint; a collision, one in 2^64, omits one picture and does no harm.
+    // The fingerprint of the last picture. A collision, with probability 2^-64, only omits one picture.
     shown: u64,
     free_at: Time,
     stale: bool,

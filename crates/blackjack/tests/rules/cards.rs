@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use blackjack::{Action, Card, Deck, Policy, Round, Seed, exact::Solver};
 use rand::Rng;
 
-// For equally likely cells.
+// The chi-square statistic for equally likely cells.
 fn chi_square(counts: &[u32]) -> f64 {
     let expected = f64::from(counts.iter().sum::<u32>()) / f64::from(u32::try_from(counts.len()).unwrap());
     counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum()
@@ -28,11 +28,11 @@ fn order(deck: &mut Deck, rng: &mut impl Rng) -> Vec<u8> {
 }
 
 #[test]
-fn every_card_is_as_likely_in_every_place() {
+fn cards_are_equally_likely_at_each_position() {
     let mut rng = Seed::from_number(7).generator(1);
     let mut deck = Deck::new();
     let mut places = vec![[0_u32; 52]; 52];
-    // Cyclic, in the order of a new deck.
+    // The cyclic distance of the first two cards in the order of a new deck.
     let mut distances = [0_u32; 51];
     for _ in 0..52_000 {
         let order = order(&mut deck, &mut rng);

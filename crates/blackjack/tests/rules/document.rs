@@ -19,7 +19,7 @@ fn rows<T>(read: impl Fn(&str, &str) -> Option<T>) -> Vec<T> {
     document.lines().filter_map(row).collect()
 }
 
-/// Numbered after "A round, byte by byte".
+/// The text block with this number, from 0, after the heading "A round, byte by byte".
 fn block(number: usize) -> String {
     let document = document();
     let (_, behind) = document.split_once("## A round, byte by byte").unwrap();
@@ -27,7 +27,7 @@ fn block(number: usize) -> String {
 }
 
 #[test]
-fn the_cards_have_their_names() {
+fn documented_cards_have_their_names() {
     let cards = rows(|number, name| {
         let name = name.strip_prefix('`')?.strip_suffix('`')?.to_owned();
         Some((number.parse::<u8>().ok()?, name))
@@ -75,13 +75,13 @@ fn play(lines: Vec<(bool, Vec<u8>)>) {
 }
 
 #[test]
-fn the_round_in_text_is_what_the_dealer_says() {
+fn dealer_plays_the_documented_round_in_text() {
     let bytes = |line: &str| line.replace("\\0", "\0").into_bytes();
     play(block(0).lines().map(|line| (line.starts_with("> "), bytes(&line[2..]))).collect());
 }
 
 #[test]
-fn the_round_in_binary_is_what_the_dealer_says() {
+fn dealer_plays_the_documented_round_in_binary() {
     let bytes = |line: &str| {
         let words = line[2..].split_whitespace();
         words.map_while(|word| (word.len() == 2).then(|| u8::from_str_radix(word, 16).ok())?).collect()

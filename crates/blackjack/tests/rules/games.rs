@@ -6,7 +6,7 @@ use netcore::{Engine, Outcome};
 use crate::room::{Room, config};
 
 #[test]
-fn one_player_plays_and_is_thanked_with_quit() {
+fn single_player_plays_all_rounds_and_receives_quit() {
     Room::new(config(3)).check(
         "Ann > JOIN Ann
          Ann < BEGIN, CARD Two of Diamonds, CARD Three of Diamonds, DEALER Eight of Diamonds, DECISION
@@ -23,7 +23,7 @@ fn one_player_plays_and_is_thanked_with_quit() {
 }
 
 #[test]
-fn seats_are_asked_in_turn_and_results_come_to_all_at_the_end() {
+fn seats_decide_in_turn_and_receive_results_at_the_end() {
     Room::new(Config { players: 3, ..config(1) }).check(
         "Ann > JOIN Ann
          Bob > JOIN Bob
@@ -49,7 +49,7 @@ fn seats_are_asked_in_turn_and_results_come_to_all_at_the_end() {
 }
 
 #[test]
-fn both_dialects_may_sit_at_one_table_and_deals_do_not_depend_on_them() {
+fn deals_do_not_depend_on_the_dialects_at_a_table() {
     let deal = |dialects: [Dialect; 2]| {
         let mut room = Room::new(Config { players: 2, ..config(1) });
         for (who, dialect) in ["Ann", "Bob"].into_iter().zip(dialects) {
@@ -67,7 +67,7 @@ fn both_dialects_may_sit_at_one_table_and_deals_do_not_depend_on_them() {
 }
 
 #[test]
-fn tables_are_played_side_by_side_with_cards_of_their_own() {
+fn parallel_tables_have_different_cards() {
     let mut room = Room::joined(Config { tables: 2, ..config(2) }, &["Ann", "Bob", "Cyd"]);
     let (ann, bob) = (room.received("Ann"), room.received("Bob"));
     assert_eq!((ann.len(), bob.len()), (5, 5));

@@ -14,7 +14,7 @@ fn join(room: &mut Room, host: &str, who: &str) {
 }
 
 #[test]
-fn host_with_thousands_of_clients_delays_no_other_host() {
+fn host_with_thousands_of_clients_does_not_delay_other_hosts() {
     for players in [1, 3] {
         let mut room = Room::new(Config { players, forever: true, ..config(1) });
         for number in 0..2_500 {
@@ -33,7 +33,7 @@ fn host_with_thousands_of_clients_delays_no_other_host() {
 }
 
 #[test]
-fn there_is_room_for_others_when_many_hosts_have_taken_their_shares() {
+fn new_host_gets_a_place_after_many_hosts_took_their_shares() {
     let mut room = Room::new(Config { players: 2, ..config(1) });
     for host in 0..8 {
         for number in 0..=MAX_CLIENTS_OF_HOST {
@@ -75,7 +75,7 @@ fn queue_positions_alternate_between_hosts() {
 }
 
 #[test]
-fn joining_and_leaving_over_and_over_fills_no_disk() {
+fn standings_of_deserted_tables_are_rate_limited() {
     let leave = |room: &mut Room, number: u32| {
         let who = format!("m{number}");
         join(room, "192.0.2.66", &who);
@@ -105,7 +105,7 @@ fn joining_and_leaving_over_and_over_fills_no_disk() {
 }
 
 #[test]
-fn each_seat_is_left_once_and_faults_are_warnings() {
+fn each_seat_reports_one_departure_and_faults_are_warnings() {
     let mut room = Room::new(Config { players: 2, tables: 3, ..config(2) });
     for who in ["Ann", "Bob", "Cyd", "Dee", "Eve", "Fay"] {
         join(&mut room, "192.0.2.1", who);
@@ -149,7 +149,7 @@ fn each_seat_is_left_once_and_faults_are_warnings() {
 }
 
 #[test]
-fn accounts_are_given_to_the_log_as_they_were_asked_for() {
+fn standings_are_logged_at_the_configured_interval() {
     let mut room = Room::new(Config { accounts: Some(Duration::from_secs(10)), ..config(1_000) });
     join(&mut room, "192.0.2.1", "Ann");
     (0..50).for_each(|_| room.send("Ann", b"STAND\0"));

@@ -111,7 +111,7 @@ const CASES: [Case; 5] = [
 ];
 
 #[test]
-fn rounds_that_are_called_off_are_not_dealt_again_and_seats_are_held() {
+fn cancelled_rounds_are_not_dealt_again_and_seats_are_held() {
     for ((pause, players, rounds), opening, rest) in CASES {
         play(Config { players, delay: Duration::from_millis(pause), ..config(rounds) }, opening, rest);
     }
@@ -166,7 +166,7 @@ fn dealer_without_returning_players_is_deserted() {
 }
 
 #[test]
-fn a_seat_is_held_for_its_host_and_not_only_for_its_name() {
+fn held_seat_requires_the_same_host_and_name() {
     let mut room = Room::joined(Config { forever: true, ..config(2) }, &["Ann"]);
     room.kill();
     for (who, host) in [("Eve", "192.0.2.0"), ("Mal", "192.0.2.7")] {
@@ -218,7 +218,7 @@ fn stopped_dealer_with_held_seats_prints_standings() {
 }
 
 #[test]
-fn clients_without_a_seat_are_forgotten_by_a_kill() {
+fn kill_removes_clients_without_a_seat() {
     let mut room = Room::new(config(1));
     for (who, bytes) in [("Ann", &b"JOIN Ann\0"[..]), ("Bob", b"JOIN Bob\0"), ("Cyd", b"JO")] {
         room.connect(who);

@@ -21,7 +21,7 @@ fn train(space: StateSpace, explore: Explore, seed: u64, rounds: u64) -> QTable 
 
 #[test]
 #[ignore = "half a minute in release"]
-fn tables_of_a_hundred_million_rounds_are_at_their_marks() {
+fn tables_of_a_hundred_million_rounds_reach_the_expected_values() {
     let solver = Solver::new();
     let value = |space, explore| solver.value(&train(space, explore, 1, 100_000_000).policy());
     let coarse = value(StateSpace::Coarse, epsilon());
@@ -33,7 +33,7 @@ fn tables_of_a_hundred_million_rounds_are_at_their_marks() {
 }
 
 #[test]
-fn learning_until_confident_needs_fewer_rounds_for_the_same() {
+fn learning_until_confident_is_better_after_the_same_rounds() {
     let solver = Solver::new();
     let mean = |explore, rounds| {
         let value = |seed| solver.value(&train(StateSpace::Soft, explore, seed, rounds).policy());
@@ -67,7 +67,7 @@ fn a_randomly_trained_table_approaches_its_limit_and_never_plays_well() {
     }
 }
 
-// Over the wire, byte by byte.
+// Plays over the wire. `decide` chooses the actions, and `table` learns from the rounds.
 fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Choice, table: &mut QTable) -> Score {
     let mut room = Room::new(config);
     room.connect("Ann");
@@ -98,13 +98,13 @@ fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Cho
 }
 
 #[test]
-fn play_over_the_wire_is_worth_what_the_solver_says() {
+fn value_of_play_over_the_wire_matches_the_solver() {
     play_is_worth_what_the_solver_says(100_000);
 }
 
 #[test]
 #[ignore = "some seconds in release"]
-fn a_million_rounds_over_the_wire_are_worth_what_the_solver_says() {
+fn value_of_a_million_rounds_over_the_wire_matches_the_solver() {
     play_is_worth_what_the_solver_says(1_000_000);
 }
 

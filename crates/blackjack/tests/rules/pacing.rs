@@ -10,7 +10,7 @@ fn paced(players: usize, rounds: u32) -> Config {
     Config { players, delay: Duration::from_millis(50), ..config(rounds) }
 }
 
-// Messages in each of the next steps of 10 ms, without steps that have none.
+// The number of messages received in each step of 10 ms, without empty steps.
 fn received(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
     let mut heard = vec![(0, room.received(who).len())];
     for step in (10..=millis).step_by(10) {
@@ -33,7 +33,7 @@ fn text_messages_come_one_by_one_with_a_pause_between() {
 }
 
 #[test]
-fn binary_clients_and_those_of_a_dealer_without_pauses_get_all_at_once() {
+fn binary_clients_and_dealers_without_pauses_are_not_paced() {
     let mut room = Room::new(paced(1, 1));
     room.connect("Ann");
     room.send_message("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));
@@ -43,7 +43,7 @@ fn binary_clients_and_those_of_a_dealer_without_pauses_get_all_at_once() {
 }
 
 #[test]
-fn time_limit_starts_when_the_question_is_sent() {
+fn answer_before_the_question_is_sent_is_rejected() {
     // Up to 199 ms after the JOIN the question is still queued, so an answer comes too early.
     for (wait, in_time) in [(0, false), (150, false), (199, false), (200, true)] {
         let mut room = Room::joined(paced(1, 1), &["Ann"]);
@@ -60,7 +60,7 @@ fn time_limit_starts_when_the_question_is_sent() {
 }
 
 #[test]
-fn the_time_limit_runs_from_the_question() {
+fn time_limit_counts_from_the_question() {
     let mut room = Room::new(paced(1, 1));
     room.connect("Ann");
     room.wait(Duration::from_secs(20));
@@ -73,7 +73,7 @@ fn the_time_limit_runs_from_the_question() {
 }
 
 #[test]
-fn pauses_of_one_client_do_not_hold_others_up() {
+fn pauses_of_one_client_do_not_delay_others() {
     let mut room = Room::new(paced(2, 1));
     room.connect("Ann");
     room.send_message("Ann", Dialect::Binary, &PlayerMessage::Join(Name::new(b"Ann").unwrap()));

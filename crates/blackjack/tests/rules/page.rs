@@ -219,7 +219,7 @@ fn hands() -> Value {
     all.into()
 }
 
-// `total/upcard`, with soft states marked, in the hub's order.
+// `total/upcard` of each state in order, with soft states marked.
 fn states(space: StateSpace) -> Value {
     let state = |state: blackjack::State| {
         format!("{}{}/{}", if state.is_soft() { "soft " } else { "" }, state.total(), state.upcard())

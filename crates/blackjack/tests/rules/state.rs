@@ -21,7 +21,7 @@ fn config(seed: u64) -> Config {
 }
 
 #[test]
-fn setup_makes_the_first_state_and_is_checked() {
+fn setup_restores_the_initial_state_and_is_validated() {
     for seed in 0..20 {
         let server = Server::new(config(seed)).unwrap();
         let setup = serde_json::from_str(&serde_json::to_string(&server.setup()).unwrap()).unwrap();

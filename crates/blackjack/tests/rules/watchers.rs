@@ -46,7 +46,7 @@ fn hole_card_and_deck_are_not_sent() {
                 told.push(round.upcard());
                 if game.played() > 0 {
                     let dealer = game.revealed().unwrap().cards();
-                    // Only the dealer's cards are distinguished here.
+                    // Of the last round, all cards except the dealer's are permitted, whether or not they were dealt.
                     let last = deck(seed, number, game.played());
                     told.extend(last.into_iter().filter(|card| !dealer.contains(card)));
                     told.push(dealer[1]);
@@ -167,7 +167,7 @@ fn refresh_repeats_the_last_result_with_its_round() {
 }
 
 #[test]
-fn a_result_on_its_way_is_not_lost_with_the_connection() {
+fn queued_result_is_sent_again_after_a_refresh() {
     let mut room = Room::joined(Config { players: 2, delay: Duration::from_millis(50), ..config(9) }, &["Ann", "Bob"]);
     room.wait(Duration::from_secs(1));
     // A hand goes bust before other seats play, so its result is queued in the pause after its last card.
@@ -199,7 +199,7 @@ fn repeated_refreshes_do_not_extend_the_time_limit() {
 }
 
 #[test]
-fn waiting_client_is_refreshed_with_nothing() {
+fn refresh_of_a_waiting_client_sends_nothing() {
     let mut room = Room::new(Config { players: 2, ..config(9) });
     room.connect("Ann");
     room.refresh("Ann");

@@ -21,7 +21,7 @@ fn hex(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn messages_of_a_dealer_are_these_bytes() {
+fn dealer_messages_have_the_documented_bytes() {
     for (message, text, binary) in [
         (DealerMessage::Begin, "BEGIN\0", "00 00 00 01 02"),
         (DealerMessage::Card(card(1)), "CARD Ace of Clubs\0", "00 00 00 02 03 01"),
@@ -46,7 +46,7 @@ fn messages_of_a_dealer_are_these_bytes() {
 }
 
 #[test]
-fn messages_of_a_player_are_these_bytes() {
+fn player_messages_have_the_documented_bytes() {
     for (message, text, binary) in [
         (PlayerMessage::Join(name("Ann")), "JOIN Ann\0", "00 00 00 05 01 01 41 6e 6e"),
         (PlayerMessage::Hit, "HIT\0", "00 00 00 01 06"),
@@ -58,7 +58,7 @@ fn messages_of_a_player_are_these_bytes() {
 }
 
 #[test]
-fn the_first_byte_chooses_the_dialect_for_good() {
+fn first_byte_permanently_selects_the_dialect() {
     let join = |dialect| Request { dialect, message: PlayerMessage::Join(name("Ann")) };
     let hit = |dialect| Request { dialect, message: PlayerMessage::Hit };
     for (dialect, other) in [(Dialect::Text, Dialect::Binary), (Dialect::Binary, Dialect::Text)] {
@@ -158,7 +158,7 @@ fn frame_holds_exactly_one_message() {
     ] {
         let (read, decoder) = whole(bytes);
         assert_eq!(read, Err(why), "{bytes:?}");
-        // The decoder keeps no state of it: the next message may be of either dialect.
+        // The rejected message leaves the decoder unchanged, so the next one may be of either dialect.
         for bytes in [&b"JOIN Ann\0"[..], b"\0\0\0\x05\x01\x01Ann"] {
             assert!(decoder.clone().decode(bytes).is_ok());
         }
@@ -183,7 +183,7 @@ fn frame_holds_exactly_one_message() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_refused_or_round_trip(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+    fn any_bytes_are_rejected_or_round_trip(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         if let Ok(message) = PlayerMessage::parse_text(&bytes) {
             prop_assert_eq!(message.to_bytes(Dialect::Text), [&bytes[..], &[0]].concat());
         }

@@ -29,13 +29,14 @@ struct Last {
     told: bool,
 }
 
-/// The name of the player is in the game.
+/// A seat at a table. The name of its player is part of the game.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Seat {
     pub(super) peer: PeerId,
     dialect: Dialect,
     told: SentParts,
-    // Sent again to a player who has lost track, because the result may have been sent to a dead connection.
+    // The last round. A client that has lost its state receives it again, because the result may have been sent to a
+    // dead connection.
     last: Option<Last>,
     // At most the messages from a result to the next question, and QUIT.
     queue: VecDeque<DealerMessage>,
@@ -113,8 +114,8 @@ impl Seat {
         messages
     }
 
-    /// Sends the current round again, including an open question, whose deadline does not change: otherwise a player
-    /// who repeatedly loses track would never have to answer.
+    /// Sends the current round again, including an open question, whose deadline does not change: otherwise a client
+    /// that repeatedly loses its state would never have to answer.
     pub(super) fn resend_round(&mut self, now: Time, view: Option<View<'_>>, config: &Config) {
         if self.leaving {
             return;
@@ -137,7 +138,7 @@ impl Seat {
         self.free_at = now;
     }
 
-    /// A queued result belongs to the previous round and stays.
+    /// Cancels the round. A queued result belongs to the previous round and stays queued.
     pub(super) fn call_off(&mut self) {
         let results = self.queue.iter().rposition(|message| matches!(message, DealerMessage::Result(_)));
         self.queue.truncate(results.map_or(0, |last| last + 1));
@@ -146,7 +147,8 @@ impl Seat {
         self.due = None;
     }
 
-    /// At most one, since the player has to answer before the next.
+    /// The result that was not sent, if there is one. There is at most one, since the player must answer before the
+    /// next.
     pub(super) fn untold(&self) -> Option<Verdict> {
         self.last.filter(|last| !last.told).map(|last| last.verdict)
     }
