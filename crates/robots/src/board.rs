@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_axes_are_those_of_the_text() {
+    fn axes_match_the_task_text() {
         let from = Position::new(5, 7);
         let to = Direction::ALL.map(|way| from.offset(way, 1).unwrap());
         assert_eq!(to, [Position::new(5, 8), Position::new(6, 7), Position::new(5, 6), Position::new(4, 7)]);

@@ -14,7 +14,7 @@ use crate::{
 
 // Turns that the bot looks ahead. It can still walk away later from bombs that explode after that.
 const HORIZON: usize = 10;
-// So that a hostile server cannot make a turn expensive.
+// Bombs that the bot considers, so that a hostile server cannot make a turn expensive.
 const MAX_BOMBS: usize = 4_096;
 // Fields that the bot searches for a path.
 const MAX_SEARCH: usize = 2_048;
@@ -22,13 +22,13 @@ const MAX_SEARCH: usize = 2_048;
 /// Shares are in percent.
 #[derive(Debug, Clone, Copy)]
 struct Skill {
-    /// Passed turns.
+    /// Share of the turns that it passes.
     idle: usize,
     /// Share of the remaining turns when it ignores all bombs.
     careless: usize,
     /// It notices only bombs that explode within this many turns.
     foresight: usize,
-    /// Share of the used opportunities to hit a player.
+    /// Share of the opportunities to hit a player that it uses.
     eager: usize,
 }
 
@@ -82,7 +82,7 @@ impl Bot {
         Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: Skill::of(level) }
     }
 
-    /// The next input; `None` to pass. To be called after each message that changed the state.
+    /// The next input; `None` to pass. Call this after each message that changed the state.
     pub fn next_input(&mut self, client: &Client) -> Option<InputMessage> {
         client.parameters()?;
         let own = client.own_player();
@@ -135,7 +135,7 @@ impl Bot {
         safe().max_by_key(|&(_, to)| to != here).and_then(|(action, _)| action)
     }
 
-    // With a probability in percent. With 0 no random number is drawn.
+    // Returns `true` with a probability in percent. With 0 no random number is drawn.
     fn happens(&mut self, percent: usize) -> bool {
         percent > 0 && self.roll(100) < percent
     }
@@ -175,8 +175,8 @@ impl Danger {
             || own.is_some_and(|(fuse, blast)| fuse == turns && blast.contains(position))
     }
 
-    // In turns, up to `HORIZON`. `first` is the robot's field after the coming turn, `own` a bomb that it places, with
-    // the turns until the explosion.
+    // The number of turns that the robot can survive, up to `HORIZON`. `first` is the robot's field after the coming
+    // turn, `own` a bomb that it places, with the turns until the explosion.
     fn survival(&self, board: &Board, first: Position, own: Option<(usize, Blast)>) -> usize {
         let mut reached = vec![first];
         for turn in 1..=HORIZON {

@@ -156,7 +156,7 @@ impl Client {
         self.outgoing.clear();
     }
 
-    // `false` if out of place: before the Hello, a second start, a turn without a game.
+    // Returns `false` for a message out of place: before the Hello, a second start, a turn without a game.
     fn apply(&mut self, message: &ServerMessage) -> bool {
         match (message, &self.parameters, &mut self.game) {
             (ServerMessage::Hello(parameters), ..) => {
@@ -171,7 +171,7 @@ impl Client {
             }
             (ServerMessage::GameStarted { players }, Some(parameters), None) => {
                 self.game = Some(GameView::new(parameters, players));
-                // They may have been accepted before this client joined, so the name alone identifies none of them.
+                // These players may have been accepted before this client joined, so a name alone does not identify it.
                 for (&id, player) in players {
                     self.recognise(id, player, false);
                 }
@@ -214,7 +214,7 @@ impl Client {
     }
 }
 
-/// Only the server has a clock.
+/// The client ignores the time, because only the server has a clock.
 impl netcore::Client for Client {
     type Action = InputMessage;
     type Error = Malformed;

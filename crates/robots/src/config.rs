@@ -19,7 +19,7 @@ pub const READ_RATE: Rate = Rate { per_second: 4 << 10, burst: 64 << 10 };
 pub struct Config {
     /// The parameters that are sent to every client.
     pub parameters: Parameters,
-    /// From one turn to the next; may be zero.
+    /// The time from one turn to the next; may be zero.
     pub turn_duration: Duration,
     /// Blocks drawn at the start of a game; several draws of one field yield one block.
     pub initial_blocks: u16,

@@ -13,7 +13,7 @@ use crate::board::{Board, Direction, Position};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blast {
     center: Position,
-    // In each of `Direction::ALL`, the bomb's own field not counted.
+    // The length of the arm in each of `Direction::ALL`, without the bomb's own field.
     arms: [u16; 4],
     blocks: [Option<Position>; 4],
 }
@@ -75,7 +75,7 @@ impl Blast {
 pub fn covered<'a>(blasts: impl IntoIterator<Item = &'a Blast>, most: usize) -> Option<Vec<Position>> {
     let (mut columns, mut rows): (Vec<Segment>, Vec<Segment>) =
         blasts.into_iter().map(|blast| (blast.column(), blast.row())).unzip();
-    // Joined lines of one kind do not overlap, so each kind alone is within the bound or too much.
+    // Joined lines of one kind do not overlap, so if the fields of one kind exceed the bound, all together do.
     let columns_length = join(&mut columns);
     let rows_length = join(&mut rows);
     if columns_length.max(rows_length) > most {
@@ -121,7 +121,7 @@ mod tests {
     use alloc::{collections::BTreeSet, vec};
 
     #[test]
-    fn a_radius_without_end_covers_the_row_and_the_column() {
+    fn huge_radius_covers_the_row_and_the_column() {
         let board = Board::new(65_535, 65_535);
         for (x, y) in [(0, 0), (65_534, 65_534), (3, 65_000)] {
             let blast = Blast::new(&board, Position::new(x, y), 65_535);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn many_blasts_cover_what_each_of_them_does() {
+    fn covered_fields_are_the_union_of_all_blasts() {
         let mut board = Board::new(12, 12);
         for at in 0..20_u16 {
             board.put_block(Position::new(at * 5 % 12, at * 7 % 12));

@@ -100,7 +100,7 @@ impl Game {
         events
     }
 
-    // Against the blocks and robots at the start of the turn.
+    // Explodes the bombs that are due, against the blocks and robots at the start of the turn.
     fn explode(&mut self, events: &mut Vec<Event>, destroyed: &mut [bool]) {
         let mut hit = vec![];
         while let Some(&bomb) = self.bombs.front()
@@ -180,14 +180,14 @@ impl Game {
     }
 
     fn draw_position(&self, draws: &mut MinStd) -> Position {
-        // x before y.
+        // `x` is drawn before `y`.
         let x = draw_below(draws, self.board.size_x());
         Position { x, y: draw_below(draws, self.board.size_y()) }
     }
 }
 
 fn draw_below(draws: &mut MinStd, size: u16) -> u16 {
-    // The checked configuration has fields.
+    // A valid configuration has at least one field.
     u16::try_from(draws.draw() % u32::from(size.max(1))).unwrap_or_default()
 }
 

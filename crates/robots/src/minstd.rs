@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// The "minimal standard" generator: each draw is `state = state * 48271 mod 2147483647`, and the draw is the new
 /// state.
 ///
-/// These numbers appear on the wire, so the generator is frozen. A seed of 0 or 2147483647 yields zeros forever. This
-/// agrees with the published formula and the programs of the course, although the C++ class cited by the task text
+/// These numbers appear on the wire, so the generator is frozen. A seed of 0 modulo 2147483647 yields zeros forever.
+/// This agrees with the published formula and the programs of the course, although the C++ class cited by the task text
 /// replaces such a seed by 1.
 ///
 /// ```

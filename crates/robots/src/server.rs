@@ -29,8 +29,8 @@ mod state;
 
 pub use state::State;
 
-/// A turn that is this late, and by at least a whole turn, was delayed together with the whole process. Later turns
-/// keep their distance to it, because a burst of overdue turns would be unplayable.
+/// A turn that is this late, and late by at least the duration of a turn, was delayed because the process was stopped.
+/// Later turns are postponed by the same time, because a burst of overdue turns would be unplayable.
 const STALL: Duration = Duration::from_secs(10);
 
 /// A server that hosts one game after the other for all connected peers.
@@ -40,7 +40,7 @@ pub struct Server {
     draws: MinStd,
     hello: Bytes,
     peers: BTreeMap<PeerId, Peer>,
-    // Of the game, or of the coming one.
+    // The players of the current game, or of the next one.
     players: BTreeMap<PlayerId, Player>,
     phase: Phase,
     games: u32,
@@ -67,14 +67,14 @@ struct Playing {
     // When turn 0 was sent, or is due.
     start: Time,
     opening: Option<Opening>,
-    // By player's number. Only the last action counts.
+    // The last action of each player in this turn, indexed by the player's number.
     actions: Vec<Option<Action>>,
 }
 
 #[derive(Debug, Clone)]
 struct Opening {
     events: Vec<Event>,
-    // Before turn 0 was drawn: the game can be recomputed from it.
+    // The generator before turn 0 was drawn. The game can be recomputed from it.
     draws: MinStd,
 }
 
@@ -110,7 +110,7 @@ impl Server {
         }
     }
 
-    /// The players of the game, or of the coming one.
+    /// The players of the current game, or of the next one.
     pub const fn players(&self) -> &BTreeMap<PlayerId, Player> {
         &self.players
     }
@@ -327,7 +327,7 @@ impl Engine for Server {
     }
 }
 
-/// For new clients, after Hello: the players accepted so far, or the game so far.
+/// The messages for new clients after Hello: the players accepted so far, or the game so far.
 #[derive(Debug, Clone)]
 struct BoundedHistory {
     // `None` once it would exceed its bound in bytes. Then it cannot be sent, and is not stored.

@@ -23,7 +23,7 @@ const MAX_REMEMBERED: usize = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the picture takes {bytes} bytes or more, and a datagram {MAX_DATAGRAM} at most")]
 pub struct PictureTooLarge {
-    /// Counted until the size exceeded the bound.
+    /// The bytes counted until the size exceeded the bound.
     pub bytes: usize,
 }
 
@@ -161,7 +161,7 @@ impl GameView {
         players: &BTreeMap<PlayerId, Player>,
     ) -> Result<GamePicture, PictureTooLarge> {
         let Parameters { server_name, size_x, size_y, game_length, .. } = parameters.clone();
-        // Tag, sizes, length and turn, the counts of seven lists; then their items.
+        // Tag, name, sizes, length and turn; six lists and maps, each with its count.
         let bytes = (1 + text_bytes(&server_name) + 4 * 2)
             + players_bytes(players)
             + (4 + 5 * self.positions.len())

@@ -162,7 +162,7 @@ mod tests {
 
     const HELLO: &[u8] = &[0, 1, b's', 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
 
-    /// Must not depend on how the stream is split.
+    /// The error for a stream, which must not depend on how the stream is split.
     fn said(stream: &[u8]) -> String {
         let said = |size: usize| {
             let mut incoming = Incoming::default();

@@ -42,7 +42,7 @@ pub struct BombId(pub u32);
 pub struct Player {
     /// The name; may be empty and need not be unique.
     pub name: ShortText,
-    /// The client's end of its connection, `1.2.3.4:5` or `[::1]:5`; any text from other implementations.
+    /// The client's address, `1.2.3.4:5` or `[::1]:5`; other implementations may send any text.
     pub address: ShortText,
 }
 
@@ -70,7 +70,7 @@ pub struct Parameters {
     pub game_length: u16,
     /// The length of an explosion's arms, in fields.
     pub explosion_radius: u16,
-    /// From the placing of a bomb to its explosion.
+    /// Turns from the placing of a bomb to its explosion.
     pub bomb_timer: u16,
 }
 

@@ -297,7 +297,7 @@ pub struct PartReader {
     message: &'static Shape,
     max_message: usize,
     max_items: u32,
-    // The last one comes next.
+    // The parts that are left to read, the next one last.
     rest: Vec<Rest>,
     length: usize,
 }
@@ -344,7 +344,7 @@ impl PartReader {
         }
     }
 
-    /// A lower bound on the missing bytes of the message, after `partial` of the next part.
+    /// A lower bound on the missing bytes of the message. `partial` is the received start of the next part.
     pub fn missing(&self, partial: &[u8]) -> usize {
         let least = self.rest.iter().map(Rest::least).fold(0, usize::saturating_add);
         let text = match (self.rest.last(), partial.first()) {

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::board::{Direction, Position};
 
-// A record is its fields in the listed order.
+// Encodes a record as its fields in the listed order.
 macro_rules! records {
     ($($shape:ident $record:ident { $($field:ident: $of:ty),* })*) => {$(
         impl Described for $record {
@@ -130,7 +130,7 @@ impl Action {
     }
 }
 
-/// Here and below, as a GUI's message: [`InputMessage`](crate::InputMessage).
+/// The wire format of a GUI's message, [`InputMessage`](crate::InputMessage), as in the following implementations.
 impl Described for Action {
     const SHAPE: Shape = Shape::Enum(&Enum { name: "InputMessage", variants: &[PLACE_BOMB, PLACE_BLOCK, MOVE] });
 }
@@ -180,7 +180,7 @@ impl Encode for ClientMessage {
     }
 }
 
-// A tagged value is its tag, which counts from 0 in the listed order, then the fields of that variant.
+// Encodes a tagged value as its tag, then the fields of that variant. Tags count from 0 in the listed order.
 macro_rules! tagged {
     ($($name:ident { $($tag:tt => $variant:ident $(($item:ident: $of:ty))? $({ $($field:ident: $ty:ty),* })?,)* })*) => {$(
         impl Described for $name {

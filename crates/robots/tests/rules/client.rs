@@ -64,7 +64,7 @@ fn input_joins_in_the_lobby_and_acts_in_the_game() {
 }
 
 #[test]
-fn a_bomb_begins_with_its_whole_timer_and_stops_at_zero() {
+fn bomb_timer_starts_in_full_and_stops_at_zero() {
     let mut client = playing(|parameters| parameters.bomb_timer = 3);
     assert!(deliver(&mut client, &turn(1, &[bomb(5, 4, 4), bomb(6, 4, 4)])));
     for timer in [3, 2, 1, 0, 0] {
@@ -75,10 +75,10 @@ fn a_bomb_begins_with_its_whole_timer_and_stops_at_zero() {
 }
 
 #[test]
-fn explosions_are_those_of_this_turn_and_of_the_blocks_at_its_start() {
+fn explosions_use_the_blocks_at_the_start_of_the_turn() {
     let mut client = playing(|parameters| (parameters.explosion_radius, parameters.size_y) = (9, 1));
     assert!(deliver(&mut client, &turn(1, &[block(2, 0), block(6, 0), bomb(0, 4, 0), bomb(1, 5, 0)])));
-    // A new block, an explosion that removes one, another behind it: all in one turn.
+    // One turn with a new block, an explosion that destroys blocks, and a second explosion.
     let events = [block(5, 0), boom(0, &[], &[at(2, 0), at(6, 0)]), boom(1, &[], &[at(6, 0)])];
     assert!(deliver(&mut client, &turn(2, &events)));
     assert_eq!(game(&client).explosions, (2..=6).map(|x| at(x, 0)).collect::<Vec<_>>());
@@ -88,7 +88,7 @@ fn explosions_are_those_of_this_turn_and_of_the_blocks_at_its_start() {
 }
 
 #[test]
-fn an_unknown_bomb_has_no_blast_but_its_lists_count() {
+fn explosion_of_an_unknown_bomb_counts_without_a_blast() {
     let mut client = playing(|_| ());
     assert!(deliver(&mut client, &turn(1, &[block(1, 1)])));
     assert!(deliver(&mut client, &turn(2, &[boom(99, &[0], &[at(1, 1)])])));
@@ -97,7 +97,7 @@ fn an_unknown_bomb_has_no_blast_but_its_lists_count() {
 }
 
 #[test]
-fn a_bomb_of_the_same_turn_may_explode_and_one_may_take_anothers_id() {
+fn bomb_may_explode_in_its_first_turn_and_reuse_an_id() {
     let mut client = playing(|parameters| parameters.explosion_radius = 0);
     assert!(deliver(&mut client, &turn(1, &[bomb(0, 2, 2), boom(0, &[], &[]), bomb(1, 3, 3), bomb(1, 4, 4)])));
     assert_eq!(game(&client).explosions, [at(2, 2)]);
@@ -138,7 +138,7 @@ fn messages_out_of_place_are_ignored() {
 }
 
 #[test]
-fn a_second_hello_begins_everything_anew() {
+fn second_hello_resets_the_client() {
     let mut client = playing(|_| ());
     assert!(deliver(&mut client, &hello(|parameters| parameters.size_x = 3)));
     assert_eq!(lobby(&client), []);
@@ -147,7 +147,7 @@ fn a_second_hello_begins_everything_anew() {
 }
 
 #[test]
-fn a_board_without_fields_is_survived() {
+fn board_without_fields_is_tolerated() {
     let mut client = playing(|parameters| (parameters.size_x, parameters.size_y) = (0, 0));
     assert!(deliver(&mut client, &turn(1, &[block(0, 0), bomb(0, 0, 0)])));
     assert!(deliver(&mut client, &turn(2, &[boom(0, &[0], &[])])));
@@ -155,7 +155,7 @@ fn a_board_without_fields_is_survived() {
 }
 
 #[test]
-fn the_own_player_has_the_own_address_and_name() {
+fn own_player_is_found_by_address_and_name() {
     let mut client = greeted(|_| ());
     for (number, name, address, own) in [
         (0, "Ann", "10.0.0.1:8", None),
@@ -203,14 +203,14 @@ fn oversized_game_has_no_picture() {
     let mut client = playing(|parameters| (parameters.size_x, parameters.explosion_radius) = (65_535, 65_535));
     let empty = bytes(&client.picture().unwrap().unwrap()).len();
     let blocks = (MAX_DATAGRAM - empty) / 4;
-    // As many blocks as fit, on every second field of two rows.
+    // As many blocks as fit, in one row.
     let fitting: Vec<_> = (0..u16::try_from(blocks).unwrap()).map(|x| block(x, 1)).collect();
     assert!(deliver(&mut client, &turn(1, &fitting)));
     let picture = client.picture().unwrap().unwrap();
     assert!((MAX_DATAGRAM - 3..=MAX_DATAGRAM).contains(&bytes(&picture).len()));
     assert!(deliver(&mut client, &turn(2, &[block(0, 2)])));
     assert!(client.picture().unwrap().unwrap_err().bytes > MAX_DATAGRAM);
-    // It fits again after something was removed, but not if an explosion covers more than the space left.
+    // The picture fits again after blocks were removed, but not if an explosion covers more fields than fit.
     assert!(deliver(
         &mut client,
         &turn(3, &[boom(9, &[], &[at(0, 2), at(0, 1), at(1, 1), at(2, 1), at(3, 1)]), bomb(0, 0, 0)])

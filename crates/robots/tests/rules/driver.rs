@@ -79,7 +79,7 @@ fn client_is_silent_after_the_end() {
 }
 
 #[test]
-fn outgoing_queue_drops_its_oldest_action() {
+fn full_outgoing_queue_replaces_its_newest_message() {
     let mut client = Client::new(text("Ann"), None);
     client.receive(NOW, &beginning()).unwrap();
     for _ in 0..10_000 {

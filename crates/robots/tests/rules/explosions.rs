@@ -102,7 +102,7 @@ pictures! {
         .....
     ";
 
-    bombs_of_one_turn_see_the_same_blocks: 2, "
+    bombs_of_one_turn_explode_against_the_same_blocks: 2, "
         @@@@@
         @@AB@
         .@@@@

@@ -1,7 +1,7 @@
 use crate::table::{Table, alone, config, with};
 
 transcripts! {
-    actions_of_the_last_turn_are_played_and_joins_before_the_end_ignored:
+    last_turn_is_played_and_joins_before_its_end_are_ignored:
         Table::joined(with(alone(), |config| config.parameters.game_length = 1), &["ann"]) => "
         ann > PlaceBlock
         ann > Join Ann
@@ -25,7 +25,7 @@ transcripts! {
             all < GameEnded 0: 0
     ";
 
-    afterwards_the_lobby_is_empty_and_connections_stay: Table::joined(config(), &["ann", "bob"]) => "
+    lobby_after_a_game_is_empty_and_keeps_connections: Table::joined(config(), &["ann", "bob"]) => "
         wait 300 ms
             all < Turn 1
             all < Turn 2
@@ -39,7 +39,7 @@ transcripts! {
     ";
 
     // The numbers after the first two: 148423250 533254358 982122076 165739424.
-    the_generator_runs_on_and_ids_begin_anew: {
+    generator_continues_and_bomb_ids_restart_in_the_next_game: {
         let mut config = config();
         (config.parameters.players_count, config.parameters.game_length, config.parameters.bomb_timer) = (1, 1, 1);
         Table::joined(config, &["ann"])
@@ -62,7 +62,7 @@ transcripts! {
             all < Turn 0; robot 0 (6,4)
     ";
 
-    the_short_game_of_the_text: {
+    short_game_of_the_task_text: {
         let mut config = alone();
         (config.parameters.bomb_timer, config.parameters.size_x) = (1, 2);
         config.seed = 0;

@@ -3,7 +3,7 @@ use robots::{Config, ConfigError};
 use crate::table::{Table, config, with};
 
 transcripts! {
-    // 59566414 1997250508, 148423250 533254358, 982122076 165739424
+    // The generator draws 59566414 1997250508, 148423250 533254358, 982122076 165739424.
     robots_come_first_by_id_and_x_is_drawn_before_y: {
         let mut config = config();
         (config.parameters.players_count, config.initial_blocks) = (2, 1);
@@ -19,8 +19,8 @@ transcripts! {
 }
 
 #[test]
-fn a_block_that_is_drawn_again_makes_no_event_but_takes_its_numbers() {
-    // On a single column every second number is visible: it is y.
+fn repeated_block_uses_two_draws_without_an_event() {
+    // With a single column, only every second draw is visible, as y.
     let mut config = config();
     (config.parameters.players_count, config.initial_blocks) = (1, 4);
     (config.parameters.size_x, config.parameters.size_y) = (1, 3);

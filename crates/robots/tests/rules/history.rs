@@ -17,7 +17,7 @@ fn notices(table: &Table) -> Vec<&str> {
 }
 
 #[test]
-fn client_is_refused_while_the_history_is_too_long() {
+fn client_is_rejected_while_the_history_is_too_long() {
     let mut config = config();
     (config.seed, config.parameters.game_length) = (0, 4);
     // GameStarted, turn 0 and an empty turn: 5 + 2 * 20, 7 + 2 * 6, 7.
@@ -132,7 +132,7 @@ fn action(dice: &mut MinStd, sides: u32) -> Action {
     }
 }
 
-// All players act in each turn. Returns the bytes of the history.
+// Plays a game in which all players act in each turn. Returns the bytes of its history.
 fn play(config: &Config, seed: u32, sides: u32) -> u64 {
     let (mut draws, mut dice) = (MinStd::new(config.seed), MinStd::new(seed));
     let player = Player { name: text("robot"), address: text("10.0.0.1:4000") };
@@ -149,7 +149,7 @@ fn play(config: &Config, seed: u32, sides: u32) -> u64 {
 }
 
 #[test]
-fn busy_games_get_as_long_as_expected_at_most_and_not_a_tenth_of_it() {
+fn history_of_busy_games_is_at_least_a_tenth_of_the_estimate() {
     let (mut least, mut most) = (f64::MAX, 0.0_f64);
     for players in [1, 2, 5, 25, 255] {
         for size in [(1, 1), (1, 40), (10, 10), (60, 45), (65_535, 65_535)] {
@@ -172,7 +172,7 @@ fn busy_games_get_as_long_as_expected_at_most_and_not_a_tenth_of_it() {
 }
 
 #[test]
-fn games_with_many_bombs_keep_the_length_bound() {
+fn histories_of_games_with_many_bombs_stay_below_the_estimate() {
     for (players, size, sides) in [(255, (200, 100), 4), (255, (20, 20), 3), (25, (20, 20), 2), (4, (10, 10), 2)] {
         let config = crowd(players, size, (4, 5), 200);
         let (expected, history) = (config.expected_history(), play(&config, 3, sides));
@@ -181,7 +181,7 @@ fn games_with_many_bombs_keep_the_length_bound() {
 }
 
 #[test]
-fn the_longest_game_of_all_is_counted_without_overflow() {
+fn estimate_for_the_longest_game_does_not_overflow() {
     let mut config = crowd(255, (1, 1), (65_535, 1), 65_535);
     (config.initial_blocks, config.seed) = (65_535, 0);
     assert!((1 << 31..1 << 32).contains(&config.expected_history()), "{}", config.expected_history());

@@ -33,7 +33,7 @@ struct Glance {
 
 struct Person {
     dice: MinStd,
-    // The newest one is last.
+    // The last two glances, the newest last.
     glances: VecDeque<Glance>,
     held: Option<Action>,
 }
@@ -113,7 +113,7 @@ fn way(board: &Board, here: Position, wanted: impl Fn(Position) -> bool) -> Opti
     None
 }
 
-/// As `robots-server -c 2 -x 10 -y 10` hosts it.
+/// The configuration of `robots-server -c 2 -x 10 -y 10`.
 fn usual(seed: u32) -> Config {
     let mut config = config();
     (config.seed, config.initial_blocks) = (seed * 48_611, 20);
@@ -122,7 +122,7 @@ fn usual(seed: u32) -> Config {
     config
 }
 
-// The deaths of both. They alternate as the first player, who acts first.
+// Returns the deaths of the person and the bot. They alternate as the player who acts first.
 fn play(seed: u32, level: Level) -> [u32; 2] {
     let mut person = Person::new(seed);
     let mut brains: Vec<Brain> = vec![Box::new(move |client| person.next(client)), bot(seed, level)];
@@ -157,7 +157,7 @@ impl Record {
         record
     }
 
-    // Draws count half.
+    // The share of games that the person wins, in percent. Draws count half.
     fn percent(&self) -> u32 {
         (100 * self.won + 50 * self.drawn) / (self.won + self.drawn + self.lost)
     }

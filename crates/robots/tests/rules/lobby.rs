@@ -35,12 +35,12 @@ transcripts! {
             all < AcceptedPlayer 0 Ann [::1]:9
     ";
 
-    a_second_join_of_a_coming_player_is_ignored: Table::joined(config(), &["ann"]) => "
+    second_join_of_an_accepted_player_is_ignored: Table::joined(config(), &["ann"]) => "
         ann > Join Ann
         ann > Join Other
     ";
 
-    other_messages_in_the_lobby_are_not_remembered: Table::joined(alone(), &[]) => "
+    actions_in_the_lobby_are_ignored: Table::joined(alone(), &[]) => "
         ann comes
         ann > PlaceBomb
         ann > PlaceBlock

@@ -1,7 +1,7 @@
 //! The rules of bombing robots, one named test each.
 //!
-//! Most tests are transcripts of a server. `table` simulates the network and lets a client fold the messages sent to
-//! each peer. After every step all clients must agree with the server's state.
+//! Most tests are transcripts of a server. `table` simulates the network and passes the messages for each peer to a
+//! client. After every step all clients must agree with the server's state.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 

@@ -20,14 +20,14 @@ transcripts! {
 }
 
 #[test]
-fn every_kind_of_wrong_bytes_closes() {
+fn malformed_bytes_of_each_kind_close_the_connection() {
     for bytes in ["04", "ff", "03 04", "00 01 80", "00 02 c3 28"] {
         Table::joined(config(), &["ann"]).check(&format!("ann > bytes {bytes}\n ann closed"));
     }
 }
 
 transcripts! {
-    a_robot_whose_player_left_is_destroyed_and_reborn_until_the_end:
+    robot_of_a_departed_player_stays_in_the_game:
         Table::joined(with(alone(), |config| config.parameters.bomb_timer = 1), &["ann"]) => "
         ann > PlaceBomb
         turn
@@ -52,7 +52,7 @@ fn restarted_client_agrees_in_every_phase() {
     (config.parameters.game_length, config.initial_blocks) = (12, 20);
     let mut table = Table::joined(config, &["ann"]);
     table.connect("eve", Role::Watcher, None);
-    // The messages are compared with the server's state each time. In the lobby:
+    // Each step compares the client with the server's state. First in the lobby.
     assert_eq!(table.restart_client("ann").len(), 2);
     assert_eq!(table.restart_client("eve").len(), 2);
     table.connect("bob", Role::Player, None);
@@ -137,7 +137,7 @@ fn watcher_sees_all_and_its_messages_have_no_effect() {
 }
 
 #[test]
-fn datagrams_admit_no_peer() {
+fn datagrams_are_ignored() {
     let room = Hosted::new(Server::new(config()).unwrap());
     for datagram in [&[][..], &[0, 2, b'h', b'i'], &[1], &[9], &[3, 9], &[0; 2_000]] {
         assert_eq!(room.admits(datagram), Admission::Ignored, "{datagram:?}");

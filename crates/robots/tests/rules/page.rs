@@ -22,7 +22,7 @@ use crate::{
     table::text,
 };
 
-/// More than any list here has.
+/// More items than any list here has.
 const ITEMS: u32 = 1_000;
 
 #[test]

@@ -60,7 +60,7 @@ fn events_cover_a_game_from_start_to_result() {
 }
 
 #[test]
-fn games_are_counted_and_one_that_is_stopped_has_a_result_as_well() {
+fn stopped_game_has_a_number_and_a_result() {
     let mut table = Table::joined(alone(), &["ann"]);
     (0..3).for_each(|_| drop(table.turn()));
     table.send_bytes("ann", &[0, 0]);
@@ -78,7 +78,7 @@ fn games_are_counted_and_one_that_is_stopped_has_a_result_as_well() {
 }
 
 #[test]
-fn a_lobby_that_is_stopped_has_no_result() {
+fn stopped_lobby_has_no_result() {
     let mut table = Table::joined(config(), &["ann"]);
     assert_eq!(table.server.status(), Status { phase: Phase::Lobby, taken: 1, seats: 2 });
     table.events.clear();

@@ -9,7 +9,7 @@ fn written(room: &Hosted<Server>) -> String {
 }
 
 #[test]
-fn setup_is_checked_and_makes_a_first_state() {
+fn setup_is_validated_and_restores_the_initial_state() {
     let server = Server::new(config()).unwrap();
     let setup = serde_json::to_string(&server.setup()).unwrap();
     let again = Server::from_setup(serde_json::from_str(&setup).unwrap()).unwrap();

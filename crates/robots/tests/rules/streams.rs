@@ -78,7 +78,7 @@ fn fields(fields: &'static [Field]) -> BoxedStrategy<Vec<u8>> {
     fields.prop_map(|fields| fields.concat()).boxed()
 }
 
-/// The decoder returns the message encoded again.
+/// A kind of message. `decode` returns the decoded message, encoded again.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     shape: &'static Shape,
@@ -104,7 +104,7 @@ impl Kind {
         (self.decode)(datagram, self.max_items)
     }
 
-    /// Reads a datagram part by part; the result is that of the decoder.
+    /// Reads a datagram part by part. The result must be that of the decoder.
     fn read_parts(self, datagram: &[u8]) -> Result<(), DecodeError> {
         let mut parts = PartReader::new(self.shape, self.max_message, self.max_items);
         loop {
@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn server_stream_is_decoded_the_same_however_it_is_cut(
+    fn server_stream_is_decoded_the_same_in_any_pieces(
         messages in vec(valid(&ServerMessage::SHAPE), 0..6), step in 1..40_usize, wrong in any::<bool>(),
     ) {
         let mut stream = messages.concat();
@@ -297,7 +297,7 @@ proptest! {
 }
 
 #[test]
-fn a_run_of_actions_is_one_request() {
+fn long_run_of_actions_is_one_request() {
     let mut buffer = BytesMut::from(&[1, 2, 3, 0].repeat(10_000)[..]);
     // The last action is incomplete.
     buffer.extend_from_slice(&[3]);

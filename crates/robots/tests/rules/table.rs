@@ -78,7 +78,7 @@ pub(crate) enum Effect {
     Closed(String),
 }
 
-/// The client folds all received messages.
+/// A connection with a client that processes all received messages.
 #[derive(Debug)]
 struct Connection {
     name: String,
@@ -119,7 +119,7 @@ impl Table {
         &self.connections[&self.peer(name)].client
     }
 
-    /// As if it had restarted.
+    /// Replaces the client, as after a restart.
     pub(crate) fn reset_client(&mut self, name: &str) -> PeerId {
         let peer = self.peer(name);
         let connection = self.connections.get_mut(&peer).unwrap();
@@ -148,7 +148,7 @@ impl Table {
         self.send_bytes(name, &bytes(message))
     }
 
-    /// As the shell of a stream does.
+    /// Sends bytes as the shell of a stream does.
     pub(crate) fn send_bytes(&mut self, name: &str, bytes: &[u8]) -> Vec<Effect> {
         let peer = self.peer(name);
         let (mut buffer, mut effects) = (BytesMut::from(bytes), vec![]);
@@ -189,7 +189,7 @@ impl Table {
         self.input(Input::Elapsed)
     }
 
-    /// The server is woken only at its deadlines.
+    /// Advances the time, and wakes the server only at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Effect> {
         let (end, mut effects) = (self.now.plus(time), vec![]);
         while self.server.deadline().is_some_and(|deadline| deadline <= end) {
@@ -199,7 +199,7 @@ impl Table {
         effects
     }
 
-    /// Turn 0 is due immediately when a game starts, so it is played as well, as a shell would.
+    /// Passes an input to the server. If a game starts, turn 0 is due immediately, so it is played too, as by a shell.
     pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let lobby = self.server.game().is_none();
         let mut effects = self.input_alone(input);
@@ -263,7 +263,7 @@ impl Table {
         }
     }
 
-    // Compares the clients' pictures with the server's state. In a crowd only some are checked.
+    // Compares the clients' pictures with the server's state. If there are many clients, only some are checked.
     fn assert_clients_agree(&self) {
         for connection in self.connections.values().step_by(1 + self.connections.len() / 16) {
             let Some(picture) = connection.client.picture() else { panic!("{} was not greeted", connection.name) };

@@ -64,7 +64,7 @@ fn late_turns_follow_one_by_one() {
 }
 
 #[test]
-fn turns_keep_their_distance_after_a_stall() {
+fn turns_are_postponed_after_a_stall() {
     let mut table = Table::joined(alone(), &["ann"]);
     let late = Duration::from_secs(3_600);
     table.now = Time::from_millis(100).plus(late);
@@ -107,7 +107,7 @@ transcripts! {
         too early
     ";
 
-    the_last_action_of_a_period_counts: corner() => "
+    last_action_before_a_turn_counts: corner() => "
         ann > PlaceBomb
         ann > PlaceBlock
         ann > Move Up
@@ -117,7 +117,7 @@ transcripts! {
             all < Turn 1; robot 0 (0,1); bomb 0 (0,0)
     ";
 
-    a_join_does_not_displace_an_action_and_what_is_impossible_does: corner() => "
+    impossible_action_replaces_an_action_and_a_join_does_not: corner() => "
         ann > Move Up
         ann > Join Ann
         bob > Move Up
@@ -146,7 +146,7 @@ transcripts! {
             all < Turn 1
     ";
 
-    a_block_stops_robots_but_not_those_who_stand_on_it: corner() => "
+    block_stops_robots_except_those_on_its_field: corner() => "
         ann > PlaceBlock
         turn
             all < Turn 1; block (0,0)
