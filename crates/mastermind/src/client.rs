@@ -114,8 +114,8 @@ impl Client {
             ServerMessage::Wait(missing) => self.missing = Some(missing),
             ServerMessage::Game { seat, number, rules } => {
                 self.missing = None;
-                // Without repeats a game needs at least as many colours as places, unless the server contradicts its
-                // own `ROOM`.
+                // Fails only if the server contradicts its own `ROOM`: without repeats, a game needs at least as many
+                // colours as pegs.
                 let rules = Rules::new(rules.length(), self.colours, rules.repeats()).unwrap_or(rules);
                 if let Some(place) = self.places.get_mut(&seat) {
                     place.board = Some(Board { number, rules, lines: Vec::new(), over: None });
@@ -170,8 +170,8 @@ impl Client {
     }
 }
 
-// It replaces a line of the same turn, since hidden values may be shown later. There are at most as many lines as
-// turns.
+// Inserts a line. It replaces a line of the same turn, since hidden values may be shown later. There are at most as
+// many lines as turns.
 fn put(lines: &mut Vec<TurnRecord>, line: TurnRecord) {
     match lines.binary_search_by_key(&line.turn(), TurnRecord::turn) {
         Ok(at) => lines[at] = line,

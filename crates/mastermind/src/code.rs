@@ -55,7 +55,7 @@ impl fmt::Display for Peg {
     }
 }
 
-/// A row of 4 to 8 pegs: a secret code or a guess at one, ordered by length, then as numbers are.
+/// A row of 4 to 8 pegs: a secret code or a guess at one, ordered by length, then by number.
 ///
 /// ```
 /// let code: mastermind::Code = "8536".parse()?;
@@ -81,7 +81,7 @@ impl Code {
         Ok(Self::of(pegs.iter().copied()))
     }
 
-    /// Up to [`MAX_LENGTH`] pegs: halves of codes have fewer than [`MIN_LENGTH`].
+    /// Creates a code of up to [`MAX_LENGTH`] pegs: halves of codes have fewer than [`MIN_LENGTH`].
     pub(crate) fn of(pegs: impl IntoIterator<Item = Peg>) -> Self {
         Self { digits: pegs.into_iter().fold(0, |digits, peg| digits << 4 | u32::from(peg.0 + 1)) }
     }

@@ -51,7 +51,7 @@ pub struct Config {
     pub repeats: bool,
     /// The maximum duration of a race.
     pub limit: Duration,
-    /// The day of a daily room.
+    /// The first day, in a daily room.
     pub first_day: Option<FirstDay>,
     /// The seed of the codes.
     pub seed: u64,
@@ -197,7 +197,7 @@ impl Rules {
         }
     }
 
-    /// In numeric order; rows may be shorter than a code.
+    /// All rows of `length` pegs, in numeric order. Rows may be shorter than a code.
     pub(crate) fn rows(self, length: usize) -> Vec<Code> {
         let mut all = Vec::new();
         Self { repeats: true, ..self }.extend_all(length, &mut Vec::with_capacity(length), &mut all);

@@ -87,7 +87,7 @@ fn levels(code: Code) -> u64 {
 }
 
 impl fmt::Display for Feedback {
-    /// `2 red, 1 white`.
+    /// Formats the feedback as `2 red, 1 white`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} red, {} white", self.red, self.white)
     }

@@ -16,7 +16,7 @@ pub struct Knowledge {
     rules: Rules,
     answers: Vec<(Code, Feedback)>,
     pub(crate) colour: Option<Peg>,
-    /// The place is counted from 0.
+    /// A revealed place, counted from 0, and its peg.
     pub(crate) place: Option<(usize, Peg)>,
     turns_gone: usize,
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_answer_again_takes_a_turn_and_tells_nothing() {
+    fn repeated_answer_only_takes_a_turn() {
         let rules = Rules::new(4, 6, true).unwrap();
         let guess: Code = "1122".parse().unwrap();
         let feedback = Feedback::of(guess, "3142".parse().unwrap());

@@ -44,7 +44,7 @@ impl Lifeline {
 }
 
 impl fmt::Display for Lifeline {
-    /// `lifeline#1`, as typed in the text game.
+    /// Formats the lifeline as `lifeline#1`, as typed in the text game.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "lifeline#{}", self.number())
     }
@@ -84,7 +84,7 @@ impl Revealed {
 }
 
 impl fmt::Display for Revealed {
-    /// `the code has a 5`, `place 2 of the code is 5`: places are shown counted from 1.
+    /// Formats the fact as `the code has a 5` or `place 2 of the code is 5`, with places counted from 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Colour(peg) => write!(f, "the code has a {peg}"),

@@ -52,7 +52,7 @@ impl Day {
 }
 
 impl fmt::Display for Day {
-    /// `2026-01-13`, in the Gregorian calendar.
+    /// Formats the day as `2026-01-13`, in the Gregorian calendar.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Years begin in March here, so the leap day is the last day of its year. Day 0 is 1 March of the year 0.
         let days = u64::from(self.0) + 719_468;

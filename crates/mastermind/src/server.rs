@@ -30,7 +30,7 @@ use crate::{
 pub const SEATS: u8 = 64;
 /// Seats that one host can occupy in such a room.
 pub const SEATS_OF_HOST: usize = 32;
-/// A player who is silent for this long loses the seat.
+/// A player who sends nothing for this long loses the seat.
 pub const IDLE: Duration = Duration::from_secs(15 * 60);
 /// The largest number of different guesses in a game with hints, that of six pegs. A hint then takes a few
 /// milliseconds; for eight pegs it takes a hundred.
@@ -106,8 +106,7 @@ impl Server {
         &self.config
     }
 
-    /// Whether the game with this number has other rules than its room, and whether it used hints, for players still
-    /// seated.
+    /// Whether a player of this game who is still seated has other rules than the room, and whether one has used hints.
     pub fn oddities(&self, game: u32) -> (bool, bool) {
         let played = self.seats.values().filter_map(|seat| seat.played.as_ref());
         let of_game = played.filter(|played| played.number == game);

@@ -1,4 +1,4 @@
-//! The actions of a player, and the reasons to refuse them.
+//! The actions of a player, and the reasons to reject them.
 
 use thiserror::Error;
 
@@ -45,7 +45,7 @@ impl Action {
     }
 }
 
-/// Why an action was refused.
+/// Why an action was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ActionError {
     /// The game is over.

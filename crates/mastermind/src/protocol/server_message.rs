@@ -297,7 +297,7 @@ fn turn_number(text: &str) -> Option<usize> {
     number(text).filter(|turn| (1..=TURNS).contains(turn))
 }
 
-// Exactly this many decimals; returned without the point.
+// Parses a number with exactly this many decimals, and returns it without the point.
 fn fixed(text: &str, decimals: usize) -> Option<u32> {
     let (whole, rest) = text.split_once('.')?;
     let whole: u32 = number(whole)?;

@@ -85,7 +85,7 @@ impl Played {
     }
 }
 
-/// A single player, or all players of a race.
+/// The players of one game: a single player, or all players of a race.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Contest {
     pub(super) started: Time,

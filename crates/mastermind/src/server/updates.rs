@@ -24,7 +24,7 @@ impl Server {
     }
 
     fn send_each<'a>(&self, message: impl Fn(Sight) -> Option<ServerMessage<'a>>, seat: Option<u8>, out: &mut Outbox) {
-        // Each kind of receiver needs only one encoding.
+        // Encodes the message once for each framing and sight.
         let mut frames: Vec<((Framing, Sight), Option<Bytes>)> = Vec::new();
         for (&peer, known) in &self.peers {
             let kind = (known.link.framing(), seat.map_or(Sight::All, |seat| self.sight(peer, seat)));
@@ -64,7 +64,7 @@ impl Server {
         self.send_each(|sight| Some(ServerMessage::Over(seat, over(sight)?)), Some(seat), out);
     }
 
-    // All lines if `last` exceeds their number.
+    // Sends the last lines of a game; all of them if `last` exceeds their number.
     pub(super) fn send_lines(&self, seat: u8, last: usize, out: &mut Outbox) {
         let count = self.board(seat, Sight::Answers).map_or(0, |board| board.lines.len());
         for at in count.saturating_sub(last)..count {

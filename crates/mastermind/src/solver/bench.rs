@@ -67,7 +67,7 @@ impl Bench {
     }
 }
 
-/// They differ in one peg, or by an exchange of two.
+/// The codes that differ from a guess in one peg, or by an exchange of two pegs.
 pub(crate) fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
     let length = rules.length();
     let mut pegs = [None; MAX_LENGTH];
@@ -94,7 +94,7 @@ pub(crate) fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
     neighbours
 }
 
-/// The first guesses that are not equivalent: only the number of pegs with the same colour matters.
+/// One first guess of each equivalence class: only the numbers of pegs with the same colour matter.
 pub(crate) fn openings(rules: Rules) -> Vec<Code> {
     let mut openings = Vec::new();
     let mut pegs = Vec::new();

@@ -9,11 +9,11 @@ use crate::{
     knowledge::Knowledge,
 };
 
-/// In numeric order.
+/// The possible codes, in numeric order.
 pub(crate) trait Candidates {
     fn total(&self) -> u64;
 
-    /// `ranks` are in rising order.
+    /// The codes at these ranks, which must be ascending.
     fn at_ranks(&mut self, ranks: impl Iterator<Item = u64>) -> Vec<Code>;
 
     fn counts(&mut self, guess: Code) -> [u64; CLASSES];
@@ -22,7 +22,7 @@ pub(crate) trait Candidates {
         self.at_ranks(0..self.total())
     }
 
-    /// Stratified: the ranks are cut into `codes` equal stretches, and one code is drawn from each.
+    /// A stratified sample: divides the ranks into `codes` equal ranges, and draws one code from each.
     fn sample<R: Rng + ?Sized>(&mut self, codes: u64, rng: &mut R) -> Vec<Code> {
         let total = self.total();
         self.at_ranks((0..codes).map(|index| {
@@ -34,7 +34,7 @@ pub(crate) trait Candidates {
 
 const TAIL: usize = 4;
 
-/// For each number of pegs, marks the tails, of 64, that have exactly this number.
+/// For each number of pegs, the tails that have exactly this number: one bit for each of 64 tails.
 type Exactly = [u64; TAIL + 1];
 
 /// Candidates that are enumerated on demand.
@@ -57,8 +57,8 @@ struct Halves {
     counts: [u8; MAX_COLOURS],
     /// Indexed by the number of red pegs of the tail.
     red: Vec<Exactly>,
-    /// Indexed by the number of pegs that the tail shares in colour, for the pegs of each colour that the head has
-    /// left unmatched.
+    /// Keyed by the number of pegs of each colour that the head leaves unmatched, then indexed by the number of pegs
+    /// that the tail shares in colour.
     shared: BTreeMap<[u8; MAX_COLOURS], Vec<Exactly>>,
 }
 

@@ -31,9 +31,9 @@ const JUDGED_FIRST: usize = 4096;
 /// The maximum number of guesses tried: half of them possible codes, half random. Ten times as many made no visible
 /// difference, because improving the best guesses finds good ones.
 const MOST_TRIED: usize = 2000;
-/// With few possible codes fewer guesses are tried: this number,
+/// The number of guesses tried, plus [`TRIED_FOR_EACH`] for each possible code, up to [`MOST_TRIED`].
 const TRIED: usize = 200;
-/// plus this number for each possible code.
+/// See [`TRIED`].
 const TRIED_FOR_EACH: usize = 4;
 
 /// How many of the tried guesses are improved, and judged again two steps ahead.
@@ -44,7 +44,7 @@ const IMPROVED_WITH_CARE: usize = 30;
 
 const SEED: u64 = 1;
 
-/// How many possible codes are tried as the guess after the next before the best is improved.
+/// The number of possible codes tried as the guess after the next. The best of them is improved.
 const NEXT_TRIED: usize = 100;
 /// In sets up to this size, the best member is good enough as the guess after the next.
 const FEW: usize = 16;
@@ -75,9 +75,9 @@ pub struct Hint {
 impl Hint {
     /// Computes the codebreaker's hint; `None` if no code fits the knowledge, which means that some answer was wrong.
     ///
-    /// The same knowledge has the same hint: possible and random codes, drawn from the same seed, are judged by the
-    /// information of their answers. The best are improved step by step, and compared by the information of the guess
-    /// that follows them.
+    /// The same knowledge leads to the same hint: possible and random codes, drawn from the same seed, are judged by
+    /// the information of their answers. The best are improved step by step, and compared by the information of the
+    /// guess that follows them.
     pub fn of(knowledge: &Knowledge) -> Option<Self> {
         Self::among(knowledge, Possible::new(knowledge))
     }
@@ -137,7 +137,7 @@ fn good_guess<R: Rng + ?Sized>(rules: Rules, codes: &[Code], scarce: bool, rng: 
     (best.map_or(codes[0], |(_, _, guess)| guess), tried)
 }
 
-/// Also returns the number of codes left at worst.
+/// The value of the best next guess, and the number of codes left at worst.
 fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     bench.refill(codes);
     let [start] = bench.best(&codes[..codes.len().min(NEXT_TRIED)], 1)[..] else {
@@ -148,7 +148,7 @@ fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     (value, left.unwrap_or(codes.len()))
 }
 
-/// Stops after a guess that distinguishes all codes.
+/// Improves the guesses, and stops after one that distinguishes all codes.
 fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
     let mut improved = Vec::with_capacity(guesses.len());
     for guess in guesses {
@@ -188,7 +188,8 @@ fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<J
     guesses
 }
 
-/// If turns are scarce, the guess should avoid large parts; otherwise maximum information is better on average.
+/// Whether turns are scarce. If they are, the guess should avoid large parts; otherwise maximum information is better
+/// on average.
 ///
 /// If each code contains all colours of the game, only red carries information, and the worst answer leaves almost
 /// two fifths of the codes: of 40,320, about one remains after nine guesses.

@@ -301,7 +301,7 @@ impl Search {
         ranked
     }
 
-    /// Bounds are weak for large sets, so information decides there.
+    /// Keeps the most promising guesses. Bounds are weak for large sets, so entropy decides there.
     fn narrow_down(&mut self, codes: &[Code], ranked: &mut Vec<(u32, u32)>) {
         let Some(width) = self.width.filter(|_| codes.len() > Self::EXACT) else {
             return;
@@ -336,7 +336,7 @@ impl Search {
             let next = match part[..] {
                 [next] | [next, _] => next,
                 _ => {
-                    // Where only a bound was cached, it was as good as the least total.
+                    // If only a bound is cached, this computes the least total and its guess.
                     self.solve(&part, &after, u32::MAX, watch)?;
                     match self.known.get(&part) {
                         Some(Bound::Exactly(_, next)) => *next,

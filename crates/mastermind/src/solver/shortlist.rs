@@ -38,7 +38,7 @@ pub struct Limits {
 impl Limits {
     /// Plays eight pegs in eight colours with repeats within an hour; higher limits gain a thousandth of a turn.
     pub(crate) const ONE_STEP: Self = Self { tried: 1024, improved: 16, judged: 4096, searched: 0, width: 0 };
-    /// In codes.
+    /// The largest number of codes of a game that is searched thoroughly.
     const THOROUGH: u64 = 50_000;
 
     pub(crate) fn of_search(rules: Rules) -> Self {
@@ -67,7 +67,7 @@ impl Shortlist<'_> {
         Ok(self.best(codes).first().map_or(codes[0], |(_, _, guess)| *guess))
     }
 
-    /// The best first; at least one.
+    /// The best guesses, best first; at least one.
     fn best(&mut self, codes: &[Code]) -> Vec<Judged> {
         if codes.len() as u64 == self.rules.codes() {
             self.bench.refill(&sample(codes, JUDGED_AT_FIRST));

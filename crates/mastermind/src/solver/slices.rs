@@ -68,7 +68,7 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// A smaller key is better; ties prefer a guess that may be the code. `bonus` is subtracted for one.
+    /// A smaller key is better; ties prefer a guess that may be the code. `bonus` is subtracted for such a guess.
     pub(crate) const fn key(self, bonus: i64) -> (i64, bool) {
         (self.value - if self.member { bonus } else { 0 }, !self.member)
     }
@@ -220,7 +220,7 @@ mod tests {
     use crate::{Feedback, Peg};
 
     #[test]
-    fn answers_are_counted_as_one_by_one() {
+    fn counts_match_those_of_single_codes() {
         let mut rng = Pcg64::seed_from_u64(1);
         for length in 4..=MAX_LENGTH {
             let mut any = || Code::of((0..length).filter_map(|_| Peg::new(rng.random_range(0..MAX_COLOURS))));

@@ -79,7 +79,8 @@ impl Space {
     /// Omits guesses that differ from others only in colours absent from all codes.
     pub(crate) fn worth_trying(&self, pool: &Pool, codes: &[Code]) -> Vec<u32> {
         let present = codes.iter().fold(0, |present, code| present | code.colours());
-        // Each guess of the pool represents equivalent ones, with the same number of absent colours but maybe others.
+        // Each guess of the pool represents equivalent ones, with the same number of absent colours, but maybe other
+        // ones.
         if let Some(some) = &pool.some {
             let few = |index: &u32| (self.colours[*index as usize] & !present).count_ones() <= 1;
             return some.iter().copied().filter(few).collect();

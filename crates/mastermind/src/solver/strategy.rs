@@ -34,7 +34,7 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// Smaller sums are better.
+/// Computes the value of a guess by a strategy. Smaller values are better.
 #[derive(Debug, Clone)]
 pub(crate) struct Criterion {
     strategy: Strategy,
@@ -74,8 +74,8 @@ impl Criterion {
             self.table.push(match strategy {
                 Strategy::Expected => (count * count).cast_signed(),
                 Strategy::Parts => -i64::from(count > 0),
-                // In bits for all codes together. Integers make guesses that split a set alike equal, whatever the
-                // order of the parts.
+                // In bits for all codes together. With integers, guesses that split a set into parts of the same sizes
+                // are equal, whatever the order of the parts.
                 _ => (count * log2(count)).cast_signed(),
             });
         }
@@ -86,7 +86,7 @@ impl Criterion {
 /// Fraction bits of [`log2`].
 const FRACTION: u32 = 32;
 
-/// A fixed-point number, the same on every machine; 0 for 0.
+/// The binary logarithm as a fixed-point number, the same on every machine; 0 for 0.
 pub(crate) const fn log2(number: u64) -> u64 {
     if number == 0 {
         return 0;

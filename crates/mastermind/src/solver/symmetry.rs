@@ -20,7 +20,7 @@ struct Exchange {
     colours: [u8; MAX_COLOURS],
 }
 
-/// Colours that no guess has used are also interchangeable.
+/// The permutations that map all past guesses to themselves. Colours that no guess has used are interchangeable too.
 #[derive(Debug, Clone)]
 pub(crate) struct Symmetry {
     length: usize,

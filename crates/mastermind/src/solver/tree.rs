@@ -49,8 +49,8 @@ impl Codebreaker {
         Self { space: Space::without_guesses(rules), strategy, limits: Some(Limits::ONE_STEP) }
     }
 
-    /// A [limited](Self::limited) codebreaker that chooses by entropy at large sets of codes, and searches small sets for the least
-    /// total.
+    /// A [limited](Self::limited) codebreaker that chooses by entropy for large sets of codes, and searches small sets
+    /// for the least total.
     pub fn searching(rules: Rules) -> Self {
         Self { limits: Some(Limits::of_search(rules)), ..Self::limited(rules, Strategy::Entropy) }
     }

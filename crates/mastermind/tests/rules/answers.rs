@@ -26,7 +26,7 @@ fn by_striking_out(guess: Code, code: Code) -> Feedback {
 }
 
 #[test]
-fn the_table_of_the_rules() {
+fn examples_of_the_rules_have_their_answers() {
     for (secret, guess, red, white) in [
         ("1234", "1234", 4, 0),
         ("1234", "4321", 0, 4),
@@ -65,7 +65,7 @@ fn all_pairs_of_four_pegs_in_six_colours() {
 }
 
 #[test]
-fn there_are_as_many_answers_as_there_can_be() {
+fn every_possible_answer_is_listed() {
     for length in 4..=8 {
         let all: BTreeSet<_> = Feedback::all(length).collect();
         assert_eq!(all.len(), (length + 1) * (length + 2) / 2 - 1);
@@ -81,7 +81,7 @@ fn pegs(length: usize, colours: usize) -> impl Strategy<Value = Vec<Peg>> {
 
 proptest! {
     #[test]
-    fn any_pair(
+    fn answers_are_symmetric_and_ignore_relabelling(
         (guess, code, places, colours) in (4usize..=8, 2usize..=8).prop_flat_map(|(length, colours)| (
             pegs(length, colours),
             pegs(length, colours),

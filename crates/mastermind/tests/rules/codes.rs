@@ -37,7 +37,7 @@ fn rules_have_bounds() {
 }
 
 #[test]
-fn there_are_as_many_codes_as_counted() {
+fn number_of_codes_is_that_of_their_list() {
     for (length, codes) in (4..).zip([1680, 6720, 20160, 40320, 40320]) {
         assert_eq!(rules(length, 8, false).codes(), codes);
         assert_eq!(rules(length, 8, true).codes(), 8u64.pow(u32::try_from(length).unwrap()));
@@ -58,7 +58,8 @@ fn without_repeats_only_the_secret_is_restricted() {
     assert!(!super::rules(4, 6, true).allows_guess(code("1237")));
 }
 
-/// Each count is expected to be `draws / cells`; six standard deviations happen once in 10^9 cells.
+/// Checks that each count is about `draws / counts.len()`. A deviation of six standard deviations has a chance of 2 in
+/// 10^9 for each count.
 fn is_uniform(counts: &[u32], draws: u32) {
     let expected = f64::from(draws) / counts.len() as f64;
     let deviation = (expected * (1.0 - 1.0 / counts.len() as f64)).sqrt();

@@ -29,21 +29,21 @@ fn the_puzzle_of_a_day_does_not_change() {
 }
 
 #[test]
-fn each_day_and_each_game_has_its_own() {
+fn puzzles_differ_by_day_and_by_length() {
     let year: std::collections::BTreeSet<_> = (20_000..20_365).map(|day| Day(day).puzzle(rules(8, 8, true))).collect();
     assert_eq!(year.len(), 365);
     let long = Day(20_466).puzzle(rules(8, 8, true)).to_string();
     assert!(!long.starts_with(&Day(20_466).puzzle(rules(7, 8, true)).to_string()));
 }
 
-/// A change would replace the puzzle of a running hub during the day.
+/// A hub that restarts during the day must have the same puzzle.
 #[test]
-fn the_puzzle_of_a_key_does_not_change_and_is_not_that_of_the_date() {
+fn keyed_puzzle_depends_on_day_and_key_only() {
     let puzzle = |day: u32, key: u8| Day(day).keyed_puzzle(rules(4, 8, true), [key; 32]).to_string();
     let year: Vec<_> = (20_000..20_365).map(|day| puzzle(day, 7)).collect();
     assert_eq!(year, (20_000..20_365).map(|day| puzzle(day, 7)).collect::<Vec<_>>());
     let same =
         |other: &dyn Fn(u32) -> String| year.iter().zip(20_000..).filter(|(code, day)| **code == other(*day)).count();
-    // Equal codes occur with a chance of one in 4,096.
+    // Two random codes are equal with a chance of 1 in 4,096.
     assert!(same(&|day| puzzle(day, 8)) < 5 && same(&|day| Day(day).puzzle(rules(4, 8, true)).to_string()) < 5);
 }

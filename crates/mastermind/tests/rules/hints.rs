@@ -15,7 +15,7 @@ fn knowledge(rules: Rules, answers: &[(&str, u8, u8)]) -> Knowledge {
 }
 
 #[test]
-fn hints_count_right() {
+fn hint_numbers_are_those_of_all_codes() {
     for (length, colours, repeats) in
         [(4, 6, true), (4, 8, false), (5, 8, true), (6, 7, false), (6, 8, true), (7, 4, true)]
     {
@@ -79,7 +79,7 @@ fn contradicting_answers_leave_no_code() {
 }
 
 #[test]
-fn the_last_code_is_guessed() {
+fn single_possible_code_is_the_hint() {
     let hint = Hint::of(&knowledge(rules(5, 8, false), &[("12345", 5, 0)])).unwrap();
     assert_eq!((hint.remaining, hint.guess, hint.may_win), (1, code("12345"), true));
     assert_eq!(hint.possible, [code("12345")]);
@@ -87,7 +87,7 @@ fn the_last_code_is_guessed() {
 }
 
 #[test]
-fn the_largest_game_is_played_in_ten_turns() {
+fn hints_win_the_largest_games() {
     for repeats in [true, false] {
         let rules = rules(8, 8, repeats);
         let mut rng = rng(5);

@@ -10,7 +10,7 @@ use super::{
 };
 
 #[test]
-fn granted_while_a_turn_remains() {
+fn lifeline_is_granted_if_a_guess_remains() {
     for (style, lifeline, cost, last) in [
         (Style::Text, Lifeline::Colour, 2, 8),
         (Style::Text, Lifeline::Place, 3, 7),

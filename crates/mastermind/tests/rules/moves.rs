@@ -93,7 +93,7 @@ fn invalid_moves_cost_nothing() {
 }
 
 #[test]
-fn colours_outside_of_the_game_are_refused() {
+fn colours_outside_of_the_game_are_rejected() {
     let mut game = Game::with_code(rules(4, 6, true), Style::Text, code("1234")).unwrap();
     let error = game.apply(Action::Guess(code("1237")), &mut rng(1)).unwrap_err();
     assert_eq!(error, ActionError::Colour { guess: code("1237"), colours: 6 });
@@ -101,7 +101,7 @@ fn colours_outside_of_the_game_are_refused() {
 }
 
 #[test]
-fn a_code_that_is_set_obeys_the_rules() {
+fn given_code_must_obey_the_rules() {
     let error = Game::with_code(rules(4, 8, false), Style::Text, code("1123")).unwrap_err();
     assert_eq!(error.to_string(), "1123 cannot be the code of a game with 4 pegs, 8 colours, no repeats");
     assert!(Game::with_code(rules(4, 8, true), Style::Text, code("12345")).is_err());

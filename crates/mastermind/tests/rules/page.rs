@@ -107,7 +107,7 @@ fn client() -> Value {
     json!({ "valid": valid })
 }
 
-// `red white`, by the number of pegs.
+// All answers, as `red white`, by the number of pegs.
 fn possible() -> Value {
     let answers =
         |length| Feedback::all(length).map(|Feedback { red, white }| format!("{red} {white}")).collect::<Vec<_>>();
@@ -130,7 +130,7 @@ fn answers() -> Value {
     all.into()
 }
 
-// The messages that the player received, and the result to paste.
+// Finished games: the messages for their player, and the result to paste.
 fn shared() -> Value {
     let guess = |text: &str| Action::Guess(code(text));
     // 2026-01-13.

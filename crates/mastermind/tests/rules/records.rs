@@ -34,7 +34,7 @@ fn games_are_counted() {
 }
 
 #[test]
-fn games_with_hints_stand_aside() {
+fn games_with_hints_are_counted_separately() {
     let mut record = Record::default();
     record.add(&won(4));
     for mut game in [won(2), lost()] {
@@ -66,7 +66,7 @@ fn a_puzzle_is_begun_once() {
 }
 
 #[test]
-fn the_last_puzzles_are_remembered() {
+fn oldest_puzzle_is_forgotten() {
     let mut record = Record::default();
     let most = u32::try_from(MOST_PUZZLES).unwrap();
     let kinds: [fn(u32) -> Puzzle; 2] = [|number| daily(number, 4), |number| seeded(number.into(), 4)];
@@ -91,7 +91,7 @@ fn the_longest_record_can_be_read_again() {
 }
 
 #[test]
-fn bars() {
+fn bars_are_proportional_to_the_counts() {
     let mut record = Record::default();
     for game in [won(4), won(4), won(4), won(4), won(6), lost(), lost()] {
         record.add(&game);
@@ -106,7 +106,7 @@ const TEXT: &str = "mastermind-record 1\nwon 0 0 1 4 7 2 0 0 0 0\nlost 3\nhinted
      days 4/8/yes/20466 6/8/no/20466\nseeds 4/8/no/7 5/3/yes/18446744073709551615\n";
 
 #[test]
-fn a_record_is_kept_as_text() {
+fn record_is_read_and_written_as_text() {
     let record: Record = TEXT.parse().unwrap();
     assert_eq!(record.to_string(), TEXT);
     assert_eq!((record.played(), record.best_streak()), (17, 6));
@@ -122,7 +122,7 @@ fn a_record_is_kept_as_text() {
 }
 
 #[test]
-fn malformed_record_is_refused() {
+fn malformed_record_is_rejected() {
     for (from, to, error) in [
         ("record 1", "record 2", "line 1 is not \"mastermind-record 1\""),
         ("won 0", "won -1", "line 2 is not \"won\" and what belongs to it"),
@@ -160,14 +160,14 @@ fn malformed_record_is_refused() {
 
 proptest! {
     #[test]
-    fn any_text(text in ".{0,200}") {
+    fn any_text_is_rejected_or_read_back(text in ".{0,200}") {
         if let Ok(record) = text.parse::<Record>() {
             prop_assert_eq!(record.to_string().parse::<Record>(), Ok(record));
         }
     }
 
     #[test]
-    fn any_text_that_looks_like_one(words in prop::collection::vec("won|lost|streak|days|seeds|[0-9]{1,21}|[3-9]/[1-9]/(yes|no)(/[0-9]{1,21})?|\n", 0..30)) {
+    fn any_text_of_the_words_of_a_record_is_tolerated(words in prop::collection::vec("won|lost|streak|days|seeds|[0-9]{1,21}|[3-9]/[1-9]/(yes|no)(/[0-9]{1,21})?|\n", 0..30)) {
         let _ = format!("mastermind-record 1\n{}", words.join(" ")).parse::<Record>();
     }
 }

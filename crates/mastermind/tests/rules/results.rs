@@ -3,7 +3,7 @@ use mastermind::{Day, Style, share};
 use super::moves::{game, transcript};
 
 #[test]
-fn a_game_won() {
+fn result_of_a_won_game() {
     let mut game = game(Style::Text, "8536");
     assert_eq!(share(&game, None, false), None, "not while it goes on");
     transcript(&mut game, 1, &["1186", "lifeline#1", "8563", "8536"]);
@@ -14,7 +14,7 @@ fn a_game_won() {
 }
 
 #[test]
-fn a_game_lost_with_hints() {
+fn result_of_a_lost_game_with_hints() {
     let mut game = game(Style::Panel, "12345");
     game.ask_hint();
     game.ask_hint();
@@ -27,7 +27,7 @@ fn a_game_lost_with_hints() {
 }
 
 #[test]
-fn a_puzzle_played_again() {
+fn result_of_a_repeated_puzzle() {
     let mut game = game(Style::Text, "8536");
     game.ask_hint();
     transcript(&mut game, 1, &["8536"]);

@@ -16,7 +16,8 @@ impl Room {
         self.connect_from(who, &host);
     }
 
-    /// A name with an initial `w` is a watcher. Names with a capital letter use streams, others frames.
+    /// Connects a client. A name with an initial `w` is a watcher. Names with a capital letter use streams, others
+    /// frames.
     pub(crate) fn connect_from(&mut self, who: &str, host: &str) {
         let role = if who.starts_with('w') { Role::Watcher } else { Role::Player };
         let link = if who.starts_with(char::is_uppercase) { Link::Stream } else { Link::Message };

@@ -9,7 +9,7 @@ use netcore::{Departure, GameEvent, Gone};
 
 use crate::room::Room;
 
-/// The first code of the seed is 4367.
+/// A room for single players, whose first code is 4367.
 pub(crate) fn solo() -> Config {
     Config::new(4, false, 12)
 }
@@ -18,7 +18,7 @@ pub(crate) fn race(players: u8) -> Config {
     Config { mode: Mode::Race(players), ..solo() }
 }
 
-/// 13 January 2026, ten minutes before midnight.
+/// A daily room on 13 January 2026, ten minutes before midnight.
 pub(crate) fn daily() -> Config {
     let first_day = Some(FirstDay { day: 20_466, lasts: Duration::from_secs(600) });
     Config { mode: Mode::Daily, first_day, repeats: true, ..solo() }
@@ -38,7 +38,7 @@ fn ended(room: &Room) -> Vec<(u32, bool, Vec<Row<'_>>)> {
 }
 
 #[test]
-fn fewer_turns_win_a_race_and_equal_ones_are_a_tie() {
+fn race_is_ranked_by_turns_and_equal_numbers_share_a_rank() {
     let mut room = Room::new(race(4));
     for who in ["Ann", "Bob", "Cyd", "Dee"] {
         room.send_line(who, &format!("PLAY {who}"));
@@ -71,7 +71,7 @@ fn unsolved_games_share_the_last_rank() {
 }
 
 #[test]
-fn a_host_has_its_share_of_the_seats() {
+fn seats_of_one_host_are_limited() {
     let mut room = Room::new(solo());
     let mut seated = |who: &str, host: &str| {
         room.connect_from(who, host);
@@ -100,7 +100,7 @@ fn silent_player_loses_its_seat_and_a_watcher_does_not() {
 }
 
 #[test]
-fn errors_are_answered_and_only_endless_lines_disconnect() {
+fn errors_are_answered_and_only_overlong_lines_disconnect() {
     let mut room = Room::new(solo());
     room.bytes("Ann", b"play ann\r\n\r\nGUESS\r\nGUESS 12a4\nguess 1243\n");
     let heard = room.received("Ann");
@@ -123,7 +123,7 @@ fn errors_are_answered_and_only_endless_lines_disconnect() {
 }
 
 #[test]
-fn hints_are_for_short_codes_and_not_too_many_at_once() {
+fn hints_are_limited_in_rate_and_code_length() {
     let mut room = Room::new(solo());
     let mut refused = 0;
     for number in 0..9 {

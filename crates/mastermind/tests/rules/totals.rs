@@ -45,7 +45,7 @@ fn four_pegs_in_eight_colours() {
 }
 
 #[test]
-fn few_guesses_do_almost_as_well_as_all() {
+fn limited_codebreaker_is_almost_as_good_as_the_full_one() {
     let totals = Strategy::ALL.map(|strategy| {
         let breaker = Codebreaker::limited(rules(5, 6, true), strategy);
         // The result does not depend on the order of the parts.
@@ -63,7 +63,7 @@ fn few_guesses_do_almost_as_well_as_all() {
 }
 
 #[test]
-fn searching_few_guesses_beats_one_step_by_all() {
+fn search_over_few_guesses_beats_one_step_over_all() {
     let breaker = Codebreaker::searching(rules(5, 6, true));
     let tally = play(&breaker);
     assert_eq!((tally.total(), tally.codes()), (36_962, 7776));
@@ -130,7 +130,8 @@ fn relabelled_colours_keep_the_total() {
 /// The codes of a very small game, one bit per code.
 type Set = u32;
 
-/// Tries all ways to play, without bounds or symmetry. A guess is a list of the sets of codes with each answer.
+/// The least total for these codes. Tries all ways to play, without bounds or symmetry. A guess is a list of the sets
+/// of codes with each answer.
 fn least(codes: Set, guesses: &[Vec<(Feedback, Set)>], known: &mut BTreeMap<Set, usize>) -> usize {
     let count = codes.count_ones() as usize;
     if count <= 2 {
@@ -151,7 +152,7 @@ fn least(codes: Set, guesses: &[Vec<(Feedback, Set)>], known: &mut BTreeMap<Set,
 }
 
 #[test]
-fn the_search_agrees_with_trying_everything() {
+fn search_finds_the_total_of_brute_force() {
     for rules in [rules(4, 2, true), rules(4, 4, false)] {
         let codes = rules.all();
         let answers = |guess: &Code| -> Vec<(Feedback, Set)> {

@@ -300,7 +300,7 @@ const DAY: &str = "
 ";
 
 transcripts! {
-    a_player_finds_a_code_and_plays_again: Room::new(solo()) => SOLO;
-    a_race: Room::new(race(2)) => RACE;
-    a_day: Room::new(daily()) => DAY;
+    solo_room: Room::new(solo()) => SOLO;
+    race_room: Room::new(race(2)) => RACE;
+    daily_room: Room::new(daily()) => DAY;
 }

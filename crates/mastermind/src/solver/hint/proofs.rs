@@ -9,7 +9,7 @@ use std::{num::NonZero, println, sync::Mutex, thread, time::Instant, vec};
 use super::*;
 use crate::{lifeline::Revealed, solver::Tally};
 
-/// All possible codes in memory, so that no turn has to search for them.
+/// The knowledge after some turns, with all possible codes in memory, so that no turn has to search for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Branch {
     knowledge: Knowledge,
@@ -52,7 +52,7 @@ impl Branch {
 }
 
 #[test]
-fn the_hint_of_a_branch_is_the_hint_of_what_is_known() {
+fn branch_has_the_hint_of_its_knowledge() {
     for (length, colours, repeats) in [(4, 8, true), (5, 8, false), (6, 8, true), (7, 8, true), (8, 8, false)] {
         let rules = Rules::new(length, colours, repeats).unwrap();
         for seed in 0..3 {
@@ -81,7 +81,7 @@ fn the_hint_of_a_branch_is_the_hint_of_what_is_known() {
     }
 }
 
-/// After two turns threads share the branches.
+/// Plays all codes by hints. After two turns, threads share the branches.
 fn hints_find_all(rules: Rules) {
     let start = Instant::now();
     let mut tally = Tally::default();

@@ -44,7 +44,7 @@ fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
     best
 }
 
-/// Below 2^24, the number of all codes of a game.
+/// The number of codes, at most 2^24, which is that of all codes of a game.
 pub(crate) fn number_of(codes: &[Code]) -> u32 {
     u32::try_from(codes.len()).unwrap_or(u32::MAX / 2)
 }
