@@ -54,6 +54,7 @@ const GAME: &str = "hello accepted game-started turn-0 draws turn-numbers move p
 const BYTES: &str = "hello accepted game-started turn-0 move half-more coalesced own-buffers pieces before-bad-bytes";
 
 #[test]
+#[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn robots_servers_break_only_their_own_rules() {
     let cases: &[Case] = &[
         ("accepts-twice", GAME, "accepted"),
@@ -82,6 +83,7 @@ fn robots_servers_break_only_their_own_rules() {
 }
 
 #[test]
+#[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn faults_of_later_lobbies_cost_one_rule() {
     let rules = "next-game hello turn-numbers next-board next-scores never-reads";
     let faults = [
@@ -95,6 +97,7 @@ fn faults_of_later_lobbies_cost_one_rule() {
 }
 
 #[test]
+#[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn untested_rules_name_the_rule_that_prevented_the_test() {
     let expected: [(_, _, &str, _); 3] = [
         (
@@ -122,6 +125,7 @@ const PLAY: &str = "connects join forwarded move-up lobby-picture game-picture p
     observer-forwards any-address rejoins zero-bytes longest-name server-names hello-picture";
 
 #[test]
+#[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn robots_clients_break_only_their_own_rules() {
     let cases: &[Case] = &[
         (
@@ -142,6 +146,7 @@ fn robots_clients_break_only_their_own_rules() {
 }
 
 #[test]
+#[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn nuggets_servers_break_only_their_own_rules() {
     let cases: &[Case] = &[
         // All other rules are tested nevertheless.
@@ -190,6 +195,7 @@ fn announced_port_without_socket_is_reported() {
 }
 
 #[test]
+#[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn sight_through_passages_breaks_the_passage_rule() {
     let mut plan = with_rules(NUGGETS_SERVER, "sight passage-sight full-game", PATIENCE);
     // With this seed, the player that sees too much is in a room.
@@ -199,6 +205,7 @@ fn sight_through_passages_breaks_the_passage_rule() {
 }
 
 #[test]
+#[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn nuggets_clients_break_only_their_own_rules() {
     let cases: &[Case] = &[
         // The text of QUIT counts if it is visible at exit.
@@ -217,6 +224,7 @@ fn nuggets_clients_break_only_their_own_rules() {
 }
 
 #[test]
+#[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn text_games_break_only_their_own_rules() {
     // Any line ends around prompts and answers are accepted.
     let expected = [
@@ -280,6 +288,7 @@ fn dealers_and_players_break_only_their_own_rules() {
 }
 
 #[test]
+#[ignore = "starts dozens of Python programs; run by .ci/run"]
 fn idle_programs_earn_no_points() {
     let programs = TESTERS.iter().flat_map(|tester| ["", "import time; time.sleep(1000)"].map(|code| (*tester, code)));
     side_by_side(programs, |(tester, code): (&Tester, _)| {
