@@ -32,7 +32,7 @@ fn untested(kind: &str, name: &str, arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "a whole run of the kit for each of them; .ci/run runs it"]
+#[ignore = "a whole run of the kit for each of them; .ci/run --release runs it"]
 fn our_programs_pass_and_leave_no_rule_untested() {
     let programs = [
         ("dealer", "dealer", &["{port}", "{rounds}", "--players", "{players}", "--delay-ms", "0"][..]),

@@ -16,7 +16,7 @@ fn rejects_unknown_attacks_and_lists_the_known_ones() {
 
 #[cfg(target_os = "linux")]
 #[test]
-#[ignore = "builds the hub and plays for some seconds; .ci/run runs it"]
+#[ignore = "builds the hub and plays for some seconds; .ci/run --release runs it"]
 fn scenarios_report_their_figures() {
     let hub = testkit::programs::build(&["arcade"]).join("arcade");
     let hub = hub.to_str().expect("a path in UTF-8");
@@ -40,7 +40,7 @@ fn scenarios_report_their_figures() {
 /// Whether the bounds hold is not asserted: this machine may be busy with other tests.
 #[cfg(target_os = "linux")]
 #[test]
-#[ignore = "players play for 18 seconds; .ci/run runs it"]
+#[ignore = "players play for 18 seconds; .ci/run --release runs it"]
 fn attack_reports_how_players_are_served() {
     let hub = testkit::programs::build(&["arcade"]).join("arcade");
     let options = ["attack", "--minutes", "0.1", "--seed", "7", "--only", "rooms", "--only", "quitters", "--arcade"];

@@ -215,7 +215,7 @@ fn won(grid: &Arc<Grid>, level: Level, bots: usize, seeds: u64) -> f64 {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "plays every map by several rules; .ci/run runs it")]
+#[cfg_attr(debug_assertions, ignore = "plays every map by several rules; .ci/run --release runs it")]
 fn every_map_is_finished_alone() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../maps");
     let names = fs::read_dir(folder).expect("the maps").map(|entry| entry.expect("an entry").path());

@@ -303,7 +303,7 @@ async fn fill(connection: &mut Connection, matches: u32) {
 }
 
 #[tokio::test]
-#[cfg_attr(debug_assertions, ignore = "fills a table for ten seconds; .ci/run runs it")]
+#[cfg_attr(debug_assertions, ignore = "fills a table for ten seconds; .ci/run --release runs it")]
 async fn queries_on_200_000_matches_read_few_rows() {
     const MANY: u32 = 200_000;
     // The limit of a query, in thousands of steps of SQLite's virtual machine. A query of 200,000 rows would take a

@@ -227,7 +227,7 @@ macro_rules! references {
             }
 
             #[test]
-            #[ignore = "starts hundreds of Python programs; run by .ci/run"]
+            #[ignore = "starts hundreds of Python programs; run by .ci/run --release"]
             fn $rules() {
                 every_rule_detects_a_fault($kind);
             }

@@ -113,7 +113,7 @@ fn hints_find_all(rules: Rules) {
 }
 
 #[test]
-#[ignore = "asks for thousands of hints; `.ci/run` does"]
+#[ignore = "asks for thousands of hints; `.ci/run --release` does"]
 fn hints_find_every_code_of_four_to_six_with_repeats() {
     for length in 4..=6 {
         hints_find_all(Rules::new(length, 8, true).unwrap());
@@ -121,13 +121,13 @@ fn hints_find_every_code_of_four_to_six_with_repeats() {
 }
 
 #[test]
-#[ignore = "asks for some two million hints; `.ci/run` does"]
+#[ignore = "asks for some two million hints; `.ci/run --release` does"]
 fn hints_find_every_code_of_seven_with_repeats() {
     hints_find_all(Rules::new(7, 8, true).unwrap());
 }
 
 #[test]
-#[ignore = "asks for thousands of hints; `.ci/run` does"]
+#[ignore = "asks for thousands of hints; `.ci/run --release` does"]
 fn hints_find_every_code_without_repeats() {
     for length in 4..=8 {
         hints_find_all(Rules::new(length, 8, false).unwrap());
