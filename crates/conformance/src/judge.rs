@@ -23,6 +23,10 @@ use crate::{
 pub(crate) const MAX_BREACHES: usize = 3;
 /// Per processor. Scenarios mostly wait, but too many simultaneous starts delay each other.
 const PARALLEL_SCENARIOS: usize = 2;
+/// How often a scenario that ended early is repeated.
+const REPETITIONS: usize = 2;
+/// A program breaks a rule now and then if more than this many times as many scenarios observe it.
+const SPORADIC: usize = 3;
 const NO_CRASH: &str = "no-crash";
 
 const SEED: &str = "seed";
@@ -136,14 +140,31 @@ impl Judge {
         played
     }
 
-    /// Records results in the given order. Scenarios for rules that were not selected are skipped.
+    /// Records results in the given order. Scenarios for rules that were not selected are skipped. Scenarios that ended
+    /// early because the program breaks a rule now and then are repeated, so that chance decides less about what is
+    /// tested.
     pub(crate) fn side_by_side(&mut self, mut scenes: Vec<Scene<'_>>) -> anyhow::Result<()> {
         if let Some(only) = &self.choice.only {
             scenes.retain(|scene| scene.meant_for.is_empty() || scene.meant_for.iter().any(|id| only.contains(id)));
         }
+        let mut played: Vec<_> = self.play_all(&scenes.iter().collect::<Vec<_>>());
+        for _ in 0..REPETITIONS {
+            let again: Vec<_> = scenes.iter().filter(|scene| scene.is_worth_repeating(&played)).collect();
+            let more = self.play_all(&again);
+            played.extend(more);
+        }
+        let mut outcome = Ok(());
+        for (own, played) in played {
+            self.merge(own);
+            outcome = outcome.and(played);
+        }
+        outcome
+    }
+
+    fn play_all(&self, scenes: &[&Scene<'_>]) -> Vec<(Self, anyhow::Result<()>)> {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let count = scenes.len().min(PARALLEL_SCENARIOS * processors);
-        let open = Mutex::new(scenes.into_iter().enumerate());
+        let open = Mutex::new(scenes.iter().enumerate());
         let played = Mutex::new(BTreeMap::new());
         thread::scope(|scope| {
             for _ in 0..count {
@@ -151,18 +172,13 @@ impl Judge {
                     let next = || open.lock().unwrap_or_else(PoisonError::into_inner).next();
                     for (number, Scene { name, meant_for, run }) in iter::from_fn(next) {
                         let mut own = self.child_for(name);
-                        let outcome = own.finish(&meant_for, run);
+                        let outcome = own.finish(meant_for, run);
                         played.lock().unwrap_or_else(PoisonError::into_inner).insert(number, (own, outcome));
                     }
                 });
             }
         });
-        let mut outcome = Ok(());
-        for (own, played) in played.into_inner().unwrap_or_else(PoisonError::into_inner).into_values() {
-            self.merge(own);
-            outcome = outcome.and(played);
-        }
-        outcome
+        played.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
     }
 
     // If the user stops the test during the scenario, all its observations are dropped.
@@ -408,7 +424,7 @@ fn panic_error(panic: &(dyn Any + Send)) -> anyhow::Error {
     anyhow!("internal error: {}", text.unwrap_or("a panic"))
 }
 
-type Play<'s> = Box<dyn FnOnce(&mut Judge) -> Played + Send + 's>;
+type Play<'s> = Box<dyn Fn(&mut Judge) -> Played + Send + Sync + 's>;
 
 pub(crate) struct Scene<'s> {
     name: &'static str,
@@ -417,7 +433,7 @@ pub(crate) struct Scene<'s> {
     run: Play<'s>,
 }
 
-pub(crate) fn scene<'s>(name: &'static str, run: impl FnOnce(&mut Judge) -> Played + Send + 's) -> Scene<'s> {
+pub(crate) fn scene<'s>(name: &'static str, run: impl Fn(&mut Judge) -> Played + Send + Sync + 's) -> Scene<'s> {
     Scene { name, meant_for: Vec::new(), run: Box::new(run) }
 }
 
@@ -426,6 +442,18 @@ impl Scene<'_> {
     pub(crate) fn shows(mut self, rules: impl IntoIterator<Item = &'static Rule>) -> Self {
         self.meant_for = rules.into_iter().map(|rule| rule.id).collect();
         self
+    }
+
+    /// Whether its last attempt ended early because of a rule that most scenarios keep, so that one of its own rules is
+    /// untested.
+    fn is_worth_repeating(&self, played: &[(Judge, anyhow::Result<()>)]) -> bool {
+        let judges = || played.iter().map(|(judge, _)| judge);
+        let last = judges().flat_map(|judge| &judge.scenarios).rfind(|scenario| scenario.name == self.name);
+        let Some(rule) = last.and_then(|scenario| scenario.ended_by.as_deref()) else { return false };
+        let notes = || judges().filter_map(|judge| judge.notes.get(rule));
+        let broken = notes().filter(|notes| notes.broken > 0).count();
+        let is_untested = |id: &&'static str| judges().all(|judge| !judge.observed().contains(id));
+        notes().count() > SPORADIC * broken && self.meant_for.iter().any(is_untested)
     }
 }
 

@@ -179,9 +179,10 @@ impl<'a> Session<'a> {
         let mut run =
             if command_line.crash_counts { context.start(judge, &values)? } else { context.launcher.start(&values)? };
         // The first scenario has already shown that the client waits for its first input.
-        let by = match judge.has_failed(&CONNECTS) {
-            true => Instant::now() + RETRY_INTERVAL,
-            false => context.options.start_deadline(),
+        let by = if judge.has_failed(&CONNECTS) {
+            Instant::now() + RETRY_INTERVAL
+        } else {
+            context.options.start_deadline()
         };
         let mut server = Connection::accept(&listener, &mut *run, by)?;
         if server.is_none() && run.exit(Instant::now()).is_none() {

@@ -119,7 +119,7 @@ impl Context<'_> {
     /// Does not check what the server sends.
     pub(super) fn connect_unchecked(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Client> {
         let rule = self.attributed(judge, host.missing_service(&LISTENS));
-        let opened = host.open(&self.options);
+        let opened = host.open(self.options);
         let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
             Some(exit) => format!("{label}: expected a connection, but the server ended with {exit}"),
             None => format!("{label}: expected a connection to {}, but connecting failed: {error}", host.address),
