@@ -29,9 +29,9 @@ fn flood_from_one_host_does_not_block_other_hosts() {
             flood(&flooder, message, 250);
             sent += 250;
         }
-        ann.ask("KEY ?", "ERROR unknown keystroke");
+        ann.request("KEY ?", "ERROR unknown keystroke");
         if newcomers < 5 {
-            server.peer().ask("PLAY Newcomer", "OK ");
+            server.peer().request("PLAY Newcomer", "OK ");
             newcomers += 1;
         }
     }

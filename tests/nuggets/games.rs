@@ -36,5 +36,5 @@ fn largest_map_can_be_played_and_watched() {
     assert!(welcome.display.len() + 8 > 60_000);
     let (_, _, display) = watcher.spectate();
     assert_eq!(display.matches('A').count(), 1);
-    ann.ask("KEY ?", "ERROR unknown keystroke");
+    ann.request("KEY ?", "ERROR unknown keystroke");
 }

@@ -245,7 +245,7 @@ fn fill(ann: &Peer, kilobytes: usize) {
         for _ in 0..25 {
             ann.send("KEY hh");
         }
-        ann.ask("KEY ?", "ERROR unknown keystroke");
+        ann.request("KEY ?", "ERROR unknown keystroke");
     }
 }
 

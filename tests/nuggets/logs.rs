@@ -27,7 +27,7 @@ fn text_from_peers_is_escaped_in_logs() {
                 ann.send([b'K', b'E', b'Y', b' ', key]);
             }
         }
-        ann.ask("KEY ?", "ERROR unknown keystroke");
+        ann.request("KEY ?", "ERROR unknown keystroke");
         let finished = server.process.stop();
         for line in finished.stderr.lines().filter(|_| format == "json") {
             let event: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));

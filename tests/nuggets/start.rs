@@ -57,7 +57,7 @@ fn server_continues_after_the_end_of_standard_input() {
     process.close_stdin();
     let ann = Peer::new(server);
     ann.play("Ann");
-    ann.ask("KEY ?", "ERROR unknown keystroke");
+    ann.request("KEY ?", "ERROR unknown keystroke");
     assert!(process.is_running());
 }
 

@@ -13,7 +13,7 @@ use blackjack::{
 use bytes::BytesMut;
 use mastermind::ClientMessage;
 use netcore::{
-    Client, Engine, Framing, Hosted, Input, Link, Outbox, Output, PeerId, Role, Room, Time, wire::ShortText,
+    Client, Engine, Framing, EngineRoom, Input, Link, Outbox, Output, PeerId, Role, Room, Time, wire::ShortText,
 };
 use nuggets::{Command, Explorer, Grid, Participant};
 use robots::{Bot, Parameters};
@@ -27,7 +27,7 @@ const STEP: u64 = 50;
 /// Passes messages between a server and one client, whose actions are those of `act`. Returns the bytes that the server
 /// sent; `None` if the server or the client could not be set up.
 fn run<E: Engine, C: Client>(engine: Option<E>, client: Option<C>, mut act: impl FnMut(&mut C, Time)) -> Option<u64> {
-    let (mut room, mut client) = (Hosted::new(engine?), client?);
+    let (mut room, mut client) = (EngineRoom::new(engine?), client?);
     let (mut out, mut unread, mut sent) = (Outbox::new(), BytesMut::new(), 0);
     let address = "192.0.2.1:4000";
     let connected = Input::Connected { peer: PEER, role: Role::Player, link: Link::Stream, address: address.into() };

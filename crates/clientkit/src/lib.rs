@@ -11,7 +11,7 @@
 mod bots;
 mod driver;
 #[cfg(feature = "places")]
-mod place;
+mod server_location;
 mod wire;
 
 pub use crate::{
@@ -23,4 +23,4 @@ pub use crate::{
 pub use crate::bots::{blackjack_bot, mastermind_bot, nuggets_bot, robots_bot, turn_based_bot};
 
 #[cfg(feature = "places")]
-pub use crate::place::ServerLocation;
+pub use crate::server_location::ServerLocation;

@@ -11,7 +11,7 @@ use std::{
 use clientkit::{Ended, Pilot, Wire, mastermind_bot, run};
 use conformance::{Exit, Launcher, MASTERMIND_CLIENT, MASTERMIND_SERVER, Options, Run, Tester, Values, Verdict};
 use mastermind::{Client, Config, Name, Server};
-use netcore::{Hosted, Leave, Level, Outcome as Ending, Rate, Time};
+use netcore::{EngineRoom, Leave, Level, Outcome, Rate, Time};
 use netshell::{Clock, Host, Limits, Tcp, bind_tcp, raise_open_files, serve};
 use tokio::sync::oneshot;
 
@@ -88,12 +88,12 @@ fn solo_room_passes_conformance() {
             let room = Server::new(Config::new(4, false, u64::from(port))).unwrap();
             let listeners = bind_tcp(&[IpAddr::V4(Ipv4Addr::LOCALHOST)], port).unwrap();
             let tcp = Tcp::new(listeners, READ_RATE, Limits::of(raise_open_files())).unwrap();
-            let host = Host::new(Hosted::new(room)).with_transport(tcp);
+            let host = Host::new(EngineRoom::new(room)).with_transport(tcp);
             let stopped = async {
                 let _ = stop.await;
                 Leave::Over
             };
-            i32::from(!matches!(serve(host, Clock::start(), stopped).await, Ok(Ending::Stopped)))
+            i32::from(!matches!(serve(host, Clock::start(), stopped).await, Ok(Outcome::Stopped)))
         })
     });
 }

@@ -18,11 +18,11 @@ mod directory;
 mod files;
 mod host_port;
 mod logs;
+mod output_queue;
 #[cfg(all(feature = "owner", unix))]
 mod owner;
 mod printable;
 mod progress;
-mod queued;
 #[cfg(feature = "journals")]
 mod retention;
 #[cfg(feature = "saving")]
@@ -51,9 +51,9 @@ pub use crate::{
     files::{file_name, read_file},
     host_port::{HostPort, host, host_port, host_port_or, resolve},
     logs::{LogArgs, LogFormat, ScreenLogArgs},
+    output_queue::Queue,
     printable::{csv_cell, display_name, is_steering, isolated, printable, printable_json, printable_lines},
     progress::{Progress, clock_time, progress_bar, stderr_size, stdout_size, time_left},
-    queued::Queue,
     stderr::print_stderr,
     stop::stop_flag,
     values::{byte_count, count, ip_address, whole_number},

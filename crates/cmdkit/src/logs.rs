@@ -12,7 +12,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use tracing_subscriber::{EnvFilter, fmt::writer::BoxMakeWriter};
 
-use crate::{UsageError, has_colour, stderr::Queued};
+use crate::{UsageError, has_colour, stderr::QueuedStderr};
 
 /// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -39,7 +39,7 @@ impl LogArgs {
     /// Without `--log` the filter is `RUST_LOG`, without that `default`. Fails with [`UsageError`] if the filter is
     /// invalid.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
-        self.init(default, BoxMakeWriter::new(Queued::start()), has_colour(&io::stderr()))
+        self.init(default, BoxMakeWriter::new(QueuedStderr::start()), has_colour(&io::stderr()))
     }
 
     fn init(&self, default: &str, writer: BoxMakeWriter, colour: bool) -> anyhow::Result<()> {
@@ -89,7 +89,7 @@ impl ScreenLogArgs {
                 }
                 BoxMakeWriter::new(io::sink)
             }
-            None => BoxMakeWriter::new(Queued::start()),
+            None => BoxMakeWriter::new(QueuedStderr::start()),
         };
         self.log.init(default, writer, false)
     }

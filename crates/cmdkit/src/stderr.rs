@@ -8,27 +8,27 @@ use std::{
 
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::queued::Queue;
+use crate::output_queue::Queue;
 
 /// How long a program waits for its last lines when it ends.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-static QUEUED: OnceLock<Queue> = OnceLock::new();
+static QUEUE: OnceLock<Queue> = OnceLock::new();
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Queued;
+pub(crate) struct QueuedStderr;
 
-impl Queued {
+impl QueuedStderr {
     pub(crate) fn start() -> Self {
         // A write error of standard error cannot be reported.
-        QUEUED.get_or_init(|| Queue::start(io::stderr(), drop));
+        QUEUE.get_or_init(|| Queue::start(io::stderr(), drop));
         Self
     }
 }
 
-impl Write for Queued {
+impl Write for QueuedStderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if let Some(queue) = QUEUED.get() {
+        if let Some(queue) = QUEUE.get() {
             queue.push(line.to_vec());
         }
         Ok(line.len())
@@ -39,7 +39,7 @@ impl Write for Queued {
     }
 }
 
-impl<'a> MakeWriter<'a> for Queued {
+impl<'a> MakeWriter<'a> for QueuedStderr {
     type Writer = Self;
 
     fn make_writer(&'a self) -> Self {
@@ -49,7 +49,7 @@ impl<'a> MakeWriter<'a> for Queued {
 
 /// Prints text after the queued log lines.
 pub fn print_stderr(text: &str) {
-    match QUEUED.get() {
+    match QUEUE.get() {
         // Through the same queue: while its thread is blocked, standard error cannot be written to anyway.
         Some(queue) => drop(queue.push(text.as_bytes().to_vec())),
         // If this fails, only the exit code reports the error.
@@ -63,7 +63,7 @@ pub(crate) fn print_last(line: &str) {
 }
 
 pub(crate) fn finish() {
-    if let Some(queue) = QUEUED.get() {
+    if let Some(queue) = QUEUE.get() {
         queue.finish(PATIENCE);
     }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use netcore::{Hosted, Recorded};
+use netcore::{EngineRoom, Recorded};
 
 use crate::{
     Copying, Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, SystemDisk, codec,
@@ -44,7 +44,7 @@ impl Writing {
     pub fn create<E: Recorded>(
         &self,
         directory: &Path,
-        room: Hosted<E>,
+        room: EngineRoom<E>,
         head: Head,
     ) -> io::Result<(PathBuf, Parts<E>)> {
         self.create_as(directory, E::GAME, room, head)
@@ -55,7 +55,7 @@ impl Writing {
         &self,
         directory: &Path,
         front: &str,
-        room: Hosted<E>,
+        room: EngineRoom<E>,
         head: Head,
     ) -> io::Result<(PathBuf, Parts<E>)> {
         let (path, file) = segment::create(&*self.disk, directory, front, head.begun)?;
@@ -75,7 +75,7 @@ impl Writing {
         Ok((path, self.attach(room, start, RoomProgress::default())))
     }
 
-    pub(crate) fn attach<E: Recorded>(&self, room: Hosted<E>, start: Start, from: RoomProgress) -> Parts<E> {
+    pub(crate) fn attach<E: Recorded>(&self, room: EngineRoom<E>, start: Start, from: RoomProgress) -> Parts<E> {
         let sink = Arc::new(Sink::new((self.sync, self.max), start, self.copy.clone()));
         let scribe = || self.scribe.clone();
         (

@@ -1,4 +1,4 @@
-use netcore::{Hosted, Input, Leave, Outbox, PeerId, Progress, Recorded, Room, StateError, Time};
+use netcore::{EngineRoom, Input, Leave, Outbox, PeerId, Progress, Recorded, Room, StateError, Time};
 use thiserror::Error;
 
 use crate::{Arrival, Head, HeadError, Mark, Peer, Snapshot, codec, peers::Peers, room::RoomProgress};
@@ -19,7 +19,7 @@ pub struct Divergence {
 
 #[derive(Debug, Clone)]
 pub struct Replay<E: Recorded> {
-    room: Hosted<E>,
+    room: EngineRoom<E>,
     peers: Peers,
     arrivals: u64,
     time: Time,
@@ -35,7 +35,7 @@ impl<E: Recorded> Replay<E> {
             return Self::restore(head, base);
         }
         let engine = E::from_setup(head.setup::<E>()?)?;
-        let (room, peers, compares) = (Hosted::new(engine), Peers::default(), head.has_rules_of::<E>());
+        let (room, peers, compares) = (EngineRoom::new(engine), Peers::default(), head.has_rules_of::<E>());
         Ok(Self { room, peers, arrivals: 0, time: Time::ZERO, compares, same: 0 })
     }
 
@@ -50,12 +50,12 @@ impl<E: Recorded> Replay<E> {
             return Err(StateError::from("the digest of its state differs").into());
         }
         let state = codec::decode_all(&snapshot.state).map_err(HeadError::Setup)?;
-        let room = Hosted::restore(setup, state)?;
+        let room = EngineRoom::restore(setup, state)?;
         let peers = Peers::restore(snapshot.next_peer, &snapshot.peers);
         Ok(Self { room, peers, arrivals, time, compares, same: arrivals })
     }
 
-    pub const fn room(&self) -> &Hosted<E> {
+    pub const fn room(&self) -> &EngineRoom<E> {
         &self.room
     }
 
@@ -132,7 +132,7 @@ impl<E: Recorded> Replay<E> {
         self.peers.next()
     }
 
-    pub(crate) fn into_parts(self) -> (Hosted<E>, RoomProgress) {
+    pub(crate) fn into_parts(self) -> (EngineRoom<E>, RoomProgress) {
         let micros = self.time.as_nanos() / 1_000;
         (self.room, RoomProgress { peers: self.peers, micros, arrivals: self.arrivals })
     }
@@ -144,13 +144,13 @@ impl<E: Recorded> Replay<E> {
     }
 }
 
-pub fn encode_state<E: Recorded>(room: &Hosted<E>) -> Vec<u8> {
+pub fn encode_state<E: Recorded>(room: &EngineRoom<E>) -> Vec<u8> {
     let mut state = vec![];
     codec::encode(&room.state(), &mut state);
     state
 }
 
 /// A hash of the encoded state.
-pub fn digest<E: Recorded>(room: &Hosted<E>) -> u64 {
+pub fn digest<E: Recorded>(room: &EngineRoom<E>) -> u64 {
     codec::hash(&room.state()).0
 }

@@ -202,7 +202,7 @@ impl<E: Recorded> Resumable<E> {
         self.farewells.iter().map(|farewell| (address(&farewell.peer), farewell.frames.clone())).collect()
     }
 
-    pub const fn room(&self) -> &netcore::Hosted<E> {
+    pub const fn room(&self) -> &netcore::EngineRoom<E> {
         self.replay.room()
     }
 }

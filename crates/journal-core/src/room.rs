@@ -6,8 +6,8 @@ use std::{
 };
 
 use netcore::{
-    Admission, DecoderOf, Hold, Hosted, HostedState, Input, Leave, Outbox, Outcome, PeerId, Progress, Recorded, Room,
-    Split, Status, Time,
+    Admission, DecoderOf, EngineRoom, EngineRoomState, Hold, Input, Leave, Outbox, Outcome, PeerId, Progress, Recorded,
+    Room, Split, Status, Time,
 };
 use tracing::error;
 
@@ -37,7 +37,7 @@ const FRONT: usize = 5;
 /// [`Writing`](crate::Writing) creates it with the [`Hold`] for its host. Times are rounded up to whole microseconds,
 /// as the journal stores them, so that a replay uses the same times.
 pub struct Journalled<E: Recorded> {
-    room: Hosted<E>,
+    room: EngineRoom<E>,
     sink: Arc<Sink>,
     scribe: Scribe,
     peers: Peers,
@@ -66,7 +66,7 @@ pub(crate) struct RoomProgress {
 }
 
 impl<E: Recorded> Journalled<E> {
-    pub(crate) fn new(room: Hosted<E>, sink: Arc<Sink>, scribe: Scribe, from: RoomProgress) -> Self {
+    pub(crate) fn new(room: EngineRoom<E>, sink: Arc<Sink>, scribe: Scribe, from: RoomProgress) -> Self {
         let RoomProgress { peers, micros, arrivals } = from;
         let last_snapshot = sink.end_position();
         let journalled = Self {
@@ -93,14 +93,14 @@ impl<E: Recorded> Journalled<E> {
     }
 
     // The present state, neither encoded nor hashed yet.
-    fn present(&self) -> (Snapshot, HostedState<E::State, DecoderOf<E>>) {
+    fn present(&self) -> (Snapshot, EngineRoomState<E::State, DecoderOf<E>>) {
         let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: 0 };
         let (offset, sum) = self.sink.position();
         let peers = self.peers.iter().cloned().collect();
         (Snapshot { mark, offset, sum, next_peer: self.peers.next(), peers, state: vec![] }, self.room.state())
     }
 
-    pub const fn room(&self) -> &Hosted<E> {
+    pub const fn room(&self) -> &EngineRoom<E> {
         &self.room
     }
 

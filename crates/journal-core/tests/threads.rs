@@ -17,7 +17,7 @@ use std::{
 };
 
 use journal_core::{Clock, Entry, Head, Journal, JournalHold, Scribe, State, SyncPolicy, Writing};
-use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room as _, Time};
+use netcore::{EngineRoom, Hold as _, Input, Link, Outbox, PeerId, Role, Room as _, Time};
 use shuttle::{
     future::block_on,
     rand::{Rng, thread_rng},
@@ -68,7 +68,7 @@ fn play(inputs: u8, sync: SyncPolicy, max: u64, fault: Option<Fault>) {
     let mut head = Head::new(&Adder::new(7), "0.0.0", vec![], 0);
     head.id = 9;
     let (journal, (mut room, hold, end)) =
-        writing.create(Path::new("/games"), Hosted::new(Adder::new(7)), head).unwrap();
+        writing.create(Path::new("/games"), EngineRoom::new(Adder::new(7)), head).unwrap();
     disk.set_fault(fault);
     let (sender, marks) = mpsc::channel();
     let mut flush = hold.clone();

@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use conformance::Network;
 use journal_core::{Head, JournalEnd, Writing};
-use netcore::{Hosted, Leave, Link, Outcome, Rate, Recorded};
+use netcore::{EngineRoom, Leave, Link, Outcome, Rate, Recorded};
 use netshell::{Clock, ConnectionBudget, Host, Limits, Tcp, Udp, bind_tcp, bind_udp, serve};
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -75,7 +75,7 @@ impl Hosting {
         }
         let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), addresses.clone(), begun);
-        let created = writing.create(folder, Hosted::new(engine), head).with_context(cannot)?;
+        let created = writing.create(folder, EngineRoom::new(engine), head).with_context(cannot)?;
         let (journal, (room, hold, end)) = created;
         let (watching, warden) = (observer.clone(), SeatWarden(observer.clone()));
         let mut host = Host::new(room).with_hold(hold).with_observer(watching).with_warden(warden);

@@ -258,7 +258,7 @@ mod tests {
     use bytes::BytesMut;
     use journal_core::{Head, MAX_SIZE, SyncPolicy};
     use mastermind::{Config, Server};
-    use netcore::{Hosted, Input, Link, PeerId, Role, Room as _};
+    use netcore::{EngineRoom, Input, Link, PeerId, Role, Room as _};
 
     use super::*;
 
@@ -269,7 +269,7 @@ mod tests {
             let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap();
             let engine = Server::new(Config::new(4, true, 1)).unwrap();
             let head = Head::new(&engine, "test", vec![], 0);
-            let (journal, (mut room, _, end)) = writing.create(folder.path(), Hosted::new(engine), head).unwrap();
+            let (journal, (mut room, _, end)) = writing.create(folder.path(), EngineRoom::new(engine), head).unwrap();
             let (mut out, peer) = (Outbox::new(), PeerId(1));
             let address = "127.0.0.1:1".into();
             let connected = Input::Connected { peer, role: Role::Player, link: Link::Stream, address };

@@ -1,7 +1,7 @@
 //! The part of the network programs that needs no operating system.
 //!
 //! - [`Engine`]: a game server as a deterministic state machine from [`Input`] to [`Output`].
-//! - [`Room`]: the same server at the level of bytes, for shells, journals and simulations. [`Hosted`] turns any engine
+//! - [`Room`]: the same server at the level of bytes, for shells, journals and simulations. [`EngineRoom`] turns any engine
 //!   into a room. [`GameEvent`] and [`Status`] report what happens in the same terms for all games.
 //! - [`Recorded`]: an engine whose matches can be recorded, replayed and resumed.
 //! - [`Hold`]: holds outputs back until their inputs are durably recorded.
@@ -38,13 +38,13 @@ extern crate std;
 
 mod client;
 mod engine;
+mod engine_room;
 mod error;
 mod event;
 mod fingerprint;
 pub mod framing;
 mod history;
 mod hold;
-mod hosted;
 mod input;
 mod level;
 mod message_stream;
@@ -59,12 +59,12 @@ pub mod wire;
 
 pub use client::Client;
 pub use engine::{Admission, Engine, Outcome, Protocol, RequestOf};
+pub use engine_room::{DecoderOf, EngineRoom, EngineRoomState};
 pub use error::DecodeError;
 pub use event::{Departure, GameEvent, Occupant, Phase, Severity, Standing, Status};
 pub use fingerprint::Fingerprint;
 pub use history::{History, HistoryWriter};
 pub use hold::Hold;
-pub use hosted::{DecoderOf, Hosted, HostedState};
 pub use input::{Input, Leave};
 pub use level::Level;
 pub use message_stream::{MessageDecoder, MessageStream};

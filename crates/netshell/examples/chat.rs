@@ -2,7 +2,7 @@
 use std::{error::Error, net::TcpListener};
 
 use bytes::Bytes;
-use netcore::{DecodeError, Engine, Framing, Hosted, Input, Leave, Outbox, Outcome, Phase, Protocol, Rate, Time};
+use netcore::{DecodeError, Engine, EngineRoom, Framing, Input, Leave, Outbox, Outcome, Phase, Protocol, Rate, Time};
 use netshell::{Clock, Host, Limits, Tcp, bind_tcp, raise_open_files, serve, shutdown};
 
 struct Lines;
@@ -45,7 +45,7 @@ impl Engine for Chat {
 pub(crate) async fn host(listeners: Vec<TcpListener>) -> Result<Outcome, Box<dyn Error>> {
     let tcp = Tcp::new(listeners, Rate { per_second: 10_000, burst: 10_000 }, Limits::of(raise_open_files()))?;
     let stop = shutdown()?;
-    let host = Host::new(Hosted::new(Chat(None))).with_transport(tcp);
+    let host = Host::new(EngineRoom::new(Chat(None))).with_transport(tcp);
     Ok(serve(host, Clock::start(), async move { (stop.await, Leave::Over).1 }).await?)
 }
 #[tokio::main(flavor = "current_thread")]

@@ -22,22 +22,23 @@ pub(crate) const MAX_WAITING: usize = 1_024;
 pub(crate) const MAX_WAITING_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Now(ConnectionId),
-    Waits,
-    Stranger,
+pub(crate) enum Arrival {
+    Ready(ConnectionId),
+    Queued,
+    /// Its address has no connection.
+    Unknown,
     /// Dropped because of the limits.
-    Refused,
+    Dropped,
 }
 
 #[derive(Debug)]
-struct Known<R> {
+struct DatagramConnection<R> {
     remote: R,
     // Possible source addresses, after [`Datagrams::adopt`].
-    others: Vec<R>,
+    alternatives: Vec<R>,
     bucket: TokenBucket,
     // Refused datagrams count: a peer that sends too much is not silent.
-    heard: Time,
+    last_received: Time,
     waiting: VecDeque<BytesMut>,
     waiting_bytes: usize,
     paused: Time,
@@ -48,7 +49,7 @@ struct Known<R> {
 pub(crate) struct Datagrams<R> {
     // Never iterated, so its order has no effect.
     ids: HashMap<R, ConnectionId>,
-    known: BTreeMap<ConnectionId, Known<R>>,
+    connections: BTreeMap<ConnectionId, DatagramConnection<R>>,
     next_id: u64,
     quota: AdmissionQuota,
     pub(crate) fair: FairQueue,
@@ -67,7 +68,7 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
     pub(crate) fn new(now: Time) -> Self {
         Self {
             ids: HashMap::new(),
-            known: BTreeMap::new(),
+            connections: BTreeMap::new(),
             next_id: 0,
             quota: AdmissionQuota::new(now),
             fair: FairQueue::default(),
@@ -78,38 +79,38 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         self.ids.get(&remote).copied()
     }
 
-    pub(crate) fn arrive(&mut self, now: Time, remote: R, datagram: &[u8]) -> Fate {
-        let Some(id) = self.at(remote) else { return Fate::Stranger };
-        let Some(known) = self.known.get_mut(&id) else { return Fate::Refused };
-        known.heard = now;
-        known.remote = remote;
-        if known.paused > now {
-            return Fate::Refused;
+    pub(crate) fn arrive(&mut self, now: Time, remote: R, datagram: &[u8]) -> Arrival {
+        let Some(id) = self.at(remote) else { return Arrival::Unknown };
+        let Some(connection) = self.connections.get_mut(&id) else { return Arrival::Dropped };
+        connection.last_received = now;
+        connection.remote = remote;
+        if connection.paused > now {
+            return Arrival::Dropped;
         }
         let pieces = u32::try_from(datagram.len().div_ceil(PIECE).max(1)).unwrap_or(u32::MAX);
-        if !known.bucket.take(now, pieces) {
-            return Fate::Refused;
+        if !connection.bucket.take(now, pieces) {
+            return Arrival::Dropped;
         }
         if self.fair.is_light(now, id) {
-            return Fate::Now(id);
+            return Arrival::Ready(id);
         }
-        let bytes = known.waiting_bytes + datagram.len();
-        if known.waiting.len() >= MAX_WAITING || bytes > MAX_WAITING_BYTES {
-            return Fate::Refused;
+        let bytes = connection.waiting_bytes + datagram.len();
+        if connection.waiting.len() >= MAX_WAITING || bytes > MAX_WAITING_BYTES {
+            return Arrival::Dropped;
         }
-        known.waiting.push_back(BytesMut::from(datagram));
-        known.waiting_bytes = bytes;
+        connection.waiting.push_back(BytesMut::from(datagram));
+        connection.waiting_bytes = bytes;
         self.fair.wait(id);
-        Fate::Waits
+        Arrival::Queued
     }
 
     pub(crate) fn next_waiting(&mut self) -> Option<(ConnectionId, BytesMut)> {
         loop {
             let id = self.fair.next()?;
-            let Some(known) = self.known.get_mut(&id) else { continue };
-            let Some(datagram) = known.waiting.pop_front() else { continue };
-            known.waiting_bytes -= datagram.len();
-            if !known.waiting.is_empty() {
+            let Some(connection) = self.connections.get_mut(&id) else { continue };
+            let Some(datagram) = connection.waiting.pop_front() else { continue };
+            connection.waiting_bytes -= datagram.len();
+            if !connection.waiting.is_empty() {
                 self.fair.wait(id);
             }
             return Some((id, datagram));
@@ -117,8 +118,8 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
     }
 
     pub(crate) fn pause(&mut self, id: ConnectionId, until: Time) {
-        if let Some(known) = self.known.get_mut(&id) {
-            known.paused = until;
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.paused = until;
         }
     }
 
@@ -143,35 +144,43 @@ impl<R: Copy + Eq + Hash> Datagrams<R> {
         Some(self.open(now, remote, remotes))
     }
 
-    fn open(&mut self, now: Time, remote: R, others: Vec<R>) -> ConnectionId {
+    fn open(&mut self, now: Time, remote: R, alternatives: Vec<R>) -> ConnectionId {
         let id = ConnectionId(self.next_id);
         self.next_id += 1;
         self.ids.insert(remote, id);
-        self.ids.extend(others.iter().map(|&other| (other, id)));
+        self.ids.extend(alternatives.iter().map(|&other| (other, id)));
         let bucket = TokenBucket::new(PEER_RATE, now);
         let waiting = VecDeque::new();
-        let known = Known { remote, others, bucket, heard: now, waiting, waiting_bytes: 0, paused: Time::ZERO };
-        self.known.insert(id, known);
+        let connection = DatagramConnection {
+            remote,
+            alternatives,
+            bucket,
+            last_received: now,
+            waiting,
+            waiting_bytes: 0,
+            paused: Time::ZERO,
+        };
+        self.connections.insert(id, connection);
         self.fair.open(now, id);
         id
     }
 
     pub(crate) fn close(&mut self, id: ConnectionId) {
-        if let Some(gone) = self.known.remove(&id) {
-            self.ids.remove(&gone.remote);
-            for other in gone.others {
+        if let Some(connection) = self.connections.remove(&id) {
+            self.ids.remove(&connection.remote);
+            for other in connection.alternatives {
                 self.ids.remove(&other);
             }
             self.fair.close(id);
         }
     }
 
-    pub(crate) fn place(&self, id: ConnectionId) -> Option<(R, Time)> {
-        self.known.get(&id).map(|&Known { remote, heard, .. }| (remote, heard))
+    pub(crate) fn remote(&self, id: ConnectionId) -> Option<(R, Time)> {
+        self.connections.get(&id).map(|&DatagramConnection { remote, last_received, .. }| (remote, last_received))
     }
 
-    pub(crate) fn places(&self) -> impl Iterator<Item = (R, Time)> {
-        self.known.values().map(|&Known { remote, heard, .. }| (remote, heard))
+    pub(crate) fn remotes(&self) -> impl Iterator<Item = (R, Time)> {
+        self.connections.values().map(|&DatagramConnection { remote, last_received, .. }| (remote, last_received))
     }
 }
 
@@ -216,15 +225,15 @@ mod tests {
         let number = |number: usize| u16::try_from(number).unwrap().to_be_bytes();
         for count in 0..2 * MAX_WAITING {
             let arrival = datagrams.arrive(Time::ZERO, 1, &number(count));
-            let expected = if count < MAX_WAITING { Fate::Waits } else { Fate::Refused };
+            let expected = if count < MAX_WAITING { Arrival::Queued } else { Arrival::Dropped };
             assert_eq!(arrival, expected, "{count}");
         }
         let order: Vec<BytesMut> =
             std::iter::from_fn(|| datagrams.next_waiting()).map(|(_, datagram)| datagram).collect();
         assert!(order.iter().map(|datagram| &datagram[..]).eq((0..MAX_WAITING).map(number)));
         let large = vec![0; MAX_WAITING_BYTES / 2];
-        let arrivals: Vec<Fate> = (0..3).map(|_| datagrams.arrive(Time::ZERO, 1, &large)).collect();
-        assert_eq!(arrivals, [Fate::Waits, Fate::Waits, Fate::Refused]);
+        let arrivals: Vec<Arrival> = (0..3).map(|_| datagrams.arrive(Time::ZERO, 1, &large)).collect();
+        assert_eq!(arrivals, [Arrival::Queued, Arrival::Queued, Arrival::Dropped]);
         datagrams.close(ids[0]);
         assert_eq!((datagrams.next_waiting(), datagrams.at(1)), (None, None));
     }
@@ -234,17 +243,17 @@ mod tests {
         let (mut datagrams, ids) = datagrams(&[1, 2]);
         let at = Time::from_millis;
         datagrams.pause(ids[0], at(20));
-        assert_eq!(datagrams.arrive(at(19), 1, b"KEY h"), Fate::Refused);
-        assert_eq!(datagrams.place(ids[0]), Some((1, at(19))));
-        assert_eq!(datagrams.arrive(at(19), 2, b"KEY h"), Fate::Now(ids[1]));
-        assert_eq!(datagrams.arrive(at(20), 1, b"KEY h"), Fate::Now(ids[0]));
+        assert_eq!(datagrams.arrive(at(19), 1, b"KEY h"), Arrival::Dropped);
+        assert_eq!(datagrams.remote(ids[0]), Some((1, at(19))));
+        assert_eq!(datagrams.arrive(at(19), 2, b"KEY h"), Arrival::Ready(ids[1]));
+        assert_eq!(datagrams.arrive(at(20), 1, b"KEY h"), Arrival::Ready(ids[0]));
     }
 
     #[test]
     fn a_closed_connection_is_readmitted_with_a_new_number() {
         let (mut datagrams, ids) = datagrams(&[1]);
         datagrams.close(ids[0]);
-        assert_eq!(datagrams.arrive(Time::ZERO, 1, b"KEY h"), Fate::Stranger);
+        assert_eq!(datagrams.arrive(Time::ZERO, 1, b"KEY h"), Arrival::Unknown);
         let from = address("10.0.0.1:1");
         assert_eq!(datagrams.admit(Time::ZERO, 1, from, Admission::Ignored), None);
         let again = datagrams.admit(Time::ZERO, 1, from, Admission::Answered).unwrap();

@@ -201,9 +201,9 @@ impl<L: Listen> Streams<L> {
     fn lose(&mut self, now: Time, id: ConnectionId, why: Gone) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.abort(&self.shared);
-        let (known, address) = (connection.is_known(), canonical(connection.address));
+        let (connected, address) = (connection.is_connected(), canonical(connection.address));
         self.remove(id);
-        if !known {
+        if !connected {
             return;
         }
         match why {

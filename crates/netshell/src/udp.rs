@@ -22,7 +22,7 @@ pub use self::socket::DatagramSocket;
 use crate::{
     Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, LogLimit, StrangerTicket, Transport,
     address::canonical,
-    datagrams::{Datagrams, Fate, is_answerable},
+    datagrams::{Arrival, Datagrams, is_answerable},
 };
 
 /// Datagrams read from the sockets before a queued one has its turn.
@@ -50,15 +50,15 @@ pub struct Ports<S> {
     // A datagram from a socket or from the queue.
     buffer: BytesMut,
     waited: BytesMut,
-    state: State,
+    admission: AdmissionState,
     handed: Time,
     refused_log: LogLimit,
     ignored_log: LogLimit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Receive,
+enum AdmissionState {
+    Idle,
     Stranger(Remote),
     // Report the connection first, then the bytes.
     Opened(ConnectionId, Remote),
@@ -84,7 +84,7 @@ impl<S: DatagramSocket> Ports<S> {
             wake: None,
             buffer: BytesMut::with_capacity(DATAGRAM),
             waited: BytesMut::new(),
-            state: State::Receive,
+            admission: AdmissionState::Idle,
             handed: now,
             refused_log: LogLimit::new(now),
             ignored_log: LogLimit::new(now),
@@ -104,13 +104,13 @@ impl<S: DatagramSocket> Ports<S> {
                 continue;
             }
             match self.datagrams.arrive(now, remote, &self.buffer) {
-                Fate::Now(id) => return Ok(Received::Known(id)),
-                Fate::Stranger => return Ok(Received::Stranger(remote)),
-                Fate::Waits => {}
-                Fate::Refused => self.refuse(now, remote.1),
+                Arrival::Ready(id) => return Ok(Received::Connection(id)),
+                Arrival::Unknown => return Ok(Received::Stranger(remote)),
+                Arrival::Queued => {}
+                Arrival::Dropped => self.refuse(now, remote.1),
             }
         }
-        Ok(Received::Others)
+        Ok(Received::LimitReached)
     }
 
     fn receive_one(&mut self, now: Time) -> io::Result<Option<Remote>> {
@@ -141,15 +141,15 @@ impl<S: DatagramSocket> Ports<S> {
 }
 
 enum Received {
-    Known(ConnectionId),
+    Connection(ConnectionId),
     Stranger(Remote),
-    Others,
+    LimitReached,
     Nothing,
 }
 
 impl<S: DatagramSocket> Transport for Ports<S> {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.state != State::Receive || !self.datagrams.fair.is_empty() {
+        if self.admission != AdmissionState::Idle || !self.datagrams.fair.is_empty() {
             return Poll::Ready(Ok(()));
         }
         let ready = self.all.iter().map(|port| port.poll_ready(context)).find(Poll::is_ready);
@@ -162,22 +162,22 @@ impl<S: DatagramSocket> Transport for Ports<S> {
 
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
         self.handed = now;
-        match self.state {
-            State::Receive => {}
-            State::Stranger((_, address)) => {
+        match self.admission {
+            AdmissionState::Idle => {}
+            AdmissionState::Stranger((_, address)) => {
                 return Ok(Some(ConnectionEvent::Stranger {
                     ticket: StrangerTicket::new(),
                     address,
                     datagram: &self.buffer,
                 }));
             }
-            State::Opened(id, (_, address)) => {
-                self.state = State::Admitted(id);
+            AdmissionState::Opened(id, (_, address)) => {
+                self.admission = AdmissionState::Admitted(id);
                 let (role, link) = (Role::Player, Link::Datagram);
                 return Ok(Some(ConnectionEvent::Opened { id, role, link, address }));
             }
-            State::Admitted(id) => {
-                self.state = State::Receive;
+            AdmissionState::Admitted(id) => {
+                self.admission = AdmissionState::Idle;
                 return Ok(Some(ConnectionEvent::Bytes { ticket: BytesTicket::new(id), bytes: &mut self.buffer }));
             }
         }
@@ -186,25 +186,25 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         let received = self.receive(now)?;
         self.set_wake(now);
         match received {
-            Received::Known(id) => {
+            Received::Connection(id) => {
                 Ok(Some(ConnectionEvent::Bytes { ticket: BytesTicket::new(id), bytes: &mut self.buffer }))
             }
             Received::Stranger(remote) => {
-                self.state = State::Stranger(remote);
+                self.admission = AdmissionState::Stranger(remote);
                 Ok(Some(ConnectionEvent::Stranger {
                     ticket: StrangerTicket::new(),
                     address: remote.1,
                     datagram: &self.buffer,
                 }))
             }
-            Received::Others | Received::Nothing => {
+            Received::LimitReached | Received::Nothing => {
                 self.reads = 0;
                 match self.datagrams.next_waiting() {
                     Some((id, datagram)) => {
                         self.waited = datagram;
                         Ok(Some(ConnectionEvent::Bytes { ticket: BytesTicket::new(id), bytes: &mut self.waited }))
                     }
-                    None => Ok(matches!(received, Received::Others).then_some(ConnectionEvent::Internal)),
+                    None => Ok(matches!(received, Received::LimitReached).then_some(ConnectionEvent::Internal)),
                 }
             }
         }
@@ -233,8 +233,8 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         match delivery {
             Delivery::Frame(to, frame) => self.send(now, to, frame),
             Delivery::Everyone(frame) => {
-                for ((index, address), heard) in self.datagrams.places() {
-                    self.all[index].send(now, (address, heard), frame.clone());
+                for ((index, address), last_received) in self.datagrams.remotes() {
+                    self.all[index].send(now, (address, last_received), frame.clone());
                 }
             }
             Delivery::History(to, history) => history.frames().for_each(|frame| self.send(now, to, frame)),
@@ -263,8 +263,8 @@ impl<S: DatagramSocket> Transport for Ports<S> {
 
 impl<S: DatagramSocket> Ports<S> {
     fn admit(&mut self, now: Time, admission: Option<Admission>) {
-        let State::Stranger(remote) = self.state else { return };
-        self.state = State::Receive;
+        let AdmissionState::Stranger(remote) = self.admission else { return };
+        self.admission = AdmissionState::Idle;
         let Some(admission) = admission else { return self.refuse(now, remote.1) };
         if admission == Admission::Ignored {
             if let Some(held_back) = self.ignored_log.admit(now) {
@@ -273,7 +273,7 @@ impl<S: DatagramSocket> Ports<S> {
             return;
         }
         match self.datagrams.admit(now, remote, remote.1, admission) {
-            Some(id) => self.state = State::Opened(id, remote),
+            Some(id) => self.admission = AdmissionState::Opened(id, remote),
             None => self.refuse(now, remote.1),
         }
     }
@@ -281,14 +281,14 @@ impl<S: DatagramSocket> Ports<S> {
     fn pause(&mut self, now: Time, id: ConnectionId, until: Time) {
         self.datagrams.fair.charge(now, id, now.since(self.handed));
         self.datagrams.pause(id, until);
-        if let Some(((_, address), _)) = self.datagrams.place(id) {
+        if let Some(((_, address), _)) = self.datagrams.remote(id) {
             self.refuse(now, address);
         }
     }
 
     fn send(&mut self, now: Time, to: ConnectionId, frame: Bytes) {
-        if let Some(((index, address), heard)) = self.datagrams.place(to) {
-            self.all[index].send(now, (address, heard), frame);
+        if let Some(((index, address), last_received)) = self.datagrams.remote(to) {
+            self.all[index].send(now, (address, last_received), frame);
         }
     }
 }

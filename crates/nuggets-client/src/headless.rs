@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::Context;
 use cmdkit::{Directory, EXIT_FAILURE, HostPort};
-use netcore::{Hosted, Leave, Level};
+use netcore::{EngineRoom, Leave, Level};
 use netshell::{Clock, Host, Udp, bind_udp, serve};
 use nuggets::{BUILT_IN_MAP, Client, Config, End, Grid, Name, Participant, Server, Typist};
 use rand::{TryRng, rngs::SysRng};
@@ -265,7 +265,7 @@ impl Demo {
         let server = Server::new(Arc::new(grid), config)?;
         let sockets = bind_udp(&[Ipv4Addr::LOCALHOST.into()], 0)?;
         let address = sockets.first().context("no socket")?.local_addr()?;
-        let host = Host::new(Hosted::new(server)).with_transport(Udp::new(sockets)?);
+        let host = Host::new(EngineRoom::new(server)).with_transport(Udp::new(sockets)?);
         let player = Name::new(PLAYER)?;
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();

@@ -48,7 +48,7 @@ type Located = Result<Vec<SocketAddr>, String>;
 /// The requests to the directory, one at a time.
 #[derive(Debug)]
 struct Search {
-    place: ServerLocation,
+    location: ServerLocation,
     request: Option<JoinHandle<(ServerLocation, Located)>>,
     backoff: Backoff,
     not_before: Time,
@@ -68,7 +68,7 @@ impl Session {
             None => anyhow::anyhow!("no address to connect to"),
         })?;
         let search = directory.map(|directory| Search {
-            place: ServerLocation::new(None, Some(directory), ""),
+            location: ServerLocation::new(None, Some(directory), ""),
             request: None,
             backoff: Backoff::default(),
             not_before: Time::ZERO,
@@ -209,13 +209,13 @@ impl Session {
         let now = self.now();
         let Some(search) = &mut self.search else { return };
         search.not_before = now.plus(search.backoff.next_wait());
-        let mut place = search.place.clone();
+        let mut location = search.location.clone();
         search.request = Some(tokio::spawn(async move {
-            let found = match place.locate().await {
-                Ok(()) => place.resolve().await.map_err(|error| format!("{error:#}")),
+            let found = match location.locate().await {
+                Ok(()) => location.resolve().await.map_err(|error| format!("{error:#}")),
                 Err(why) => Err(why),
             };
-            (place, found)
+            (location, found)
         }));
     }
 
@@ -293,8 +293,8 @@ async fn found(search: Option<&mut Search>) -> Option<Vec<SocketAddr>> {
     let Some(request) = &mut search.request else { return future::pending().await };
     let done = request.await;
     search.request = None;
-    let found = done.map_err(|error| format!("the request failed: {error}")).and_then(|(place, found)| {
-        search.place = place;
+    let found = done.map_err(|error| format!("the request failed: {error}")).and_then(|(location, found)| {
+        search.location = location;
         found
     });
     search.error = found.as_ref().err().cloned();

@@ -110,7 +110,7 @@ enum Disconnect {
 /// Plays until the dealer sends QUIT or a signal arrives; a lost dealer is searched for up to [`FOLLOW`] in the
 /// directory.
 pub(crate) async fn play(
-    place: ServerLocation,
+    location: ServerLocation,
     session: impl Fn() -> Session,
     pilot: &mut Pilot,
     rounds: Option<u64>,
@@ -123,20 +123,20 @@ pub(crate) async fn play(
             info!("stopped");
             Ok(())
         }
-        ended = play_on(place, &mut playing, session, pilot, rounds) => ended,
+        ended = play_on(location, &mut playing, session, pilot, rounds) => ended,
     };
     Ok((playing.score, ended))
 }
 
 async fn play_on(
-    mut place: ServerLocation,
+    mut location: ServerLocation,
     playing: &mut Session,
     session: impl Fn() -> Session,
     pilot: &mut Pilot,
     rounds: Option<u64>,
 ) -> anyhow::Result<()> {
     let (mut backoff, mut since) = (Backoff::default(), Instant::now());
-    let mut connected = place.connect().await;
+    let mut connected = location.connect().await;
     loop {
         match connected {
             Ok(mut wire) => match converse(&mut wire, playing, pilot, rounds).await {
@@ -144,7 +144,7 @@ async fn play_on(
                     wire.close().await;
                     return Ok(());
                 }
-                Err(Disconnect::Lost(error)) if place.follows() => {
+                Err(Disconnect::Lost(error)) if location.follows() => {
                     warn!("{error:#}; locating the room");
                     if playing.client.bytes_read() > 0 {
                         (backoff, since) = (Backoff::default(), Instant::now());
@@ -152,12 +152,12 @@ async fn play_on(
                 }
                 Err(Disconnect::Lost(error) | Disconnect::Wrong(error)) => return Err(error),
             },
-            Err(error) if !place.follows() || since.elapsed() >= FOLLOW => return Err(error),
+            Err(error) if !location.follows() || since.elapsed() >= FOLLOW => return Err(error),
             Err(error) if backoff.attempts() == 0 => warn!("{error:#}"),
             Err(error) => debug!("{error:#}"),
         }
         sleep(backoff.next_wait()).await;
-        connected = place.reconnect().await;
+        connected = location.reconnect().await;
         // Rounds that were played before the loss count.
         let score = playing.score;
         *playing = session();

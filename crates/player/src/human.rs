@@ -330,9 +330,9 @@ impl Person {
     }
 
     fn join_after(&mut self, pause: Duration) {
-        let Some(place) = self.again.clone() else { return };
+        let Some(location) = self.again.clone() else { return };
         if let State::Over(over) = mem::replace(&mut self.state, State::Playing) {
-            self.state = State::Joining(over, Box::pin(reach(place, pause)));
+            self.state = State::Joining(over, Box::pin(reach(location, pause)));
         }
     }
 
@@ -352,10 +352,10 @@ impl Person {
         self.join_after(pause);
     }
 
-    fn joined(&mut self, (place, connected): Reached) {
+    fn joined(&mut self, (location, connected): Reached) {
         self.stage.change();
         let State::Joining(over, _) = mem::replace(&mut self.state, State::Playing) else { return };
-        self.again = Some(place);
+        self.again = Some(location);
         match connected {
             Ok(wire) => {
                 self.link = Link::Wire(wire);
@@ -425,10 +425,10 @@ impl Person {
     }
 }
 
-async fn reach(mut place: ServerLocation, pause: Duration) -> Reached {
+async fn reach(mut location: ServerLocation, pause: Duration) -> Reached {
     sleep(pause).await;
-    let connected = place.reconnect().await;
-    (place, connected)
+    let connected = location.reconnect().await;
+    (location, connected)
 }
 
 /// All commands are shorter.

@@ -81,18 +81,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         (None, Some(directory)) => Some(directory.find_first("player")?),
         (address, _) => address,
     };
-    let mut place = ServerLocation::new(address, directory, HINT);
+    let mut location = ServerLocation::new(address, directory, HINT);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let played = runtime.block_on(async {
         match plan {
             Plan::Human(advisor) => {
-                let link = Link::Wire(place.connect().await?);
-                human::play(link, Some(place), Game::new(name.clone(), dialect, *advisor), draws, args.limit()).await
+                let link = Link::Wire(location.connect().await?);
+                human::play(link, Some(location), Game::new(name.clone(), dialect, *advisor), draws, args.limit()).await
             }
             Plan::Program(mut pilot) => {
                 let space = pilot.space();
                 let session = || Session::new(name.clone(), dialect, space);
-                let (score, ended) = bot::play(place, session, &mut pilot, args.rounds).await?;
+                let (score, ended) = bot::play(location, session, &mut pilot, args.rounds).await?;
                 // A table is saved even if the dealer is lost.
                 Ok((Summary { score, forfeits: 0, games: 1 }, both(ended, pilot.finish(score))))
             }

@@ -3,7 +3,7 @@ use std::{future, io, time::Duration};
 use blackjack::{Config, ConfigError, Hand, Seed, Server, game::MAX_ROUNDS};
 use bytes::BytesMut;
 use clientkit::Wire;
-use netcore::{Client as _, Hosted, Input, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, Time};
+use netcore::{Client as _, EngineRoom, Input, Link as Kind, Outbox, Output, PeerId, Progress, Role, Room, Time};
 
 use crate::session::Session;
 
@@ -53,7 +53,7 @@ impl Link {
 /// A dealer with one table for one player, which waits without limit, since its clock does not advance.
 #[derive(Debug)]
 pub(crate) struct Practice {
-    dealer: Hosted<Server>,
+    dealer: EngineRoom<Server>,
     heard: BytesMut,
     unread: BytesMut,
 }
@@ -63,7 +63,7 @@ impl Practice {
     pub(crate) fn new(seed: Seed) -> Result<Self, ConfigError> {
         let config = Config { delay: Duration::ZERO, ..Config::new(MAX_ROUNDS, seed) };
         let mut practice =
-            Self { dealer: Hosted::new(Server::new(config)?), heard: BytesMut::new(), unread: BytesMut::new() };
+            Self { dealer: EngineRoom::new(Server::new(config)?), heard: BytesMut::new(), unread: BytesMut::new() };
         let address = "practice";
         let connected =
             Input::Connected { peer: PERSON, role: Role::Player, link: Kind::Stream, address: address.into() };

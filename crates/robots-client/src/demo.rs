@@ -4,7 +4,7 @@ use std::{future, net::Ipv4Addr, net::SocketAddr, time::Duration};
 
 use anyhow::Context;
 use cmdkit::HostPort;
-use netcore::{Hosted, Leave, wire::ShortText};
+use netcore::{EngineRoom, Leave, wire::ShortText};
 use netshell::{Clock, Host, Limits, Tcp, bind_tcp, serve};
 use rand::{TryRng, rngs::SysRng};
 use robots::{Config, MAX_HISTORY, Parameters, READ_RATE, Server};
@@ -37,7 +37,7 @@ pub(crate) fn server() -> anyhow::Result<(HostPort, impl Future<Output = ()>)> {
     let server = Server::new(config()?)?;
     let listeners = bind_tcp(&[Ipv4Addr::LOCALHOST.into()], 0)?;
     let address: SocketAddr = listeners.first().context("no socket")?.local_addr()?;
-    let host = Host::new(Hosted::new(server)).with_transport(Tcp::new(listeners, READ_RATE, Limits::of(None))?);
+    let host = Host::new(EngineRoom::new(server)).with_transport(Tcp::new(listeners, READ_RATE, Limits::of(None))?);
     let hosting = async {
         if let Err(error) = serve(host, Clock::start(), future::pending::<Leave>()).await {
             warn!(%error, "the demonstration server failed");

@@ -86,8 +86,8 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
     if plan.server.is_none() && directory.is_none() {
         return demonstrate(plan).await;
     }
-    let place = ServerLocation::new(plan.server.clone(), directory, HINT);
-    play(plan, place).await
+    let location = ServerLocation::new(plan.server.clone(), directory, HINT);
+    play(plan, location).await
 }
 
 // All in this thread, so that Ctrl-Z stops the whole game.
@@ -95,22 +95,22 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     let (address, hosting) = demo::server()?;
     let mut others = JoinSet::new();
     let level = plan.level;
-    let place = ServerLocation::new(Some(address), None, HINT);
-    let playing = play(plan, place.clone());
+    let location = ServerLocation::new(Some(address), None, HINT);
+    let playing = play(plan, location.clone());
     others.spawn(hosting);
     for name in demo::BOTS {
         let steering = bot(level, None)?;
-        let (place, name) = (place.clone(), ShortText::try_from(name).unwrap_or_default());
+        let (location, name) = (location.clone(), ShortText::try_from(name).unwrap_or_default());
         let player = Player::unseen(name, steering, None);
         others.spawn(async move {
             // A bot ends with an error only if the server has ended, which the player's client reports.
-            let _ = player.run(place, false).await;
+            let _ = player.run(location, false).await;
         });
     }
     playing.await
 }
 
-async fn play(plan: Plan, place: ServerLocation) -> anyhow::Result<()> {
+async fn play(plan: Plan, location: ServerLocation) -> anyhow::Result<()> {
     let Plan { retry, screen, role, level, .. } = plan;
     let (own, own_told) = watch::channel(None);
     let (link, link_told) = watch::channel(Server::There);
@@ -139,14 +139,14 @@ async fn play(plan: Plan, place: ServerLocation) -> anyhow::Result<()> {
             let mut names = names.into_iter();
             match (names.next(), names.len()) {
                 (Some(name), 0) => (name, bot(level, games)?),
-                (first, _) => return headless(place, retry, first.into_iter().chain(names), level, games).await,
+                (first, _) => return headless(location, retry, first.into_iter().chain(names), level, games).await,
             }
         }
     };
     let mut greeted = link.subscribe();
     greeted.mark_unchanged();
     let playing =
-        Player { name, steering, gui, own, connection: link.clone(), log: Some(GameLog::new()) }.run(place, retry);
+        Player { name, steering, gui, own, connection: link.clone(), log: Some(GameLog::new()) }.run(location, retry);
     let Some(window) = window else { return playing.await };
     let mut window = pin!(window.run());
     // The terminal is restored before anything is printed.
@@ -210,7 +210,7 @@ fn bot(level: Level, games: Option<u32>) -> anyhow::Result<Steering> {
 }
 
 async fn headless(
-    place: ServerLocation,
+    location: ServerLocation,
     retry: bool,
     names: impl Iterator<Item = ShortText>,
     level: Level,
@@ -221,9 +221,9 @@ async fn headless(
     // All bots see the same games, so one of them logs.
     let mut log = Some(GameLog::new());
     for name in names {
-        let (place, steering) = (place.clone(), bot(level, games)?);
+        let (location, steering) = (location.clone(), bot(level, games)?);
         let player = Player::unseen(name, steering, log.take());
-        bots.spawn(async move { player.run(place, retry).await });
+        bots.spawn(async move { player.run(location, retry).await });
     }
     let all = bots.len();
     let mut failures = vec![];

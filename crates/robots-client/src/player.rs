@@ -63,9 +63,9 @@ impl Player {
 
     /// # Errors
     /// When the server cannot be reached or is lost, unless `retry`; and when it sends a malformed message.
-    pub(crate) async fn run(mut self, mut place: ServerLocation, retry: bool) -> anyhow::Result<()> {
+    pub(crate) async fn run(mut self, mut location: ServerLocation, retry: bool) -> anyhow::Result<()> {
         // Inputs of the GUI wait in its socket meanwhile. A user who presses a key this early wants to play.
-        let mut connected = place.connect().await;
+        let mut connected = location.connect().await;
         let (mut backoff, mut returns) = (Backoff::default(), false);
         loop {
             // Whether the loss is news: the connection was established, and that was logged.
@@ -98,7 +98,7 @@ impl Player {
             self.tell_loss(news, attempts, wait, &why);
             let again = async {
                 sleep(wait).await;
-                place.reconnect().await
+                location.reconnect().await
             };
             connected = without_server(self.gui.as_mut(), again).await;
         }

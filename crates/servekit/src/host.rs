@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use bytes::Bytes;
 use cmdkit::{LogArgs, LogFormat, print_stderr};
 use journal_core::{Head, JournalEnd, Writing};
-use netcore::{Hosted, Leave, Link, Outcome, PeerId, Recorded, Time};
+use netcore::{EngineRoom, Leave, Link, Outcome, PeerId, Recorded, Time};
 use netshell::{Clock, Host, raise_open_files, serve, shutdown};
 use tracing::{info, warn};
 
@@ -159,12 +159,12 @@ fn begin<E: Recorded + Send + 'static>(
     let new = |host, journal| Begun { host, at: Time::ZERO, peers: vec![], farewells: vec![], journal, resumed: false };
     let writing = || Writing::start(hosting.journal.sync(), hosting.journal.max());
     match (game, hosting.journal.directory()) {
-        (Match::New(engine), None) => Ok(new(Host::new(Hosted::new(engine)), None)),
+        (Match::New(engine), None) => Ok(new(Host::new(EngineRoom::new(engine)), None)),
         (Match::New(engine), Some(directory)) => {
             let cannot = || format!("cannot create a journal in '{}'", directory.display());
             hosting.journal.prune(E::GAME);
             let head = Head::new(&engine, hosting.version, reachable.to_vec(), seconds());
-            let begun = writing()?.create(directory, Hosted::new(engine), head);
+            let begun = writing()?.create(directory, EngineRoom::new(engine), head);
             let (path, (room, hold, end)) = begun.with_context(cannot)?;
             Ok(new(Host::new(room).with_hold(hold), Some((path, end))))
         }

@@ -7,8 +7,8 @@ use std::{collections::BTreeMap, mem, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Protocol, Recorded, Role, Room as _,
-    Time, To,
+    EngineRoom, GameEvent, Gone, Input, Leave, Link, Outbox, Output, PeerId, Progress, Protocol, Recorded, Role,
+    Room as _, Time, To,
 };
 
 use crate::transcript;
@@ -27,7 +27,7 @@ pub(crate) struct Wire {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Table<E: Recorded> {
-    pub(crate) hosted: Hosted<E>,
+    pub(crate) engine_room: EngineRoom<E>,
     pub(crate) now: Time,
     pub(crate) events: Vec<GameEvent>,
     pub(crate) wires: BTreeMap<String, Wire>,
@@ -36,12 +36,12 @@ pub(crate) struct Table<E: Recorded> {
 
 impl<E: Recorded> Table<E> {
     pub(crate) fn of(engine: E) -> Self {
-        let hosted = Hosted::new(engine);
-        Self { hosted, now: Time::ZERO, events: vec![], wires: BTreeMap::new(), next_peer: 0 }
+        let engine_room = EngineRoom::new(engine);
+        Self { engine_room, now: Time::ZERO, events: vec![], wires: BTreeMap::new(), next_peer: 0 }
     }
 
     pub(crate) fn server(&self) -> &E {
-        self.hosted.engine()
+        self.engine_room.engine()
     }
 
     pub(crate) fn connect_by(&mut self, link: Link, host: &str, role: Role, who: &str) {
@@ -85,10 +85,10 @@ impl<E: Recorded> Table<E> {
     /// Wakes the room at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) {
         let end = self.now.plus(time);
-        while let Some(deadline) = self.hosted.deadline().filter(|&deadline| deadline <= end) {
+        while let Some(deadline) = self.engine_room.deadline().filter(|&deadline| deadline <= end) {
             self.now = self.now.max(deadline);
             self.input(Input::Elapsed);
-            let next = self.hosted.deadline();
+            let next = self.engine_room.deadline();
             assert!(next.is_none_or(|next| next > self.now), "woken at {:?}, wants it at {next:?}", self.now);
         }
         self.now = end;
@@ -98,9 +98,9 @@ impl<E: Recorded> Table<E> {
         self.enter(|room, now, out| room.input(now, input, out));
     }
 
-    fn enter(&mut self, input: impl FnOnce(&mut Hosted<E>, Time, &mut Outbox) -> Progress) -> Progress {
+    fn enter(&mut self, input: impl FnOnce(&mut EngineRoom<E>, Time, &mut Outbox) -> Progress) -> Progress {
         let mut out = Outbox::new();
-        let progress = input(&mut self.hosted, self.now, &mut out);
+        let progress = input(&mut self.engine_room, self.now, &mut out);
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => {
@@ -125,16 +125,16 @@ impl<E: Recorded> Table<E> {
         let setup = serde_json::to_string(&self.server().setup()).expect("a setup can be written");
         let state = self.state();
         let (setup, state) = (serde_json::from_str(&setup), serde_json::from_str(&state));
-        let restored: Hosted<E> =
-            Hosted::restore(setup.expect("a setup"), state.expect("a state")).expect("a state that was written");
-        let before = mem::replace(&mut self.hosted, restored);
-        assert_eq!(self.hosted.deadline(), before.deadline());
-        assert_eq!((self.hosted.status(), self.hosted.outcome()), (before.status(), before.outcome()));
+        let restored: EngineRoom<E> =
+            EngineRoom::restore(setup.expect("a setup"), state.expect("a state")).expect("a state that was written");
+        let before = mem::replace(&mut self.engine_room, restored);
+        assert_eq!(self.engine_room.deadline(), before.deadline());
+        assert_eq!((self.engine_room.status(), self.engine_room.outcome()), (before.status(), before.outcome()));
         assert_eq!(self.state(), serde_json::to_string(&before.state()).expect("a state can be written"));
     }
 
     pub(crate) fn state(&self) -> String {
-        serde_json::to_string(&self.hosted.state()).expect("a state can be written")
+        serde_json::to_string(&self.engine_room.state()).expect("a state can be written")
     }
 
     /// Resumes the server from its state. All connections are lost, and receive no further bytes.

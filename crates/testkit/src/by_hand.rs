@@ -9,7 +9,7 @@ use std::{
 
 use bytes::BytesMut;
 use journal_core::{Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, Writing};
-use netcore::{Gone, Hold as _, Hosted, Input, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time};
+use netcore::{EngineRoom, Gone, Hold as _, Input, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time};
 
 /// A match in progress. Its journal is written when it [settles](Match::settle).
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl<E: Recorded> Match<E> {
         let head = Head::new(&engine, "0.1.0", vec![listen], 1_795_329_471);
         let scribe = Scribe::by_hand();
         let writing = Writing { disk, scribe: scribe.clone(), sync: SyncPolicy::Interval, max, copy: None };
-        let created = writing.create(directory, Hosted::new(engine), head);
+        let created = writing.create(directory, EngineRoom::new(engine), head);
         let (path, (room, hold, end)) = created.expect("the journal can be created");
         Self { room, end, path, now: Time::ZERO, hold, scribe, peers: 0 }
     }

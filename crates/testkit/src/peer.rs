@@ -127,12 +127,12 @@ impl Peer {
         panic!("no datagram that begins with {front:?} came from {}, but {before:?}", self.server);
     }
 
-    /// Repeats `question` until an answer that starts with `front` arrives: for idempotent requests to a server that
+    /// Repeats `request` until an answer that starts with `front` arrives: for idempotent requests to a server that
     /// may be too busy to receive them.
-    pub fn ask(&self, question: impl AsRef<[u8]>, front: &str) -> String {
+    pub fn request(&self, request: impl AsRef<[u8]>, front: &str) -> String {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
-            self.send(question.as_ref());
+            self.send(request.as_ref());
             let again = Instant::now() + AGAIN;
             while let Some(datagram) = self.receive_by(again) {
                 let datagram = text(&datagram);

@@ -24,7 +24,7 @@ use std::{
 };
 
 use journal_core::{Head, JournalEnd, Scribe, Writing};
-use netcore::{Client, Hosted, Recorded, Time};
+use netcore::{Client, EngineRoom, Recorded, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -156,7 +156,7 @@ impl<G: Game> Simulation<G> {
         // The file must have the same length in each run.
         let mut head = Head::new(&engine, "0.0.0", vec![], 0);
         head.id = seed;
-        let begun = writing.create(Path::new(GAMES), Hosted::new(engine), head);
+        let begun = writing.create(Path::new(GAMES), EngineRoom::new(engine), head);
         let (journal, (room, hold, end)) = begun.expect("the disk is sound");
         let first = journal_core::digest(room.room());
         let mut net = Net::new(seed, Conditions::CALM, room, hold);

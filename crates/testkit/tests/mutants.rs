@@ -175,10 +175,10 @@ mutants! {
     }
     // Compiled into all other crates.
     netcore {
-        decoder_reads_ahead: "crates/netcore/src/hosted.rs", BLACKJACK, ["the replay diverges from the match"],
-            "match decode::<E>(&mut line.decoder, message, line.link.framing()) {" =>
-                "match decode::<E>(&mut line.decoder, message, line.link.framing()) {
-                     Ok(_) if line.ahead && E::Protocol::AHEAD.is_some() => {
+        decoder_reads_ahead: "crates/netcore/src/engine_room.rs", BLACKJACK, ["the replay diverges from the match"],
+            "match decode::<E>(&mut entry.decoder, message, entry.link.framing()) {" =>
+                "match decode::<E>(&mut entry.decoder, message, entry.link.framing()) {
+                     Ok(_) if entry.ahead && E::Protocol::AHEAD.is_some() => {
                          let _ = self.malformed(now, peer, DecodeError::invalid(\"bytes behind a message\", 0), out);
                          Progress::Decoded
                      }";

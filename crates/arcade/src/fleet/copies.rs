@@ -411,7 +411,7 @@ mod tests {
     use bytes::BytesMut;
     use journal_core::{Copying, Head, Journalled, MAX_SIZE, Resumable, Scribe, SyncPolicy, SystemDisk, Writing};
     use mesh::{Appended, Local, RoomValue, Value};
-    use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room as _, Time};
+    use netcore::{EngineRoom, Hold as _, Input, Link, Outbox, PeerId, Role, Room as _, Time};
     use testkit::TempDir;
 
     use super::*;
@@ -451,9 +451,9 @@ mod tests {
             let copy: Option<Arc<dyn Copying>> = Some(copy);
             let (disk, sync) = (Arc::new(SystemDisk), SyncPolicy::Always);
             let writing = Writing { disk, scribe: scribe.clone(), sync, max: MAX_SIZE, copy };
-            let hosted = Hosted::new(Engine::new(config).unwrap());
-            let head = Head::new(hosted.engine(), "test", vec![], 99);
-            let (_, (mut room, hold, _)) = writing.create(directory, hosted, head).unwrap();
+            let engine_room = EngineRoom::new(Engine::new(config).unwrap());
+            let head = Head::new(engine_room.engine(), "test", vec![], 99);
+            let (_, (mut room, hold, _)) = writing.create(directory, engine_room, head).unwrap();
             let (peer, mut out) = (PeerId(1), Outbox::new());
             let connected =
                 Input::Connected { peer, role: Role::Player, link: Link::Message, address: "10.0.0.1:1".into() };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use netcore::{Hosted, Input, Link, Outbox, Output, PeerId, Role, Room as _, Time};
+use netcore::{EngineRoom, Input, Link, Outbox, Output, PeerId, Role, Room as _, Time};
 
 use super::{Game, Kind, Options, by_kind, with_kind};
 
@@ -131,7 +131,7 @@ impl Game {
             let start = out.position();
             let address = "127.0.0.1:1".into();
             let input = Input::Connected { peer: PeerId(0), role: Role::Player, link: <K as LadderGame>::link(), address };
-            Hosted::new(<K as LadderGame>::of_the_ladder().engine()?).input(Time::ZERO, input, &mut out);
+            EngineRoom::new(<K as LadderGame>::of_the_ladder().engine()?).input(Time::ZERO, input, &mut out);
             let first = out.since(start).iter().find_map(|output| match output {
                 Output::Send { frame, .. } => Some(frame.clone()),
                 _ => None,

@@ -231,7 +231,7 @@ mod tests {
     };
 
     use journal_core::{Head, Scribe, SyncPolicy, SystemDisk, Writing};
-    use netcore::{Gone, Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room as _, Time};
+    use netcore::{EngineRoom, Gone, Hold as _, Input, Link, Outbox, PeerId, Role, Room as _, Time};
     use testkit::TempDir;
 
     use super::*;
@@ -275,7 +275,7 @@ mod tests {
         let writing = Writing { disk, scribe, sync: SyncPolicy::Interval, max: 16 << 10, copy: None };
         let engine = mastermind::Server::new(mastermind::Config::new(4, false, 7)).unwrap();
         let head = Head::new(&engine, "0.0.0", vec![], 0);
-        let (_, (mut room, mut hold, end)) = writing.create(journals, Hosted::new(engine), head).unwrap();
+        let (_, (mut room, mut hold, end)) = writing.create(journals, EngineRoom::new(engine), head).unwrap();
         let (mut now, mut out) = (Time::ZERO, Outbox::new());
         for number in 0.. {
             let peer = PeerId(number);

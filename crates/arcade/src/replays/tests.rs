@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use journal_core::{Head, MAX_SIZE, SyncPolicy, Writing};
-use netcore::{Hosted, Input, Leave, Link, Outbox, Output, PeerId, Role, Room as _, Time, To};
+use netcore::{EngineRoom, Input, Leave, Link, Outbox, Output, PeerId, Role, Room as _, Time, To};
 use rand::{RngExt as _, SeedableRng as _};
 use testkit::{PATIENCE, TempDir};
 
@@ -27,10 +27,10 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
     let (grid, _) = nuggets::Grid::parse(map).unwrap();
     let rules = nuggets::Rules::default();
     let config = nuggets::Config { rules, rematch: true, seed: 9, ..nuggets::Config::default() };
-    let hosted = Hosted::new(nuggets::Server::new(Arc::new(grid), config).unwrap());
+    let engine_room = EngineRoom::new(nuggets::Server::new(Arc::new(grid), config).unwrap());
     let writing = Writing::start(SyncPolicy::Always, MAX_SIZE).unwrap();
-    let head = Head::new(hosted.engine(), "test", vec![], 99);
-    let (path, (mut room, _, end)) = writing.create(directory, hosted, head).unwrap();
+    let head = Head::new(engine_room.engine(), "test", vec![], 99);
+    let (path, (mut room, _, end)) = writing.create(directory, engine_room, head).unwrap();
     let mut chance = rand_pcg::Pcg64::seed_from_u64(7);
     let (mut out, mut sent, mut now) = (Outbox::new(), vec![], Time::from_millis(5_000));
     let begins = now;

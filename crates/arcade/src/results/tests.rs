@@ -8,8 +8,8 @@ use journal_core::{
     Writing,
 };
 use netcore::{
-    GameEvent, Hold as _, HostId, Hosted, Input, Leave, Level, Link, Outbox, Output, PeerId, Phase, Role, Room as _,
-    Time,
+    EngineRoom, GameEvent, Hold as _, HostId, Input, Leave, Level, Link, Outbox, Output, PeerId, Phase, Role,
+    Room as _, Time,
 };
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 use store::{JournalNote, Kind, MatchFilter, RoomTime, SeatRecord};
@@ -93,9 +93,9 @@ fn play_as(
     let scribe = Scribe::by_hand();
     let writing =
         Writing { disk: Arc::new(SystemDisk), scribe: scribe.clone(), sync: SyncPolicy::Always, max, copy: None };
-    let hosted = Hosted::new(robots::Server::new(config).unwrap());
-    let head = Head::new(hosted.engine(), "test", vec![], 99).with_facts(facts);
-    let (path, (mut room, mut hold, end)) = writing.create(directory, hosted, head).unwrap();
+    let engine_room = EngineRoom::new(robots::Server::new(config).unwrap());
+    let head = Head::new(engine_room.engine(), "test", vec![], 99).with_facts(facts);
+    let (path, (mut room, mut hold, end)) = writing.create(directory, engine_room, head).unwrap();
     let mut out = Outbox::new();
     let mut now = Time::ZERO;
     for (peer, address) in [(1, "10.0.0.1:1"), (2, "10.0.0.2:2")] {

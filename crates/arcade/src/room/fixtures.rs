@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use journal_core::{Head, MAX_SIZE, SyncPolicy, Writing};
-use netcore::{Engine, Hosted, Input, Occupant, Outbox, Outcome, Recorded, RequestOf, StateError, Status, Time};
+use netcore::{Engine, EngineRoom, Input, Occupant, Outbox, Outcome, Recorded, RequestOf, StateError, Status, Time};
 use nuggets::{ClientMessage, server::Server};
 use testkit::TempDir;
 use tokio::sync::watch;
@@ -34,7 +34,7 @@ pub(crate) fn nuggets_room(
     let engine = Server::new(Arc::new(grid), config).unwrap();
     let head = Head::new(&engine, "test", vec![], 9);
     let writing = Writing::start(SyncPolicy::Interval, MAX_SIZE).unwrap();
-    let (_, (room, _, end)) = writing.create(directory.path(), Hosted::new(engine), head).unwrap();
+    let (_, (room, _, end)) = writing.create(directory.path(), EngineRoom::new(engine), head).unwrap();
     let mut usual = Info::usual(Game::Nuggets);
     usual.counts.rated = delay.is_some();
     let (sender, info) = watch::channel(usual);

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use journal_core::{Copying, Facts, Head, JournalEnd, Parts, Resumable, Writing};
-use netcore::{Hosted, Leave, Recorded, Status, Time};
+use netcore::{EngineRoom, Leave, Recorded, Status, Time};
 use netshell::{Clock, ConnectionBudget, Host, Precision, serve};
 use servekit::Sockets;
 use tokio::{sync::watch, time::sleep};
@@ -113,7 +113,7 @@ fn new<E: Recorded + PageState + Send + 'static>(
     let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let head = Head::new(&engine, env!("CARGO_PKG_VERSION"), listen.to_vec(), begun).with_facts(facts);
     let id = head.id;
-    let created = writing.create_as(&place.journals, &place.front(E::GAME), Hosted::new(engine), head);
+    let created = writing.create_as(&place.journals, &place.front(E::GAME), EngineRoom::new(engine), head);
     let (journal, (room, hold, end)): (_, Parts<E>) =
         created.with_context(|| format!("cannot create a journal in '{}'", place.journals.display()))?;
     let host =

@@ -11,7 +11,7 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use journal_core::{Head, Journalled, MAX_SIZE, Scribe, SyncPolicy, SystemDisk, Writing};
-use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Recorded, Role, Room as _, Time};
+use netcore::{EngineRoom, Hold as _, Input, Link, Outbox, PeerId, Recorded, Role, Room as _, Time};
 use serde_json::Value;
 use testkit::{
     PATIENCE, TempDir,
@@ -246,7 +246,7 @@ pub(crate) fn record<E: Recorded>(
     let writing = Writing { disk, scribe: scribe.clone(), sync: SyncPolicy::Always, max: MAX_SIZE, copy: None };
     let head = Head::new(&engine, "test", vec![], 99);
     let id = head.id;
-    let (_, (mut room, mut hold, end)) = writing.create(journals, Hosted::new(engine), head).unwrap();
+    let (_, (mut room, mut hold, end)) = writing.create(journals, EngineRoom::new(engine), head).unwrap();
     let (peer, mut out) = (PeerId(1), Outbox::new());
     let connected = Input::Connected { peer, role: Role::Player, link: Link::Message, address: "10.0.0.1:1".into() };
     room.input(Time::ZERO, connected, &mut out);

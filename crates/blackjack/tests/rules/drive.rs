@@ -40,7 +40,7 @@ impl Drive {
             14..40 => {
                 let pause = if self.rng.random_range(0..40) == 0 { 30_000 } else { self.rng.random_range(0..150) };
                 self.room.now = self.room.now.plus(Duration::from_millis(pause));
-                if self.room.hosted.deadline().is_some_and(|deadline| deadline <= self.room.now) {
+                if self.room.engine_room.deadline().is_some_and(|deadline| deadline <= self.room.now) {
                     self.room.input(Input::Elapsed);
                 }
             }

@@ -10,7 +10,7 @@ use journal_core::{
     Arrival, Entry, Head, Journal, JournalEnd, JournalHold, Journalled, Parts, Resumable, ResumeError, Scribe,
     SyncPolicy, Writing,
 };
-use netcore::{Hold as _, Hosted, Input, Link, Outbox, PeerId, Role, Room, Time};
+use netcore::{EngineRoom, Hold as _, Input, Link, Outbox, PeerId, Role, Room, Time};
 use testkit::disk::SimulatedDisk;
 
 use crate::adder::Adder;
@@ -54,7 +54,7 @@ impl Bench {
 
     pub(crate) fn on(disk: SimulatedDisk, sync: SyncPolicy, max: u64) -> Self {
         let writing = writing(&disk, sync, max);
-        let (journal, parts) = writing.create(Path::new("/games"), Hosted::new(Adder::new(7)), head()).unwrap();
+        let (journal, parts) = writing.create(Path::new("/games"), EngineRoom::new(Adder::new(7)), head()).unwrap();
         Self::of(disk, journal, writing.scribe, parts)
     }
 

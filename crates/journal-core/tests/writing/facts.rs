@@ -7,7 +7,7 @@ use std::{
 use journal_core::{
     Copied, Copying, Disk as _, Entry, Excerpt, Facts, Journal, MAX_FACT, Note, Parts, Resumable, SyncPolicy, Writing,
 };
-use netcore::{Hold as _, Hosted};
+use netcore::{EngineRoom, Hold as _};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use testkit::disk::{Crash, SimulatedDisk};
@@ -28,7 +28,7 @@ fn facts(of: &[(&str, &str)]) -> Facts {
 fn described(writing: &Writing, disk: &SimulatedDisk) -> Bench {
     let head = head().with_facts(&facts(&[("room", "adder-1")]));
     let (journal, parts): (_, Parts<Adder>) =
-        writing.create(Path::new("/games"), Hosted::new(Adder::new(7)), head).unwrap();
+        writing.create(Path::new("/games"), EngineRoom::new(Adder::new(7)), head).unwrap();
     Bench::of(disk.clone(), journal, writing.scribe.clone(), parts).joined()
 }
 

@@ -4,7 +4,7 @@ use std::{
 };
 
 use journal_core::{Disk as _, Found, Journal, Retention, SyncPolicy, Worth, find, prune, surplus};
-use netcore::Hosted;
+use netcore::EngineRoom;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use testkit::disk::{Crash, SimulatedDisk};
@@ -28,7 +28,7 @@ fn journals(disk: &SimulatedDisk, count: u32) -> (Vec<PathBuf>, SystemTime) {
         let mut head = head();
         head.begun = u64::from(day) * DAY.as_secs();
         let writing = writing(disk, SyncPolicy::Interval, 1 << 20);
-        writing.create(Path::new(GAMES), Hosted::new(Adder::new(7)), head).unwrap().0
+        writing.create(Path::new(GAMES), EngineRoom::new(Adder::new(7)), head).unwrap().0
     };
     let paths = (1..=count).map(begin).collect();
     (paths, SystemTime::UNIX_EPOCH + (count + 1) * DAY)

@@ -12,7 +12,7 @@ use std::{
 use journal_core::{
     Entry, HeadError, Journal, Replay, Resumable, ResumeError, Scribe, SyncPolicy, SystemDisk, Writing, prune,
 };
-use netcore::{Hosted, Outbox};
+use netcore::{EngineRoom, Outbox};
 use tempfile::TempDir;
 
 use crate::{adder::Adder, bench};
@@ -167,7 +167,7 @@ fn journal_of_this_version_has_no_spool() {
     let scribe = Scribe::by_hand();
     let (disk, copy) = (Arc::new(SystemDisk), None);
     let writing = Writing { disk, scribe, sync: SyncPolicy::Interval, max: bench::MAX, copy };
-    let (path, parts) = writing.create(beside.directory.path(), Hosted::new(Adder::new(7)), bench::head()).unwrap();
+    let (path, parts) = writing.create(beside.directory.path(), EngineRoom::new(Adder::new(7)), bench::head()).unwrap();
     drop(parts);
     let created = fs::read(&path).unwrap();
     let old = data("beside.journal");

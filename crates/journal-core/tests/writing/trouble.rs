@@ -10,7 +10,7 @@ use std::{
 };
 
 use journal_core::{Clock, Scribe, State, Step, SyncPolicy, Writing};
-use netcore::{Gone, Hold as _, Hosted, Input, Link, PeerId, Role};
+use netcore::{EngineRoom, Gone, Hold as _, Input, Link, PeerId, Role};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use testkit::{
@@ -153,7 +153,7 @@ fn stalled_disk_stops_one_room_thread_and_is_reported_after_ten_seconds() {
         let disk = SimulatedDisk::new();
         let (sync, disk_of) = (SyncPolicy::Interval, Arc::new(disk.clone()));
         let writing = Writing { disk: disk_of, scribe: scribe.clone(), sync, max: MAX, copy: None };
-        let (journal, parts) = writing.create(Path::new(directory), Hosted::new(Adder::new(7)), head()).unwrap();
+        let (journal, parts) = writing.create(Path::new(directory), EngineRoom::new(Adder::new(7)), head()).unwrap();
         Bench::of(disk, journal, scribe.clone(), parts).joined()
     };
     let (mut stalled, mut other) = (create("/stalled"), create("/other"));

@@ -47,13 +47,13 @@ pub struct HostQueue<T, const ROUND: usize> {
 /// A [`HostQueue`] as plain data.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct HostQueueState<T> {
-    lines: Vec<LineState<T>>,
+    lines: Vec<HostRequestsState<T>>,
     served: Vec<HostId>,
     last: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct LineState<T> {
+struct HostRequestsState<T> {
     host: HostId,
     order: u64,
     items: Vec<(u64, T)>,
@@ -155,7 +155,7 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
     {
         let line = |(&host, line): (&HostId, &HostRequests<T>)| {
             let items = line.items.iter().cloned().collect();
-            LineState { host, order: line.order, items }
+            HostRequestsState { host, order: line.order, items }
         };
         HostQueueState {
             lines: self.lines.iter().map(line).collect(),
@@ -168,7 +168,7 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
     pub fn restore(state: HostQueueState<T>) -> Self {
         let HostQueueState { lines, served, last } = state;
         let mut queue = Self { served: served.into_iter().collect(), last, ..Self::default() };
-        for LineState { host, order, items } in lines {
+        for HostRequestsState { host, order, items } in lines {
             queue.len += items.len();
             queue.insert_line(host, order, items.into());
         }

@@ -56,7 +56,7 @@ impl Host {
         }
     }
 
-    pub(super) fn forget(&mut self, peer: PeerId) -> Option<Route> {
+    pub(super) fn take_route(&mut self, peer: PeerId) -> Option<Route> {
         let route = self.peers.remove(&peer)?;
         self.endpoints[route.endpoint].peers.remove(&route.connection);
         self.closed.insert(peer, route.address.clone());

@@ -78,7 +78,7 @@ impl Host {
                 }
             }
             Output::Close { peer } => {
-                if let Some(route) = self.forget(peer) {
+                if let Some(route) = self.take_route(peer) {
                     self.endpoints[route.endpoint].deliver(now, Delivery::Close(route.connection));
                     self.observer.closed(now, peer);
                 }

@@ -26,7 +26,7 @@ const LOGGED: usize = 80;
 const LAST_CHUNKS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     Open,
     // After a half-close or an invalid message: the room decides when to close it, and may still send to it.
     Ignoring { left: bool },
@@ -51,7 +51,7 @@ pub(super) struct Connection<S> {
     source: Source,
     pub(super) address: SocketAddr,
     _permit: ConnectionPermit,
-    state: State,
+    state: ConnectionState,
     // An unfinished message, or messages that wait for the next turn. An empty buffer uses no memory.
     unread: BytesMut,
     held: bool,
@@ -79,7 +79,7 @@ impl<S: ByteStream> Connection<S> {
             source,
             address,
             _permit: permit,
-            state: State::Open,
+            state: ConnectionState::Open,
             unread: BytesMut::new(),
             held: false,
             unfinished: None,
@@ -101,12 +101,12 @@ impl<S: ByteStream> Connection<S> {
     }
 
     pub(super) fn is_open(&self) -> bool {
-        self.state == State::Open
+        self.state == ConnectionState::Open
     }
 
     /// Whether the peer has neither left nor been closed by the room.
-    pub(super) const fn is_known(&self) -> bool {
-        matches!(self.state, State::Open | State::Ignoring { left: false })
+    pub(super) const fn is_connected(&self) -> bool {
+        matches!(self.state, ConnectionState::Open | ConnectionState::Ignoring { left: false })
     }
 
     pub(super) fn service(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> Serviced {
@@ -114,9 +114,11 @@ impl<S: ByteStream> Connection<S> {
             return Serviced::Lost(why);
         }
         match self.state {
-            State::Closing { left: true, .. } if self.queue.is_empty(shared) => return Serviced::Done,
-            State::Closing { left: true, .. } | State::Ignoring { .. } | State::Finished => return Serviced::Waits,
-            State::Closing { left: false, .. } | State::Open => {}
+            ConnectionState::Closing { left: true, .. } if self.queue.is_empty(shared) => return Serviced::Done,
+            ConnectionState::Closing { left: true, .. }
+            | ConnectionState::Ignoring { .. }
+            | ConnectionState::Finished => return Serviced::Waits,
+            ConnectionState::Closing { left: false, .. } | ConnectionState::Open => {}
         }
         // Only the bytes read are charged, but the rate must permit a whole chunk.
         let ready = self.rate.ready_at(now, u32::try_from(CHUNK).unwrap_or(u32::MAX));
@@ -124,7 +126,7 @@ impl<S: ByteStream> Connection<S> {
         if self.paused {
             return Serviced::Pauses;
         }
-        if self.state != State::Open {
+        if self.state != ConnectionState::Open {
             return self.discard(now, shared, buffer);
         }
         if !self.unread.is_empty() {
@@ -145,7 +147,7 @@ impl<S: ByteStream> Connection<S> {
                 Serviced::Waits
             }
             Err(Gone::Left) => {
-                self.state = State::Ignoring { left: true };
+                self.state = ConnectionState::Ignoring { left: true };
                 buffer.clear();
                 Serviced::Left
             }
@@ -165,7 +167,7 @@ impl<S: ByteStream> Connection<S> {
                 return !had_its_turn;
             }
             Progress::Incomplete if self.is_open() => self.keep(buffer, false),
-            Progress::Malformed(_) if self.is_open() => self.state = State::Ignoring { left: false },
+            Progress::Malformed(_) if self.is_open() => self.state = ConnectionState::Ignoring { left: false },
             _ => {}
         }
         buffer.clear();
@@ -194,7 +196,7 @@ impl<S: ByteStream> Connection<S> {
     }
 
     pub(super) fn send(&mut self, shared: &Broadcasts, frame: Bytes) {
-        if !matches!(self.state, State::Closing { .. } | State::Finished) {
+        if !matches!(self.state, ConnectionState::Closing { .. } | ConnectionState::Finished) {
             self.queue.push(shared, frame);
         }
     }
@@ -218,15 +220,15 @@ impl<S: ByteStream> Connection<S> {
     /// Queues a history. It is written in this connection's turn, so that many simultaneous joins do not delay other
     /// connections.
     pub(super) fn replay(&mut self, now: Time, shared: &Broadcasts, history: &History) {
-        if !matches!(self.state, State::Closing { .. } | State::Finished) {
+        if !matches!(self.state, ConnectionState::Closing { .. } | ConnectionState::Finished) {
             self.queue.replay(shared, now, history);
             self.source.wake();
         }
     }
 
     pub(super) fn close(&mut self, now: Time, shared: &Broadcasts) {
-        let left = matches!(self.state, State::Ignoring { left: true });
-        self.state = State::Closing { left, until: now.plus(LINGER) };
+        let left = matches!(self.state, ConnectionState::Ignoring { left: true });
+        self.state = ConnectionState::Closing { left, until: now.plus(LINGER) };
         self.queue.close(shared);
         self.source.wake();
     }
@@ -269,7 +271,7 @@ impl<S: ByteStream> Connection<S> {
         self.queue.forgive(stopped);
         self.check(now, shared)?;
         let mut closing = false;
-        if let State::Closing { until, .. } = &mut self.state {
+        if let ConnectionState::Closing { until, .. } = &mut self.state {
             closing = true;
             *until = until.plus(stopped);
             if now >= *until {
@@ -284,7 +286,7 @@ impl<S: ByteStream> Connection<S> {
 
     /// At shutdown, writes the queue and closes the sending half. Returns whether that is done.
     pub(super) fn finish(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> bool {
-        if self.state == State::Finished {
+        if self.state == ConnectionState::Finished {
             return true;
         }
         let written = self.write(now, shared);
@@ -300,7 +302,7 @@ impl<S: ByteStream> Connection<S> {
             }
         }
         buffer.clear();
-        self.state = State::Finished;
+        self.state = ConnectionState::Finished;
         true
     }
 

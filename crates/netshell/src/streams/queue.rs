@@ -64,7 +64,7 @@ impl Broadcasts {
         self.frames.push_back((frame, cost));
     }
 
-    pub(crate) fn forget(&mut self, place: u64) {
+    pub(crate) fn drop_before(&mut self, place: u64) {
         while self.first < place
             && let Some((_, cost)) = self.frames.pop_front()
         {

@@ -155,7 +155,7 @@ impl<L: Listen> Streams<L> {
                 needed = needed.min(connection.queue().place);
             }
         }
-        self.shared.forget(needed);
+        self.shared.drop_before(needed);
         for (id, why) in lost {
             self.lose(now, id, why);
         }

@@ -46,7 +46,7 @@ impl<S: DatagramSocket> Port<S> {
     pub(super) fn receive(&mut self, now: Time, buffer: &mut BytesMut) -> io::Result<Option<SocketAddr>> {
         let Self { socket, backlog, receiver } = self;
         let Some(from) = receiver.take(now, || socket.try_receive(buffer))? else { return Ok(None) };
-        if backlog.heard(now, from) {
+        if backlog.record_arrival(now, from) {
             self.drain(now);
         }
         Ok(Some(from))
@@ -69,9 +69,9 @@ impl<S: DatagramSocket> Port<S> {
         Some(SocketAddr::new(ip, address.port()))
     }
 
-    pub(super) fn send(&mut self, now: Time, (to, heard): (SocketAddr, Time), frame: Bytes) {
+    pub(super) fn send(&mut self, now: Time, (to, last_received): (SocketAddr, Time), frame: Bytes) {
         let socket = &self.socket;
-        self.backlog.send(now, (to, heard), frame, |share, to, frame| try_send(socket, share, to, frame));
+        self.backlog.send(now, (to, last_received), frame, |share, to, frame| try_send(socket, share, to, frame));
     }
 
     pub(super) fn drain(&mut self, now: Time) {

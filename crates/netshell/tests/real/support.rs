@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use netcore::{
-    Admission, DecodeError, Engine, Framing, GameEvent, Gone, HistoryWriter, Hosted, Input, Link, Outbox, Outcome,
+    Admission, DecodeError, Engine, EngineRoom, Framing, GameEvent, Gone, HistoryWriter, Input, Link, Outbox, Outcome,
     PeerId, Phase, Protocol, Status, Time, framing::NulDecoder,
 };
 use netshell::{Clock, Host, Observer, Transport, serve};
@@ -183,7 +183,8 @@ impl Running {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let summaries = Summaries::default();
-                let host = Host::new(Hosted::new(parrot)).with_transport(transport()).with_observer(summaries.clone());
+                let host =
+                    Host::new(EngineRoom::new(parrot)).with_transport(transport()).with_observer(summaries.clone());
                 let outcome = serve(host, Clock::start(), pending()).await.unwrap();
                 let summaries = summaries.0.lock().unwrap().clone();
                 (outcome, summaries)

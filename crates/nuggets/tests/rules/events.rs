@@ -23,7 +23,7 @@ fn left(peer: u64, name: &str, seat: &str, why: Departure) -> GameEvent {
 }
 
 fn status(room: &TestRoom) -> (Phase, u32, u32) {
-    let Status { phase, taken, seats } = room.hosted.status();
+    let Status { phase, taken, seats } = room.engine_room.status();
     (phase, taken, seats)
 }
 

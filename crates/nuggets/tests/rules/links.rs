@@ -121,14 +121,14 @@ fn malformed_message_ends_a_stream() {
         let left = |event: &GameEvent| matches!(event, GameEvent::Left { why: Departure::Dismissed(_), .. });
         assert_eq!(events(&outputs).iter().filter(|event| left(event)).count(), usize::from(peer < 3));
     }
-    assert_eq!(room.hosted.status().taken, 0);
+    assert_eq!(room.engine_room.status().taken, 0);
 }
 
 #[test]
 fn malformed_whole_message_keeps_the_connection() {
     let mut room = TestRoom::with(CABIN, Config::default(), Link::Message, &["PLAY Ann"]);
     assert!(sent(&room.send(1, Link::Message, b"nonsense"), 1)[0].starts_with(b"ERROR malformed message"));
-    assert_eq!(room.hosted.status().taken, 1);
+    assert_eq!(room.engine_room.status().taken, 1);
 }
 
 #[test]
@@ -145,9 +145,9 @@ fn traffic_to_an_address_is_bounded_and_the_newest_display_is_sent() {
     room.send(1, Link::Datagram, b"KEY j");
     let newest = displays(&room.elapse(), 1);
     assert_eq!(newest.len(), 1);
-    let stands = room.hosted.engine().game().players()[0].cell.unwrap();
+    let stands = room.engine_room.engine().game().players()[0].cell.unwrap();
     assert_eq!(newest[0][8 + stands.index()], b'@', "as it is now");
-    assert_eq!(room.hosted.deadline(), None, "and then there is nothing to tell");
+    assert_eq!(room.engine_room.deadline(), None, "and then there is nothing to tell");
     room.now = room.now.plus(Duration::from_secs(1));
     let second = run(&mut room, 300);
     assert!(second <= DRAWN.per_second as usize && second + 65_305 > DRAWN.per_second as usize, "{second} bytes");
@@ -161,7 +161,7 @@ fn exhausted_client_sees_moves_of_others_immediately() {
     assert!(displays(&room.send(1, Link::Datagram, b"KEY j"), 1).is_empty());
     let outputs = room.send(2, Link::Datagram, b"KEY H");
     assert_eq!((displays(&outputs, 1).len(), displays(&outputs, 2).len()), (1, 1));
-    let after = if room.hosted.deadline().is_some() { room.elapse() } else { vec![] };
+    let after = if room.engine_room.deadline().is_some() { room.elapse() } else { vec![] };
     assert!(displays(&after, 1).is_empty(), "that picture was the newest");
 }
 
@@ -236,5 +236,5 @@ fn resumable_stop_sends_nothing() {
         room.join(peer, link, b"PLAY Ann");
     }
     assert_eq!(room.input(&RoomInput::Stop(Leave::Resumable)), []);
-    assert_eq!(room.hosted.outcome(), Some(Outcome::Stopped));
+    assert_eq!(room.engine_room.outcome(), Some(Outcome::Stopped));
 }

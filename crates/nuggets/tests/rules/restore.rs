@@ -56,10 +56,10 @@ fn refresh_sends_the_whole_state_despite_an_empty_budget() {
             let frames = sent(&room.input(&RoomInput::Refresh(peer)), peer);
             assert_eq!(joining(&frames), kinds, "peer {peer}");
             let shown = if peer == 3 { b'A' } else { [b'@', b'A'][usize::from(peer == 2)] };
-            let stands = room.hosted.engine().game().players()[0].cell.unwrap();
+            let stands = room.engine_room.engine().game().players()[0].cell.unwrap();
             assert_eq!(frames.last().unwrap()[8 + stands.index()], shown, "as it is now");
             // That picture was the newest, so it is not sent twice.
-            while room.hosted.deadline().is_some() {
+            while room.engine_room.deadline().is_some() {
                 assert_eq!(sent(&room.elapse(), peer), NOTHING, "peer {peer}");
             }
         }
@@ -72,13 +72,13 @@ fn owed_displays_are_sent_after_a_restore() {
     let mut again = resumed(&room);
     assert_eq!(again.state(), room.state());
     let mut frames = [0; 4];
-    while room.hosted.deadline().is_some() {
+    while room.engine_room.deadline().is_some() {
         let outputs = room.elapse();
         assert_eq!(again.elapse(), outputs);
         (1..4).for_each(|peer| frames[usize::try_from(peer).unwrap()] += sent(&outputs, peer).len());
     }
     assert_eq!(frames, [0, 1, 1, 1]);
-    assert_eq!(again.hosted.deadline(), None);
+    assert_eq!(again.engine_room.deadline(), None);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn skipped_moves_are_shown_after_a_restore() {
     let config = Config { idle_timeout: None, ..config(2) };
     let mut room = TestRoom::with(MAP, config, Link::Message, &["PLAY Ann", "PLAY Bob", "SPECTATE"]);
     let mut keys = 0;
-    while room.hosted.deadline().is_none() {
+    while room.engine_room.deadline().is_none() {
         room.send(1, Link::Message, [b"KEY H", b"KEY L"][keys % 2]);
         keys += 1;
         assert!(keys < 30_000);
@@ -139,8 +139,8 @@ fn interrupted_connection_counts_as_broken() {
         assert!(interrupted.contains(&Output::Close { peer: PeerId(peer) }));
         assert_eq!(again.state(), room.state());
     }
-    assert_eq!(again.hosted.status().taken, 0);
-    assert_eq!(again.hosted.engine().game().players().len(), 3, "their purses stand in the table at the end");
+    assert_eq!(again.engine_room.status().taken, 0);
+    assert_eq!(again.engine_room.engine().game().players().len(), 3, "their purses stand in the table at the end");
     let frames = events(&again.input(&RoomInput::Stop(Leave::Over)));
     assert!(frames.iter().any(|event| matches!(event, GameEvent::Ended { .. })));
 }

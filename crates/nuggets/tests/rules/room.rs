@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    GameEvent, Gone, Hosted, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, StateError,
-    Time, To, framing::put_length_frame,
+    EngineRoom, GameEvent, Gone, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room,
+    StateError, Time, To, framing::put_length_frame,
 };
 use nuggets::{Config, Grid, Rules, Server, visibility::Vision};
 
@@ -41,7 +41,7 @@ pub(crate) enum RoomInput {
 
 #[derive(Debug, Clone)]
 pub(crate) struct TestRoom {
-    pub(crate) hosted: Hosted<Server>,
+    pub(crate) engine_room: EngineRoom<Server>,
     pub(crate) now: Time,
     pending: BTreeMap<u64, BytesMut>,
 }
@@ -49,8 +49,8 @@ pub(crate) struct TestRoom {
 impl TestRoom {
     pub(crate) fn new(map: &str, config: Config) -> Self {
         let grid = Arc::new(Grid::parse(map.as_bytes()).unwrap().0);
-        let hosted = Hosted::new(Server::new(grid, config).unwrap());
-        Self { hosted, now: Time::ZERO, pending: BTreeMap::new() }
+        let engine_room = EngineRoom::new(Server::new(grid, config).unwrap());
+        Self { engine_room, now: Time::ZERO, pending: BTreeMap::new() }
     }
 
     /// Connects peers, numbered from 1, and sends the first message of each.
@@ -66,15 +66,15 @@ impl TestRoom {
     pub(crate) fn restored(&self, setup: &str, state: &str) -> Result<Self, StateError> {
         let wrong = |why: serde_json::Error| StateError(why.to_string().into());
         let (setup, state) = (serde_json::from_str(setup).map_err(wrong)?, serde_json::from_str(state).map_err(wrong)?);
-        Ok(Self { hosted: Hosted::restore(setup, state)?, now: self.now, pending: self.pending.clone() })
+        Ok(Self { engine_room: EngineRoom::restore(setup, state)?, now: self.now, pending: self.pending.clone() })
     }
 
     pub(crate) fn written(&self) -> [String; 2] {
-        [serde_json::to_string(&self.hosted.engine().setup()).unwrap(), self.state()]
+        [serde_json::to_string(&self.engine_room.engine().setup()).unwrap(), self.state()]
     }
 
     pub(crate) fn state(&self) -> String {
-        serde_json::to_string(&self.hosted.state()).unwrap()
+        serde_json::to_string(&self.engine_room.state()).unwrap()
     }
 
     pub(crate) fn input(&mut self, input: &RoomInput) -> Vec<Output> {
@@ -90,9 +90,9 @@ impl TestRoom {
                 let pending = self.pending.entry(*peer).or_default();
                 pending.extend_from_slice(bytes);
                 let peer = id(peer);
-                while self.hosted.receive(self.now, peer, pending, &mut out) == Progress::Decoded && !pending.is_empty()
-                {
-                }
+                while self.engine_room.receive(self.now, peer, pending, &mut out) == Progress::Decoded
+                    && !pending.is_empty()
+                {}
                 return out.drain().collect();
             }
             RoomInput::Refresh(peer) => Input::Refresh { peer: id(peer) },
@@ -100,7 +100,7 @@ impl TestRoom {
             RoomInput::Elapsed => Input::Elapsed,
             RoomInput::Stop(leave) => Input::Stop(*leave),
         };
-        self.hosted.input(self.now, input, &mut out);
+        self.engine_room.input(self.now, input, &mut out);
         out.drain().collect()
     }
 
@@ -124,7 +124,7 @@ impl TestRoom {
     }
 
     pub(crate) fn elapse(&mut self) -> Vec<Output> {
-        let due = self.hosted.deadline().expect("something is due");
+        let due = self.engine_room.deadline().expect("something is due");
         self.now = self.now.max(due);
         self.input(&RoomInput::Elapsed)
     }

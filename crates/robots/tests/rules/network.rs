@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use netcore::{
-    Admission, Engine, GameEvent, Hosted, Input, Leave, Link, Outbox, Outcome, Output, PeerId, Recorded, Role, Room,
-    Time,
+    Admission, Engine, EngineRoom, GameEvent, Input, Leave, Link, Outbox, Outcome, Output, PeerId, Recorded, Role,
+    Room, Time,
 };
 use robots::{Action, ClientMessage, Direction, Server};
 
@@ -138,7 +138,7 @@ fn watcher_sees_all_and_its_messages_have_no_effect() {
 
 #[test]
 fn datagrams_are_ignored() {
-    let room = Hosted::new(Server::new(config()).unwrap());
+    let room = EngineRoom::new(Server::new(config()).unwrap());
     for datagram in [&[][..], &[0, 2, b'h', b'i'], &[1], &[9], &[3, 9], &[0; 2_000]] {
         assert_eq!(room.admits(datagram), Admission::Ignored, "{datagram:?}");
     }

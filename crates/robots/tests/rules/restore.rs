@@ -1,10 +1,10 @@
-use netcore::{Departure, GameEvent, Gone, Hosted, Input, PeerId, Recorded, Role};
+use netcore::{Departure, EngineRoom, GameEvent, Gone, Input, PeerId, Recorded, Role};
 use robots::{ClientMessage, Server};
 use serde_json::{Value, json};
 
 use crate::table::{Table, config, text};
 
-fn written(room: &Hosted<Server>) -> String {
+fn written(room: &EngineRoom<Server>) -> String {
     serde_json::to_string(&room.state()).unwrap()
 }
 
@@ -14,7 +14,7 @@ fn setup_is_validated_and_restores_the_initial_state() {
     let setup = serde_json::to_string(&server.setup()).unwrap();
     let again = Server::from_setup(serde_json::from_str(&setup).unwrap()).unwrap();
     assert_eq!(again.config(), server.config());
-    assert_eq!(written(&Hosted::new(again)), written(&Hosted::new(server)));
+    assert_eq!(written(&EngineRoom::new(again)), written(&EngineRoom::new(server)));
     let refused = |field: &str, value: Value| {
         let mut setup = serde_json::to_value(config()).unwrap();
         *setup.pointer_mut(field).unwrap() = value;

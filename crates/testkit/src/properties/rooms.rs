@@ -3,7 +3,7 @@ use std::{mem, path::Path, sync::Arc, time::Duration};
 use bytes::BytesMut;
 use games::turnbased::Table;
 use journal_core::{Entry, MAX_SIZE, Note, Reader, Replay, encode_state};
-use netcore::{Gone, Hosted, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split};
+use netcore::{EngineRoom, Gone, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split};
 
 use super::robots::parameters;
 use crate::{by_hand::Match, disk::SimulatedDisk};
@@ -87,7 +87,7 @@ struct Play<E: Recorded> {
 
 fn play<E: Recorded>(engine: E, script: &[u8])
 where
-    Hosted<E>: Clone,
+    EngineRoom<E>: Clone,
 {
     let disk = SimulatedDisk::new();
     let game = Match::begin(Arc::new(disk.clone()), Path::new("/games"), engine, MAX_SIZE);
@@ -122,7 +122,7 @@ where
 
 impl<E: Recorded> Play<E>
 where
-    Hosted<E>: Clone,
+    EngineRoom<E>: Clone,
 {
     // Bits 0 and 1 of a step are the guest, the next three the action:
     //
@@ -217,7 +217,7 @@ where
     }
 
     // The copy does not see the bytes after the input.
-    fn input(&mut self, input: &Input<'_, &[u8]>, mut copy: Hosted<E>) -> Progress {
+    fn input(&mut self, input: &Input<'_, &[u8]>, mut copy: EngineRoom<E>) -> Progress {
         let (mut out, mut copied) = (Outbox::new(), Outbox::new());
         let progress = self.game.room.input(self.game.now, input.borrowed(), &mut out);
         let after = encode_state(self.game.room.room());

@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, fmt::Debug, path::Path};
 
 use bytes::Bytes;
 use journal_core::{Arrival, Entry, Journal, Note, Peer, ReadError, Reader, Replay, Resumable, Source, State, digest};
-use netcore::{Client, Gone, Hosted, Input, Link, Outbox, Output, PeerId, Recorded, Room, Time, To};
+use netcore::{Client, EngineRoom, Gone, Input, Link, Outbox, Output, PeerId, Recorded, Room, Time, To};
 
 use crate::{
     disk::{Crash, SimulatedDisk},
@@ -135,7 +135,7 @@ impl Written {
 // Replays from the first state that is left.
 fn replay<E: Recorded>(
     mut reader: Reader<Source>,
-    mut look: impl FnMut(&Hosted<E>, &Arrival),
+    mut look: impl FnMut(&EngineRoom<E>, &Arrival),
 ) -> (Replay<E>, Expected, (u64, u64), State) {
     let mut replay = Replay::<E>::start(reader.head()).unwrap_or_else(|error| panic!("the journal: {error}"));
     let (mut expected, mut out, mut snapshots) = (Expected::default(), Outbox::new(), 0);

@@ -2,7 +2,7 @@ use super::*;
 use alloc::vec;
 use bytes::BytesMut;
 use core::str;
-use netcore::{Hosted, Output, Room as _, To};
+use netcore::{EngineRoom, Output, Room as _, To};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ impl Rules for Sticks {
 }
 
 struct Hall {
-    room: Hosted<Table<Sticks>>,
+    room: EngineRoom<Table<Sticks>>,
     now: Time,
     out: Outbox,
     events: Vec<GameEvent>,
@@ -61,7 +61,7 @@ struct Hall {
 impl Hall {
     fn new() -> Self {
         let table = Table::new(0, 1).unwrap();
-        Self { room: Hosted::new(table), now: Time::ZERO, out: Outbox::new(), events: vec![], last: 0 }
+        Self { room: EngineRoom::new(table), now: Time::ZERO, out: Outbox::new(), events: vec![], last: 0 }
     }
 
     fn input(&mut self, input: Input<'_, &[u8]>) -> Vec<(u64, String)> {
@@ -209,7 +209,7 @@ proptest! {
             hall.step(happening);
         }
         let (setup, state) = (hall.room.engine().setup(), hall.room.state());
-        let copy = Hosted::restore(setup, serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap()).unwrap();
+        let copy = EngineRoom::restore(setup, serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap()).unwrap();
         let mut restored = Hall { room: copy, now: hall.now, out: Outbox::new(), events: vec![], last: hall.last };
         for happening in &after {
             prop_assert_eq!(hall.step(happening), restored.step(happening));

@@ -16,7 +16,7 @@ fn play<E: Recorded + Send + 'static>(
 ) -> (ReplayRequest, Vec<(u64, Bytes)>) {
     let writing = Writing::start(SyncPolicy::Always, MAX_SIZE).unwrap();
     let head = Head::new(&engine, "test", vec![], 99);
-    let (path, (mut room, _, end)) = writing.create(directory, Hosted::new(engine), head).unwrap();
+    let (path, (mut room, _, end)) = writing.create(directory, EngineRoom::new(engine), head).unwrap();
     let mut out = Outbox::new();
     let mut now = Time::from_millis(5_000);
     while let Some(due) = room.deadline().filter(|due| *due <= now) {

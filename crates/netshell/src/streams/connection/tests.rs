@@ -110,7 +110,7 @@ fn half_closed_connection_receives_messages_until_it_is_closed() {
     let (shared, mut buffer) = (Broadcasts::default(), BytesMut::new());
     let mut connection = connection(Fake { has_left: true, takes: true, ..Fake::default() }, FAST);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Left);
-    assert!(!connection.is_known(), "the host is told once");
+    assert!(!connection.is_connected(), "the host is told once");
     connection.send(&shared, Bytes::from_static(b"result"));
     connection.close(at(0), &shared);
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Done);
@@ -124,7 +124,7 @@ fn stream_is_not_read_after_a_malformed_message() {
     assert_eq!(connection.service(at(0), &shared, &mut buffer), Serviced::Bytes);
     let wrong = netcore::DecodeError::Incomplete;
     assert!(!connection.processed(&Progress::Malformed(wrong), &mut buffer, false));
-    assert!(!connection.is_open() && connection.is_known());
+    assert!(!connection.is_open() && connection.is_connected());
     assert_eq!(connection.service(at(1), &shared, &mut buffer), Serviced::Waits);
     assert_eq!(read(&connection), CHUNK);
 }

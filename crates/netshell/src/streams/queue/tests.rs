@@ -70,7 +70,7 @@ proptest! {
                 queue.write(&shared, Time::ZERO, taker(&mut rooms[who], &mut taken[who])).unwrap();
                 prop_assert_eq!(&sent[who][..taken[who].len()], &taken[who][..]);
             }
-            shared.forget(queues[0].place.min(queues[1].place));
+            shared.drop_before(queues[0].place.min(queues[1].place));
         }
         for (who, queue) in queues.iter_mut().enumerate() {
             let mut endless = std::iter::repeat(7_777);
@@ -78,7 +78,7 @@ proptest! {
             prop_assert_eq!(&sent[who], &taken[who]);
             prop_assert_eq!((queue.own_cost, queue.history, shared.cost_from(queue.place)), (0, 0, 0));
         }
-        shared.forget(shared.end());
+        shared.drop_before(shared.end());
         prop_assert!(shared.frames.is_empty());
     }
 }

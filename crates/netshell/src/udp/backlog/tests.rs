@@ -17,20 +17,20 @@ struct FakeSystem {
     backlog: Backlog,
     room: usize,
     used: usize,
-    asked: usize,
+    attempts: usize,
     sent: Vec<String>,
     refusal: Option<(SocketAddr, io::ErrorKind)>,
 }
 
 impl FakeSystem {
     fn new(room: usize) -> Self {
-        Self { backlog: Backlog::new(at(0)), room, used: 0, asked: 0, sent: vec![], refusal: None }
+        Self { backlog: Backlog::new(at(0)), room, used: 0, attempts: 0, sent: vec![], refusal: None }
     }
 
     fn parts(&mut self) -> (&mut Backlog, impl FnMut(Share, SocketAddr, &[u8]) -> io::Result<()>) {
-        let Self { backlog, room, used, asked, sent, refusal } = self;
+        let Self { backlog, room, used, attempts, sent, refusal } = self;
         let take = |share, to: SocketAddr, frame: &[u8]| {
-            *asked += 1;
+            *attempts += 1;
             if let Some((_, kind)) = refusal.filter(|(of, _)| *of == to) {
                 return Err(kind.into());
             }
@@ -45,9 +45,9 @@ impl FakeSystem {
         (backlog, take)
     }
 
-    fn send(&mut self, (now, heard): (u64, u64), to: &str, frame: impl Into<Bytes>) {
+    fn send(&mut self, (now, last_received): (u64, u64), to: &str, frame: impl Into<Bytes>) {
         let (backlog, take) = self.parts();
-        backlog.send(at(now), (address(to), at(heard)), frame.into(), take);
+        backlog.send(at(now), (address(to), at(last_received)), frame.into(), take);
         self.check();
     }
 
@@ -61,13 +61,15 @@ impl FakeSystem {
     }
 
     fn check(&self) {
-        let Backlog { lanes, turns, bytes, .. } = &self.backlog;
-        let of = |lane: &Lane| lane.frames.iter().map(|(_, frame)| cost(frame)).sum::<usize>();
-        assert!(lanes.values().all(|lane| lane.bytes == of(lane) && (1..=MAX_LANE).contains(&lane.bytes)));
-        assert_eq!(*bytes, lanes.values().map(of).sum::<usize>());
+        let Backlog { queues, order, bytes, .. } = &self.backlog;
+        let of = |queue: &AddressQueue| queue.frames.iter().map(|(_, frame)| cost(frame)).sum::<usize>();
+        assert!(
+            queues.values().all(|queue| queue.bytes == of(queue) && (1..=MAX_ADDRESS_QUEUE).contains(&queue.bytes))
+        );
+        assert_eq!(*bytes, queues.values().map(of).sum::<usize>());
         assert!(*bytes <= MAX_BACKLOG);
-        assert_eq!(lanes.len(), turns.len());
-        assert!(lanes.iter().all(|(to, lane)| turns.get(&lane.turn) == Some(to)));
+        assert_eq!(queues.len(), order.len());
+        assert!(queues.iter().all(|(to, queue)| order.get(&queue.priority) == Some(to)));
     }
 }
 
@@ -89,7 +91,7 @@ fn addresses_take_turns_and_their_datagrams_stay_in_order() {
     system.send((0, 0), BOB, "x");
     system.send((0, 0), BOB, "y");
     assert_eq!(system.sent, ["1 a"]);
-    assert_eq!(system.asked, 2, "while somebody is queued no attempt is made");
+    assert_eq!(system.attempts, 2, "while somebody is queued no attempt is made");
     assert_eq!(system.backlog.len(), 5);
     system.room = 3;
     assert_eq!(system.drain(1), ["1 a", "1 b", "2 x", "1 c"]);
@@ -109,7 +111,7 @@ fn silent_addresses_leave_half_of_the_buffer_to_active_ones() {
         system.send((2_000, 0), BOB, format!("b{number}"));
     }
     assert_eq!(system.sent, ["2 b0", "2 b1"]);
-    assert_eq!(system.asked, 3, "while somebody is queued no attempt is made");
+    assert_eq!(system.attempts, 3, "while somebody is queued no attempt is made");
     for number in 0..3 {
         system.send((2_000, 1), ANN, format!("a{number}"));
     }
@@ -125,9 +127,9 @@ fn an_address_that_becomes_active_comes_first_and_one_that_becomes_silent_last()
     system.send((2_500, 0), BOB, "b0");
     system.send((2_500, 1_000), ANN, "a0");
     system.send((2_500, 1_000), ANN, "a1");
-    assert!(!system.backlog.heard(at(2_500), address(EVE)), "nothing waits for it");
-    assert!(!system.backlog.heard(at(2_500), address(ANN)), "it was active already");
-    assert!(system.backlog.heard(at(2_500), address(BOB)));
+    assert!(!system.backlog.record_arrival(at(2_500), address(EVE)), "nothing waits for it");
+    assert!(!system.backlog.record_arrival(at(2_500), address(ANN)), "it was active already");
+    assert!(system.backlog.record_arrival(at(2_500), address(BOB)));
     system.check();
     system.room = 2;
     // Ann is active for one more millisecond.
@@ -179,15 +181,15 @@ fn an_address_above_its_bound_loses_its_own_oldest_datagrams() {
     for size in 1_000..1_300 {
         system.send((0, 0), BOB, vec![0; size]);
     }
-    let kept = system.backlog.lanes[&address(BOB)].frames.len();
+    let queued = system.backlog.queues[&address(BOB)].frames.len();
     let newest = |count: usize| (1_300 - count..1_300).map(|size| size + ENTRY).sum::<usize>();
-    assert!(newest(kept) <= MAX_LANE && newest(kept + 1) > MAX_LANE);
+    assert!(newest(queued) <= MAX_ADDRESS_QUEUE && newest(queued + 1) > MAX_ADDRESS_QUEUE);
     system.room = 1_000;
     let sent = system.drain(0);
-    assert_eq!(sent.len(), 1 + kept);
+    assert_eq!(sent.len(), 1 + queued);
     assert_eq!(sent[0], "1 a");
-    assert_eq!(sent[1], format!("2 {}", 1_300 - kept));
-    assert_eq!(sent[kept], "2 1299");
+    assert_eq!(sent[1], format!("2 {}", 1_300 - queued));
+    assert_eq!(sent[queued], "2 1299");
 }
 
 #[test]
@@ -197,7 +199,7 @@ fn empty_datagrams_count_and_the_whole_backlog_is_bounded() {
     for _ in 0..10_000 {
         system.send((2_000, 0), BOB, "");
     }
-    assert_eq!(system.backlog.len(), MAX_LANE / ENTRY);
+    assert_eq!(system.backlog.len(), MAX_ADDRESS_QUEUE / ENTRY);
     system.send((2_000, 2_000), ANN, "a");
     let (fits, ip) = (MAX_BACKLOG / ENTRY, address(ANN).ip());
     for port in 0..u16::MAX {
@@ -206,7 +208,7 @@ fn empty_datagrams_count_and_the_whole_backlog_is_bounded() {
     }
     system.check();
     assert_eq!(system.backlog.len(), fits - 1);
-    assert!(!system.backlog.lanes.contains_key(&address(BOB)), "the silent lose first");
+    assert!(!system.backlog.queues.contains_key(&address(BOB)), "the silent lose first");
     system.room = usize::MAX;
     assert_eq!(system.drain(2_000)[0], "1 a");
 }
@@ -222,5 +224,5 @@ fn rejected_datagram_does_not_delay_other_addresses() {
     assert_eq!(system.drain(0), ["1 x", "3 x"]);
     assert!(system.backlog.is_empty());
     system.send((0, 0), BOB, "x");
-    assert!(system.backlog.is_empty(), "lost, not kept");
+    assert!(system.backlog.is_empty(), "lost, not queued");
 }

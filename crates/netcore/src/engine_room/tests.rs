@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 /// Echoes each message to all peers. `bye` closes the sender, and `!` makes a message invalid.
 #[derive(Debug, Clone, Default)]
 struct Echo {
-    heard: Vec<(PeerId, String)>,
+    received: Vec<(PeerId, String)>,
     over: bool,
 }
 
@@ -51,15 +51,15 @@ impl Engine for Echo {
     fn input(&mut self, _: Time, input: Input<'_, String>, out: &mut Outbox) {
         match input {
             Input::Message { peer, message } if message == "bye" => {
-                self.heard.push((peer, message));
+                self.received.push((peer, message));
                 out.close(peer);
             }
             Input::Message { message, .. } if message == "hush" || message == "ann" => {}
             Input::Message { peer, message } => {
                 out.send_everyone(Bytes::from(message.clone()));
-                self.heard.push((peer, message));
+                self.received.push((peer, message));
             }
-            Input::Malformed { peer, why } => self.heard.push((peer, alloc::format!("{why}"))),
+            Input::Malformed { peer, why } => self.received.push((peer, alloc::format!("{why}"))),
             Input::Stop(_) => self.over = true,
             _ => {}
         }
@@ -80,20 +80,20 @@ impl Engine for Echo {
 
 const ANN: PeerId = PeerId(7);
 
-fn room(link: Link) -> (Hosted<Echo>, Outbox) {
-    let (mut room, mut out) = (Hosted::new(Echo::default()), Outbox::new());
+fn room(link: Link) -> (EngineRoom<Echo>, Outbox) {
+    let (mut room, mut out) = (EngineRoom::new(Echo::default()), Outbox::new());
     let connected = Input::Connected { peer: ANN, role: Role::Player, link, address: "10.0.0.1:1".into() };
     assert_eq!(room.input(Time::ZERO, connected, &mut out), Progress::Decoded);
     (room, out)
 }
 
-fn put(room: &mut Hosted<Echo>, bytes: &mut BytesMut) -> Progress {
+fn put(room: &mut EngineRoom<Echo>, bytes: &mut BytesMut) -> Progress {
     let mut out = Outbox::new();
     room.receive(Time::ZERO, ANN, bytes, &mut out)
 }
 
-fn heard(room: &Hosted<Echo>) -> Vec<&str> {
-    room.engine().heard.iter().map(|(_, word)| word.as_str()).collect()
+fn words_of(room: &EngineRoom<Echo>) -> Vec<&str> {
+    room.engine().received.iter().map(|(_, word)| word.as_str()).collect()
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_stream_yields_one_message_per_call_and_keeps_an_unfinished_one() {
     assert_eq!(put(&mut room, &mut bytes), Progress::Incomplete);
     bytes.extend_from_slice(b"ne\0");
     assert_eq!(put(&mut room, &mut bytes), Progress::Decoded);
-    assert_eq!((heard(&room), bytes.len()), (vec!["one"], 0));
+    assert_eq!((words_of(&room), bytes.len()), (vec!["one"], 0));
     assert_eq!(put(&mut room, &mut bytes), Progress::Incomplete);
 }
 
@@ -117,7 +117,7 @@ fn bytes_behind_a_message_are_rejected_by_a_separate_input() {
     assert_eq!(room.clone().input(Time::ZERO, message, &mut out), Progress::Decoded);
     assert_eq!(put(&mut room, &mut bytes), Progress::Malformed(Words::AHEAD.unwrap()));
     assert!(bytes.is_empty());
-    assert_eq!(heard(&room), ["byte 0: one at a time"]);
+    assert_eq!(words_of(&room), ["byte 0: one at a time"]);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn malformed_message_ends_the_input_of_a_stream() {
     assert!(matches!(put(&mut room, &mut bytes), Progress::Malformed(DecodeError::Invalid { at: 2, .. })));
     assert!(bytes.is_empty());
     assert_eq!(put(&mut room, &mut BytesMut::from(&b"two\0"[..])), Progress::Ignored);
-    assert_eq!(heard(&room), ["byte 2: no shouting"]);
+    assert_eq!(words_of(&room), ["byte 2: no shouting"]);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn malformed_whole_message_does_not_end_the_connection() {
         let long = DecodeError::TooLong { length: 10, max: 9 };
         assert_eq!(put(&mut room, &mut BytesMut::from(&b"0123456789"[..])), Progress::Malformed(long));
         assert_eq!(put(&mut room, &mut BytesMut::from(&b"one"[..])), Progress::Decoded);
-        assert_eq!(heard(&room).last(), Some(&"one"));
+        assert_eq!(words_of(&room).last(), Some(&"one"));
     }
 }
 
@@ -163,12 +163,12 @@ fn input_of_closed_peers_and_after_the_end_is_ignored() {
     let (mut room, _) = self::room(Link::Message);
     room.input(Time::ZERO, Input::Stop(Leave::Over), &mut out);
     assert_eq!(put(&mut room, &mut BytesMut::from(&b"one"[..])), Progress::Ignored);
-    assert!(heard(&room).is_empty());
+    assert!(words_of(&room).is_empty());
 }
 
 #[test]
 fn a_datagram_of_an_unknown_address_does_not_change_the_room() {
-    let room = Hosted::new(Echo::default());
+    let room = EngineRoom::new(Echo::default());
     for (datagram, admission) in [
         (&b"join"[..], Admission::Admitted),
         (b"one", Admission::Ignored),
@@ -178,5 +178,5 @@ fn a_datagram_of_an_unknown_address_does_not_change_the_room() {
     ] {
         assert_eq!(room.admits(datagram), admission, "{}", datagram.escape_ascii());
     }
-    assert!(heard(&room).is_empty());
+    assert!(words_of(&room).is_empty());
 }

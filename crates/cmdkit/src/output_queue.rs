@@ -20,25 +20,25 @@ const ENTRY: usize = 64;
 
 #[derive(Debug, Clone)]
 pub struct Queue {
-    shared: Arc<Waiting>,
+    shared: Arc<Shared>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct Shared {
     // Never locked during a write.
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     texts: VecDeque<Vec<u8>>,
     // Of the queued texts, and of the text that is being written.
     bytes: usize,
 }
 
-impl Waiting {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -46,10 +46,10 @@ impl Waiting {
 impl Queue {
     /// `failed` receives the first write error; later losses are not reported.
     pub fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
-        let shared = Arc::new(Waiting::default());
+        let shared = Arc::new(Shared::default());
         let queue = Self { shared: Arc::clone(&shared) };
         #[cfg(unix)]
-        let _held = HeldBack::begin();
+        let _mask = SigtstpMask::begin();
         thread::spawn(move || write(&shared, stream, failed));
         queue
     }
@@ -79,17 +79,17 @@ impl Queue {
 /// handles that signal in one thread, which gives the terminal back first; a thread that does not block it would stop
 /// the program before that.
 #[cfg(unix)]
-struct HeldBack(Option<SigSet>);
+struct SigtstpMask(Option<SigSet>);
 
 #[cfg(unix)]
-impl HeldBack {
+impl SigtstpMask {
     fn begin() -> Self {
         Self(SigSet::from(Signal::SIGTSTP).thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())
     }
 }
 
 #[cfg(unix)]
-impl Drop for HeldBack {
+impl Drop for SigtstpMask {
     fn drop(&mut self) {
         if let Some(before) = self.0 {
             let _ = before.thread_set_mask();
@@ -97,7 +97,7 @@ impl Drop for HeldBack {
     }
 }
 
-fn write(shared: &Waiting, mut stream: impl Write, failed: impl FnOnce(io::Error)) {
+fn write(shared: &Shared, mut stream: impl Write, failed: impl FnOnce(io::Error)) {
     let mut failed = Some(failed);
     loop {
         let waiting = shared.changed.wait_while(shared.state(), |state| state.texts.is_empty());
@@ -126,8 +126,8 @@ mod tests {
 
     impl Write for Unread {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let (read, told) = &*self.read;
-            drop(told.wait_while(read.lock().unwrap(), |read| !*read).unwrap());
+            let (read, changed) = &*self.read;
+            drop(changed.wait_while(read.lock().unwrap(), |read| !*read).unwrap());
             self.written.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
         }
@@ -142,13 +142,13 @@ mod tests {
         let stream = Unread::default();
         let queue = Queue::start(stream.clone(), |error| panic!("{error}"));
         let text = [b'x'; 1_000];
-        let kept = (0..10_000).filter(|_| queue.push(text.to_vec())).count();
-        assert_eq!(kept, MAX_BYTES / (text.len() + ENTRY));
+        let accepted = (0..10_000).filter(|_| queue.push(text.to_vec())).count();
+        assert_eq!(accepted, MAX_BYTES / (text.len() + ENTRY));
         assert!(!queue.finish(Duration::from_millis(1)));
         *stream.read.0.lock().unwrap() = true;
         stream.read.1.notify_all();
         assert!(queue.finish(Duration::from_secs(30)));
-        assert_eq!(stream.written.lock().unwrap().len(), kept * text.len());
+        assert_eq!(stream.written.lock().unwrap().len(), accepted * text.len());
     }
 
     #[test]
@@ -163,8 +163,8 @@ mod tests {
                 Ok(())
             }
         }
-        let (told, errors) = sync_channel(9);
-        let queue = Queue::start(Broken, move |error| told.send(error.kind()).unwrap());
+        let (sender, errors) = sync_channel(9);
+        let queue = Queue::start(Broken, move |error| sender.send(error.kind()).unwrap());
         assert!(queue.push(b"one".to_vec()) && queue.push(b"two".to_vec()) && queue.finish(Duration::from_secs(30)));
         assert_eq!(errors.try_iter().collect::<Vec<_>>(), [io::ErrorKind::BrokenPipe]);
     }

@@ -10,9 +10,9 @@ use crate::{
 
 /// An engine as a [`Room`]: decodes inputs with its protocol, with one decoder per peer.
 #[derive(Debug, Clone)]
-pub struct Hosted<E: Engine> {
+pub struct EngineRoom<E: Engine> {
     engine: E,
-    lines: BTreeMap<PeerId, PeerDecoder<DecoderOf<E>>>,
+    decoders: BTreeMap<PeerId, PeerDecoder<DecoderOf<E>>>,
 }
 
 /// The decoder of an engine's protocol.
@@ -29,10 +29,10 @@ struct PeerDecoder<D> {
     ahead: bool,
 }
 
-impl<E: Engine> Hosted<E> {
+impl<E: Engine> EngineRoom<E> {
     /// A room without peers.
     pub const fn new(engine: E) -> Self {
-        Self { engine, lines: BTreeMap::new() }
+        Self { engine, decoders: BTreeMap::new() }
     }
 
     /// The engine.
@@ -41,8 +41,10 @@ impl<E: Engine> Hosted<E> {
     }
 
     fn message(&mut self, now: Time, peer: PeerId, message: &[u8], out: &mut Outbox) -> Progress {
-        let Some(line) = self.lines.get_mut(&peer).filter(|line| !line.ignoring) else { return Progress::Ignored };
-        match decode::<E>(&mut line.decoder, message, line.link.framing()) {
+        let Some(entry) = self.decoders.get_mut(&peer).filter(|entry| !entry.ignoring) else {
+            return Progress::Ignored;
+        };
+        match decode::<E>(&mut entry.decoder, message, entry.link.framing()) {
             Ok(request) => {
                 self.engine.input(now, Input::Message { peer, message: request }, out);
                 Progress::Decoded
@@ -52,32 +54,34 @@ impl<E: Engine> Hosted<E> {
     }
 
     fn malformed(&mut self, now: Time, peer: PeerId, why: DecodeError, out: &mut Outbox) -> Progress {
-        let Some(line) = self.lines.get_mut(&peer).filter(|line| !line.ignoring) else { return Progress::Ignored };
-        if line.link == Link::Stream {
-            line.ignoring = true;
+        let Some(entry) = self.decoders.get_mut(&peer).filter(|entry| !entry.ignoring) else {
+            return Progress::Ignored;
+        };
+        if entry.link == Link::Stream {
+            entry.ignoring = true;
         }
         self.engine.input(now, Input::Malformed { peer, why: why.clone() }, out);
         Progress::Malformed(why)
     }
 }
 
-/// The state of a [`Hosted`] room as plain data.
+/// The state of a [`EngineRoom`] room as plain data.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct HostedState<S, D> {
+pub struct EngineRoomState<S, D> {
     engine: S,
-    lines: Vec<(PeerId, PeerDecoder<D>)>,
+    decoders: Vec<(PeerId, PeerDecoder<D>)>,
 }
 
-impl<E: Recorded> Hosted<E> {
+impl<E: Recorded> EngineRoom<E> {
     /// The state; see [`Recorded::state`].
-    pub fn state(&self) -> HostedState<E::State, DecoderOf<E>> {
-        let lines = self.lines.iter().map(|(&peer, line)| (peer, line.clone())).collect();
-        HostedState { engine: self.engine.state(), lines }
+    pub fn state(&self) -> EngineRoomState<E::State, DecoderOf<E>> {
+        let decoders = self.decoders.iter().map(|(&peer, entry)| (peer, entry.clone())).collect();
+        EngineRoomState { engine: self.engine.state(), decoders }
     }
 
     /// Restores the room that had this state; see [`Recorded::restore`].
-    pub fn restore(setup: E::Setup, state: HostedState<E::State, DecoderOf<E>>) -> Result<Self, StateError> {
-        Ok(Self { engine: E::restore(setup, state.engine)?, lines: state.lines.into_iter().collect() })
+    pub fn restore(setup: E::Setup, state: EngineRoomState<E::State, DecoderOf<E>>) -> Result<Self, StateError> {
+        Ok(Self { engine: E::restore(setup, state.engine)?, decoders: state.decoders.into_iter().collect() })
     }
 }
 
@@ -98,32 +102,32 @@ fn check_length<E: Engine>(bytes: &[u8]) -> Result<(), DecodeError> {
 }
 
 // At least 1; `None` if more bytes are needed.
-fn length_on_stream<E: Engine>(line: &PeerDecoder<DecoderOf<E>>, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
-    if let (true, Some(why)) = (line.ahead, E::Protocol::AHEAD) {
+fn length_on_stream<E: Engine>(entry: &PeerDecoder<DecoderOf<E>>, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+    if let (true, Some(why)) = (entry.ahead, E::Protocol::AHEAD) {
         return Err(why);
     }
-    let length = E::Protocol::length(&line.decoder, bytes)?;
+    let length = E::Protocol::length(&entry.decoder, bytes)?;
     if length.is_none() {
         check_length::<E>(bytes)?;
     }
     Ok(length)
 }
 
-impl<E: Engine> Room for Hosted<E> {
+impl<E: Engine> Room for EngineRoom<E> {
     fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
         if self.engine.outcome().is_some() {
             return Split::Ignored;
         }
-        let Some(line) = self.lines.get_mut(&peer).filter(|line| !line.ignoring) else { return Split::Ignored };
-        let length = match line.link.framing() {
+        let Some(entry) = self.decoders.get_mut(&peer).filter(|entry| !entry.ignoring) else { return Split::Ignored };
+        let length = match entry.link.framing() {
             Framing::Whole => check_length::<E>(bytes).map(|()| Some(bytes.len())),
             Framing::Stream if bytes.is_empty() => Ok(None),
-            Framing::Stream => length_on_stream::<E>(line, bytes),
+            Framing::Stream => length_on_stream::<E>(entry, bytes),
         };
         match length {
             Ok(Some(length)) => {
                 debug_assert!(length <= bytes.len(), "a message has arrived completely");
-                line.ahead = length < bytes.len();
+                entry.ahead = length < bytes.len();
                 Split::Message(length)
             }
             Ok(None) => Split::Incomplete,
@@ -142,19 +146,19 @@ impl<E: Engine> Room for Hosted<E> {
             Input::Malformed { peer, why } => progress = self.malformed(now, peer, why, out),
             Input::Connected { peer, role, link, address } => {
                 let decoder = DecoderOf::<E>::default();
-                self.lines.insert(peer, PeerDecoder { link, decoder, ignoring: false, ahead: false });
+                self.decoders.insert(peer, PeerDecoder { link, decoder, ignoring: false, ahead: false });
                 self.engine.input(now, Input::Connected { peer, role, link, address }, out);
             }
             Input::Refresh { peer } => self.engine.input(now, Input::Refresh { peer }, out),
             Input::Disconnected { peer, why } => {
-                self.lines.remove(&peer);
+                self.decoders.remove(&peer);
                 self.engine.input(now, Input::Disconnected { peer, why }, out);
             }
             Input::Elapsed => self.engine.input(now, Input::Elapsed, out),
             Input::Stop(leave) => self.engine.input(now, Input::Stop(leave), out),
         }
         for peer in out.closed_since(start) {
-            self.lines.remove(&peer);
+            self.decoders.remove(&peer);
         }
         progress
     }
