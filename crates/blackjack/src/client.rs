@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 use netcore::{DecodeError, Framing, Gone, MessageDecoder, MessageStream, Time};
 use thiserror::Error;
 
-pub use knowledge::{Anomaly, Event, Meaning, NotAsked, OutOfPlace};
+pub use knowledge::{Anomaly, Event, Meaning, NoDecisionDue, UnexpectedMessage};
 use knowledge::{Knowledge, Phase};
 
 use crate::{
@@ -46,7 +46,7 @@ pub enum ClientError {
     Malformed(#[from] Malformed),
     /// The message is not valid in this phase.
     #[error(transparent)]
-    OutOfPlace(#[from] OutOfPlace),
+    UnexpectedMessage(#[from] UnexpectedMessage),
 }
 
 /// A player, which joins and plays until the dealer sends QUIT.
@@ -132,7 +132,7 @@ impl Client {
     }
 
     /// Whether the dealer has sent QUIT.
-    pub const fn has_heard_quit(&self) -> bool {
+    pub const fn has_received_quit(&self) -> bool {
         matches!(self.knowledge.phase, Phase::Over)
     }
 
@@ -162,14 +162,14 @@ impl Client {
     /// Applies one decoded message.
     ///
     /// # Errors
-    /// [`OutOfPlace`] if the message is not valid in this phase; the player is then unchanged.
-    pub fn apply(&mut self, message: DealerMessage) -> Result<Event, OutOfPlace> {
+    /// [`UnexpectedMessage`] if the message is not valid in this phase; the player is then unchanged.
+    pub fn apply(&mut self, message: DealerMessage) -> Result<Event, UnexpectedMessage> {
         self.knowledge.apply(message)
     }
 
     /// Queues the decision as the next message, and returns it for the log.
-    pub fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NotAsked> {
-        let state = self.state().ok_or(NotAsked)?;
+    pub fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NoDecisionDue> {
+        let state = self.state().ok_or(NoDecisionDue)?;
         self.knowledge.episode.record(state, choice);
         self.knowledge.phase = match choice.action {
             Action::Hit => Phase::Hit,
@@ -188,7 +188,7 @@ impl Client {
             return Ok(());
         }
         self.incoming.buffer().extend_from_slice(bytes);
-        while !self.has_heard_quit()
+        while !self.has_received_quit()
             && let Some(message) = self.incoming.next_message().map_err(|error| self.malformed(error))?
         {
             self.events.push_back(self.knowledge.apply(message)?);
@@ -236,6 +236,6 @@ impl netcore::Client for Client {
     }
 
     fn is_over(&self) -> bool {
-        self.ended || self.has_heard_quit()
+        self.ended || self.has_received_quit()
     }
 }

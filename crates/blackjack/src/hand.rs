@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn points_agree_with_counting_aces_down_one_by_one() {
         // The rule as specified: add all values, then subtract 10 per ace as long as the sum is above 21.
-        fn told(values: &[u8]) -> (u8, bool) {
+        fn expected(values: &[u8]) -> (u8, bool) {
             let mut sum: u8 = values.iter().sum();
             let mut aces = values.iter().filter(|&value| *value == 11).map(|_| ());
             let mut high = aces.next();
@@ -191,7 +191,7 @@ mod tests {
         }
         fn go(values: &mut Vec<u8>) {
             let points = points(values);
-            assert_eq!((points.total(), points.is_soft()), told(values), "{values:?}");
+            assert_eq!((points.total(), points.is_soft()), expected(values), "{values:?}");
             if values.len() < 5 && !points.is_bust() {
                 for value in 2..=11 {
                     values.push(value);

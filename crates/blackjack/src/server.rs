@@ -10,7 +10,7 @@
 //!
 //! Sources: the requirements of the course's project, "Dealer" and "Tournament". The handling of errors is our own.
 
-mod places;
+mod admission;
 mod reports;
 mod state;
 mod table;
@@ -28,7 +28,7 @@ use netcore::{
     Role, Severity, Status, Time,
 };
 
-use places::{HeldSeats, Pending, Places};
+use admission::{HostQuota, PendingJoins, RetainedSeats};
 use reports::{Accounts, Fault, Printer, note};
 pub use state::ServerState;
 pub use table::{Table, seat_label};
@@ -45,7 +45,7 @@ use crate::{
 type Queue = HostQueue<PeerId, MAX_CLIENTS>;
 
 #[derive(Debug, Clone)]
-enum Guest {
+enum ClientState {
     Waiting { name: Name, dialect: Dialect },
     Seated { table: u32 },
 }
@@ -62,15 +62,15 @@ struct Entry {
 pub struct Server {
     config: Config,
     // Places of players; watchers have separate ones.
-    places: Places,
-    pending: Pending,
+    quota: HostQuota,
+    pending: PendingJoins,
     watchers: Watchers,
-    guests: BTreeMap<PeerId, Guest>,
+    clients: BTreeMap<PeerId, ClientState>,
     queue: Queue,
     // Includes finished tables that still have messages to send.
     tables: BTreeMap<u32, Entry>,
     alarms: BTreeSet<(Time, u32)>,
-    held: HeldSeats,
+    retained: RetainedSeats,
     begun: u32,
     playing: u32,
     complete: u32,
@@ -87,14 +87,14 @@ impl Server {
         config.check()?;
         Ok(Self {
             config,
-            places: Places::new(MAX_CLIENTS),
-            pending: Pending::default(),
+            quota: HostQuota::new(MAX_CLIENTS),
+            pending: PendingJoins::default(),
             watchers: Watchers::new(),
-            guests: BTreeMap::new(),
+            clients: BTreeMap::new(),
             queue: Queue::default(),
             tables: BTreeMap::new(),
             alarms: BTreeSet::new(),
-            held: HeldSeats::default(),
+            retained: RetainedSeats::default(),
             begun: 0,
             playing: 0,
             complete: 0,
@@ -138,7 +138,7 @@ impl Server {
         let entered = self.ended.is_none()
             && match role {
                 Role::Watcher => self.watchers.enter(now, (peer, host), &self.view().to_bytes(), out),
-                Role::Player => self.places.enter(peer, host),
+                Role::Player => self.quota.enter(peer, host),
             };
         if !entered {
             note(out, Severity::Info, Some(peer), "is sent away: there is no place for it".into());
@@ -149,23 +149,23 @@ impl Server {
     }
 
     // Closes the connection of a client that has not joined. Its dialect may be unknown, so it gets no message.
-    fn turn_away(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
+    fn reject(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         fault.log(peer, None, out);
         self.close(peer, out);
     }
 
     fn close(&mut self, peer: PeerId, out: &mut Outbox) {
         self.pending.leave(peer);
-        self.places.leave(peer);
+        self.quota.leave(peer);
         out.close(peer);
     }
 
     fn request(&mut self, now: Time, peer: PeerId, Request { dialect, message }: Request, out: &mut Outbox) {
-        match self.guests.get(&peer) {
-            Some(&Guest::Seated { table }) => {
+        match self.clients.get(&peer) {
+            Some(&ClientState::Seated { table }) => {
                 return self.at(now, table, out, |table, out| table.receive(now, peer, message, out));
             }
-            Some(Guest::Waiting { name, .. }) => {
+            Some(ClientState::Waiting { name, .. }) => {
                 if self.config.trace {
                     note(out, Severity::Requested, Some(peer), format!("{name} > {message}"));
                 }
@@ -180,20 +180,20 @@ impl Server {
             note(out, Severity::Requested, Some(peer), format!("> {message}"));
         }
         let PlayerMessage::Join(name) = message else {
-            return self.turn_away(peer, &Fault::OutOfTurn(message), out);
+            return self.reject(peer, &Fault::OutOfTurn(message), out);
         };
         self.pending.leave(peer);
-        let Some(host) = self.places.host(peer) else { return };
-        if let Some((table, seat)) = self.held.take(host, &name) {
-            self.guests.insert(peer, Guest::Seated { table });
-            return self.at(now, table, out, |table, out| table.come_back(now, seat, (peer, dialect), out));
+        let Some(host) = self.quota.host(peer) else { return };
+        if let Some((table, seat)) = self.retained.take(host, &name) {
+            self.clients.insert(peer, ClientState::Seated { table });
+            return self.at(now, table, out, |table, out| table.reconnect(now, seat, (peer, dialect), out));
         }
-        self.guests.insert(peer, Guest::Waiting { name: name.clone(), dialect });
+        self.clients.insert(peer, ClientState::Waiting { name: name.clone(), dialect });
         self.queue.push(host, peer);
         self.fill_tables(now, out);
         if let Some(before) = self.queue.before(host, |&waiting| waiting == peer) {
             let places = u32::try_from(before).unwrap_or(u32::MAX);
-            if self.seats_to_come().is_some_and(|seats| before >= seats) {
+            if self.remaining_seats().is_some_and(|seats| before >= seats) {
                 let text = format!("no seat is left for {name}: all tables are taken and none will follow");
                 note(out, Severity::Info, Some(peer), text);
             }
@@ -202,23 +202,27 @@ impl Server {
     }
 
     fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
-        match self.guests.get(&peer) {
-            Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.fault(now, peer, fault, out)),
-            Some(Guest::Waiting { name, dialect }) => {
+        match self.clients.get(&peer) {
+            Some(&ClientState::Seated { table }) => {
+                self.at(now, table, out, |table, out| table.fault(now, peer, fault, out));
+            }
+            Some(ClientState::Waiting { name, dialect }) => {
                 fault.log(peer, Some(name), out);
                 out.send(peer, DealerMessage::Quit.to_bytes(*dialect));
                 self.stop_waiting(peer, Departure::Dismissed(fault.to_string()), out);
             }
-            None if self.pending.has(peer) => self.turn_away(peer, fault, out),
+            None if self.pending.has(peer) => self.reject(peer, fault, out),
             None => {}
         }
     }
 
     fn disconnected(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
-        match self.guests.get(&peer) {
-            Some(&Guest::Seated { table }) if why == Gone::Interrupted => self.interrupted(now, peer, table, out),
-            Some(&Guest::Seated { table }) => self.at(now, table, out, |table, out| table.gone(now, peer, why, out)),
-            Some(Guest::Waiting { .. }) => self.stop_waiting(peer, Departure::Disconnected(why), out),
+        match self.clients.get(&peer) {
+            Some(&ClientState::Seated { table }) if why == Gone::Interrupted => self.interrupted(now, peer, table, out),
+            Some(&ClientState::Seated { table }) => {
+                self.at(now, table, out, |table, out| table.gone(now, peer, why, out))
+            }
+            Some(ClientState::Waiting { .. }) => self.stop_waiting(peer, Departure::Disconnected(why), out),
             None if self.pending.has(peer) => self.close(peer, out),
             None => {
                 if self.watchers.leave(peer) {
@@ -229,16 +233,16 @@ impl Server {
     }
 
     fn interrupted(&mut self, now: Time, peer: PeerId, table: u32, out: &mut Outbox) {
-        let (Some(host), due) = (self.places.host(peer), now.plus(self.config.timeout)) else { return };
-        let mut held = None;
-        self.at(now, table, out, |table, out| held = table.interrupted(peer, out));
-        if let Some((seat, name)) = held {
-            self.held.hold(host, name, (table, seat), due);
+        let (Some(host), due) = (self.quota.host(peer), now.plus(self.config.timeout)) else { return };
+        let mut released = None;
+        self.at(now, table, out, |table, out| released = table.interrupted(peer, out));
+        if let Some((seat, name)) = released {
+            self.retained.retain(host, name, (table, seat), due);
         }
     }
 
     fn refresh(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
-        if let Some(&Guest::Seated { table }) = self.guests.get(&peer) {
+        if let Some(&ClientState::Seated { table }) = self.clients.get(&peer) {
             self.at(now, table, out, |table, out| table.refresh(now, peer, out));
         } else if self.watchers.has(peer) {
             out.send(peer, self.view().to_bytes());
@@ -246,7 +250,9 @@ impl Server {
     }
 
     fn stop_waiting(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
-        if let (Some(Guest::Waiting { name, .. }), Some(host)) = (self.guests.remove(&peer), self.places.host(peer)) {
+        if let (Some(ClientState::Waiting { name, .. }), Some(host)) =
+            (self.clients.remove(&peer), self.quota.host(peer))
+        {
             self.queue.remove(host, |&waiting| waiting == peer);
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why });
             self.close(peer, out);
@@ -258,7 +264,7 @@ impl Server {
             self.close(peer, out);
         }
         while let Some((_, peer)) = self.queue.pop() {
-            let Some(Guest::Waiting { name, dialect }) = self.guests.remove(&peer) else { continue };
+            let Some(ClientState::Waiting { name, dialect }) = self.clients.remove(&peer) else { continue };
             out.event(GameEvent::Left { peer, name: name.to_string(), seat: String::new(), why: Departure::GameOver });
             out.send(peer, DealerMessage::Quit.to_bytes(dialect));
             self.close(peer, out);
@@ -268,7 +274,7 @@ impl Server {
     fn stop(&mut self, now: Time, out: &mut Outbox) {
         self.ended = Some(Outcome::Stopped);
         self.dismiss(out);
-        self.held = HeldSeats::default();
+        self.retained = RetainedSeats::default();
         let numbers: Vec<u32> = self.tables.keys().copied().collect();
         for number in numbers {
             self.at(now, number, out, |table, out| table.stop(now, out));
@@ -278,7 +284,7 @@ impl Server {
 }
 
 impl Server {
-    fn seats_to_come(&self) -> Option<usize> {
+    fn remaining_seats(&self) -> Option<usize> {
         let Config { players, tables, forever, .. } = self.config;
         let tables = usize::try_from(tables.saturating_sub(self.begun)).unwrap_or(usize::MAX);
         (!forever).then_some(tables.saturating_mul(players))
@@ -297,7 +303,8 @@ impl Server {
             let mut seated = Vec::new();
             for _ in 0..players {
                 let Some((_, peer)) = self.queue.pop() else { break };
-                let Some(Guest::Waiting { name, dialect }) = self.guests.insert(peer, Guest::Seated { table: number })
+                let Some(ClientState::Waiting { name, dialect }) =
+                    self.clients.insert(peer, ClientState::Seated { table: number })
                 else {
                     continue;
                 };
@@ -319,8 +326,8 @@ impl Server {
     fn settle(&mut self, now: Time, number: u32, out: &mut Outbox) {
         let Some(entry) = self.tables.get_mut(&number) else { return };
         for peer in mem::take(&mut entry.table.closed) {
-            self.guests.remove(&peer);
-            self.places.leave(peer);
+            self.clients.remove(&peer);
+            self.quota.leave(peer);
         }
         let result = entry.table.result.take();
         if let Some(standings) = &result {
@@ -360,10 +367,10 @@ impl Server {
 
 impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
-        while let Some(peer) = self.pending.late(now) {
-            self.turn_away(peer, &Fault::NoJoin, out);
+        while let Some(peer) = self.pending.first_expired(now) {
+            self.reject(peer, &Fault::NoJoin, out);
         }
-        while let Some((table, seat)) = self.held.late(now) {
+        while let Some((table, seat)) = self.retained.take_expired(now) {
             self.at(now, table, out, |table, out| table.give_up(now, seat, out));
         }
         while let Some(&(at, number)) = self.alarms.first()
@@ -418,14 +425,14 @@ impl Engine for Server {
     fn deadline(&self) -> Option<Time> {
         let tables = self.alarms.first().map(|&(at, _)| at);
         let accounts = self.accounts.as_ref().map(|accounts| accounts.due).filter(|_| self.outcome().is_none());
-        [tables, self.pending.deadline(), self.held.deadline(), self.watchers.deadline(), accounts]
+        [tables, self.pending.deadline(), self.retained.deadline(), self.watchers.deadline(), accounts]
             .into_iter()
             .flatten()
             .min()
     }
 
     fn outcome(&self) -> Option<Outcome> {
-        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.places.is_empty()) }
+        if self.suspended { Some(Outcome::Stopped) } else { self.ended.filter(|_| self.quota.is_empty()) }
     }
 
     fn status(&self) -> Status {
@@ -443,10 +450,10 @@ impl Engine for Server {
     }
 
     fn roster(&self) -> Vec<Occupant> {
-        let occupant = |(&peer, guest): (&PeerId, &Guest)| match guest {
-            Guest::Waiting { name, .. } => Some(Occupant { peer, name: name.to_string(), seat: String::new() }),
-            Guest::Seated { table } => self.tables.get(table)?.table.occupant(peer),
+        let occupant = |(&peer, client): (&PeerId, &ClientState)| match client {
+            ClientState::Waiting { name, .. } => Some(Occupant { peer, name: name.to_string(), seat: String::new() }),
+            ClientState::Seated { table } => self.tables.get(table)?.table.occupant(peer),
         };
-        self.guests.iter().filter_map(occupant).collect()
+        self.clients.iter().filter_map(occupant).collect()
     }
 }

@@ -3,7 +3,7 @@ use std::{net::SocketAddr, ops::Range, sync::OnceLock, time::Duration};
 use blackjack::{Dialect, Policy, StateSpace, exact::Solver, learn::Choice};
 use mastermind::{
     ClientMessage, Code, Feedback, Peg, Rules,
-    view::{Board, Shown, TurnRecord},
+    view::{Board, MaskedCode, TurnRecord},
 };
 use netcore::{Client as _, Framing, Level, Link, Time, wire::ShortText};
 use nuggets::{Command, Participant, Typist};
@@ -289,7 +289,7 @@ impl<R: turnbased::Rules> Pilot<turnbased::Client<R>> for Mover {
 
 const fn answer(line: &TurnRecord) -> Option<(Code, Feedback)> {
     match line {
-        TurnRecord::Row { guess: Shown::Code(guess), feedback, .. } => Some((*guess, *feedback)),
+        TurnRecord::Row { guess: MaskedCode::Code(guess), feedback, .. } => Some((*guess, *feedback)),
         TurnRecord::Row { .. } | TurnRecord::Lifeline { .. } => None,
     }
 }

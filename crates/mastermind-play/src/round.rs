@@ -89,7 +89,7 @@ impl Round {
     pub(crate) fn hint(&mut self) -> Option<Hint> {
         let now = self.game.history().len();
         if self.hint.as_ref().is_none_or(|(then, _)| *then != now) {
-            self.hint = Hint::of(&self.game.ask_hint()).map(|hint| (now, hint));
+            self.hint = Hint::of(&self.game.request_hint()).map(|hint| (now, hint));
         }
         self.hint.as_ref().map(|(_, hint)| hint.clone())
     }

@@ -22,7 +22,7 @@ use mastermind::{
     Code, Feedback, Knowledge, Rules,
     game::TURNS,
     histogram,
-    solver::{self, Codebreaker, Found, Hint, Job, Limits, Search, Stopped, Strategy, Tally},
+    solver::{self, Codebreaker, Hint, Job, Limits, Search, SearchResult, Stopped, Strategy, Tally},
 };
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -129,7 +129,7 @@ fn search(rules: Rules, seed: Option<u64>, stop: &AtomicBool, bar: &Bar) -> anyh
         bar.searched(&progress);
         if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let Ok(Found { opening, tally, nodes, proven }) = found else {
+    let Ok(SearchResult { opening, tally, nodes, proven }) = found else {
         bail!("stopped before the end of the search");
     };
     let proof = if proven { "proven to be the least total" } else { "not proven" };

@@ -66,7 +66,7 @@ fn main() {
             let mut game = Game::new(rules, Style::Panel, &mut rng);
             while game.outcome().is_none() {
                 let turn = game.turns_gone();
-                let knowledge = game.ask_hint();
+                let knowledge = game.request_hint();
                 let start = Instant::now();
                 let hint = Hint::of(&knowledge).expect("answers were true");
                 slowest[turn] = slowest[turn].max(start.elapsed().as_millis());

@@ -102,7 +102,7 @@ impl Client {
                 self.colours = room.rules.colours();
                 (self.seat, self.missing) = (None, None);
                 self.places.clear();
-                self.forget_turn();
+                self.clear_turn();
             }
             ServerMessage::Ok(seat) => self.seat = Some(seat),
             ServerMessage::Seat(seat, name) => {
@@ -121,7 +121,7 @@ impl Client {
                     place.board = Some(Board { number, rules, lines: Vec::new(), over: None });
                 }
                 if self.seat == Some(seat) {
-                    self.forget_turn();
+                    self.clear_turn();
                 }
             }
             ServerMessage::Line(seat, line) => {
@@ -138,11 +138,11 @@ impl Client {
                     board.over = Some(over);
                 }
                 if self.seat == Some(seat) {
-                    self.forget_turn();
+                    self.clear_turn();
                 }
             }
             ServerMessage::Turn(turn) => {
-                self.forget_turn();
+                self.clear_turn();
                 self.turn = Some(turn);
             }
             ServerMessage::Hint(advice) => (self.advice, self.possible) = (Some(advice), Vec::new()),
@@ -155,7 +155,7 @@ impl Client {
         }
     }
 
-    fn forget_turn(&mut self) {
+    fn clear_turn(&mut self) {
         (self.turn, self.advice) = (None, None);
         self.possible.clear();
     }

@@ -15,7 +15,7 @@ use crate::{
     knowledge::Knowledge,
     lifeline::{Lifeline, Revealed, Style},
     puzzle::Day,
-    view::{Board, Ending, Over, Shown, Sight, TurnRecord},
+    view::{Board, GameOutcome, GameResult, MaskedCode, TurnRecord, Visibility},
 };
 
 /// The number of turns in a game.
@@ -184,15 +184,15 @@ impl Game {
         }
     }
 
-    /// The parts of this game, number `number` of its room, that `sight` permits, and `ending` if it is over.
-    pub fn view(&self, number: u32, ending: Option<Ending>, sight: Sight) -> Board {
-        let shows = sight != Sight::Answers;
+    /// The parts of this game, number `number` of its room, that `visibility` permits, and `ending` if it is over.
+    pub fn view(&self, number: u32, ending: Option<GameOutcome>, visibility: Visibility) -> Board {
+        let shows = visibility != Visibility::Answers;
         let mut turn = 1;
         let mut lines = Vec::with_capacity(self.history.len());
         for entry in &self.history {
             match *entry {
                 Entry::Guess(guess, feedback) => {
-                    lines.push(TurnRecord::Row { turn, guess: Shown::of(guess, shows), feedback });
+                    lines.push(TurnRecord::Row { turn, guess: MaskedCode::of(guess, shows), feedback });
                     turn += 1;
                 }
                 Entry::Lifeline(revealed, cost) => {
@@ -202,11 +202,11 @@ impl Game {
                 }
             }
         }
-        let over = ending.map(|how| Over {
+        let over = ending.map(|how| GameResult {
             how,
             turns: self.gone,
             hints: self.hints,
-            code: Shown::of(self.code, sight == Sight::All),
+            code: MaskedCode::of(self.code, visibility == Visibility::All),
         });
         Board { number, rules: self.rules, lines, over }
     }
@@ -246,7 +246,7 @@ impl Game {
     }
 
     /// The current knowledge, as the input of a hint; from here on the game counts as one with [hints](Self::hints).
-    pub fn ask_hint(&mut self) -> Knowledge {
+    pub fn request_hint(&mut self) -> Knowledge {
         self.hints += 1;
         let mut knowledge = Knowledge::new(self.rules);
         for entry in &self.history {

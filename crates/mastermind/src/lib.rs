@@ -14,7 +14,7 @@
 //! let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
 //! let mut game = Game::new(Rules::new(4, 6, true)?, Style::Text, &mut rng);
 //! while game.outcome().is_none() {
-//!     let knowledge = game.ask_hint();
+//!     let knowledge = game.request_hint();
 //!     let hint = Hint::of(&knowledge).ok_or("some code is always possible")?;
 //!     game.apply(Action::Guess(hint.guess), &mut rng)?;
 //! }

@@ -1,6 +1,6 @@
 //! The server without its sockets: seats, games, and the messages to each client.
 //!
-//! All clients receive updates about every seat, limited by their [`Sight`] of its game.
+//! All clients receive updates about every seat, limited by their [`Visibility`] of its game.
 
 mod seat;
 mod state;
@@ -15,7 +15,7 @@ use netcore::{
 use serde::{Deserialize, Serialize};
 
 pub use self::seat::NOT_FOUND;
-use self::seat::{Contest, Played, Seat};
+use self::seat::{Contest, Seat, SeatGame};
 use crate::{
     code::MAX_COLOURS,
     config::{Config, ConfigError, Mode, Rules},
@@ -23,7 +23,7 @@ use crate::{
     protocol::{Advice, ClientMessage, Mastermind, Name, ServerMessage},
     puzzle::Day,
     solver::Hint,
-    view::{Board, Ending, Sight},
+    view::{Board, GameOutcome, Visibility},
 };
 
 /// Seats of a room that is not a race.
@@ -98,7 +98,7 @@ impl Server {
 
     /// The names and the publicly visible games of all seats, in the order of the seats.
     pub fn boards(&self) -> impl Iterator<Item = (&Name, Option<Board>)> {
-        self.seats.iter().map(|(&number, seat)| (&seat.name, self.board(number, Sight::Answers)))
+        self.seats.iter().map(|(&number, seat)| (&seat.name, self.board(number, Visibility::Answers)))
     }
 
     /// The configuration.
@@ -108,10 +108,10 @@ impl Server {
 
     /// Whether a player of this game who is still seated has other rules than the room, and whether one has used hints.
     pub fn oddities(&self, game: u32) -> (bool, bool) {
-        let played = self.seats.values().filter_map(|seat| seat.played.as_ref());
-        let of_game = played.filter(|played| played.number == game);
-        of_game.fold((false, false), |(rules, hints), played| {
-            (rules || played.game.rules() != self.rules, hints || played.game.hints() > 0)
+        let games = self.seats.values().filter_map(|seat| seat.current.as_ref());
+        let of_game = games.filter(|current| current.number == game);
+        of_game.fold((false, false), |(rules, hints), current| {
+            (rules || current.game.rules() != self.rules, hints || current.game.hints() > 0)
         })
     }
 
@@ -144,7 +144,7 @@ impl Server {
             ClientMessage::Hint => self.hint(now, peer, seat, out),
             ClientMessage::New(rules) => self.new_game(now, peer, seat, rules, out),
             ClientMessage::Resign => match self.running(seat) {
-                Some(_) => self.finish(seat, Ending::Resigned, out),
+                Some(_) => self.finish(seat, GameOutcome::Resigned, out),
                 None => self.refuse(peer, self.no_game(seat), out),
             },
             ClientMessage::Quit => self.dismiss(peer, GOODBYE, Departure::Quit, out),
@@ -163,7 +163,7 @@ impl Server {
         if let Some(peer) = self.peers.get_mut(&peer) {
             peer.seat = Some(seat);
         }
-        self.seats.insert(seat, Seat { peer, name: name.clone(), last: now, ready: false, played: None });
+        self.seats.insert(seat, Seat { peer, name: name.clone(), last: now, ready: false, current: None });
         self.send(peer, &ServerMessage::Ok(seat), out);
         self.send_all(&ServerMessage::Seat(seat, name), out);
         self.joined(seat, out);
@@ -202,7 +202,7 @@ impl Server {
         for &seat in seats {
             let Some(place) = self.seats.get_mut(&seat) else { continue };
             place.ready = false;
-            place.played = Some(Played::new(&self.config, number, rules, day));
+            place.current = Some(SeatGame::new(&self.config, number, rules, day));
             contest.enter(seat, place.name.clone());
         }
         self.contests.insert(number, contest);
@@ -215,8 +215,8 @@ impl Server {
         }
     }
 
-    fn running(&mut self, seat: u8) -> Option<&mut Played> {
-        self.seats.get_mut(&seat)?.played.as_mut().filter(|played| played.how.is_none())
+    fn running(&mut self, seat: u8) -> Option<&mut SeatGame> {
+        self.seats.get_mut(&seat)?.current.as_mut().filter(|current| current.how.is_none())
     }
 
     fn no_game(&self, seat: u8) -> &'static str {
@@ -225,13 +225,13 @@ impl Server {
     }
 
     fn act(&mut self, peer: PeerId, seat: u8, action: Action, out: &mut Outbox) {
-        let Some(played) = self.running(seat) else {
+        let Some(current) = self.running(seat) else {
             return self.refuse(peer, self.no_game(seat), out);
         };
-        if let Err(why) = played.act(action) {
+        if let Err(why) = current.act(action) {
             return self.refuse(peer, &why.to_string(), out);
         }
-        let how = played.outcome();
+        let how = current.outcome();
         self.send_lines(seat, 1, out);
         match how {
             Some(how) => self.finish(seat, how, out),
@@ -241,39 +241,41 @@ impl Server {
 
     fn hint(&mut self, now: Time, peer: PeerId, seat: u8, out: &mut Outbox) {
         let race = matches!(self.config.mode, Mode::Race(_));
-        let Some(played) = self.seats.get_mut(&seat).and_then(|seat| seat.played.as_mut()) else {
+        let Some(current) = self.seats.get_mut(&seat).and_then(|seat| seat.current.as_mut()) else {
             return self.refuse(peer, self.no_game(seat), out);
         };
-        if played.how.is_some() {
+        if current.how.is_some() {
             return self.refuse(peer, NO_GAME, out);
         }
         if race {
             return self.refuse(peer, NO_HINTS_IN_A_RACE, out);
         }
-        if played.advice.is_some() {
+        if current.advice.is_some() {
             return self.send_advice(seat, out);
         }
-        if played.game.rules().guesses() > MAX_HINT_GUESSES {
+        if current.game.rules().guesses() > MAX_HINT_GUESSES {
             return self.refuse(peer, NO_LONG_HINTS, out);
         }
         if !self.hints.take(now, 1) {
             return self.refuse(peer, TOO_MANY_HINTS, out);
         }
-        let turn = played.game.turn();
+        let turn = current.game.turn();
         // The answers were given by a code, so at least one code is possible.
-        let Some(hint) = Hint::of(&played.game.ask_hint()) else { return };
-        played.advice = Some((Advice::of(turn, &hint), hint.possible));
+        let Some(hint) = Hint::of(&current.game.request_hint()) else { return };
+        current.advice = Some((Advice::of(turn, &hint), hint.possible));
         self.send_turn(seat, out);
     }
 
     fn new_game(&mut self, now: Time, peer: PeerId, seat: u8, wanted: Option<(usize, bool)>, out: &mut Outbox) {
         let Some(place) = self.seats.get(&seat) else { return };
-        let why = match (self.config.mode, &place.played) {
-            (_, Some(played)) if played.how.is_none() => Some(NOT_OVER),
+        let why = match (self.config.mode, &place.current) {
+            (_, Some(current)) if current.how.is_none() => Some(NOT_OVER),
             _ if place.ready => Some(NOT_BEGUN),
             (Mode::Race(_), _) if wanted.is_some() => Some(RACE_RULES),
             (mode, _) if mode.is_daily() && wanted.is_some() => Some(DAILY_RULES),
-            (mode, Some(played)) if mode.is_daily() && played.day == self.today.map(|(day, _)| day) => Some(ONE_A_DAY),
+            (mode, Some(current)) if mode.is_daily() && current.day == self.today.map(|(day, _)| day) => {
+                Some(ONE_A_DAY)
+            }
             _ => None,
         };
         if let Some(why) = why {
@@ -287,11 +289,11 @@ impl Server {
         self.take_part(now, seat, rules, out);
     }
 
-    fn finish(&mut self, seat: u8, how: Ending, out: &mut Outbox) {
-        let Some(played) = self.running(seat) else { return };
-        played.how = Some(how);
-        played.advice = None;
-        let (number, turns) = (played.number, played.game.turns_gone());
+    fn finish(&mut self, seat: u8, how: GameOutcome, out: &mut Outbox) {
+        let Some(current) = self.running(seat) else { return };
+        current.how = Some(how);
+        current.advice = None;
+        let (number, turns) = (current.number, current.game.turns_gone());
         self.send_over(seat, out);
         if let Some(contest) = self.contests.get_mut(&number) {
             contest.finish(seat, Some(how), turns);
@@ -331,11 +333,11 @@ impl Server {
         };
         out.event(GameEvent::Left { peer, name: seat.name.to_string(), seat: number.to_string(), why });
         self.send_all(&ServerMessage::Left(number), out);
-        if let Some(played) = seat.played.filter(|played| played.how.is_none()) {
-            if let Some(contest) = self.contests.get_mut(&played.number) {
-                contest.finish(number, None, played.game.turns_gone());
+        if let Some(current) = seat.current.filter(|current| current.how.is_none()) {
+            if let Some(contest) = self.contests.get_mut(&current.number) {
+                contest.finish(number, None, current.game.turns_gone());
             }
-            self.end_if_over(played.number, out);
+            self.end_if_over(current.number, out);
         }
         if matches!(self.config.mode, Mode::Race(_)) && self.contests.is_empty() {
             self.send_all(&ServerMessage::Wait(self.missing()), out);
@@ -350,7 +352,7 @@ impl Engine for Server {
         match input {
             Input::Connected { peer, role, link, address } => {
                 self.peers.insert(peer, Peer { role, link, host: HostId::of(&address), seat: None });
-                self.welcome(peer, out);
+                self.send_snapshot(peer, out);
             }
             Input::Message { peer, message: Ok(message) } => self.request(now, peer, message, out),
             Input::Message { peer, message: Err(why) } => self.refuse(peer, &format!("{why}"), out),
@@ -363,7 +365,7 @@ impl Engine for Server {
                     _ => self.refuse(peer, &text, out),
                 }
             }
-            Input::Refresh { peer } => self.welcome(peer, out),
+            Input::Refresh { peer } => self.send_snapshot(peer, out),
             Input::Disconnected { peer, why } => self.remove(peer, Departure::Disconnected(why), out),
             Input::Elapsed => self.elapsed(now, out),
             Input::Stop(leave) => self.stop(leave, out),
@@ -421,7 +423,7 @@ impl Server {
             let days = u32::try_from(now.since(ended).as_secs() / DAY.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
             self.today = Some((Day(day.0.saturating_add(days)), ended.plus(DAY.saturating_mul(days))));
             for &peer in self.peers.keys() {
-                self.welcome(peer, out);
+                self.send_snapshot(peer, out);
             }
         }
         let idle = self.seats.values().filter(|seat| now.since(seat.last) >= IDLE).map(|seat| seat.peer);
@@ -433,7 +435,7 @@ impl Server {
         if matches!(self.config.mode, Mode::Race(_)) {
             let late = self.contests.values().filter(|race| now.since(race.started) >= self.config.limit);
             for seat in late.flat_map(Contest::running).collect::<Vec<_>>() {
-                self.finish(seat, Ending::Late, out);
+                self.finish(seat, GameOutcome::Late, out);
             }
         }
     }

@@ -21,7 +21,7 @@ mod tally;
 mod tree;
 
 pub use hint::{Hint, JUDGED, LISTED};
-pub use search::{Found, Progress, Search};
+pub use search::{Progress, Search, SearchResult};
 pub use shortlist::Limits;
 pub use strategy::Strategy;
 pub use tally::Tally;

@@ -14,7 +14,7 @@ use crate::{
 
 /// How much of a game a peer may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sight {
+pub enum Visibility {
     /// Guesses, answers, and what lifelines have revealed; the code once the game is over.
     All,
     /// The same without the code, because other players are still guessing it.
@@ -25,14 +25,14 @@ pub enum Sight {
 
 /// A code, or a placeholder for a code that may not be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum MaskedCode {
     /// The code.
     Code(Code),
     /// A hidden code with this number of pegs.
     Hidden(usize),
 }
 
-impl Shown {
+impl MaskedCode {
     pub(crate) fn of(code: Code, shows: bool) -> Self {
         if shows { Self::Code(code) } else { Self::Hidden(code.len()) }
     }
@@ -47,7 +47,7 @@ impl Shown {
     }
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for MaskedCode {
     /// The digits of the code, or a star for each peg of a hidden code.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -57,7 +57,7 @@ impl fmt::Display for Shown {
     }
 }
 
-impl FromStr for Shown {
+impl FromStr for MaskedCode {
     type Err = ParseCodeError;
 
     fn from_str(text: &str) -> Result<Self, ParseCodeError> {
@@ -70,7 +70,7 @@ impl FromStr for Shown {
 
 /// How a game ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ending {
+pub enum GameOutcome {
     /// The code was found.
     Won,
     /// All turns were used.
@@ -81,7 +81,7 @@ pub enum Ending {
     Late,
 }
 
-impl Ending {
+impl GameOutcome {
     pub(crate) const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Resigned, Self::Late];
 
     /// The word for this ending in the wire protocol.
@@ -97,15 +97,15 @@ impl Ending {
 
 /// The result of a finished game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Over {
+pub struct GameResult {
     /// How the game ended.
-    pub how: Ending,
+    pub how: GameOutcome,
     /// Turns used.
     pub turns: usize,
     /// Hints that the player received.
     pub hints: usize,
     /// The code, if it may be shown.
-    pub code: Shown,
+    pub code: MaskedCode,
 }
 
 /// A guess or a lifeline; both take turns.
@@ -116,7 +116,7 @@ pub enum TurnRecord {
         /// The turn, counted from 1.
         turn: usize,
         /// The guess, if it may be shown.
-        guess: Shown,
+        guess: MaskedCode,
         /// The answer.
         feedback: Feedback,
     },
@@ -150,5 +150,5 @@ pub struct Board {
     /// Guesses and lifelines, in order.
     pub lines: Vec<TurnRecord>,
     /// The result, if the game is over.
-    pub over: Option<Over>,
+    pub over: Option<GameResult>,
 }

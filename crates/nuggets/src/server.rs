@@ -20,7 +20,7 @@ use netcore::{Framing, Link, Outcome, PeerId, Time, TokenBucket};
 
 use self::{
     chance::Chance,
-    seat::{Seat, Stranger},
+    seat::{Seat, UnjoinedPeer},
     start::Start,
 };
 use crate::{
@@ -49,7 +49,7 @@ pub struct Server {
     views: Views,
     seats: BTreeMap<PeerId, Seat>,
     // Connected peers without a seat; on datagrams only while their message is processed.
-    strangers: BTreeMap<PeerId, Stranger>,
+    unjoined: BTreeMap<PeerId, UnjoinedPeer>,
     // Addresses of players that have quit the current game.
     quitters: BTreeSet<String>,
     spectates: TokenBucket,
@@ -74,7 +74,7 @@ impl Server {
             start: Start::Waiting,
             views,
             seats: BTreeMap::new(),
-            strangers: BTreeMap::new(),
+            unjoined: BTreeMap::new(),
             quitters: BTreeSet::new(),
             spectates: TokenBucket::new(SPECTATES, Time::ZERO),
             catch_up: None,
@@ -116,7 +116,7 @@ impl Server {
 
     fn link(&self, peer: PeerId) -> Option<Link> {
         let seated = self.seats.get(&peer).map(|seat| seat.link);
-        seated.or_else(|| self.strangers.get(&peer).map(|stranger| stranger.link))
+        seated.or_else(|| self.unjoined.get(&peer).map(|unjoined| unjoined.link))
     }
 
     fn wake_at(&mut self, time: Option<Time>) {

@@ -47,7 +47,7 @@ impl SightCache {
         if let Some(Some(sight)) = self.kept.get(from.index()) {
             return Arc::clone(sight);
         }
-        let sight = Arc::new(self.sighter.look(from, self.vision));
+        let sight = Arc::new(self.sighter.compute(from, self.vision));
         self.keep(from, &sight);
         sight
     }

@@ -102,7 +102,7 @@ impl Sighter {
     /// Source: the requirements of the course's nuggets project, "Visibility".
     pub fn sight(&mut self, field: Field<'_>, from: Cell, vision: Vision) -> Sight {
         self.prepare(field);
-        self.look(from, vision)
+        self.compute(from, vision)
     }
 
     /// The work of the last sight: words read and written, and gaps examined. It is the same on every machine.
@@ -117,7 +117,7 @@ impl Sighter {
     }
 
     /// Computes the sight on the field of the last `prepare`.
-    pub(crate) fn look(&mut self, from: Cell, vision: Vision) -> Sight {
+    pub(crate) fn compute(&mut self, from: Cell, vision: Vision) -> Sight {
         self.work = 0;
         let Some(from) = self.plane.place(from.index()) else { return Sight::default() };
         let (row, col) = from;

@@ -129,7 +129,7 @@ impl Game {
     }
 
     pub const fn is_over(&self) -> bool {
-        self.client().has_heard_quit()
+        self.client().has_received_quit()
     }
 
     pub const fn advice(&self) -> Option<&Advice> {

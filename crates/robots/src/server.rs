@@ -115,7 +115,7 @@ impl Server {
         &self.players
     }
 
-    fn welcome(&mut self, peer: PeerId, out: &mut Outbox) -> bool {
+    fn send_snapshot(&mut self, peer: PeerId, out: &mut Outbox) -> bool {
         out.send(peer, self.hello.clone());
         let Some(log) = self.history.snapshot() else { return false };
         if !log.is_empty() {
@@ -125,7 +125,7 @@ impl Server {
     }
 
     fn connected(&mut self, peer: PeerId, role: Role, address: &str, out: &mut Outbox) {
-        if !self.welcome(peer, out) {
+        if !self.send_snapshot(peer, out) {
             // The peer may reconnect in the next lobby.
             return out.close(peer);
         }
@@ -135,7 +135,7 @@ impl Server {
     }
 
     fn refresh(&mut self, peer: PeerId, out: &mut Outbox) {
-        if self.peers.contains_key(&peer) && !self.welcome(peer, out) {
+        if self.peers.contains_key(&peer) && !self.send_snapshot(peer, out) {
             self.remove_peer(peer, Departure::Dismissed("the game is too long to be told again".into()), out);
         }
     }
@@ -220,7 +220,7 @@ impl Server {
         let mut frame = BytesMut::new();
         encode(&ServerMessage::GameEnded { scores }, &mut frame);
         out.send_everyone(frame.freeze());
-        self.tell_result(out);
+        self.publish_result(out);
         self.phase = Phase::Lobby;
         self.history = lobby_history();
         self.players.clear();
@@ -229,7 +229,7 @@ impl Server {
         }
     }
 
-    fn tell_result(&self, out: &mut Outbox) {
+    fn publish_result(&self, out: &mut Outbox) {
         let Some(game) = self.game() else { return };
         let standings = standings(game, &self.players);
         let text = summary(self.games, game, &standings);
@@ -239,7 +239,7 @@ impl Server {
 
     fn stop(&mut self, leave: Leave, out: &mut Outbox) {
         if leave == Leave::Over {
-            self.tell_result(out);
+            self.publish_result(out);
             // The protocol has no message for the end of a connection.
             for peer in take(&mut self.peers).into_keys() {
                 out.close(peer);

@@ -8,7 +8,7 @@ use netcore::{DecodeError, Framing, Gone, Link, Time, framing::LineDecoder};
 
 use crate::{
     Rules,
-    protocol::{ClientMessage, Ending, MAX_TOLD, Name, ServerMessage, frame},
+    protocol::{ClientMessage, EndReason, MAX_TOLD, Name, ServerMessage, frame},
 };
 
 /// A player's or watcher's view of a table with the rules `R`.
@@ -24,7 +24,7 @@ pub struct Client<R: Rules> {
     view: Option<R::View>,
     turn: Option<u8>,
     moves: Vec<R::Move>,
-    result: Option<(Ending, Vec<i64>)>,
+    result: Option<(EndReason, Vec<i64>)>,
     revision: u32,
     farewell: Option<String>,
     is_over: bool,
@@ -79,7 +79,7 @@ impl<R: Rules> Client<R> {
     }
 
     /// How the last game has ended, with the score of each seat.
-    pub fn result(&self) -> Option<(Ending, &[i64])> {
+    pub fn result(&self) -> Option<(EndReason, &[i64])> {
         self.result.as_ref().map(|(how, scores)| (*how, &scores[..]))
     }
 

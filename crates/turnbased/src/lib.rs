@@ -74,8 +74,8 @@ use netcore::Level;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use client::Client;
-pub use protocol::{ClientMessage, Ending, Lines, Name, ServerMessage};
-pub use table::{LastMove, Setup, State, Table};
+pub use protocol::{ClientMessage, EndReason, Lines, Name, ServerMessage};
+pub use table::{LastMove, Setup, Table, TableState};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -99,7 +99,7 @@ impl fmt::Display for ClientMessage {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ending {
+pub enum EndReason {
     Played,
     Resigned,
     /// A player exceeded the time limit of a move.
@@ -107,7 +107,7 @@ pub enum Ending {
     Left,
 }
 
-impl Ending {
+impl EndReason {
     const ALL: [(Self, &'static str); 4] =
         [(Self::Played, "played"), (Self::Resigned, "resigned"), (Self::Late, "late"), (Self::Left, "left")];
 }
@@ -129,7 +129,7 @@ pub enum ServerMessage {
     View(String),
     Moved(u8, String),
     Turn(u8, Vec<String>),
-    Over(Ending, Vec<i64>),
+    Over(EndReason, Vec<i64>),
     No(String),
     Bye(String),
 }
@@ -156,7 +156,7 @@ impl ServerMessage {
             "TURN" => Self::Turn(words.next()?.parse().ok()?, words.map(ToString::to_string).collect()),
             "OVER" => {
                 let how = words.next()?;
-                let (ending, _) = Ending::ALL.into_iter().find(|(_, word)| *word == how)?;
+                let (ending, _) = EndReason::ALL.into_iter().find(|(_, word)| *word == how)?;
                 Self::Over(ending, words.map(|score| score.parse().ok()).collect::<Option<_>>()?)
             }
             "NO" => Self::No(rest.to_string()),
@@ -187,7 +187,7 @@ impl fmt::Display for ServerMessage {
                 moves.iter().try_for_each(|action| write!(f, " {action}"))
             }
             Self::Over(ending, scores) => {
-                let word = Ending::ALL.iter().find(|(other, _)| other == ending).map_or("played", |(_, word)| word);
+                let word = EndReason::ALL.iter().find(|(other, _)| other == ending).map_or("played", |(_, word)| word);
                 write!(f, "OVER {word}")?;
                 scores.iter().try_for_each(|score| write!(f, " {score}"))
             }
@@ -244,7 +244,7 @@ mod tests {
             ServerMessage::Moved(2, "c 4".into()),
             ServerMessage::Turn(1, vec!["a".into(), "b".into()]),
             ServerMessage::Turn(2, vec![]),
-            ServerMessage::Over(Ending::Late, vec![-1, 7]),
+            ServerMessage::Over(EndReason::Late, vec![-1, 7]),
             ServerMessage::Bye("thanks for playing".into()),
         ] {
             assert_eq!(ServerMessage::parse(message.to_string().as_bytes()), Ok(message));

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Rules,
-    protocol::{ClientMessage, Ending, Lines, Name, ServerMessage},
+    protocol::{ClientMessage, EndReason, Lines, Name, ServerMessage},
 };
 
 /// How long a seat is retained after a lost connection. A player from the same host with the same name gets it back.
@@ -50,7 +50,7 @@ impl<O> Setup<O> {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct State<R> {
+pub struct TableState<R> {
     peers: BTreeMap<PeerId, Peer>,
     seats: BTreeMap<u8, Seat>,
     game: Option<Game<R>>,
@@ -98,7 +98,7 @@ pub struct LastMove {
 #[derive(Debug, Clone)]
 pub struct Table<R: Rules> {
     setup: Setup<R::Options>,
-    state: State<R>,
+    state: TableState<R>,
 }
 
 impl<R: Rules> Table<R> {
@@ -106,7 +106,7 @@ impl<R: Rules> Table<R> {
     /// [`Rules::check`].
     pub fn new(options: R::Options, seed: u64) -> Result<Self, String> {
         R::check(&options)?;
-        let state = State {
+        let state = TableState {
             peers: BTreeMap::new(),
             seats: BTreeMap::new(),
             game: None,
@@ -158,7 +158,7 @@ impl<R: Rules> Table<R> {
         self.send(peer, &ServerMessage::No(why.to_owned()), out);
     }
 
-    fn welcome(&self, peer: PeerId, out: &mut Outbox) {
+    fn send_snapshot(&self, peer: PeerId, out: &mut Outbox) {
         self.greeting(self.seat_of(peer)).iter().for_each(|message| self.send(peer, message, out));
     }
 
@@ -207,7 +207,7 @@ impl<R: Rules> Table<R> {
             (ClientMessage::Again, Some(_)) if self.state.game.is_some() => self.refuse(peer, PLAYING, out),
             (ClientMessage::Again, Some(seat)) => self.take_part(now, seat, out),
             (ClientMessage::Resign, Some(seat)) if self.state.game.is_some() => {
-                self.finish(Ending::Resigned, Some(seat), now, out);
+                self.finish(EndReason::Resigned, Some(seat), now, out);
             }
             (ClientMessage::Resign, Some(_)) => self.refuse(peer, NO_GAME, out),
             (ClientMessage::Move(text), Some(seat)) => self.play(now, peer, seat, &text, out),
@@ -222,7 +222,7 @@ impl<R: Rules> Table<R> {
                 (seat.peer, seat.lost, seat.active) = (peer, None, now);
             }
             self.report_joined(number, out);
-            return self.welcome(peer, out);
+            return self.send_snapshot(peer, out);
         }
         let Some(number) = (0..R::SEATS).find(|number| !self.state.seats.contains_key(number)) else {
             return self.refuse(peer, FULL, out);
@@ -280,12 +280,12 @@ impl<R: Rules> Table<R> {
         self.send_all(&ServerMessage::Moved(seat + 1, action.to_string()), out);
         self.state.peers.keys().for_each(|&peer| self.send_position(peer, out));
         if is_over {
-            self.finish(Ending::Played, None, now, out);
+            self.finish(EndReason::Played, None, now, out);
         }
     }
 
     // A loser who did not play to the end is ranked behind all other players.
-    fn finish(&mut self, how: Ending, loser: Option<u8>, now: Time, out: &mut Outbox) {
+    fn finish(&mut self, how: EndReason, loser: Option<u8>, now: Time, out: &mut Outbox) {
         let Some(Game { rules, .. }) = self.state.game.take() else { return };
         let mut scores = rules.scores();
         scores.resize(R::SEATS.into(), 0);
@@ -309,7 +309,7 @@ impl<R: Rules> Table<R> {
             })
             .collect();
         standings.sort_by_key(|standing| standing.rank);
-        out.event(GameEvent::Ended { game: self.state.games, complete: how != Ending::Left, standings });
+        out.event(GameEvent::Ended { game: self.state.games, complete: how != EndReason::Left, standings });
         self.send_all(&ServerMessage::Over(how, scores), out);
         // A result covers the seats that were reported since the last game, so the remaining seats are reported again.
         self.state.seats.values_mut().for_each(|seat| seat.active = now);
@@ -330,7 +330,7 @@ impl<R: Rules> Table<R> {
 
     fn vacate(&mut self, now: Time, number: u8, why: Departure, out: &mut Outbox) {
         if self.state.game.is_some() {
-            self.finish(Ending::Left, Some(number), now, out);
+            self.finish(EndReason::Left, Some(number), now, out);
         }
         let Some(seat) = self.state.seats.remove(&number) else { return };
         out.event(GameEvent::Left {
@@ -359,7 +359,7 @@ impl<R: Rules> Table<R> {
         let over = |since: Time, limit: Duration| now.since(since) >= limit;
         let late = self.state.game.as_ref().filter(|game| over(game.asked, R::MOVE_LIMIT));
         if let Some(late) = late.and_then(|game| game.rules.turn()) {
-            self.finish(Ending::Late, Some(late), now, out);
+            self.finish(EndReason::Late, Some(late), now, out);
         }
         let gone = |seat: &Seat| seat.lost.is_some_and(|lost| over(lost, RETAINED));
         let numbers = |is: &dyn Fn(&Seat) -> bool| -> Vec<u8> {
@@ -393,12 +393,12 @@ impl<R: Rules> Engine for Table<R> {
         match input {
             Input::Connected { peer, role, link, address } => {
                 self.state.peers.insert(peer, Peer { role, link, host: HostId::of(&address) });
-                self.welcome(peer, out);
+                self.send_snapshot(peer, out);
             }
             Input::Message { peer, message: Ok(message) } => self.request(now, peer, message, out),
             Input::Message { peer, message: Err(why) } => self.refuse(peer, &why.to_string(), out),
             Input::Malformed { peer, why } => self.malformed(now, peer, &why, out),
-            Input::Refresh { peer } => self.welcome(peer, out),
+            Input::Refresh { peer } => self.send_snapshot(peer, out),
             Input::Disconnected { peer, why } => self.disconnected(now, peer, why, out),
             Input::Elapsed => self.elapsed(now, out),
             Input::Stop(leave) => {
@@ -414,7 +414,7 @@ impl<R: Rules> Engine for Table<R> {
     }
 
     fn deadline(&self) -> Option<Time> {
-        let State { seats, game, .. } = &self.state;
+        let TableState { seats, game, .. } = &self.state;
         let turn = game.iter().map(|game| game.asked.plus(R::MOVE_LIMIT));
         let lost = seats.values().filter_map(|seat| seat.lost).map(|lost| lost.plus(RETAINED));
         let idle = seats.values().filter(|seat| seat.lost.is_none()).map(|seat| seat.active.plus(IDLE));
@@ -451,7 +451,7 @@ impl<R: Rules> Recorded for Table<R> {
     const RULES: u32 = R::VERSION;
 
     type Setup = Setup<R::Options>;
-    type State = State<R>;
+    type State = TableState<R>;
 
     fn setup(&self) -> Self::Setup {
         self.setup.clone()
@@ -461,11 +461,11 @@ impl<R: Rules> Recorded for Table<R> {
         Self::new(setup.options, setup.seed).map_err(StateError::from)
     }
 
-    fn state(&self) -> State<R> {
+    fn state(&self) -> TableState<R> {
         self.state.clone()
     }
 
-    fn restore(setup: Self::Setup, state: State<R>) -> Result<Self, StateError> {
+    fn restore(setup: Self::Setup, state: TableState<R>) -> Result<Self, StateError> {
         let table = Self::from_setup(setup)?;
         Ok(Self { state, ..table })
     }

@@ -11,7 +11,7 @@ use mastermind::{
     config::{FirstDay, MAX_RACERS},
     protocol::Decoder,
     server::{NOT_FOUND, TOO_MANY_HINTS},
-    view::{Board, Ending, TurnRecord},
+    view::{Board, GameOutcome, TurnRecord},
 };
 use netcore::{Client as _, Framing, Link, Protocol as _, Rate, Recorded, Time};
 use rand::{TryRng as _, rngs::SysRng};
@@ -242,7 +242,7 @@ fn today() -> anyhow::Result<FirstDay> {
 
 impl Replayable for Server {
     // Of each player with a game: the name, the number of the game, the lines that took turns, and the ending.
-    type Probe = Vec<(String, u32, Vec<TurnRecord>, Option<Ending>)>;
+    type Probe = Vec<(String, u32, Vec<TurnRecord>, Option<GameOutcome>)>;
 
     fn probe(&self) -> Self::Probe {
         let game = |(name, board): (&Name, Option<Board>)| {

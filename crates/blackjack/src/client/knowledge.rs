@@ -66,7 +66,7 @@ pub struct Event {
 /// A message that is not valid in this phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the dealer sent {got}, expected {expected}")]
-pub struct OutOfPlace {
+pub struct UnexpectedMessage {
     /// The received message.
     pub got: DealerMessage,
     /// The messages that would have been valid.
@@ -76,7 +76,7 @@ pub struct OutOfPlace {
 /// No decision is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the dealer is not waiting for a decision")]
-pub struct NotAsked;
+pub struct NoDecisionDue;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -132,9 +132,9 @@ impl Knowledge {
     }
 
     /// Applies a message. If this fails, the state is unchanged.
-    pub(super) fn apply(&mut self, message: DealerMessage) -> Result<Event, OutOfPlace> {
+    pub(super) fn apply(&mut self, message: DealerMessage) -> Result<Event, UnexpectedMessage> {
         let (meaning, anomaly) = match (message, self.phase) {
-            (got, Phase::Over) => return Err(OutOfPlace { got, expected: Phase::Over.expected() }),
+            (got, Phase::Over) => return Err(UnexpectedMessage { got, expected: Phase::Over.expected() }),
             (DealerMessage::Quit, _) => {
                 self.phase = Phase::Over;
                 (Meaning::Quit, None)
@@ -172,7 +172,7 @@ impl Knowledge {
                 let lesson = sound.then(|| self.episode.clone());
                 (Meaning::Ended { verdict, total: self.hand.total(), lesson }, anomaly)
             }
-            (got, phase) => return Err(OutOfPlace { got, expected: phase.expected() }),
+            (got, phase) => return Err(UnexpectedMessage { got, expected: phase.expected() }),
         };
         Ok(Event { message, meaning, anomaly })
     }

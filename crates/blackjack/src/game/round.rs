@@ -123,7 +123,7 @@ impl Round {
             }
             Action::Stand => place.stage = Stage::Stood,
         }
-        self.go_on();
+        self.advance();
         Ok(())
     }
 
@@ -133,7 +133,7 @@ impl Round {
         let Some(place) = self.places.get_mut(seat) else { return };
         if self.turn.is_some() && place.stage != Stage::Absent {
             place.stage = Stage::Forfeited;
-            self.go_on();
+            self.advance();
         }
     }
 
@@ -171,7 +171,7 @@ impl Round {
         self.is_over().then_some(&self.dealer)
     }
 
-    fn go_on(&mut self) {
+    fn advance(&mut self) {
         self.turn = self.places.iter().position(|place| place.stage == Stage::Playing);
         if self.turn.is_some() || !self.places.iter().any(|place| place.stage == Stage::Stood) {
             return;

@@ -5,8 +5,8 @@ use netcore::{HostId, HostQueueState, Outcome, PeerId, Recorded, StateError, Tim
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Entry, Guest, Queue, Server,
-    places::{HeldState, Pending, Places},
+    ClientState, Entry, Queue, Server,
+    admission::{HostQuota, PendingJoins, RetainedSeatState},
     reports::{Accounts, Printer},
     table::{Table, TableState},
     watchers::{Watchers, WatchersState},
@@ -25,7 +25,7 @@ pub struct ServerState {
     waiting: Vec<(PeerId, Name, Dialect)>,
     queue: HostQueueState<PeerId>,
     tables: Vec<EntryState>,
-    held: Vec<HeldState>,
+    held: Vec<RetainedSeatState>,
     audience: WatchersState,
     begun: u32,
     complete: u32,
@@ -58,18 +58,18 @@ impl Recorded for Server {
     }
 
     fn state(&self) -> ServerState {
-        let waiting = self.guests.iter().filter_map(|(&peer, guest)| match guest {
-            Guest::Waiting { name, dialect } => Some((peer, name.clone(), *dialect)),
-            Guest::Seated { .. } => None,
+        let waiting = self.clients.iter().filter_map(|(&peer, client)| match client {
+            ClientState::Waiting { name, dialect } => Some((peer, name.clone(), *dialect)),
+            ClientState::Seated { .. } => None,
         });
         let entry = |entry: &Entry| EntryState { table: entry.table.state(), alarm: entry.alarm };
         ServerState {
-            clients: self.places.state(),
+            clients: self.quota.state(),
             strangers: self.pending.state(),
             waiting: waiting.collect(),
             queue: self.queue.state(),
             tables: self.tables.values().map(entry).collect(),
-            held: self.held.state(),
+            held: self.retained.state(),
             audience: self.watchers.state(),
             begun: self.begun,
             complete: self.complete,
@@ -83,8 +83,8 @@ impl Recorded for Server {
 
     fn restore(setup: Config, state: ServerState) -> Result<Self, StateError> {
         let mut server = Self::from_setup(setup)?;
-        server.places = Places::restore(MAX_CLIENTS, state.clients);
-        server.pending = Pending::restore(state.strangers);
+        server.quota = HostQuota::restore(MAX_CLIENTS, state.clients);
+        server.pending = PendingJoins::restore(state.strangers);
         server.watchers = Watchers::restore(state.audience);
         server.printer = state.printer.restored(&setup);
         server.accounts = state.accounts;
@@ -93,18 +93,18 @@ impl Recorded for Server {
         for EntryState { table, alarm } in state.tables {
             let table = Table::restore(setup, table)?;
             let number = table.number();
-            server.guests.extend(table.peers().map(|peer| (peer, Guest::Seated { table: number })));
+            server.clients.extend(table.peers().map(|peer| (peer, ClientState::Seated { table: number })));
             server.playing += u32::from(table.ended.is_none());
             server.alarms.extend(alarm.map(|alarm| (alarm, number)));
             server.tables.insert(number, Entry { table, alarm });
         }
-        for HeldState { table, seat, host, due } in state.held {
+        for RetainedSeatState { table, seat, host, due } in state.held {
             let game = server.tables.get(&table).map(|entry| entry.table.game());
             let name = game.and_then(|game| game.name(seat)).ok_or("a seat that no table has is held")?.clone();
-            server.held.hold(host, name, (table, seat), due);
+            server.retained.retain(host, name, (table, seat), due);
         }
         let waiting = state.waiting.into_iter();
-        server.guests.extend(waiting.map(|(peer, name, dialect)| (peer, Guest::Waiting { name, dialect })));
+        server.clients.extend(waiting.map(|(peer, name, dialect)| (peer, ClientState::Waiting { name, dialect })));
         server.queue = Queue::restore(state.queue);
         Ok(server)
     }

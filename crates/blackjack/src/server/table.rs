@@ -67,7 +67,7 @@ impl Table {
             table.seats[seat] = Some(Seat::new(now, peer, dialect));
         }
         out.event(GameEvent::Started { game: number, players: count });
-        table.go_on(now, out);
+        table.advance(now, out);
         Ok(table)
     }
 
@@ -149,7 +149,7 @@ impl Table {
         seat.answered(now);
         // This cannot fail: the seat has an open question, and a deck does not run out.
         if self.game.apply(number, action).is_ok() {
-            self.go_on(now, out);
+            self.advance(now, out);
         } else {
             self.send_away(now, number, &Fault::OutOfTurn(action.into()), out);
         }
@@ -213,7 +213,7 @@ fn trace(peer: PeerId, name: Option<&Name>, message: &str, out: &mut Outbox) {
 }
 
 impl Table {
-    fn go_on(&mut self, now: Time, out: &mut Outbox) {
+    fn advance(&mut self, now: Time, out: &mut Outbox) {
         if self.ended.is_some() {
             return;
         }
@@ -279,7 +279,7 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
     }
     for (number, seat) in seats.iter_mut().enumerate() {
         let Some(seat) = seat else { continue };
-        seat.forget_round();
+        seat.reset_round();
         if seat.leaving || game.outcome().is_some() {
             continue;
         }
@@ -344,7 +344,7 @@ impl Table {
         } else {
             self.game.leave(number);
         }
-        self.go_on(now, out);
+        self.advance(now, out);
     }
 
     fn close(&mut self, number: usize, out: &mut Outbox) {
@@ -383,7 +383,7 @@ impl Table {
             return None;
         }
         self.call_off(out);
-        if let Some(verdict) = self.seats[number].as_ref()?.untold() {
+        if let Some(verdict) = self.seats[number].as_ref()?.unsent_verdict() {
             self.game.take_back(number, verdict);
         }
         self.close(number, out);
@@ -391,20 +391,20 @@ impl Table {
         Some((number, self.game.name(number)?.clone()))
     }
 
-    pub(crate) fn come_back(&mut self, now: Time, number: usize, (peer, dialect): (PeerId, Dialect), out: &mut Outbox) {
+    pub(crate) fn reconnect(&mut self, now: Time, number: usize, (peer, dialect): (PeerId, Dialect), out: &mut Outbox) {
         let Some(name) = self.game.name(number).map(Name::to_string) else { return };
         if self.held.get_mut(number).is_none_or(|held| held.take().is_none()) {
             return;
         }
         out.event(GameEvent::Joined { peer, name, seat: label(self.number, number) });
         self.seats[number] = Some(Seat::new(now, peer, dialect));
-        self.go_on(now, out);
+        self.advance(now, out);
     }
 
     pub(crate) fn give_up(&mut self, now: Time, number: usize, out: &mut Outbox) {
         self.release(number, out);
         self.game.leave(number);
-        self.go_on(now, out);
+        self.advance(now, out);
     }
 
     fn release(&mut self, number: usize, out: &mut Outbox) {

@@ -4,7 +4,7 @@ use core::time::Duration;
 use netcore::{Fingerprint, HostId, Outbox, PeerId, Time};
 use serde::{Deserialize, Serialize};
 
-use super::places::Places;
+use super::admission::HostQuota;
 use crate::config::MAX_WATCHERS;
 
 /// The minimum time between two pictures. A table can play thousands of rounds in this time.
@@ -12,7 +12,7 @@ const PICTURE_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Watchers {
-    places: Places,
+    quota: HostQuota,
     // The fingerprint of the last picture. A collision, with probability 2^-64, only omits one picture.
     shown: u64,
     free_at: Time,
@@ -21,7 +21,7 @@ pub(crate) struct Watchers {
 
 impl Watchers {
     pub(crate) fn new() -> Self {
-        Self { places: Places::new(MAX_WATCHERS), shown: 0, free_at: Time::ZERO, stale: false }
+        Self { quota: HostQuota::new(MAX_WATCHERS), shown: 0, free_at: Time::ZERO, stale: false }
     }
 
     pub(crate) fn enter(
@@ -31,7 +31,7 @@ impl Watchers {
         picture: &Bytes,
         out: &mut Outbox,
     ) -> bool {
-        if !self.places.enter(peer, host) {
+        if !self.quota.enter(peer, host) {
             return false;
         }
         if self.free_at <= now && fingerprint_of(picture) != self.shown {
@@ -43,32 +43,32 @@ impl Watchers {
     }
 
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
-        self.places.leave(peer)
+        self.quota.leave(peer)
     }
 
     pub(crate) fn has(&self, peer: PeerId) -> bool {
-        self.places.host(peer).is_some()
+        self.quota.host(peer).is_some()
     }
 
     /// Returns whether a picture is due now, as always at the end; otherwise it is due at the
     /// [`deadline`](Self::deadline).
     pub(crate) fn changed(&mut self, now: Time, ended: bool) -> bool {
-        self.stale = !self.places.is_empty();
+        self.stale = !self.quota.is_empty();
         self.stale && (ended || self.free_at <= now)
     }
 
     pub(crate) fn deadline(&self) -> Option<Time> {
-        (self.stale && !self.places.is_empty()).then_some(self.free_at)
+        (self.stale && !self.quota.is_empty()).then_some(self.free_at)
     }
 
     /// Sends a picture to all watchers, unless it equals the last one; disconnects them at the end.
     pub(crate) fn show_or_dismiss(&mut self, now: Time, picture: &Bytes, ended: bool, out: &mut Outbox) {
         self.show(now, picture, out);
         if ended {
-            for peer in self.places.peers() {
+            for peer in self.quota.peers() {
                 out.close(peer);
             }
-            self.places = Places::new(MAX_WATCHERS);
+            self.quota = HostQuota::new(MAX_WATCHERS);
         }
     }
 
@@ -78,7 +78,7 @@ impl Watchers {
         if fingerprint == self.shown {
             return;
         }
-        for peer in self.places.peers() {
+        for peer in self.quota.peers() {
             out.send(peer, picture.clone());
         }
         self.shown = fingerprint;
@@ -86,13 +86,13 @@ impl Watchers {
     }
 
     pub(crate) fn state(&self) -> WatchersState {
-        let Self { places, shown, free_at, stale } = self;
-        WatchersState { watchers: places.state(), shown: *shown, free_at: *free_at, stale: *stale }
+        let Self { quota, shown, free_at, stale } = self;
+        WatchersState { watchers: quota.state(), shown: *shown, free_at: *free_at, stale: *stale }
     }
 
     pub(crate) fn restore(state: WatchersState) -> Self {
         let WatchersState { watchers, shown, free_at, stale } = state;
-        Self { places: Places::restore(MAX_WATCHERS, watchers), shown, free_at, stale }
+        Self { quota: HostQuota::restore(MAX_WATCHERS, watchers), shown, free_at, stale }
     }
 }
 

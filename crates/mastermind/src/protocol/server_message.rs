@@ -17,7 +17,7 @@ use crate::{
     game::{Availability, TURNS},
     lifeline::{Lifeline, Revealed},
     solver::{Hint, LISTED},
-    view::{Ending, Over, Shown, TurnRecord},
+    view::{GameOutcome, GameResult, MaskedCode, TurnRecord},
 };
 
 /// The maximum length of a server's message in bytes, without the line terminator.
@@ -119,7 +119,7 @@ pub enum ServerMessage<'a> {
     Possible(Vec<Code>),
     /// The game at a seat is over: `OVER 1 won 5 0 8536` has the seat, the ending, the turns, the hints and the
     /// code.
-    Over(u8, Over),
+    Over(u8, GameResult),
     /// A request was refused, with an explanation for the user: `NO ...`.
     No(Cow<'a, str>),
     /// The connection ends, with an explanation for the user: `BYE ...`.
@@ -188,7 +188,7 @@ impl fmt::Display for ServerMessage<'_> {
                 f.write_str("POSSIBLE")?;
                 codes.iter().try_for_each(|code| write!(f, " {code}"))
             }
-            Self::Over(seat, Over { how, turns, hints, code }) => {
+            Self::Over(seat, GameResult { how, turns, hints, code }) => {
                 write!(f, "OVER {seat} {} {turns} {hints} {code}", how.word())
             }
             Self::No(text) => write!(f, "NO {text}"),
@@ -238,7 +238,7 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
         }
         ("ROW", [seat, turn, guess, red, white]) => {
             let feedback = Feedback { red: number(red)?, white: number(white)? };
-            let guess: Shown = guess.parse().ok()?;
+            let guess: MaskedCode = guess.parse().ok()?;
             if !feedback.is_possible(guess.len()) {
                 return None;
             }
@@ -276,9 +276,9 @@ fn parse(text: &str) -> Option<ServerMessage<'static>> {
             ServerMessage::Possible(codes.iter().map(|code| code.parse().ok()).collect::<Option<_>>()?)
         }
         ("OVER", [seat, how, turns, hints, code]) => {
-            let how = Ending::ALL.into_iter().find(|known| known.word() == *how)?;
+            let how = GameOutcome::ALL.into_iter().find(|known| known.word() == *how)?;
             let turns = number::<usize>(turns).filter(|turns| *turns <= TURNS)?;
-            let over = Over { how, turns, hints: number(hints)?, code: code.parse().ok()? };
+            let over = GameResult { how, turns, hints: number(hints)?, code: code.parse().ok()? };
             ServerMessage::Over(number(seat)?, over)
         }
         ("NO", _) => ServerMessage::No(Cow::Owned(rest.into())),

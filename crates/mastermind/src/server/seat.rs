@@ -17,7 +17,7 @@ use crate::{
     lifeline::Style,
     protocol::{Advice, Name},
     puzzle::Day,
-    view::Ending,
+    view::GameOutcome,
 };
 
 /// The score of a player who did not find the code; otherwise it is the number of turns.
@@ -31,27 +31,27 @@ pub(super) struct Seat {
     pub(super) name: Name,
     pub(super) last: Time,
     pub(super) ready: bool,
-    pub(super) played: Option<Played>,
+    pub(super) current: Option<SeatGame>,
 }
 
 impl Seat {
     pub(super) fn plays(&self, number: u32) -> bool {
-        self.played.as_ref().is_some_and(|played| played.number == number)
+        self.current.as_ref().is_some_and(|current| current.number == number)
     }
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Played {
+pub(super) struct SeatGame {
     pub(super) number: u32,
     pub(super) day: Option<Day>,
     pub(super) game: Game,
-    pub(super) how: Option<Ending>,
+    pub(super) how: Option<GameOutcome>,
     pub(super) advice: Option<(Advice, Vec<Code>)>,
     // Determines what a lifeline reveals.
     chance: u64,
 }
 
-impl Played {
+impl SeatGame {
     pub(super) fn new(config: &Config, number: u32, rules: Rules, day: Option<Day>) -> Self {
         let of_day = day.map(|day| (u64::from(day.0), 0));
         let (seed, number_or_zero) = of_day.unwrap_or((config.seed, number));
@@ -77,10 +77,10 @@ impl Played {
         Ok(())
     }
 
-    pub(super) fn outcome(&self) -> Option<Ending> {
+    pub(super) fn outcome(&self) -> Option<GameOutcome> {
         self.game.outcome().map(|outcome| match outcome {
-            Outcome::Won(_) => Ending::Won,
-            Outcome::Lost(_) => Ending::Lost,
+            Outcome::Won(_) => GameOutcome::Won,
+            Outcome::Lost(_) => GameOutcome::Lost,
         })
     }
 }
@@ -101,7 +101,7 @@ pub(super) struct Racer {
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Finish {
-    how: Option<Ending>,
+    how: Option<GameOutcome>,
     turns: u8,
     // The number of racers whose game was over earlier, including those that left.
     after: u8,
@@ -125,7 +125,7 @@ impl Contest {
     }
 
     // `how` is `None` if the player left.
-    pub(super) fn finish(&mut self, seat: u8, how: Option<Ending>, turns: usize) {
+    pub(super) fn finish(&mut self, seat: u8, how: Option<GameOutcome>, turns: usize) {
         let after = self.racers.iter().filter(|racer| racer.result.is_some()).count();
         let racer = self.racers.iter_mut().find(|racer| racer.seat == seat && racer.result.is_none());
         if let Some(racer) = racer {
@@ -161,14 +161,14 @@ impl Contest {
 impl Racer {
     fn score(&self) -> i64 {
         match self.result {
-            Some(Finish { how: Some(Ending::Won), turns, .. }) => turns.into(),
+            Some(Finish { how: Some(GameOutcome::Won), turns, .. }) => turns.into(),
             _ => NOT_FOUND,
         }
     }
 
     fn how(&self) -> String {
         match self.result {
-            Some(Finish { how: Some(Ending::Won), turns, .. }) => format!("won in {turns} turns"),
+            Some(Finish { how: Some(GameOutcome::Won), turns, .. }) => format!("won in {turns} turns"),
             Some(Finish { how: Some(how), .. }) => how.word().into(),
             Some(Finish { how: None, .. }) => "left".into(),
             None => "was still playing".into(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Peer, Server,
-    seat::{Contest, Played, Seat},
+    seat::{Contest, Seat, SeatGame},
 };
 use crate::{
     code::{Code, MAX_COLOURS},
@@ -16,7 +16,7 @@ use crate::{
     lifeline::{Lifeline, Revealed},
     protocol::{Advice, Name},
     puzzle::Day,
-    view::Ending,
+    view::GameOutcome,
 };
 
 /// The state of a [`Server`] as plain data.
@@ -38,18 +38,18 @@ struct SeatState {
     name: Name,
     last: Time,
     ready: bool,
-    played: Option<PlayedState>,
+    current: Option<SeatGameState>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct PlayedState {
+struct SeatGameState {
     number: u32,
     length: u8,
     repeats: bool,
     day: Option<u32>,
     actions: Vec<ActionState>,
     hints: u32,
-    how: Option<Ending>,
+    how: Option<GameOutcome>,
     advice: Option<(Advice, Vec<Code>)>,
 }
 
@@ -82,7 +82,7 @@ impl Recorded for Server {
             name: seat.name.clone(),
             last: seat.last,
             ready: seat.ready,
-            played: seat.played.as_ref().map(PlayedState::of),
+            current: seat.current.as_ref().map(SeatGameState::of),
         };
         State {
             today: self.today.map(|(day, ends)| (day.0, ends)),
@@ -102,39 +102,39 @@ impl Recorded for Server {
         (server.games, server.hints) = (games, hints);
         server.outcome = stopped.then_some(Outcome::Stopped);
         server.peers = peers.into_iter().collect();
-        for SeatState { number, peer, name, last, ready, played } in seats {
-            let played = played.map(|played| played.play(&config)).transpose()?;
-            server.seats.insert(number, Seat { peer, name, last, ready, played });
+        for SeatState { number, peer, name, last, ready, current } in seats {
+            let current = current.map(|current| current.play(&config)).transpose()?;
+            server.seats.insert(number, Seat { peer, name, last, ready, current });
         }
         server.contests = contests.into_iter().collect();
         Ok(server)
     }
 }
 
-impl PlayedState {
-    fn of(played: &Played) -> Self {
-        let rules = played.game.rules();
+impl SeatGameState {
+    fn of(current: &SeatGame) -> Self {
+        let rules = current.game.rules();
         let action = |entry: &Entry| match entry {
             Entry::Guess(guess, _) => ActionState::Guess(*guess),
             Entry::Lifeline(Revealed::Colour(_), _) => ActionState::Lifeline(1),
             Entry::Lifeline(Revealed::Place { .. }, _) => ActionState::Lifeline(2),
         };
         Self {
-            number: played.number,
+            number: current.number,
             length: u8::try_from(rules.length()).unwrap_or(u8::MAX),
             repeats: rules.repeats(),
-            day: played.day.map(|day| day.0),
-            actions: played.game.history().iter().map(action).collect(),
-            hints: u32::try_from(played.game.hints()).unwrap_or(u32::MAX),
-            how: played.how,
-            advice: played.advice.clone(),
+            day: current.day.map(|day| day.0),
+            actions: current.game.history().iter().map(action).collect(),
+            hints: u32::try_from(current.game.hints()).unwrap_or(u32::MAX),
+            how: current.how,
+            advice: current.advice.clone(),
         }
     }
 
-    fn play(self, config: &Config) -> Result<Played, StateError> {
+    fn play(self, config: &Config) -> Result<SeatGame, StateError> {
         let rules = Rules::new(self.length.into(), MAX_COLOURS, self.repeats)
             .map_err(|why| StateError(why.to_string().into()))?;
-        let mut played = Played::new(config, self.number, rules, self.day.map(Day));
+        let mut current = SeatGame::new(config, self.number, rules, self.day.map(Day));
         for action in self.actions {
             let action = match action {
                 ActionState::Guess(code) => Action::Guess(code),
@@ -142,10 +142,10 @@ impl PlayedState {
                     Action::Lifeline(Lifeline::from_number(number.into()).ok_or("a lifeline that does not exist")?)
                 }
             };
-            played.act(action).map_err(|why| StateError(why.to_string().into()))?;
+            current.act(action).map_err(|why| StateError(why.to_string().into()))?;
         }
-        played.game.set_hints(usize::try_from(self.hints).unwrap_or(usize::MAX));
-        (played.how, played.advice) = (self.how, self.advice);
-        Ok(played)
+        current.game.set_hints(usize::try_from(self.hints).unwrap_or(usize::MAX));
+        (current.how, current.advice) = (self.how, self.advice);
+        Ok(current)
     }
 }

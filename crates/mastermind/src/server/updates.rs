@@ -4,12 +4,12 @@ use alloc::{borrow::Cow, string::ToString, vec::Vec};
 use bytes::Bytes;
 use netcore::{Framing, Outbox, PeerId};
 
-use super::{Server, seat::Played};
+use super::{Server, seat::SeatGame};
 use crate::{
     config::Mode,
     lifeline::Lifeline,
     protocol::{RoomRules, ServerMessage, Turn},
-    view::{Board, Ending, Sight},
+    view::{Board, GameOutcome, Visibility},
 };
 
 impl Server {
@@ -23,11 +23,16 @@ impl Server {
         self.send_each(|_| Some(message.clone()), None, out);
     }
 
-    fn send_each<'a>(&self, message: impl Fn(Sight) -> Option<ServerMessage<'a>>, seat: Option<u8>, out: &mut Outbox) {
-        // Encodes the message once for each framing and sight.
-        let mut frames: Vec<((Framing, Sight), Option<Bytes>)> = Vec::new();
+    fn send_each<'a>(
+        &self,
+        message: impl Fn(Visibility) -> Option<ServerMessage<'a>>,
+        seat: Option<u8>,
+        out: &mut Outbox,
+    ) {
+        // Encodes the message once for each framing and visibility.
+        let mut frames: Vec<((Framing, Visibility), Option<Bytes>)> = Vec::new();
         for (&peer, known) in &self.peers {
-            let kind = (known.link.framing(), seat.map_or(Sight::All, |seat| self.sight(peer, seat)));
+            let kind = (known.link.framing(), seat.map_or(Visibility::All, |seat| self.visibility(peer, seat)));
             let at = frames.iter().position(|(other, _)| *other == kind).unwrap_or_else(|| {
                 frames.push((kind, message(kind.1).map(|message| message.to_frame(kind.0))));
                 frames.len() - 1
@@ -42,40 +47,44 @@ impl Server {
         self.send(peer, &ServerMessage::No(Cow::Borrowed(text)), out);
     }
 
-    fn sight(&self, peer: PeerId, seat: u8) -> Sight {
+    fn visibility(&self, peer: PeerId, seat: u8) -> Visibility {
         let own = self.peers.get(&peer).is_some_and(|peer| peer.seat == Some(seat));
-        let played = self.seats.get(&seat).and_then(|seat| seat.played.as_ref());
+        let current = self.seats.get(&seat).and_then(|seat| seat.current.as_ref());
         match self.config.mode {
-            Mode::Solo => Sight::All,
-            Mode::Race(_) if !played.is_some_and(|played| self.contests.contains_key(&played.number)) => Sight::All,
-            Mode::Race(_) if own && played.is_some_and(|played| played.how != Some(Ending::Won)) => Sight::NoCode,
-            Mode::Daily | Mode::Keyed(_) | Mode::Race(_) if own => Sight::All,
-            Mode::Daily | Mode::Keyed(_) | Mode::Race(_) => Sight::Answers,
+            Mode::Solo => Visibility::All,
+            Mode::Race(_) if !current.is_some_and(|current| self.contests.contains_key(&current.number)) => {
+                Visibility::All
+            }
+            Mode::Race(_) if own && current.is_some_and(|current| current.how != Some(GameOutcome::Won)) => {
+                Visibility::NoCode
+            }
+            Mode::Daily | Mode::Keyed(_) | Mode::Race(_) if own => Visibility::All,
+            Mode::Daily | Mode::Keyed(_) | Mode::Race(_) => Visibility::Answers,
         }
     }
 
-    pub(super) fn board(&self, seat: u8, sight: Sight) -> Option<Board> {
-        let Played { number, game, how, .. } = self.seats.get(&seat)?.played.as_ref()?;
-        Some(game.view(*number, *how, sight))
+    pub(super) fn board(&self, seat: u8, visibility: Visibility) -> Option<Board> {
+        let SeatGame { number, game, how, .. } = self.seats.get(&seat)?.current.as_ref()?;
+        Some(game.view(*number, *how, visibility))
     }
 
     pub(super) fn send_over(&self, seat: u8, out: &mut Outbox) {
-        let over = |sight| self.board(seat, sight)?.over;
-        self.send_each(|sight| Some(ServerMessage::Over(seat, over(sight)?)), Some(seat), out);
+        let over = |visibility| self.board(seat, visibility)?.over;
+        self.send_each(|visibility| Some(ServerMessage::Over(seat, over(visibility)?)), Some(seat), out);
     }
 
     // Sends the last lines of a game; all of them if `last` exceeds their number.
     pub(super) fn send_lines(&self, seat: u8, last: usize, out: &mut Outbox) {
-        let count = self.board(seat, Sight::Answers).map_or(0, |board| board.lines.len());
+        let count = self.board(seat, Visibility::Answers).map_or(0, |board| board.lines.len());
         for at in count.saturating_sub(last)..count {
-            let line = |sight| self.board(seat, sight)?.lines.get(at).copied();
-            self.send_each(|sight| Some(ServerMessage::Line(seat, line(sight)?)), Some(seat), out);
+            let line = |visibility| self.board(seat, visibility)?.lines.get(at).copied();
+            self.send_each(|visibility| Some(ServerMessage::Line(seat, line(visibility)?)), Some(seat), out);
         }
     }
 
     pub(super) fn send_turn(&self, number: u8, out: &mut Outbox) {
         let Some(seat) = self.seats.get(&number) else { return };
-        let Some(Played { game, .. }) = seat.played.as_ref().filter(|played| played.how.is_none()) else { return };
+        let Some(SeatGame { game, .. }) = seat.current.as_ref().filter(|current| current.how.is_none()) else { return };
         let lifelines = Lifeline::ALL.map(|lifeline| game.availability(lifeline));
         let turn = Turn { turn: game.turn(), lifelines, hints: game.hints() };
         self.send(seat.peer, &ServerMessage::Turn(turn), out);
@@ -84,14 +93,14 @@ impl Server {
 
     pub(super) fn send_advice(&self, seat: u8, out: &mut Outbox) {
         let Some(seat) = self.seats.get(&seat) else { return };
-        let Some((advice, possible)) = seat.played.as_ref().and_then(|played| played.advice.clone()) else { return };
+        let Some((advice, possible)) = seat.current.as_ref().and_then(|current| current.advice.clone()) else { return };
         self.send(seat.peer, &ServerMessage::Hint(advice), out);
         if !possible.is_empty() {
             self.send(seat.peer, &ServerMessage::Possible(possible), out);
         }
     }
 
-    pub(super) fn welcome(&self, peer: PeerId, out: &mut Outbox) {
+    pub(super) fn send_snapshot(&self, peer: PeerId, out: &mut Outbox) {
         let date = self.today.map(|(day, _)| day.to_string());
         let mode = if self.config.mode.is_daily() { Mode::Daily } else { self.config.mode };
         self.send(peer, &ServerMessage::Room(RoomRules { mode, rules: self.rules, date }), out);
@@ -101,7 +110,7 @@ impl Server {
         }
         for (&seat, taken) in &self.seats {
             self.send(peer, &ServerMessage::Seat(seat, taken.name.clone()), out);
-            let Some(board) = self.board(seat, self.sight(peer, seat)) else { continue };
+            let Some(board) = self.board(seat, self.visibility(peer, seat)) else { continue };
             self.send(peer, &ServerMessage::Game { seat, number: board.number, rules: board.rules }, out);
             for line in board.lines {
                 self.send(peer, &ServerMessage::Line(seat, line), out);

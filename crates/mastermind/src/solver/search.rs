@@ -38,7 +38,7 @@ pub struct Progress {
 
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// The first guess.
     pub opening: Code,
     /// The turns of all codes.
@@ -99,7 +99,7 @@ impl Search {
     }
 
     /// Runs the search; `watch` periodically receives its progress, and may stop it.
-    pub fn run(&mut self, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Result<Found, Stopped> {
+    pub fn run(&mut self, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Result<SearchResult, Stopped> {
         let watch: &mut Watch<'_> = &mut watch;
         let codes = self.space.rules.all();
         let pool = self.space.openings();
@@ -123,15 +123,15 @@ impl Search {
         }
         let nodes = self.progress.nodes;
         if let (Some(first), None) = (first, best) {
-            return Ok(Found { nodes, proven: true, ..first });
+            return Ok(SearchResult { nodes, proven: true, ..first });
         }
         let opening = best.map_or(codes[0], |(_, opening)| opening);
         let mut tally = Tally::default();
         self.play(opening, &codes, &pool, 1, &mut tally, watch)?;
-        Ok(Found { opening, tally, nodes: self.progress.nodes, proven: self.width.is_none() })
+        Ok(SearchResult { opening, tally, nodes: self.progress.nodes, proven: self.width.is_none() })
     }
 
-    fn first(&mut self, watch: &mut Watch<'_>) -> Result<Found, Stopped> {
+    fn first(&mut self, watch: &mut Watch<'_>) -> Result<SearchResult, Stopped> {
         let mut narrow = Self::new(self.space.clone(), Some(Self::FIRST));
         let openings = self.progress.openings;
         let found = narrow.run(|progress| watch(Progress { openings_done: 0, openings, ..progress }))?;

@@ -25,7 +25,7 @@ fn hint_numbers_are_those_of_all_codes() {
             let mut rng = rng(seed);
             let mut game = Game::new(rules, Style::Panel, &mut rng);
             for turn in 0..3 {
-                let knowledge = game.ask_hint();
+                let knowledge = game.request_hint();
                 let possible: Vec<&Code> = all.iter().filter(|code| knowledge.allows(**code)).collect();
                 let hint = Hint::of(&knowledge).unwrap();
                 assert_eq!(hint.remaining, possible.len() as u64, "{rules}: {knowledge:?}");
@@ -94,7 +94,7 @@ fn hints_win_the_largest_games() {
         let mut game = Game::new(rules, Style::Text, &mut rng);
         let mut before = rules.codes() + 1;
         while game.outcome().is_none() {
-            let hint = Hint::of(&game.ask_hint()).unwrap();
+            let hint = Hint::of(&game.request_hint()).unwrap();
             assert!(hint.remaining < before, "each answer tells something");
             before = hint.remaining;
             game.apply(Action::Guess(hint.guess), &mut rng).unwrap();

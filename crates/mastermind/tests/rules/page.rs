@@ -8,7 +8,7 @@ use mastermind::{
     client::SeatView,
     game::{Action, Outcome},
     share,
-    view::{Board, Ending, Sight, TurnRecord},
+    view::{Board, GameOutcome, TurnRecord, Visibility},
 };
 use netcore::{Client as _, Framing, Link, Time};
 use serde_json::{Value, json};
@@ -153,11 +153,11 @@ fn shared() -> Value {
             game.apply(guess(&"1".repeat(rules.length())), &mut rng).unwrap();
         }
         for _ in 0..hints {
-            game.ask_hint();
+            game.request_hint();
         }
         let won = matches!(game.outcome(), Some(Outcome::Won(_)));
-        let how = if won { Ending::Won } else { Ending::Lost };
-        let Board { number, rules, lines, over } = game.view(3, Some(how), Sight::All);
+        let how = if won { GameOutcome::Won } else { GameOutcome::Lost };
+        let Board { number, rules, lines, over } = game.view(3, Some(how), Visibility::All);
         let mut messages = vec![ServerMessage::Game { seat: 1, number, rules }];
         messages.extend(lines.into_iter().map(|line| ServerMessage::Line(1, line)));
         messages.extend(over.map(|over| ServerMessage::Over(1, over)));

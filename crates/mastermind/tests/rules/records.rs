@@ -38,7 +38,7 @@ fn games_with_hints_are_counted_separately() {
     let mut record = Record::default();
     record.add(&won(4));
     for mut game in [won(2), lost()] {
-        game.ask_hint();
+        game.request_hint();
         assert!(record.add(&game));
     }
     assert_eq!((record.played(), record.hinted(), record.streak()), (1, 2, 1));

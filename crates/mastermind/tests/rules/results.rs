@@ -16,8 +16,8 @@ fn result_of_a_won_game() {
 #[test]
 fn result_of_a_lost_game_with_hints() {
     let mut game = game(Style::Panel, "12345");
-    game.ask_hint();
-    game.ask_hint();
+    game.request_hint();
+    game.request_hint();
     transcript(&mut game, 1, &["lifeline#1"]);
     transcript(&mut game, 1, &["66666"; 9]);
     let text = share(&game, None, false).unwrap();
@@ -29,7 +29,7 @@ fn result_of_a_lost_game_with_hints() {
 #[test]
 fn result_of_a_repeated_puzzle() {
     let mut game = game(Style::Text, "8536");
-    game.ask_hint();
+    game.request_hint();
     transcript(&mut game, 1, &["8536"]);
     assert_eq!(
         share(&game, Some(Day(20_466)), true).unwrap(),

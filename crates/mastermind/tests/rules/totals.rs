@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use mastermind::{
     Code, Feedback, Rules,
-    solver::{Codebreaker, Found, Search, Stopped, Strategy, Tally},
+    solver::{Codebreaker, Search, SearchResult, Stopped, Strategy, Tally},
 };
 
 use super::{rng, rules};
@@ -105,7 +105,7 @@ fn work_reports_progress_and_can_be_stopped() {
     assert_eq!(stopped, Err(Stopped));
 }
 
-pub(crate) fn search(mut search: Search) -> Found {
+pub(crate) fn search(mut search: Search) -> SearchResult {
     search.run(|_| ControlFlow::Continue(())).unwrap()
 }
 

@@ -47,7 +47,7 @@ impl Client {
             Err(_) => self.note = Some(format!("malformed: '{}'", excerpt(message))),
         }
         if matches!(self.timers.phase(), Phase::Joining { .. }) && self.is_welcomed() {
-            self.timers.welcomed();
+            self.timers.joined();
         }
     }
 

@@ -91,7 +91,7 @@ impl Timers {
         }
     }
 
-    pub(super) const fn welcomed(&mut self) {
+    pub(super) const fn joined(&mut self) {
         self.phase = Phase::Playing;
     }
 

@@ -132,7 +132,7 @@ impl Memory {
         if !self.doubtful.is_empty() || self.gold.iter().any(|&spot| !self.is_shown(spot)) {
             let sight = self.sight(here);
             self.measure_sight(here, &sight);
-            self.clear_what_is_seen(here, &sight);
+            self.clear_visible(here, &sight);
         }
         self.write_off_pockets();
         self.find_edges();
@@ -150,7 +150,7 @@ impl Memory {
         // Abandoned gold is worth another attempt.
         for offset in 0..self.picture.len() {
             if self.picture[offset] == PILE {
-                self.look_at(self.cell(offset), PILE);
+                self.update_cell(self.cell(offset), PILE);
             }
         }
         if wary {
@@ -161,7 +161,7 @@ impl Memory {
         }
         self.stand(here);
         let sight = self.sight(here);
-        self.clear_what_is_seen(here, &sight);
+        self.clear_visible(here, &sight);
         self.find_edges();
     }
 
@@ -179,7 +179,7 @@ impl Memory {
         for (index, (now, before)) in picture.chunks(PIECE).zip(old.chunks(PIECE)).enumerate() {
             if now != before {
                 for (offset, &shown) in now.iter().enumerate().filter(|&(offset, shown)| before[offset] != *shown) {
-                    news |= self.look_at(self.cell(index * PIECE + offset), shown);
+                    news |= self.update_cell(self.cell(index * PIECE + offset), shown);
                 }
             }
         }
@@ -188,9 +188,9 @@ impl Memory {
         news
     }
 
-    fn look_at(&mut self, cell: usize, shown: u8) -> bool {
+    fn update_cell(&mut self, cell: usize, shown: u8) -> bool {
         if matches!(shown, SELF | b'A'..=b'Z') {
-            self.forget_gold(cell);
+            self.remove_gold(cell);
         }
         // A player on an unknown cell is opaque until it has moved.
         let what = map_below(self.cells[cell], shown).unwrap_or(PASSAGE);
@@ -212,7 +212,7 @@ impl Memory {
     // The neighbours of a player are always visible, and the player has collected any gold on its spot.
     fn stand(&mut self, spot: usize) {
         self.marks[spot] |= CLEARED;
-        self.forget_gold(spot);
+        self.remove_gold(spot);
         for cell in self.around(spot).into_iter().chain([spot]) {
             if self.is_unknown(cell) {
                 self.fresh.push(cell);
@@ -221,7 +221,7 @@ impl Memory {
         }
     }
 
-    fn forget_gold(&mut self, spot: usize) {
+    fn remove_gold(&mut self, spot: usize) {
         if self.marks[spot] & GOLD != 0 {
             self.marks[spot] &= !GOLD;
             self.gold.retain(|&cell| cell != spot);
@@ -250,7 +250,7 @@ impl Memory {
     }
 
     // Gold on a visible spot would have been in the picture.
-    fn clear_what_is_seen(&mut self, here: usize, sight: &Sight) {
+    fn clear_visible(&mut self, here: usize, sight: &Sight) {
         let (mut doubtful, mut gold) = (mem::take(&mut self.doubtful), mem::take(&mut self.gold));
         gold.retain(|&spot| {
             let is_gone = !self.is_shown(spot) && self.is_seen(here, spot, sight);

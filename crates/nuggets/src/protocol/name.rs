@@ -39,21 +39,21 @@ impl fmt::Display for Letter {
 /// assert_eq!(Name::new(b"  Zo\xc3\xab\x07").unwrap().as_str(), "  Zo___");
 /// assert!(Name::new(b" \t\n").is_err());
 /// ```
-pub type Name = netcore::Name<Kept>;
+pub type Name = netcore::Name<Sanitized>;
 
 /// The rule of [`Name`]: the first 50 bytes of the input, with `_` for each that is not graphic and not a blank. A
 /// blank input is not a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kept;
+pub struct Sanitized;
 
-impl Naming for Kept {
+impl Naming for Sanitized {
     const MAX: usize = MAX_NAME;
     const SHAPE: &'static str = "a name needs at least one character that is not blank";
 
     fn name(typed: &[u8]) -> Option<String> {
         // As the C library's `isspace`; Rust's ASCII white space excludes the vertical tab.
         let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
-        let kept = typed.get(..MAX_NAME).unwrap_or(typed);
-        (!typed.iter().all(blank)).then(|| cleaned(kept, b" \t"))
+        let start = typed.get(..MAX_NAME).unwrap_or(typed);
+        (!typed.iter().all(blank)).then(|| cleaned(start, b" \t"))
     }
 }

@@ -13,7 +13,7 @@ use netcore::{
 
 use super::{
     Server,
-    seat::{Role, Seat, Stranger},
+    seat::{Role, Seat, UnjoinedPeer},
     start::{Start, count},
 };
 use crate::{
@@ -35,28 +35,28 @@ impl Engine for Server {
         }
         match input {
             Input::Connected { peer, role, link, address } => {
-                self.strangers.insert(peer, Stranger { address: address.into_owned(), link });
+                self.unjoined.insert(peer, UnjoinedPeer { address: address.into_owned(), link });
                 if role == netcore::Role::Watcher {
                     self.take_seat(now, peer, Role::Watcher, out);
-                    self.welcome(now, peer, out);
+                    self.try_send_snapshot(now, peer, out);
                 }
             }
             Input::Message { peer, message } => {
                 self.request(now, peer, message, out);
-                self.forget_stranger(peer, out);
+                self.remove_unjoined(peer, out);
             }
             Input::Malformed { peer, why } => {
                 self.malformed(now, peer, &why, out);
-                self.forget_stranger(peer, out);
+                self.remove_unjoined(peer, out);
             }
             Input::Refresh { peer } => {
-                self.tell_all(peer, out);
+                self.send_snapshot(peer, out);
                 // Over datagrams, a peer without a seat exists only until its first message is answered. That message
                 // was lost with the server that received it, and no disconnect will follow.
-                self.forget_stranger(peer, out);
+                self.remove_unjoined(peer, out);
             }
             Input::Disconnected { peer, why } => {
-                if self.strangers.remove(&peer).is_some() {
+                if self.unjoined.remove(&peer).is_some() {
                     out.close(peer);
                 }
                 let why = Departure::Disconnected(why);
@@ -112,7 +112,7 @@ impl Server {
             (ClientMessage::Spectate, Some(Role::Player(_))) => {
                 self.error(now, peer, b"you are playing; leave with Q before you watch", out);
             }
-            (ClientMessage::Spectate, Some(Role::Watcher)) => self.welcome(now, peer, out),
+            (ClientMessage::Spectate, Some(Role::Watcher)) => self.try_send_snapshot(now, peer, out),
             (ClientMessage::Spectate, None | Some(Role::Spectator)) => self.spectate(now, peer, out),
             (ClientMessage::Key(key), Some(role)) => self.key(now, peer, role, key, out),
             (ClientMessage::Key(_), None) => {}
@@ -185,7 +185,7 @@ impl Server {
 impl Server {
     pub(super) fn finish(&mut self, out: &mut Outbox) {
         let text = format!("GAME OVER:\n{}", self.game.table());
-        self.tell_end(out);
+        self.publish_end(out);
         self.dismiss(text.as_bytes(), &Departure::GameOver, out);
         out.summary(text.clone());
         let next = self.config.rematch.then(|| Game::new(Arc::clone(&self.grid), self.config.rules, &mut self.rng));
@@ -207,7 +207,7 @@ impl Server {
                 text = format!("{text}\n{}", self.game.table());
             }
             if self.has_begun() {
-                self.tell_end(out);
+                self.publish_end(out);
             }
             self.dismiss(text.as_bytes(), &Departure::Dismissed("the server was stopped".to_string()), out);
             self.take_leave_of_strangers(&text, out);
@@ -226,14 +226,14 @@ impl Server {
 
     // Peers over datagrams are not affected, because they are removed after each message.
     fn take_leave_of_strangers(&mut self, text: &str, out: &mut Outbox) {
-        for peer in self.strangers.keys().copied().collect::<Vec<_>>() {
+        for peer in self.unjoined.keys().copied().collect::<Vec<_>>() {
             self.send_to(peer, &ServerMessage::Quit(text.as_bytes()), out);
-            self.strangers.remove(&peer);
+            self.unjoined.remove(&peer);
             out.close(peer);
         }
     }
 
-    fn tell_end(&self, out: &mut Outbox) {
+    fn publish_end(&self, out: &mut Outbox) {
         let standings = self.game.standings();
         out.event(GameEvent::Ended { game: self.number, complete: self.game.is_over(), standings });
     }

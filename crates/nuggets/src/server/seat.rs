@@ -49,7 +49,7 @@ pub(super) enum Cause {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Stranger {
+pub(super) struct UnjoinedPeer {
     pub(super) address: String,
     pub(super) link: Link,
 }
@@ -75,8 +75,8 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn new(now: Time, peer: PeerId, role: Role, stranger: Stranger) -> Self {
-        let Stranger { address, link } = stranger;
+    pub(super) fn new(now: Time, peer: PeerId, role: Role, unjoined: UnjoinedPeer) -> Self {
+        let UnjoinedPeer { address, link } = unjoined;
         Self {
             peer,
             role,
@@ -114,11 +114,11 @@ impl Seat {
         }
     }
 
-    pub(super) fn welcome_again(&mut self, now: Time) -> bool {
+    pub(super) fn may_resend_snapshot(&mut self, now: Time) -> bool {
         self.link != Link::Datagram || self.welcomes.take(now, 1)
     }
 
-    pub(super) fn is_shown(&mut self, now: Time) -> bool {
+    pub(super) fn may_show_move(&mut self, now: Time) -> bool {
         self.shown.take(now, 1)
     }
 
@@ -172,7 +172,7 @@ pub(super) mod bucket {
 
 impl Server {
     pub(super) fn play(&mut self, now: Time, peer: PeerId, name: Option<Name>, out: &mut Outbox) {
-        let Some(Stranger { address, .. }) = self.strangers.get(&peer) else { return };
+        let Some(UnjoinedPeer { address, .. }) = self.unjoined.get(&peer) else { return };
         if self.game.players().len() >= MAX_PLAYERS {
             return self.send_to(peer, &ServerMessage::Quit(FULL), out);
         }
@@ -187,7 +187,7 @@ impl Server {
         };
         self.views.update(&self.game, &[event]);
         self.take_seat(now, peer, Role::Player(player), out);
-        self.welcome(now, peer, out);
+        self.try_send_snapshot(now, peer, out);
         self.displays(now, None, Some(peer), out);
         self.players_changed(now, out);
     }
@@ -199,8 +199,8 @@ impl Server {
             let letter = self.game.player(player).map(|player| player.letter);
             let text = letter.map_or_else(String::new, |letter| format!("you are playing already, as {letter}"));
             self.error(now, peer, text.as_bytes(), out);
-        } else if seat.welcome_again(now) {
-            self.welcome(now, peer, out);
+        } else if seat.may_resend_snapshot(now) {
+            self.try_send_snapshot(now, peer, out);
         }
     }
 
@@ -218,7 +218,7 @@ impl Server {
         if !self.seats.contains_key(&peer) {
             self.take_seat(now, peer, Role::Spectator, out);
         }
-        self.welcome(now, peer, out);
+        self.try_send_snapshot(now, peer, out);
     }
 
     // `farewell` is `None` if the peer can no longer be reached.
@@ -259,7 +259,7 @@ impl Server {
                 self.send_to(peer, &ServerMessage::Quit(text.as_bytes()), out);
                 if seat.is_some() {
                     self.leave_seat(peer, why, out);
-                } else if self.strangers.remove(&peer).is_some() {
+                } else if self.unjoined.remove(&peer).is_some() {
                     out.close(peer);
                 }
             }
@@ -267,8 +267,8 @@ impl Server {
     }
 
     pub(super) fn take_seat(&mut self, now: Time, peer: PeerId, role: Role, out: &mut Outbox) {
-        let Some(stranger) = self.strangers.remove(&peer) else { return };
-        let seat = Seat::new(now, peer, role, stranger);
+        let Some(unjoined) = self.unjoined.remove(&peer) else { return };
+        let seat = Seat::new(now, peer, role, unjoined);
         let (name, seat_name) = self.called(role);
         out.event(GameEvent::Joined { peer, name, seat: seat_name });
         self.seats.insert(peer, seat);
@@ -296,9 +296,9 @@ impl Server {
     }
 
     // Datagrams have no connection that ends, so a peer that its first message did not admit is removed immediately.
-    pub(super) fn forget_stranger(&mut self, peer: PeerId, out: &mut Outbox) {
-        if self.strangers.get(&peer).is_some_and(|stranger| stranger.link == Link::Datagram) {
-            self.strangers.remove(&peer);
+    pub(super) fn remove_unjoined(&mut self, peer: PeerId, out: &mut Outbox) {
+        if self.unjoined.get(&peer).is_some_and(|unjoined| unjoined.link == Link::Datagram) {
+            self.unjoined.remove(&peer);
             out.close(peer);
         }
     }

@@ -59,7 +59,7 @@ impl Server {
             },
             (Start::Waiting | Start::Counting { .. }, false) => {
                 self.start = Start::Waiting;
-                self.tell_start(now, out);
+                self.send_start(now, out);
             }
         }
     }
@@ -97,7 +97,7 @@ impl Server {
         }
         // The course's game starts without a wait, so it needs no announcement.
         if self.config.wait_for > 1 || self.config.countdown.is_some() {
-            self.tell_start(now, out);
+            self.send_start(now, out);
         }
     }
 
@@ -107,10 +107,10 @@ impl Server {
             Time::from_nanos(begins.as_nanos().saturating_sub(left.saturating_sub(1).saturating_mul(1_000_000_000)));
         self.start = Start::Counting { begins, tick };
         self.wake_at(Some(tick));
-        self.tell_start(now, out);
+        self.send_start(now, out);
     }
 
-    fn tell_start(&mut self, now: Time, out: &mut Outbox) {
+    fn send_start(&mut self, now: Time, out: &mut Outbox) {
         let text = self.start_text(now);
         for seat in self.seats.values_mut() {
             let frame = ServerMessage::Error(text.as_bytes()).to_frame(seat.framing());

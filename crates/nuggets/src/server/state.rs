@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Server,
     chance::Chance,
-    seat::{Seat, Stranger, bucket},
+    seat::{Seat, UnjoinedPeer, bucket},
     start::Start,
 };
 use crate::{
@@ -39,7 +39,7 @@ pub struct State {
     visited: Vec<Spots>,
     // In the order of their peer numbers.
     seats: Vec<Seat>,
-    strangers: Vec<(PeerId, Stranger)>,
+    strangers: Vec<(PeerId, UnjoinedPeer)>,
     quitters: BTreeSet<String>,
     #[serde(with = "bucket")]
     spectates: TokenBucket,
@@ -81,7 +81,7 @@ impl Recorded for Server {
             game: self.game.state(),
             visited: self.views.state(),
             seats: self.seats.values().cloned().collect(),
-            strangers: self.strangers.iter().map(|(&peer, stranger)| (peer, stranger.clone())).collect(),
+            strangers: self.unjoined.iter().map(|(&peer, unjoined)| (peer, unjoined.clone())).collect(),
             quitters: self.quitters.clone(),
             spectates: self.spectates.clone(),
             catch_up: self.catch_up,
@@ -97,7 +97,7 @@ impl Recorded for Server {
         server.rng = Chance::after(server.config.seed, state.drawn);
         (server.number, server.start) = (state.number, state.start);
         server.seats = state.seats.into_iter().map(|seat| (seat.peer, seat)).collect();
-        server.strangers = state.strangers.into_iter().collect();
+        server.unjoined = state.strangers.into_iter().collect();
         server.quitters = state.quitters;
         server.spectates = state.spectates;
         (server.catch_up, server.wake, server.outcome) = (state.catch_up, state.wake, state.outcome);

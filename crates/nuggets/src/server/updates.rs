@@ -49,19 +49,19 @@ impl Server {
             }
         }
         let over = self.game.is_over();
-        let fast = |seat: &mut Seat| seat.role == Role::Player(actor) && !seat.is_shown(now);
+        let fast = |seat: &mut Seat| seat.role == Role::Player(actor) && !seat.may_show_move(now);
         if !shared && !over && self.seats.values_mut().any(fast) {
             self.display_later(now, actor, out);
         } else {
             self.displays(now, Some(actor), None, out);
         }
-        self.tell_thefts(now, actor, &victims, out);
+        self.send_thefts(now, actor, &victims, out);
         if over {
             self.finish(out);
         }
     }
 
-    fn tell_thefts(&mut self, now: Time, thief: PlayerId, victims: &[(PlayerId, u32)], out: &mut Outbox) {
+    fn send_thefts(&mut self, now: Time, thief: PlayerId, victims: &[(PlayerId, u32)], out: &mut Outbox) {
         for &(victim, nuggets) in victims {
             let (Some(winner), Some(loser)) = (self.game.player(thief), self.game.player(victim)) else { continue };
             let Player { letter, purse, .. } = winner;
@@ -80,15 +80,15 @@ impl Server {
     }
 
     /// Sends the joining messages. Repeated requests may come from a forged address, so they are subject to the budget.
-    pub(super) fn welcome(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
+    pub(super) fn try_send_snapshot(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         let Some(display) = display(&self.views, seat) else { return };
         if seat.pay(now, Cause::Own, length(&display)) {
-            self.tell_all(peer, out);
+            self.send_snapshot(peer, out);
         }
     }
 
-    pub(super) fn tell_all(&mut self, peer: PeerId, out: &mut Outbox) {
+    pub(super) fn send_snapshot(&mut self, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         seat.owed = None;
         let (role, framing) = (seat.role, seat.framing());

@@ -163,8 +163,8 @@ mod tests {
     const HELLO: &[u8] = &[0, 1, b's', 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
 
     /// The error for a stream, which must not depend on how the stream is split.
-    fn said(stream: &[u8]) -> String {
-        let said = |size: usize| {
+    fn error_text(stream: &[u8]) -> String {
+        let error_text = |size: usize| {
             let mut incoming = Incoming::default();
             for piece in stream.chunks(size) {
                 incoming.buffer().extend_from_slice(piece);
@@ -178,9 +178,9 @@ mod tests {
             }
             panic!("{stream:?} is right so far: {incoming:?}")
         };
-        let whole = said(stream.len());
+        let whole = error_text(stream.len());
         for size in 1..stream.len() {
-            assert_eq!(said(size), whole, "in pieces of {size} bytes");
+            assert_eq!(error_text(size), whole, "in pieces of {size} bytes");
         }
         whole
     }
@@ -189,24 +189,24 @@ mod tests {
     fn error_names_the_byte_and_the_expected_value() {
         let right = "expected 0 (Hello), 1 (AcceptedPlayer), 2 (GameStarted), 3 (Turn) or 4 (GameEnded)";
         assert_eq!(
-            said(&[9]),
+            error_text(&[9]),
             format!("byte 0 of the stream (byte 0 of message 1): 9 is no tag of ServerMessage; {right}")
         );
         let second = [HELLO, &[1, 0, 2, b'a', 0xff, 0]].concat();
         let place = "byte 18 of the stream (byte 4 of message 2, an AcceptedPlayer)";
-        assert_eq!(said(&second), format!("{place}: the text is not valid UTF-8"));
+        assert_eq!(error_text(&second), format!("{place}: the text is not valid UTF-8"));
         let event = [3, 0, 7, 0, 0, 0, 2, 3, 0, 1, 0, 1, 4];
         let right = "expected 0 (BombPlaced), 1 (BombExploded), 2 (PlayerMoved) or 3 (BlockPlaced)";
         let place = "byte 26 of the stream (byte 12 of message 2, a Turn)";
-        assert_eq!(said(&[HELLO, &event].concat()), format!("{place}: 4 is no tag of Event; {right}"));
+        assert_eq!(error_text(&[HELLO, &event].concat()), format!("{place}: 4 is no tag of Event; {right}"));
         let entry = [2, 0, 0, 0, 2, 7, 1, b'a', 1, b'b', 8, 1, b'c', 2, b'd', 0xff];
         let place = "byte 29 of the stream (byte 15 of message 2, a GameStarted)";
-        assert_eq!(said(&[HELLO, &entry].concat()), format!("{place}: the text is not valid UTF-8"));
+        assert_eq!(error_text(&[HELLO, &entry].concat()), format!("{place}: the text is not valid UTF-8"));
         let place = "byte 1 of the stream (byte 1 of message 1, a GameStarted)";
-        assert_eq!(said(&[2, 0, 0, 1, 1]), format!("{place}: a list of 257 items; at most 256 are taken"));
+        assert_eq!(error_text(&[2, 0, 0, 1, 1]), format!("{place}: a list of 257 items; at most 256 are taken"));
         let many = "a list of 4294967295 items; at most 1048576 are taken";
         let place = "byte 3 of the stream (byte 3 of message 1, a Turn)";
-        assert_eq!(said(&[3, 0, 1, 0xff, 0xff, 0xff, 0xff]), format!("{place}: {many}"));
+        assert_eq!(error_text(&[3, 0, 1, 0xff, 0xff, 0xff, 0xff]), format!("{place}: {many}"));
     }
 
     #[test]
@@ -230,7 +230,10 @@ mod tests {
         let mut incoming = Incoming::default();
         incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 16, 0, 0]);
         incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 0].repeat(1 << 18));
-        let said = incoming.next_message().unwrap_err().to_string();
-        assert!(said.contains("message 1, a Turn") && said.contains("at most 1048576 are taken"), "{said}");
+        let error_text = incoming.next_message().unwrap_err().to_string();
+        assert!(
+            error_text.contains("message 1, a Turn") && error_text.contains("at most 1048576 are taken"),
+            "{error_text}"
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use mastermind::{
     Client, ClientMessage, Code, Config, Feedback, Lifeline, Mode, Name, Rules, Server,
-    view::{Board, Shown, TurnRecord},
+    view::{Board, MaskedCode, TurnRecord},
 };
 use netcore::{Client as _, Link, Role, Time};
 use testkit::{net::Net, simulation::Game};
@@ -48,7 +48,7 @@ impl Strategy<Client> for Codebreaker {
         }
         let fits = |code: &&Code| {
             board.lines.iter().all(|line| match line {
-                TurnRecord::Row { guess: Shown::Code(guess), feedback, .. } => {
+                TurnRecord::Row { guess: MaskedCode::Code(guess), feedback, .. } => {
                     Feedback::of(*guess, **code) == *feedback
                 }
                 _ => true,
@@ -80,7 +80,7 @@ impl Games {
                     None => known.lines.push(*line),
                     Some(before) => {
                         assert!(agree(before, line), "{who}, game {}: {before:?} and {line:?}", board.number);
-                        if let TurnRecord::Row { guess: Shown::Code(_), .. } = line {
+                        if let TurnRecord::Row { guess: MaskedCode::Code(_), .. } = line {
                             *before = *line;
                         }
                     }
@@ -99,7 +99,7 @@ fn agree(one: &TurnRecord, other: &TurnRecord) -> bool {
     match (one, other) {
         (TurnRecord::Row { turn, guess, feedback }, TurnRecord::Row { turn: at, guess: digits, feedback: answer }) => {
             let same = match (guess, digits) {
-                (Shown::Code(one), Shown::Code(other)) => one == other,
+                (MaskedCode::Code(one), MaskedCode::Code(other)) => one == other,
                 _ => guess.len() == digits.len(),
             };
             same && turn == at && feedback == answer

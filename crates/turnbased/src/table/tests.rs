@@ -66,25 +66,25 @@ impl Hall {
 
     fn input(&mut self, input: Input<'_, &[u8]>) -> Vec<(u64, String)> {
         self.room.input(self.now, input, &mut self.out);
-        let mut said = vec![];
+        let mut received = vec![];
         for output in self.out.drain() {
             match output {
                 Output::Send { to: To::Peer(peer), frame } => {
-                    said.push((peer.0, str::from_utf8(&frame).unwrap().trim_end().to_owned()));
+                    received.push((peer.0, str::from_utf8(&frame).unwrap().trim_end().to_owned()));
                 }
-                Output::Close { peer } => said.push((peer.0, "(closed)".to_owned())),
+                Output::Close { peer } => received.push((peer.0, "(closed)".to_owned())),
                 Output::Event(event) => self.events.push(event),
                 other => panic!("{other:?}"),
             }
         }
-        said
+        received
     }
 
     fn connect(&mut self, peer: u64, role: Role) -> Vec<(u64, String)> {
         self.input(Input::Connected { peer: PeerId(peer), role, link: Link::Stream, address: "192.0.2.1:5".into() })
     }
 
-    fn say(&mut self, peer: u64, text: &str) -> Vec<(u64, String)> {
+    fn send(&mut self, peer: u64, text: &str) -> Vec<(u64, String)> {
         let mut bytes = BytesMut::from(format!("{text}\n").as_bytes());
         self.input(Input::Message { peer: PeerId(peer), message: &bytes.split() })
     }
@@ -107,7 +107,7 @@ impl Hall {
             }
             1 => self.lose(peer, [Gone::Left, Gone::Broken][text.len() % 2]),
             2 => self.wait(Duration::from_secs(text.len() as u64 * 10)),
-            _ => self.say(peer, text),
+            _ => self.send(peer, text),
         }
     }
 
@@ -116,14 +116,14 @@ impl Hall {
         let mut hall = Self::new();
         for (peer, name) in [(1, "PLAY Ann"), (2, "PLAY Bob")] {
             hall.connect(peer, Role::Player);
-            hall.say(peer, name);
+            hall.send(peer, name);
         }
         hall
     }
 }
 
-fn to(peer: u64, said: &[(u64, String)]) -> Vec<&str> {
-    said.iter().filter(|(other, _)| *other == peer).map(|(_, text)| &text[..]).collect()
+fn to(peer: u64, received: &[(u64, String)]) -> Vec<&str> {
+    received.iter().filter(|(other, _)| *other == peer).map(|(_, text)| &text[..]).collect()
 }
 
 fn ranks(hall: &Hall) -> Vec<(String, u32, i64)> {
@@ -138,31 +138,31 @@ fn ranks(hall: &Hall) -> Vec<(String, u32, i64)> {
 fn two_players_play_a_game_and_another() {
     let mut hall = Hall::new();
     assert_eq!(to(1, &hall.connect(1, Role::Player)), ["ROOM sticks 2", "WAIT 2"]);
-    assert_eq!(to(1, &hall.say(1, "PLAY Ann")), ["OK 1", "SEAT 1 Ann", "WAIT 1"]);
+    assert_eq!(to(1, &hall.send(1, "PLAY Ann")), ["OK 1", "SEAT 1 Ann", "WAIT 1"]);
     assert_eq!(to(2, &hall.connect(2, Role::Player)), ["ROOM sticks 2", "SEAT 1 Ann", "WAIT 1"]);
-    let begun = hall.say(2, "PLAY Bob");
+    let begun = hall.send(2, "PLAY Bob");
     assert_eq!(to(1, &begun), ["SEAT 2 Bob", "GAME 1", "VIEW [4,0]", "TURN 1 1 2 3"]);
     assert_eq!(to(2, &begun), ["OK 2", "SEAT 2 Bob", "GAME 1", "VIEW [4,1]", "TURN 1"]);
-    assert_eq!(hall.say(2, "MOVE 1"), [(2, "NO it is not your turn".to_owned())]);
-    assert_eq!(hall.say(1, "MOVE 4"), [(1, "NO that move is not possible".to_owned())]);
-    assert_eq!(to(2, &hall.say(1, "MOVE 1")), ["MOVED 1 1", "VIEW [3,1]", "TURN 2 1 2 3"]);
+    assert_eq!(hall.send(2, "MOVE 1"), [(2, "NO it is not your turn".to_owned())]);
+    assert_eq!(hall.send(1, "MOVE 4"), [(1, "NO that move is not possible".to_owned())]);
+    assert_eq!(to(2, &hall.send(1, "MOVE 1")), ["MOVED 1 1", "VIEW [3,1]", "TURN 2 1 2 3"]);
     let watching = hall.connect(3, Role::Watcher);
     assert_eq!(to(3, &watching), ["ROOM sticks 2", "SEAT 1 Ann", "SEAT 2 Bob", "GAME 1", "VIEW [3,null]", "TURN 2"]);
-    assert_eq!(hall.say(3, "PLAY Eve"), [(3, "NO you only watch here".to_owned())]);
-    assert_eq!(to(3, &hall.say(2, "MOVE 3")), ["MOVED 2 3", "VIEW [0,null]", "OVER played 0 1"]);
+    assert_eq!(hall.send(3, "PLAY Eve"), [(3, "NO you only watch here".to_owned())]);
+    assert_eq!(to(3, &hall.send(2, "MOVE 3")), ["MOVED 2 3", "VIEW [0,null]", "OVER played 0 1"]);
     assert_eq!(ranks(&hall), [("Bob".to_owned(), 1, 1), ("Ann".to_owned(), 2, 0)]);
     let joined = hall.events.iter().rev().take(2);
     assert!(joined.into_iter().all(|event| matches!(event, GameEvent::Joined { .. })), "for the next game");
-    assert_eq!(to(1, &hall.say(1, "AGAIN")), ["WAIT 1"]);
-    assert_eq!(to(1, &hall.say(2, "AGAIN"))[..2], ["GAME 2", "VIEW [4,0]"]);
+    assert_eq!(to(1, &hall.send(1, "AGAIN")), ["WAIT 1"]);
+    assert_eq!(to(1, &hall.send(2, "AGAIN"))[..2], ["GAME 2", "VIEW [4,0]"]);
 }
 
 #[test]
 fn player_who_resigns_or_leaves_or_exceeds_the_limit_loses() {
     for (how, word, complete) in [("RESIGN", "resigned", true), ("", "late", true), ("QUIT", "left", false)] {
         let mut hall = Hall::begun();
-        let said = if how.is_empty() { hall.wait(Sticks::MOVE_LIMIT) } else { hall.say(1, how) };
-        assert!(to(2, &said).contains(&&format!("OVER {word} -1 0")[..]), "{said:?}");
+        let received = if how.is_empty() { hall.wait(Sticks::MOVE_LIMIT) } else { hall.send(1, how) };
+        assert!(to(2, &received).contains(&&format!("OVER {word} -1 0")[..]), "{received:?}");
         assert_eq!(ranks(&hall), [("Bob".to_owned(), 1, 0), ("Ann".to_owned(), 2, -1)]);
         assert!(
             hall.events.iter().any(|event| matches!(event, GameEvent::Ended { complete: is, .. } if *is == complete))
@@ -174,15 +174,15 @@ fn player_who_resigns_or_leaves_or_exceeds_the_limit_loses() {
 fn player_whose_connection_breaks_keeps_its_seat_for_a_minute() {
     for why in [Gone::Broken, Gone::Lagging, Gone::Interrupted] {
         let mut hall = Hall::begun();
-        hall.say(1, "MOVE 1");
+        hall.send(1, "MOVE 1");
         hall.lose(2, why);
         hall.lose(1, why);
         assert_eq!(hall.wait(RETAINED / 2), []);
         hall.connect(3, Role::Player);
-        assert_eq!(hall.say(3, "PLAY Eve"), [(3, "NO all seats are taken; try again later".to_owned())]);
+        assert_eq!(hall.send(3, "PLAY Eve"), [(3, "NO all seats are taken; try again later".to_owned())]);
         hall.connect(4, Role::Player);
-        assert_eq!(to(4, &hall.say(4, "PLAY Bob"))[..2], ["ROOM sticks 2", "OK 2"]);
-        assert_eq!(to(4, &hall.say(4, "MOVE 1")), ["MOVED 2 1", "VIEW [2,1]", "TURN 1"]);
+        assert_eq!(to(4, &hall.send(4, "PLAY Bob"))[..2], ["ROOM sticks 2", "OK 2"]);
+        assert_eq!(to(4, &hall.send(4, "MOVE 1")), ["MOVED 2 1", "VIEW [2,1]", "TURN 1"]);
         let gone = hall.wait(RETAINED / 2);
         assert!(to(4, &gone).contains(&"OVER left -1 0"), "Ann did not return: {gone:?}");
         assert!(to(4, &gone).contains(&"LEFT 1"));

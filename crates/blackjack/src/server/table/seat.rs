@@ -34,7 +34,7 @@ struct Last {
 pub(super) struct Seat {
     pub(super) peer: PeerId,
     dialect: Dialect,
-    told: SentParts,
+    sent: SentParts,
     // The last round. A client that has lost its state receives it again, because the result may have been sent to a
     // dead connection.
     last: Option<Last>,
@@ -55,7 +55,7 @@ impl Seat {
         Self {
             peer,
             dialect,
-            told: SentParts::default(),
+            sent: SentParts::default(),
             last: None,
             queue: VecDeque::new(),
             asked: false,
@@ -70,30 +70,30 @@ impl Seat {
         if self.leaving {
             return;
         }
-        if !mem::replace(&mut self.told.begun, true) {
+        if !mem::replace(&mut self.sent.begun, true) {
             self.queue.push_back(DealerMessage::Begin);
         }
-        for &card in view.cards.get(self.told.cards..).unwrap_or_default() {
+        for &card in view.cards.get(self.sent.cards..).unwrap_or_default() {
             self.queue.push_back(DealerMessage::Card(card));
-            self.told.cards += 1;
-            if self.told.cards == 2 {
+            self.sent.cards += 1;
+            if self.sent.cards == 2 {
                 self.queue.push_back(DealerMessage::Upcard(view.upcard));
             }
         }
-        if view.asked && self.told.asked != view.cards.len() {
-            self.told.asked = view.cards.len();
+        if view.asked && self.sent.asked != view.cards.len() {
+            self.sent.asked = view.cards.len();
             self.queue.push_back(DealerMessage::Decision);
         }
         if let Some(verdict) = view.verdict
-            && !mem::replace(&mut self.told.verdict, true)
+            && !mem::replace(&mut self.sent.verdict, true)
         {
             self.queue.push_back(DealerMessage::Result(verdict));
             self.last = Hand::of(view.cards).map(|hand| Last { hand, upcard: view.upcard, verdict, told: false });
         }
     }
 
-    pub(super) fn forget_round(&mut self) {
-        self.told = SentParts::default();
+    pub(super) fn reset_round(&mut self) {
+        self.sent = SentParts::default();
     }
 
     /// Sends the last round again, without pauses; only links with message boundaries need it.
@@ -121,7 +121,7 @@ impl Seat {
             return;
         }
         self.queue.clear();
-        self.told = SentParts::default();
+        self.sent = SentParts::default();
         self.asked = false;
         if view.is_some_and(|view| view.asked) {
             self.due.get_or_insert(now.plus(config.timeout));
@@ -142,20 +142,20 @@ impl Seat {
     pub(super) fn call_off(&mut self) {
         let results = self.queue.iter().rposition(|message| matches!(message, DealerMessage::Result(_)));
         self.queue.truncate(results.map_or(0, |last| last + 1));
-        self.told = SentParts::default();
+        self.sent = SentParts::default();
         self.asked = false;
         self.due = None;
     }
 
     /// The result that was not sent, if there is one. There is at most one, since the player must answer before the
     /// next.
-    pub(super) fn untold(&self) -> Option<Verdict> {
+    pub(super) fn unsent_verdict(&self) -> Option<Verdict> {
         self.last.filter(|last| !last.told).map(|last| last.verdict)
     }
 
     pub(super) fn leave(&mut self) {
         self.leaving = true;
-        self.told = SentParts::default();
+        self.sent = SentParts::default();
         self.last = None;
         self.asked = false;
         self.due = None;

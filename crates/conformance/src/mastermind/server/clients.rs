@@ -2,7 +2,7 @@ use std::{io::Write as _, time::Duration};
 
 use mastermind::{
     Lifeline, ServerMessage,
-    view::{Ending, TurnRecord},
+    view::{GameOutcome, TurnRecord},
 };
 
 use super::{
@@ -114,7 +114,7 @@ fn observed_game(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         watcher,
         seat,
         "OVER",
-        |message| matches!(message, ServerMessage::Over(_, over) if over.how == Ending::Resigned),
+        |message| matches!(message, ServerMessage::Over(_, over) if over.how == GameOutcome::Resigned),
     )?;
     ann.new_game(judge, &NEW_RULES, Some((4, false)))?;
     expect_broadcast(judge, watcher, seat, "GAME", |message| matches!(message, ServerMessage::Game { .. }))?;

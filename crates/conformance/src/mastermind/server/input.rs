@@ -1,6 +1,6 @@
 use std::iter;
 
-use mastermind::{ServerMessage, protocol::MAX_MESSAGE, view::Ending};
+use mastermind::{ServerMessage, protocol::MAX_MESSAGE, view::GameOutcome};
 
 use super::{
     Subject,
@@ -165,7 +165,7 @@ fn merged(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     player.expect_game(judge, &NEW_RULES, (4, false))?;
     player.expect_row(judge, filler(4)?)?;
     player.expect_row(judge, filler(4)?)?;
-    player.over(judge, &MERGED, Ending::Resigned)
+    player.over(judge, &MERGED, GameOutcome::Resigned)
 }
 
 fn longest(judge: &mut Judge, subject: &Subject<'_>) -> Played {

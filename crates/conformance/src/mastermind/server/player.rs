@@ -2,7 +2,7 @@ use mastermind::{
     Code, Feedback, Knowledge, Lifeline, Revealed, Rules, ServerMessage,
     game::{Availability, TURNS},
     protocol::Turn,
-    view::{Ending, Over, Shown, TurnRecord},
+    view::{GameOutcome, GameResult, MaskedCode, TurnRecord},
 };
 
 use super::{
@@ -134,7 +134,7 @@ impl Player {
 
     pub(super) fn expect_row(&mut self, judge: &mut Judge, guess: Code) -> Played {
         let received = self.client.receive_own(judge)?;
-        let (turn, wanted) = (self.game.turn.turn, Shown::Code(guess));
+        let (turn, wanted) = (self.game.turn.turn, MaskedCode::Code(guess));
         let feedback = match received {
             Ok(ServerMessage::Line(_, TurnRecord::Row { turn: of, guess, feedback }))
                 if (of, guess) == (turn, wanted) =>
@@ -151,10 +151,10 @@ impl Player {
         self.game.rows.push((guess, feedback));
         self.game.played += 1;
         if feedback.is_win(self.game.rules.length()) {
-            return self.over(judge, &WON, Ending::Won);
+            return self.over(judge, &WON, GameOutcome::Won);
         }
         if self.game.played >= TURNS {
-            return self.over(judge, &LOST, Ending::Lost);
+            return self.over(judge, &LOST, GameOutcome::Lost);
         }
         self.next_turn(judge, &TURN)
     }
@@ -179,15 +179,14 @@ impl Player {
     }
 
     /// Checks that the code matches all revealed information.
-    pub(super) fn over(&mut self, judge: &mut Judge, rule: &'static Rule, how: Ending) -> Played {
+    pub(super) fn over(&mut self, judge: &mut Judge, rule: &'static Rule, how: GameOutcome) -> Played {
         let received = self.client.receive_own(judge)?;
         let (played, hints) = (self.game.played, self.game.turn.hints);
         let code = match received {
-            Ok(ServerMessage::Over(_, Over { how: reported, turns, hints: of, code: Shown::Code(code) }))
-                if (reported, turns, of) == (how, played, hints) =>
-            {
-                Ok(code)
-            }
+            Ok(ServerMessage::Over(
+                _,
+                GameResult { how: reported, turns, hints: of, code: MaskedCode::Code(code) },
+            )) if (reported, turns, of) == (how, played, hints) => Ok(code),
             received => Err(format!(
                 "expected OVER {} {} {played} {hints} and the code, received {}",
                 self.seat,
@@ -224,7 +223,7 @@ impl Player {
 
     pub(super) fn resign(&mut self, judge: &mut Judge) -> Played<Code> {
         self.client.send("RESIGN");
-        self.over(judge, &RESIGNED, Ending::Resigned)?;
+        self.over(judge, &RESIGNED, GameOutcome::Resigned)?;
         self.game.code.ok_or_else(|| anyhow::anyhow!("a completed game has a code").into())
     }
 

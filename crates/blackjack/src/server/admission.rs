@@ -10,23 +10,23 @@ use crate::name::Name;
 /// The places of clients, shared among hosts. Networks have no share, since journals of earlier versions depend on
 /// that.
 #[derive(Debug, Clone)]
-pub(crate) struct Places {
+pub(crate) struct HostQuota {
     shares: Shares,
     hosts: BTreeMap<PeerId, HostId>,
 }
 
-impl Places {
+impl HostQuota {
     pub(crate) fn new(total: usize) -> Self {
         Self { shares: Shares::new(total).of_hosts_only(), hosts: BTreeMap::new() }
     }
 
     /// Returns `false` if the host has used up its share.
     pub(crate) fn enter(&mut self, peer: PeerId, host: HostId) -> bool {
-        let has_place = self.shares.take(host).is_ok();
-        if has_place {
+        let is_admitted = self.shares.take(host).is_ok();
+        if is_admitted {
             self.hosts.insert(peer, host);
         }
-        has_place
+        is_admitted
     }
 
     pub(crate) fn state(&self) -> Vec<(PeerId, HostId)> {
@@ -34,12 +34,12 @@ impl Places {
     }
 
     pub(crate) fn restore(total: usize, state: Vec<(PeerId, HostId)>) -> Self {
-        let mut places = Self::new(total);
+        let mut quota = Self::new(total);
         for (peer, host) in state {
-            places.shares.restore(host);
-            places.hosts.insert(peer, host);
+            quota.shares.restore(host);
+            quota.hosts.insert(peer, host);
         }
-        places
+        quota
     }
 
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
@@ -62,12 +62,12 @@ impl Places {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Pending {
+pub(crate) struct PendingJoins {
     deadlines: BTreeMap<PeerId, Time>,
     by_deadline: BTreeSet<(Time, PeerId)>,
 }
 
-impl Pending {
+impl PendingJoins {
     pub(crate) fn enter(&mut self, peer: PeerId, due: Time) {
         self.deadlines.insert(peer, due);
         self.by_deadline.insert((due, peer));
@@ -99,7 +99,7 @@ impl Pending {
         self.by_deadline.first().map(|&(due, _)| due)
     }
 
-    pub(crate) fn late(&self, now: Time) -> Option<PeerId> {
+    pub(crate) fn first_expired(&self, now: Time) -> Option<PeerId> {
         self.by_deadline.first().filter(|&&(due, _)| due <= now).map(|&(_, peer)| peer)
     }
 
@@ -108,56 +108,56 @@ impl Pending {
     }
 }
 
-type Place = (u32, usize);
+type TableSeat = (u32, usize);
 
 /// Seats that are held for interrupted players, at most one player for each seat.
 #[derive(Debug, Clone, Default)]
-pub(super) struct HeldSeats {
+pub(super) struct RetainedSeats {
     // Indexed by host and name, for the look-up when a player joins.
-    places: BTreeSet<(HostId, Name, Place)>,
-    dues: BTreeSet<(Time, Place)>,
-    by_place: BTreeMap<Place, (HostId, Name, Time)>,
+    seats: BTreeSet<(HostId, Name, TableSeat)>,
+    dues: BTreeSet<(Time, TableSeat)>,
+    by_seat: BTreeMap<TableSeat, (HostId, Name, Time)>,
 }
 
-impl HeldSeats {
-    pub(super) fn hold(&mut self, host: HostId, name: Name, place: Place, due: Time) {
-        self.dues.insert((due, place));
-        self.by_place.insert(place, (host, name.clone(), due));
-        self.places.insert((host, name, place));
+impl RetainedSeats {
+    pub(super) fn retain(&mut self, host: HostId, name: Name, seat: TableSeat, due: Time) {
+        self.dues.insert((due, seat));
+        self.by_seat.insert(seat, (host, name.clone(), due));
+        self.seats.insert((host, name, seat));
     }
 
-    pub(super) fn take(&mut self, host: HostId, name: &Name) -> Option<Place> {
+    pub(super) fn take(&mut self, host: HostId, name: &Name) -> Option<TableSeat> {
         let from = (host, name.clone(), (0, 0));
-        let place = self.places.range(from..).next().filter(|held| (held.0, &held.1) == (host, name))?.2;
-        self.remove(place);
-        Some(place)
+        let seat = self.seats.range(from..).next().filter(|entry| (entry.0, &entry.1) == (host, name))?.2;
+        self.remove(seat);
+        Some(seat)
     }
 
-    pub(super) fn late(&mut self, now: Time) -> Option<Place> {
-        let &(_, place) = self.dues.first().filter(|(due, _)| *due <= now)?;
-        self.remove(place);
-        Some(place)
+    pub(super) fn take_expired(&mut self, now: Time) -> Option<TableSeat> {
+        let &(_, seat) = self.dues.first().filter(|(due, _)| *due <= now)?;
+        self.remove(seat);
+        Some(seat)
     }
 
-    fn remove(&mut self, place: Place) {
-        let Some((host, name, due)) = self.by_place.remove(&place) else { return };
-        self.dues.remove(&(due, place));
-        self.places.remove(&(host, name, place));
+    fn remove(&mut self, seat: TableSeat) {
+        let Some((host, name, due)) = self.by_seat.remove(&seat) else { return };
+        self.dues.remove(&(due, seat));
+        self.seats.remove(&(host, name, seat));
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
         self.dues.first().map(|&(due, _)| due)
     }
 
-    pub(super) fn state(&self) -> Vec<HeldState> {
-        let held = self.by_place.iter();
-        held.map(|(&(table, seat), &(host, _, due))| HeldState { table, seat, host, due }).collect()
+    pub(super) fn state(&self) -> Vec<RetainedSeatState> {
+        let entries = self.by_seat.iter();
+        entries.map(|(&(table, seat), &(host, _, due))| RetainedSeatState { table, seat, host, due }).collect()
     }
 }
 
 /// A held seat. The name of its player is part of the game.
 #[derive(Serialize, Deserialize)]
-pub(super) struct HeldState {
+pub(super) struct RetainedSeatState {
     pub(super) table: u32,
     pub(super) seat: usize,
     pub(super) host: HostId,
@@ -170,19 +170,19 @@ mod tests {
 
     #[test]
     fn places_are_shared_among_hosts_also_after_a_restart() {
-        let mut places = Places::new(64);
+        let mut quota = HostQuota::new(64);
         let mut peers = (0..).map(PeerId);
         let mut got = Vec::new();
         for host in 0..7 {
             let host = HostId::V4([10, 0, 0, host]);
-            got.push((0..100).filter(|_| places.enter(peers.next().unwrap(), host)).count());
+            got.push((0..100).filter(|_| quota.enter(peers.next().unwrap(), host)).count());
         }
         assert_eq!(got, [32, 16, 8, 4, 2, 1, 1]);
-        assert!(!places.enter(PeerId(10_000), HostId::Other), "all are taken");
-        let mut places = Places::restore(64, places.state());
-        assert!(!places.enter(PeerId(10_000), HostId::Other), "all are still taken");
-        let clients: Vec<PeerId> = places.peers().collect();
-        assert!(clients.iter().all(|&peer| places.leave(peer)) && !places.leave(PeerId(10_000)));
-        assert_eq!((places.is_empty(), places.shares.taken()), (true, 0));
+        assert!(!quota.enter(PeerId(10_000), HostId::Other), "all are taken");
+        let mut quota = HostQuota::restore(64, quota.state());
+        assert!(!quota.enter(PeerId(10_000), HostId::Other), "all are still taken");
+        let clients: Vec<PeerId> = quota.peers().collect();
+        assert!(clients.iter().all(|&peer| quota.leave(peer)) && !quota.leave(PeerId(10_000)));
+        assert_eq!((quota.is_empty(), quota.shares.taken()), (true, 0));
     }
 }
