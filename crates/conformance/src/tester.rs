@@ -1,7 +1,9 @@
 use std::{
-    io,
+    fs, io,
     num::NonZero,
     path::PathBuf,
+    sync::{Mutex, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -24,6 +26,8 @@ pub const USUAL_SEED: u32 = 2021;
 const SEEDS: u64 = 2_147_483_646;
 /// How many times the patience a program may take to start.
 const START: u32 = 4;
+/// How many times as patient the tester is on the busiest machine.
+const BUSIEST: u32 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
@@ -36,7 +40,7 @@ pub enum Seed {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How long the program may take for a required action.
+    /// How long the program may take for a required action; longer while other programs keep the processors busy.
     pub patience: Duration,
     /// Players that a running dealer waits for.
     pub players: u8,
@@ -51,14 +55,33 @@ impl Default for Options {
     }
 }
 
+/// From 1 to [`BUSIEST`], for the number of programs that are waiting for each processor. Read at most once a second.
+fn busyness() -> u32 {
+    static LAST: Mutex<Option<(Instant, u32)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((read, busyness)) = *last
+        && read.elapsed() < Duration::from_secs(1)
+    {
+        return busyness;
+    }
+    // Other systems have no such file.
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: f64 = load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0);
+    let processors = thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX));
+    let is_reached = |&times: &u32| load > f64::from(processors.saturating_mul(2 * times));
+    let busyness = (2..=BUSIEST).rev().find(is_reached).unwrap_or(1);
+    *last = Some((Instant::now(), busyness));
+    busyness
+}
+
 impl Options {
     pub fn deadline(&self) -> Instant {
-        Instant::now() + self.patience
+        Instant::now() + self.patience * busyness()
     }
 
     /// For a program that was just started: other programs may slow down its start.
     pub fn start_deadline(&self) -> Instant {
-        Instant::now() + START * self.patience
+        Instant::now() + START * self.patience * busyness()
     }
 
     /// From 1 to 2147483646. With the usual seed, it is `usual`.
