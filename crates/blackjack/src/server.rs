@@ -220,7 +220,7 @@ impl Server {
         match self.clients.get(&peer) {
             Some(&ClientState::Seated { table }) if why == Gone::Interrupted => self.interrupted(now, peer, table, out),
             Some(&ClientState::Seated { table }) => {
-                self.at(now, table, out, |table, out| table.gone(now, peer, why, out))
+                self.at(now, table, out, |table, out| table.gone(now, peer, why, out));
             }
             Some(ClientState::Waiting { .. }) => self.stop_waiting(peer, Departure::Disconnected(why), out),
             None if self.pending.has(peer) => self.close(peer, out),
