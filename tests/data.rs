@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs};
 
 use journal_core::{
-    Entry, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError, State, SystemDisk,
+    Entry, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError, SegmentState, SystemDisk,
 };
 use netcore::{Outbox, Recorded};
 use testkit::TempDir;
@@ -38,7 +38,7 @@ fn replay<E: Recorded>(head: &Head, mut reader: Reader<&[u8]>) -> ReplayResult {
             Entry::Note(_) => {}
         }
     }
-    assert_eq!((reader.torn(), reader.state()), (0, State::Closed));
+    assert_eq!((reader.torn(), reader.state()), (0, SegmentState::Closed));
     ReplayResult::Replayed { arrivals: replay.arrivals(), resumed }
 }
 

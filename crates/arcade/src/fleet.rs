@@ -9,7 +9,7 @@ mod task;
 mod view;
 pub(crate) use self::{
     command::{ClaimError, Event, HandoverError, Settled},
-    view::{NodeShown, Remote},
+    view::{NodeStatus, Remote},
 };
 
 use std::{
@@ -236,12 +236,12 @@ impl Fleet {
     }
 
     /// All nodes, including this one.
-    pub(crate) fn nodes(&self) -> Vec<NodeShown> {
+    pub(crate) fn nodes(&self) -> Vec<NodeStatus> {
         self.shared.view().nodes()
     }
 
     /// The node that owns a room, if it is another node.
-    pub(crate) fn owner_of(&self, room: &str) -> Option<NodeShown> {
+    pub(crate) fn owner_of(&self, room: &str) -> Option<NodeStatus> {
         self.shared.view().owner(&room.parse().ok()?).filter(|owner| owner.name != self.name)
     }
 
@@ -363,7 +363,7 @@ impl Fleet {
 
 /// Returns a line about the broker.
 pub(crate) async fn examine(servers: Vec<String>, arcade: Name) -> Result<String, MeshError> {
-    let version = Nats::look(&place(servers, arcade)).await?;
+    let version = Nats::check(&place(servers, arcade)).await?;
     Ok(format!("NATS {version} with JetStream responds"))
 }
 
@@ -376,13 +376,13 @@ impl Fleet {
         if let Ok(answered) = timeout(PATIENCE, answered).await {
             return Some(answered.unwrap_or(Err(HandoverError::Lost)));
         }
-        let _ = self.commands.send(Command::Stay(room)).await;
+        let _ = self.commands.send(Command::CancelHandover(room)).await;
         None
     }
 
     /// Cancels the hand-over of a room.
-    pub(crate) async fn stay(&self, room: &str) {
-        self.send_command(room, Command::Stay).await;
+    pub(crate) async fn cancel_hand_over(&self, room: &str) {
+        self.send_command(room, Command::CancelHandover).await;
     }
 
     /// The room sends no output any more, and its copy is complete. Waits without a timeout until the directory has
@@ -423,7 +423,7 @@ impl std::fmt::Debug for Feeds {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct FeedsShown {
+pub(crate) struct FeedsStatus {
     /// Events that this node has published.
     pub(crate) stored: u64,
     /// Rooms of this node that are published.
@@ -465,9 +465,9 @@ impl Feeds {
         Arc::clone(&self.fed)
     }
 
-    pub(crate) fn shown(&self) -> FeedsShown {
+    pub(crate) fn shown(&self) -> FeedsStatus {
         let count = |held: &Arc<()>| Arc::strong_count(held) - 1;
-        FeedsShown {
+        FeedsStatus {
             stored: self.stored.load(Ordering::Relaxed),
             published: count(&self.published),
             followed: count(&self.followed),

@@ -299,8 +299,8 @@ impl Hub {
             let end = AssertUnwindSafe(run).catch_unwind().await;
             let Some(hub) = hub.upgrade() else { return end.ok() };
             let suspended = hub.moves.take(&ended);
-            match (&end, ended.fate()) {
-                (Ok(_), RoomOutcome::Kept) => {}
+            match (&end, ended.outcome()) {
+                (Ok(_), RoomOutcome::Suspended) => {}
                 // The task that hands the room over does the rest.
                 (Ok(_), RoomOutcome::Moved) => {
                     if let (Some(suspended), Ok(end)) = (suspended, end) {
@@ -308,7 +308,7 @@ impl Hub {
                     }
                     return None;
                 }
-                (Ok(_), RoomOutcome::Closed) => hub.rooms.forget(&ended),
+                (Ok(_), RoomOutcome::Closed) => hub.rooms.remove(&ended),
                 // The panic hook has printed the message, and the journal ends with the messages that led to it.
                 (Ok(_), RoomOutcome::Renewed) | (Err(_), _) => tokio::task::block_in_place(|| hub.renew(&ended)),
             }
@@ -322,7 +322,7 @@ impl Hub {
         let _opening = self.rooms.opening();
         // The room was closed after the restart was requested.
         if room.is_to_close() {
-            return self.rooms.forget(room);
+            return self.rooms.remove(room);
         }
         room.bots.dismiss();
         let mut file = room.file().clone();
@@ -331,7 +331,7 @@ impl Hub {
         let id = file.id.clone();
         if let Err(error) = self.run(file) {
             error!(room = id, "cannot restart the room: {error:#}");
-            self.rooms.forget(room);
+            self.rooms.remove(room);
         }
         self.rooms.replaced.notify_waiters();
     }
@@ -358,11 +358,11 @@ const CLOSING: Duration = Duration::from_secs(3);
 
 impl Hub {
     /// Requests the end of the hub. Running matches may continue for this long.
-    pub(crate) fn ask_to_end(&self, patience: Duration) {
+    pub(crate) fn request_shutdown(&self, patience: Duration) {
         self.drain.send_replace(Some(patience));
     }
 
-    pub(crate) async fn asked_to_end(&self) -> Duration {
+    pub(crate) async fn shutdown_requested(&self) -> Duration {
         let mut drain = self.drain.subscribe();
         match drain.wait_for(Option::is_some).await {
             Ok(patience) => patience.unwrap_or_default(),
@@ -394,7 +394,7 @@ impl Hub {
         }
         for room in self.rooms.all() {
             room.bots.abort();
-            room.stop(Leave::Resumable, RoomOutcome::Kept);
+            room.stop(Leave::Resumable, RoomOutcome::Suspended);
         }
         let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         let mut ends = vec![];

@@ -17,7 +17,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use journal_core::{Found, Pruned, Retention, SystemDisk, Worth};
+use journal_core::{Pruned, Retention, RetentionClass, StoredJournal, SystemDisk};
 use mesh::Committed;
 use store::{ALL_TIME, Board, Match, MatchFilter, Store, StoreError, Trouble, unix_now};
 use tokio::{
@@ -82,7 +82,7 @@ pub(crate) struct Health {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ResultsState {
     error: Option<Trouble>,
     // Where the next readings of journals start.
     progress: BTreeMap<String, Progress>,
@@ -105,7 +105,7 @@ pub(crate) struct Results {
     pub(crate) store: Store,
     pub(crate) ledger: Arc<Ledger>,
     journals: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<ResultsState>,
     stored: AtomicU64,
     prepared: watch::Sender<bool>,
     caught_up: watch::Sender<bool>,
@@ -178,7 +178,7 @@ impl Results {
         Health { waiting: self.ledger.waiting(), stored: self.stored.load(Ordering::Relaxed), error }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ResultsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -395,10 +395,12 @@ impl Results {
         let notes = Arc::new(insist!(self, "read the records of journals", self.store.journals()));
         let (directory, known) = (self.journals.clone(), Arc::clone(&notes));
         let pruned = spawn_blocking(move || {
-            let worth = |journal: &Found| {
-                let Some(file) = name_of(&journal.path).filter(|file| !is_of_room(file)) else { return Worth::Apart };
+            let worth = |journal: &StoredJournal| {
+                let Some(file) = name_of(&journal.path).filter(|file| !is_of_room(file)) else {
+                    return RetentionClass::Exempt;
+                };
                 let stored = known.get(file).filter(|note| journal.end == Some(note.examined));
-                stored.map_or(Worth::Apart, |note| Worth::Spare(note.people.into()))
+                stored.map_or(RetentionClass::Exempt, |note| RetentionClass::Removable(note.people.into()))
             };
             let now = SystemTime::now();
             (now, journal_core::prune(&SystemDisk, &directory, &retention, now, worth))
@@ -407,7 +409,7 @@ impl Results {
             Ok((now, Ok(Pruned { removed, failed, .. }))) => {
                 for journal in removed {
                     if let Some((file, note)) = name_of(&journal.path).and_then(|file| notes.get_key_value(file)) {
-                        insist!(self, "delete the record of a journal", self.store.forget_journal(file, &note.room));
+                        insist!(self, "delete the record of a journal", self.store.delete_journal(file, &note.room));
                         self.state().progress.remove(file);
                     }
                     let days = journal.age(now).as_secs() / 86_400;

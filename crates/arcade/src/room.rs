@@ -77,8 +77,8 @@ pub(crate) struct Room {
 
 impl Room {
     /// Closing takes precedence over an earlier request of another kind.
-    pub(crate) fn stop(&self, leave: Leave, fate: RoomOutcome) {
-        self.ending.stop(leave, fate);
+    pub(crate) fn stop(&self, leave: Leave, outcome: RoomOutcome) {
+        self.ending.stop(leave, outcome);
     }
 
     /// Closes the room permanently. Pages receive the reason.
@@ -105,12 +105,12 @@ impl Room {
     }
 
     pub(crate) fn is_suspended(&self) -> bool {
-        self.ending.fate() == RoomOutcome::Moved
+        self.ending.outcome() == RoomOutcome::Moved
     }
 
     /// What happens once the task of the room has ended.
-    pub(crate) fn fate(&self) -> RoomOutcome {
-        if self.ending.is_unasked() && self.broken.is_set() { RoomOutcome::Renewed } else { self.ending.fate() }
+    pub(crate) fn outcome(&self) -> RoomOutcome {
+        if self.ending.is_unrequested() && self.broken.is_set() { RoomOutcome::Renewed } else { self.ending.outcome() }
     }
 
     pub(crate) fn is_to_close(&self) -> bool {
@@ -261,7 +261,7 @@ impl Room {
         let (token, owner) = Owner::draw(HostId::Other)?;
         let text: Arc<str> = json!({ "owner": token }).to_string().into();
         let mut file = self.file();
-        if !self.roster.tell(seat, &text) {
+        if !self.roster.send(seat, &text) {
             return Ok(false);
         }
         file.owner = Some(owner);

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::{
     Disk, Head, codec,
-    layout::{self, SegmentPosition, State, Status},
+    layout::{self, SegmentPosition, SegmentState, Status},
     record, segment,
 };
 
@@ -99,7 +99,7 @@ impl Copied {
     /// When the copy is damaged, or cannot be written.
     pub fn write(&self, disk: &dyn Disk, directory: &Path, front: &str) -> Result<PathBuf, CopyError> {
         let head: Head = codec::decode_all(&self.head).map_err(CopyError::Head)?;
-        let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
+        let status = Status { sequence: 0, state: SegmentState::Open, synced: 0, end: 0 };
         let (mut bytes, mut sum) = (layout::front(SegmentPosition::FIRST, status), 0);
         record::put(&self.head, &mut sum, &mut bytes);
         record::copy(&self.bytes, &mut sum, &mut bytes);

@@ -2,7 +2,7 @@ use netcore::Input;
 
 use crate::{
     Entry, Head, Note, codec,
-    layout::{self, SegmentPosition, State, Status},
+    layout::{self, SegmentPosition, SegmentState, Status},
     peers::Peers,
     record::{self, MAX_BODY, NOTE},
 };
@@ -20,7 +20,7 @@ pub struct Excerpt {
 impl Excerpt {
     /// If it does not start at the beginning of the match, the head contains the initial state.
     pub fn new(head: &Head) -> Self {
-        let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
+        let status = Status { sequence: 0, state: SegmentState::Open, synced: 0, end: 0 };
         let mut excerpt = Self {
             bytes: layout::front(SegmentPosition::FIRST, status),
             sum: 0,
@@ -72,7 +72,7 @@ impl Excerpt {
     /// The journal is closed.
     pub fn into_bytes(mut self) -> Vec<u8> {
         let end = self.bytes.len() as u64;
-        let status = Status { sequence: 1, state: State::Closed, synced: end, end };
+        let status = Status { sequence: 1, state: SegmentState::Closed, synced: end, end };
         let slot = status.to_bytes();
         let at = usize::try_from(status.offset()).unwrap_or(usize::MAX);
         if let Some(place) = self.bytes.get_mut(at..at.saturating_add(slot.len())) {

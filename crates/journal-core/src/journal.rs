@@ -9,7 +9,7 @@ use netcore::{EngineRoom, Recorded};
 
 use crate::{
     Copying, Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, SystemDisk, codec,
-    layout::{self, SegmentPosition, State, Status},
+    layout::{self, SegmentPosition, SegmentState, Status},
     record,
     room::RoomProgress,
     segment::{self, Positions},
@@ -59,7 +59,7 @@ impl Writing {
         head: Head,
     ) -> io::Result<(PathBuf, Parts<E>)> {
         let (path, file) = segment::create(&*self.disk, directory, front, head.begun)?;
-        let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
+        let status = Status { sequence: 0, state: SegmentState::Open, synced: 0, end: 0 };
         let mut bytes = layout::front(SegmentPosition::FIRST, status);
         let (mut body, mut sum) = (vec![], 0);
         codec::encode(&head, &mut body);

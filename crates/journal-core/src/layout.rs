@@ -44,7 +44,7 @@ const MARKED_SLOT: usize = SLOT + 4;
 const DIRECT: &[u8] = b"direct";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum SegmentState {
     /// Being written, or left by a killed server.
     Open,
     /// Closed in an orderly way, and complete.
@@ -55,7 +55,7 @@ pub enum State {
     Continued,
 }
 
-impl State {
+impl SegmentState {
     const ALL: [Self; 4] = [Self::Open, Self::Closed, Self::Cut, Self::Continued];
 }
 
@@ -91,7 +91,7 @@ impl SegmentPosition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Status {
     pub(crate) sequence: u64,
-    pub(crate) state: State,
+    pub(crate) state: SegmentState,
     pub(crate) synced: u64,
     pub(crate) end: u64,
 }
@@ -120,7 +120,7 @@ impl Status {
     fn parse(slot: &[u8]) -> Option<Self> {
         let (fields, sum) = slot.split_last_chunk::<4>()?;
         let number = |at: usize| fields.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
-        let state = *State::ALL.get(usize::from(*fields.get(8)?))?;
+        let state = *SegmentState::ALL.get(usize::from(*fields.get(8)?))?;
         let status = Self { sequence: number(0)?, state, synced: number(9)?, end: number(17)? };
         (hash(fields) == u32::from_le_bytes(*sum)).then_some(status)
     }
@@ -158,7 +158,7 @@ pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status)
         _ => SegmentPosition::parse(&front[PLACE_FROM..PLACE_FROM + PLACE]).ok_or(FrontError::NotAJournal)?,
     };
     let slots = SLOTS.iter().filter_map(|&at| Status::parse(&front[at..at + SLOT]));
-    let unknown = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
+    let unknown = Status { sequence: 0, state: SegmentState::Open, synced: 0, end: 0 };
     Ok((version, place, slots.max_by_key(|status| status.sequence).unwrap_or(unknown)))
 }
 
@@ -174,8 +174,8 @@ mod tests {
 
     #[test]
     fn the_newest_valid_slot_counts() {
-        let first = Status { sequence: 4, state: State::Open, synced: 1_536, end: 0 };
-        let second = Status { sequence: 5, state: State::Closed, synced: 9_999, end: 9_999 };
+        let first = Status { sequence: 4, state: SegmentState::Open, synced: 1_536, end: 0 };
+        let second = Status { sequence: 5, state: SegmentState::Closed, synced: 9_999, end: 9_999 };
         let place = SegmentPosition { number: 3, position: Some(70_000) };
         let mut bytes = front(place, first);
         assert_eq!(parse_front(&bytes), Ok((VERSION, place, first)));
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn mark_holds_only_for_the_status_that_it_was_written_with() {
-        let status = Status { sequence: 4, state: State::Open, synced: 1_536, end: 0 };
+        let status = Status { sequence: 4, state: SegmentState::Open, synced: 1_536, end: 0 };
         let mut bytes = front(SegmentPosition::FIRST, status);
         assert!(is_direct(&bytes, status));
         // A server of an earlier version writes only the slot.
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn other_files_and_other_versions_are_distinguished() {
-        let bytes = front(SegmentPosition::FIRST, Status { sequence: 0, state: State::Open, synced: 0, end: 0 });
+        let bytes = front(SegmentPosition::FIRST, Status { sequence: 0, state: SegmentState::Open, synced: 0, end: 0 });
         assert_eq!(parse_front(&bytes[..RECORDS_AT - 1]), Err(FrontError::NotAJournal));
         assert_eq!(parse_front(b""), Err(FrontError::NotAJournal));
         let mut newer = bytes.clone();

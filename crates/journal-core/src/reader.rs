@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::{
     codec,
     head::Head,
-    layout::{self, RECORDS, State, Status},
+    layout::{self, RECORDS, SegmentState, Status},
     record::{
         self, Arrival, CONNECTED, DISCONNECTED, ELAPSED, MALFORMED, MESSAGE, NOTE, Note, Peer, REFRESH, STOP, Snapshot,
     },
@@ -167,7 +167,7 @@ impl<R: Read> Reader<R> {
     // Returns `false` if there is no next segment.
     fn enter_next(&mut self) -> Result<bool, ReadError> {
         let Some(Following { source, length, position }) = self.following.pop_front() else {
-            if self.status.state == State::Continued {
+            if self.status.state == SegmentState::Continued {
                 return Err(ReadError::Damaged {
                     offset: self.offset,
                     what: "the segment that continues it is missing",
@@ -201,7 +201,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> SegmentState {
         self.status.state
     }
 

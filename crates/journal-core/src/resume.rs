@@ -16,7 +16,7 @@ use crate::{
     Arrival, Divergence, Entry, Facts, Head, HeadError, Journal, Note, Parts, Peer, ReadError, Reader, Replay,
     Snapshot, Source, Writing,
     disk::{Disk, rewrite},
-    layout::{RECORDS, State, Status, VERSION},
+    layout::{RECORDS, SegmentState, Status, VERSION},
     segment::{self, Segment},
     sink::{Current, Start},
 };
@@ -96,7 +96,7 @@ impl<E: Recorded> Resumable<E> {
             return Err(ResumeError::Broken);
         }
         // Checks the last segment, since the replay may begin in an earlier one.
-        if opened.last()?.state() == State::Cut {
+        if opened.last()?.state() == SegmentState::Cut {
             return Err(ResumeError::Cut);
         }
         let head = reader.head().clone();
@@ -134,7 +134,7 @@ impl<E: Recorded> Resumable<E> {
         }
         // If last messages may not have been sent, the match is not over for their peers.
         if let Some(outcome) = over.or(replay.room().outcome())
-            && (reader.state() == State::Closed || farewells.list.is_empty())
+            && (reader.state() == SegmentState::Closed || farewells.list.is_empty())
         {
             return Err(ResumeError::Over(outcome.words()));
         }
@@ -176,7 +176,7 @@ impl<E: Recorded> Resumable<E> {
         // In both slots, so that none can later reveal the previous end of the journal. The next sync includes them.
         let mut status = status;
         for _ in 0..2 {
-            status = Status { sequence: status.sequence + 1, state: State::Open, end: 0, ..status };
+            status = Status { sequence: status.sequence + 1, state: SegmentState::Open, end: 0, ..status };
             file.write_at(status.offset(), &status.to_bytes())?;
         }
         if !is_synced {

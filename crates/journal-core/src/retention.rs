@@ -25,17 +25,17 @@ pub struct Retention {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Worth {
+pub enum RetentionClass {
     /// The limits do not apply to it.
-    Apart,
+    Exempt,
     /// It counts towards the limits, but is not removed.
-    Needed,
+    Required,
     /// Removable. Smaller numbers are removed first, and among equal ones those with the oldest last write.
-    Spare(u32),
+    Removable(u32),
 }
 
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct StoredJournal {
     /// The path of the first segment.
     pub path: PathBuf,
     pub size: u64,
@@ -51,20 +51,20 @@ pub struct Found {
 
 #[derive(Debug, Default)]
 pub struct Surplus {
-    pub journals: Vec<Found>,
+    pub journals: Vec<StoredJournal>,
     /// Journals that servers are writing.
     pub in_use: Vec<PathBuf>,
 }
 
 #[derive(Debug, Default)]
 pub struct Pruned {
-    pub removed: Vec<Found>,
+    pub removed: Vec<StoredJournal>,
     /// Journals that servers are writing.
     pub in_use: Vec<PathBuf>,
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
-impl Found {
+impl StoredJournal {
     /// The time since the last write.
     pub fn age(&self, now: SystemTime) -> Duration {
         now.duration_since(self.modified).unwrap_or_default()
@@ -101,7 +101,7 @@ impl Found {
 }
 
 /// The journals in the order of their names. Reads little more than the directory.
-pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
+pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<StoredJournal>> {
     let mut files = BTreeMap::<PathBuf, BTreeMap<u32, (PathBuf, About)>>::new();
     let mut unfinished = BTreeMap::<PathBuf, Vec<PathBuf>>::new();
     for path in disk.list(directory)? {
@@ -130,7 +130,7 @@ pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<Found>> {
             Err(_) => None,
         };
         let abouts = || segments.values().map(|(_, about)| about);
-        found.push(Found {
+        found.push(StoredJournal {
             size: abouts().map(|about| about.length).sum(),
             modified: abouts().map(|about| about.modified).max().unwrap_or(SystemTime::UNIX_EPOCH),
             end,
@@ -150,7 +150,7 @@ pub fn surplus(
     directory: &Path,
     retention: &Retention,
     now: SystemTime,
-    mut worth: impl FnMut(&Found) -> Worth,
+    mut worth: impl FnMut(&StoredJournal) -> RetentionClass,
 ) -> io::Result<Surplus> {
     let mut found = find(disk, directory)?;
     found.sort_by(|one, two| (Reverse(one.modified), &one.path).cmp(&(Reverse(two.modified), &two.path)));
@@ -164,18 +164,18 @@ pub fn surplus(
             continue;
         }
         let worth = worth(&journal);
-        if worth != Worth::Apart {
+        if worth != RetentionClass::Exempt {
             count += 1;
             size += journal.size;
         }
-        if let Worth::Spare(order) = worth {
+        if let RetentionClass::Removable(order) = worth {
             spare.push((order, journal));
         }
     }
     spare.sort_by_key(|(order, journal)| (*order, journal.modified));
     let (old, young): (Vec<_>, Vec<_>) =
         spare.into_iter().partition(|(_, journal)| retention.age.is_some_and(|age| journal.age(now) > age));
-    let mut go = |(_, journal): (u32, Found), count: &mut usize, size: &mut u64| {
+    let mut go = |(_, journal): (u32, StoredJournal), count: &mut usize, size: &mut u64| {
         *count -= 1;
         *size -= journal.size;
         surplus.journals.push(journal);
@@ -199,7 +199,7 @@ pub fn prune(
     directory: &Path,
     retention: &Retention,
     now: SystemTime,
-    worth: impl FnMut(&Found) -> Worth,
+    worth: impl FnMut(&StoredJournal) -> RetentionClass,
 ) -> io::Result<Pruned> {
     let Surplus { journals, in_use } = surplus(disk, directory, retention, now, worth)?;
     let mut pruned = Pruned { in_use, ..Pruned::default() };

@@ -74,12 +74,12 @@ impl Clock for SystemClock {
 pub struct Scribe {
     shared: Arc<Shared>,
     // Ends the threads with the last handle.
-    _ending: Arc<Ending>,
+    _shutdown: Arc<ShutdownGuard>,
 }
 
-struct Ending(Arc<Shared>);
+struct ShutdownGuard(Arc<Shared>);
 
-impl Drop for Ending {
+impl Drop for ShutdownGuard {
     fn drop(&mut self) {
         self.0.queues().ended = true;
         self.0.to_write.notify_all();
@@ -169,7 +169,7 @@ impl Scribe {
         let (queues, to_write, to_keep) = <(Mutex<Queues>, Condvar, Condvar)>::default();
         let direct = writes_directly.then(Mutex::default);
         let shared = Arc::new(Shared { clock: Box::new(clock), queues, to_write, to_keep, direct });
-        Self { _ending: Arc::new(Ending(Arc::clone(&shared))), shared }
+        Self { _shutdown: Arc::new(ShutdownGuard(Arc::clone(&shared))), shared }
     }
 
     /// For a scribe without threads: a step of the writing thread. `waker` is woken when there is new work.

@@ -9,7 +9,7 @@ use std::{
 use netcore::Time;
 
 use crate::{
-    Bookmark, Head, ReadError, Reader, State,
+    Bookmark, Head, ReadError, Reader, SegmentState,
     disk::{Disk, SharedFile},
     record,
     segment::{self, Segment},
@@ -218,7 +218,7 @@ impl Journal {
 /// The spools of the last two segments of an open journal of an earlier version, each with whether it belongs to the
 /// last one. A server that was killed while it continued a journal has left the spool of the previous segment.
 fn spooled(segments: &[Segment]) -> Vec<(Spooled, bool)> {
-    let is_over = |last: &Segment| last.is_direct || last.status.state != State::Open;
+    let is_over = |last: &Segment| last.is_direct || last.status.state != SegmentState::Open;
     if segments.last().is_none_or(is_over) {
         return vec![];
     }
@@ -238,7 +238,7 @@ fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, Re
         return Ok(whole);
     }
     let mut reader = match Reader::new(whole.clone(), segment.length) {
-        Ok(reader) if reader.state() == State::Open => reader,
+        Ok(reader) if reader.state() == SegmentState::Open => reader,
         // The error is reported when the journal is read.
         _ => return Ok(whole),
     };

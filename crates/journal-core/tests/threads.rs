@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use journal_core::{Clock, Entry, Head, Journal, JournalHold, Scribe, State, SyncPolicy, Writing};
+use journal_core::{Clock, Entry, Head, Journal, JournalHold, Scribe, SegmentState, SyncPolicy, Writing};
 use netcore::{EngineRoom, Hold as _, Input, Link, Outbox, PeerId, Role, Room as _, Time};
 use shuttle::{
     future::block_on,
@@ -37,7 +37,7 @@ fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Option<u64> {
     let before = reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
     let entries = std::iter::from_fn(|| reader.next().unwrap());
     let after = entries.filter(|entry| matches!(entry, Entry::Arrival(_))).count() as u64;
-    (reader.state() != State::Cut).then_some(before + after)
+    (reader.state() != SegmentState::Cut).then_some(before + after)
 }
 
 /// Each wait ends immediately.

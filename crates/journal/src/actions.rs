@@ -10,7 +10,7 @@ use netcore::{GameEvent, Input, Leave, Link, Output, PeerId, Time};
 
 use crate::{
     format::{clock, plain},
-    games::{Game, Guest},
+    games::{Game, PeerIdentity},
 };
 
 /// An action of a peer, or an event of the game.
@@ -30,7 +30,7 @@ enum ActionKind {
 }
 
 // The seat of a peer, or its address if it has no seat.
-type Sender = Result<Arc<Guest>, Arc<str>>;
+type Sender = Result<Arc<PeerIdentity>, Arc<str>>;
 
 impl Action {
     pub(crate) fn event(time: Time, text: &str) -> Self {
@@ -56,7 +56,7 @@ impl Action {
 
 fn label(who: &Sender) -> String {
     match who {
-        Ok(guest) => guest.label(),
+        Ok(identity) => identity.label(),
         Err(address) => plain(address),
     }
 }
@@ -67,7 +67,7 @@ fn malformed(who: &Sender) -> String {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
-    guests: BTreeMap<PeerId, Arc<Guest>>,
+    identities: BTreeMap<PeerId, Arc<PeerIdentity>>,
     // The sender, before its arrival is processed.
     sender: Option<(Sender, Link)>,
     pub(crate) game: u32,
@@ -77,12 +77,12 @@ impl Names {
     /// Reads the seats from the state, since a replay may start in the middle of a match.
     pub(crate) fn of<E: Game>(replay: &Replay<E>) -> Self {
         let engine = replay.room().engine();
-        let guest = |peer: &Peer| Some((peer.peer, Arc::new(engine.guest(peer)?)));
-        Self { guests: replay.peers().filter_map(guest).collect(), sender: None, game: 0 }
+        let identity = |peer: &Peer| Some((peer.peer, Arc::new(engine.identity(peer)?)));
+        Self { identities: replay.peers().filter_map(identity).collect(), sender: None, game: 0 }
     }
 
-    pub(crate) fn guest(&self, peer: PeerId) -> Option<&Arc<Guest>> {
-        self.guests.get(&peer)
+    pub(crate) fn identity(&self, peer: PeerId) -> Option<&Arc<PeerIdentity>> {
+        self.identities.get(&peer)
     }
 
     /// Must be called before the room processes an arrival.
@@ -90,8 +90,8 @@ impl Names {
         self.sender = match &arrival.input {
             Input::Message { peer, .. } | Input::Malformed { peer, .. } => {
                 let found = replay.peer(*peer);
-                let who = match self.guests.get(peer) {
-                    Some(guest) => Ok(Arc::clone(guest)),
+                let who = match self.identities.get(peer) {
+                    Some(identity) => Ok(Arc::clone(identity)),
                     None => Err(found.map_or("somebody", |peer| &peer.address).into()),
                 };
                 Some((who, found.map_or(Link::Message, |peer| peer.link)))
@@ -139,14 +139,14 @@ impl Names {
 
     /// `None` if the event is not shown.
     pub(crate) fn apply(&mut self, event: &GameEvent, address: impl Fn(&PeerId) -> Option<String>) -> Option<String> {
-        let who = |name: &str, seat: &str| Guest { name: name.to_owned(), seat: seat.to_owned() }.label();
+        let who = |name: &str, seat: &str| PeerIdentity { name: name.to_owned(), seat: seat.to_owned() }.label();
         Some(match event {
             GameEvent::Waiting { name, before: 0, .. } => format!("{} waits for a seat", plain(name)),
             GameEvent::Waiting { name, before, .. } => {
                 format!("{} waits for a seat after {before} others", plain(name))
             }
             GameEvent::Joined { peer, name, seat } => {
-                self.guests.insert(*peer, Arc::new(Guest { name: name.clone(), seat: seat.clone() }));
+                self.identities.insert(*peer, Arc::new(PeerIdentity { name: name.clone(), seat: seat.clone() }));
                 let from = address(peer).map_or_else(String::new, |address| format!(" from {}", plain(&address)));
                 if name.is_empty() {
                     format!("a {} came{from}", plain(seat))
@@ -155,7 +155,7 @@ impl Names {
                 }
             }
             GameEvent::Left { peer, name, seat, why } => {
-                self.guests.remove(peer);
+                self.identities.remove(peer);
                 format!("{} left: {}", who(name, seat), plain(&why.to_string()))
             }
             GameEvent::Started { game, players } => {

@@ -62,14 +62,14 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     let kept = count(args.at - from, "arrival");
     writeln!(out, "{written}: {kept}, {} to {}, {}.", grouped(from + 1), grouped(args.at), size(bytes.len() as u64))?;
     match game {
-        Some(Found { game: Some(game), .. }) if from > 0 => {
+        Some(GameStart { game: Some(game), .. }) if from > 0 => {
             writeln!(out, "It begins with the state before game {game} began, at {}.", clock(state.time()))?;
         }
-        Some(Found { game: Some(game), .. }) => {
+        Some(GameStart { game: Some(game), .. }) => {
             writeln!(out, "Game {game} is the first, so it begins with the match.")?;
         }
-        Some(Found { game: None, .. }) if from == 0 => writeln!(out, "No game was played before that.")?,
-        Some(Found { game: None, .. }) => {
+        Some(GameStart { game: None, .. }) if from == 0 => writeln!(out, "No game was played before that.")?,
+        Some(GameStart { game: None, .. }) => {
             writeln!(out, "No game is played there, so it begins after the previous one, at {}.", clock(state.time()))?;
         }
         None => {}
@@ -116,12 +116,17 @@ fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, a
 
 // The game that includes an arrival, if any, and the number of arrivals before that game or pause.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct GameStart {
     game: Option<u32>,
     before: u64,
 }
 
-fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<E>, at: u64) -> anyhow::Result<Found> {
+fn game_of<E: Game>(
+    path: &Path,
+    mut reader: Reader<Source>,
+    mut replay: Replay<E>,
+    at: u64,
+) -> anyhow::Result<GameStart> {
     let mut out = Outbox::new();
     let mut names = Names::of(&replay);
     // The number of arrivals before each running game, and up to the end of the last game.
@@ -154,12 +159,12 @@ fn game_of<E: Game>(path: &Path, mut reader: Reader<Source>, mut replay: Replay<
         }
     };
     // In games without tables, there is one game at a time.
-    let seat = next.and_then(|arrival| names.guest(arrival.input.peer()?).cloned());
-    let table = seat.and_then(|guest| guest.seat.strip_prefix("table ")?.split_once(',')?.0.parse::<u32>().ok());
+    let seat = next.and_then(|arrival| names.identity(arrival.input.peer()?).cloned());
+    let table = seat.and_then(|identity| identity.seat.strip_prefix("table ")?.split_once(',')?.0.parse::<u32>().ok());
     let found = table.and_then(|table| games.get_key_value(&table)).or_else(|| games.iter().min_by_key(|game| game.1));
     Ok(match found {
-        Some((&game, &before)) => Found { game: Some(game), before },
-        None => Found { game: None, before: pause },
+        Some((&game, &before)) => GameStart { game: Some(game), before },
+        None => GameStart { game: None, before: pause },
     })
 }
 

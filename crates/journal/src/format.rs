@@ -3,7 +3,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use journal_core::State;
+use journal_core::SegmentState;
 use netcore::Time;
 
 /// The last second of a date with a year of four digits.
@@ -88,12 +88,12 @@ pub(crate) fn name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()))
 }
 
-pub(crate) const fn state(state: State, in_use: bool) -> &'static str {
+pub(crate) const fn state(state: SegmentState, in_use: bool) -> &'static str {
     match (state, in_use) {
-        (State::Open | State::Continued, true) => "open: a server is writing it",
-        (State::Open | State::Continued, false) => "open: its server was killed; --resume continues it",
-        (State::Closed, _) => "closed",
-        (State::Cut, _) => "cut: the match continued, and the rest is not recorded",
+        (SegmentState::Open | SegmentState::Continued, true) => "open: a server is writing it",
+        (SegmentState::Open | SegmentState::Continued, false) => "open: its server was killed; --resume continues it",
+        (SegmentState::Closed, _) => "closed",
+        (SegmentState::Cut, _) => "cut: the match continued, and the rest is not recorded",
     }
 }
 

@@ -23,14 +23,14 @@ use crate::format::plain;
 const WATCHER: PeerId = PeerId(u64::MAX);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Guest {
+pub(crate) struct PeerIdentity {
     /// Empty for a spectator.
     pub name: String,
     /// In the game's own terms.
     pub seat: String,
 }
 
-impl Guest {
+impl PeerIdentity {
     pub(crate) fn label(&self) -> String {
         plain(if self.name.is_empty() { &self.seat } else { &self.name })
     }
@@ -56,7 +56,7 @@ pub(crate) trait Game: Recorded + Clone {
     }
 
     /// The seat of a peer at the start of a replay, if the game knows it.
-    fn guest(&self, peer: &Peer) -> Option<Guest> {
+    fn identity(&self, peer: &Peer) -> Option<PeerIdentity> {
         let _ = peer;
         None
     }
@@ -105,7 +105,7 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
     }
 
     /// The player took the seat.
-    fn take_seat(&mut self, guest: &Guest, link: Link, time: Time);
+    fn take_seat(&mut self, identity: &PeerIdentity, link: Link, time: Time);
 
     /// The message was sent to the player at the seat, or to all peers.
     fn receive(&mut self, to_all: bool, frame: &Bytes, time: Time);
@@ -124,7 +124,7 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
     }
 
     /// Discards discoveries that are later than the current time.
-    fn forget_later(&self, view: &mut Self::View) {
+    fn discard_later(&self, view: &mut Self::View) {
         let _ = view;
     }
 
@@ -155,7 +155,7 @@ fn without_newline(bytes: &[u8]) -> &[u8] {
 }
 
 /// What a new spectator would receive now. From a copy of the match, because another peer would change its state.
-fn welcome<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
+fn snapshot_frames<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     let mut replay = replay.clone();
     let mut out = Outbox::new();
     let address = "127.0.0.1:1";

@@ -10,7 +10,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
 use crate::{
-    games::Guest,
+    games::PeerIdentity,
     games::{Description, Game, GameDisplay},
 };
 
@@ -106,7 +106,7 @@ impl GameDisplay<Glass> for Blind {
         Self
     }
 
-    fn take_seat(&mut self, _: &Guest, _: Link, _: Time) {}
+    fn take_seat(&mut self, _: &PeerIdentity, _: Link, _: Time) {}
 
     fn receive(&mut self, _: bool, _: &Bytes, _: Time) {}
 

@@ -6,7 +6,7 @@ use std::{
 
 use anyhow::Context;
 use cmdkit::file_name;
-use journal_core::{Entry, State};
+use journal_core::{Entry, SegmentState};
 use netcore::{Input, Link, Time};
 
 use crate::{
@@ -87,10 +87,10 @@ fn about(path: &Path) -> anyhow::Result<String> {
         }
     };
     let state = match (opened.reader.state(), opened.in_use) {
-        (State::Open | State::Continued, true) => "open, being written",
-        (State::Open | State::Continued, false) => "open",
-        (State::Closed, _) => "closed",
-        (State::Cut, _) => "cut",
+        (SegmentState::Open | SegmentState::Continued, true) => "open, being written",
+        (SegmentState::Open | SegmentState::Continued, false) => "open",
+        (SegmentState::Closed, _) => "closed",
+        (SegmentState::Cut, _) => "cut",
     };
     let torn = if opened.reader.torn() > 0 { ", torn" } else { "" };
     let damage = damage.map_or_else(String::new, |damage| format!(", damaged: {damage}"));

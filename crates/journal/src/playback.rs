@@ -10,7 +10,7 @@ use netcore::{GameEvent, Input, Outbox, Output, PeerId, Time, To};
 use crate::{
     actions::{Action, Latest, Names},
     format,
-    games::{Game, GameDisplay, Guest},
+    games::{Game, GameDisplay, PeerIdentity},
     panics,
     source::open,
 };
@@ -78,11 +78,11 @@ impl<E: Game> Playback<E> {
         let names = Names::of(&replay);
         let mut seated = None;
         let sitting = replay.peers().find_map(|peer| {
-            let guest = names.guest(peer.peer)?;
-            is_wanted::<E>(seat?, guest).then(|| (peer, guest.clone()))
+            let identity = names.identity(peer.peer)?;
+            is_wanted::<E>(seat?, identity).then(|| (peer, identity.clone()))
         });
-        if let Some((peer, guest)) = sitting {
-            display.take_seat(&guest, peer.link, replay.time());
+        if let Some((peer, identity)) = sitting {
+            display.take_seat(&identity, peer.link, replay.time());
             seated = Some(peer.peer);
         }
         let start = End { arrivals: replay.arrivals(), time: replay.time() };
@@ -235,10 +235,10 @@ impl<E: Game> Moment<E> {
         for output in &outputs {
             match output {
                 Output::Event(GameEvent::Joined { peer, name, seat: label }) if seat.is_some() => {
-                    let guest = Guest { name: name.clone(), seat: label.clone() };
-                    if is_wanted::<E>(seat.unwrap_or_default(), &guest) {
+                    let identity = PeerIdentity { name: name.clone(), seat: label.clone() };
+                    if is_wanted::<E>(seat.unwrap_or_default(), &identity) {
                         let link = self.cursor.replay().peer(*peer).map_or(netcore::Link::Message, |peer| peer.link);
-                        self.display.take_seat(&guest, link, arrival.time);
+                        self.display.take_seat(&identity, link, arrival.time);
                         self.seated = Some(*peer);
                     }
                 }
@@ -266,8 +266,8 @@ fn words(note: &Note) -> Option<String> {
     })
 }
 
-fn is_wanted<E: Game>(typed: &str, guest: &Guest) -> bool {
-    !guest.name.is_empty() && (guest.name == typed || E::is_seat(&guest.seat, typed))
+fn is_wanted<E: Game>(typed: &str, identity: &PeerIdentity) -> bool {
+    !identity.name.is_empty() && (identity.name == typed || E::is_seat(&identity.seat, typed))
 }
 
 // Reads the whole journal, up to any damage.
@@ -285,10 +285,11 @@ fn length(mut reader: Reader<Source>) -> End {
 // Rejects a seat that is never taken.
 fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<E>, seat: &str) -> anyhow::Result<()> {
     let mut replay = replay.clone();
-    let mut seats: Vec<Guest> = replay.peers().filter_map(|peer| replay.room().engine().guest(peer)).collect();
+    let mut seats: Vec<PeerIdentity> =
+        replay.peers().filter_map(|peer| replay.room().engine().identity(peer)).collect();
     let mut out = Outbox::new();
     loop {
-        if seats.iter().any(|guest| is_wanted::<E>(seat, guest)) {
+        if seats.iter().any(|identity| is_wanted::<E>(seat, identity)) {
             return Ok(());
         }
         // Later errors are reported when they are reached.
@@ -299,16 +300,17 @@ fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<
         }
         for output in out.drain() {
             if let Output::Event(GameEvent::Joined { name, seat, .. }) = output {
-                let guest = Guest { name, seat };
-                if !seats.contains(&guest) && seats.len() < MAX_SEATS {
-                    seats.push(guest);
+                let identity = PeerIdentity { name, seat };
+                if !seats.contains(&identity) && seats.len() < MAX_SEATS {
+                    seats.push(identity);
                 }
             }
         }
     }
-    let known = seats.iter().filter(|guest| !guest.name.is_empty()).take(12);
-    let known: Vec<String> =
-        known.map(|guest| format!("{} ({})", format::plain(&guest.seat), format::plain(&guest.name))).collect();
+    let known = seats.iter().filter(|identity| !identity.name.is_empty()).take(12);
+    let known: Vec<String> = known
+        .map(|identity| format!("{} ({})", format::plain(&identity.seat), format::plain(&identity.name)))
+        .collect();
     let name = file_name(path);
     match known.as_slice() {
         [] => bail!("{name}: no seat was taken in this match; omit --seat to spectate"),

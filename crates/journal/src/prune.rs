@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use cmdkit::{UsageError, file_name};
-use journal_core::{Found, Pruned, Surplus, SystemDisk, Worth};
+use journal_core::{Pruned, RetentionClass, StoredJournal, Surplus, SystemDisk};
 
 use crate::{
     args::PruneArgs,
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
     let cannot = || format!("cannot list {}", file_name(directory));
     let mut out = io::stdout().lock();
     let mut games = BTreeSet::new();
-    let worth = |journal: &Found| worth(journal, &mut games);
+    let worth = |journal: &StoredJournal| worth(journal, &mut games);
     let (journals, in_use, failed) = if args.dry_run {
         let Surplus { journals, in_use } =
             journal_core::surplus(&SystemDisk, directory, retention, now, worth).with_context(cannot)?;
@@ -56,12 +56,12 @@ pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
 }
 
 // The newest journal of each game is the one that its server resumes.
-fn worth(journal: &Found, games: &mut BTreeSet<String>) -> Worth {
+fn worth(journal: &StoredJournal, games: &mut BTreeSet<String>) -> RetentionClass {
     match journal_core::open(&journal.path).and_then(|opened| opened.head()) {
-        Ok(head) if games.insert(head.game.clone()) => Worth::Needed,
-        Ok(_) => Worth::Spare(0),
+        Ok(head) if games.insert(head.game.clone()) => RetentionClass::Required,
+        Ok(_) => RetentionClass::Removable(0),
         // Its content is unknown.
-        Err(_) => Worth::Apart,
+        Err(_) => RetentionClass::Exempt,
     }
 }
 

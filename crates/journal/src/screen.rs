@@ -127,7 +127,7 @@ impl<E: Game> ReplayScreen<E> {
         let from = (self.playback.arrivals(), self.playback.turn());
         if self.playback.rewind(goal) {
             let (display, _) = self.playback.scene();
-            display.forget_later(&mut self.view);
+            display.discard_later(&mut self.view);
         }
         self.goal = Some((goal, from));
     }

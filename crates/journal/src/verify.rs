@@ -84,7 +84,7 @@ fn verify<E: Game>(path: &Path) -> anyhow::Result<ExitCode> {
     if torn > 0 {
         writeln!(out, "The last {} belong to an incomplete record, which had no effect yet.", count(torn, "byte"))?;
     }
-    if opened.reader.state() == journal_core::State::Cut {
+    if opened.reader.state() == journal_core::SegmentState::Cut {
         writeln!(out, "It was cut during the match, so the rest of the match is unknown.")?;
     }
     out.flush()?;

@@ -30,7 +30,7 @@ pub use error::{ErrorKind, MeshError};
 pub use events::{EVENTS_AGE_SECONDS, Event, Events, Follow, MAX_CHANGES, MAX_CHANGES_BYTES};
 pub use journals::{JOURNALS_AGE_SECONDS, Journals, MAX_PIECES, MAX_SEGMENT, MAX_SEGMENTS, Piece};
 pub use local::{Local, MAX_ENTRIES, MAX_LOGS};
-pub use log::{Append, Appended, Fence, Kind, MAX_APPEND, Sequence};
+pub use log::{Append, Appended, Fence, MAX_APPEND, RecordKind, Sequence};
 pub use name::{MAX_NAME, Name, NameError};
 #[cfg(feature = "nats")]
 pub use nats::{BrokerSettings, Limits, Nats};

@@ -19,7 +19,7 @@ pub struct Sequence(pub u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RecordKind {
     /// A reader can start here.
     Anchor,
     Entry,
@@ -64,7 +64,7 @@ pub(crate) struct Bounds {
 pub(crate) struct Head {
     pub(crate) name: Name,
     pub(crate) fence: Fence,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RecordKind,
     /// The previous record.
     pub(crate) after: Sequence,
     /// Records and bytes since the anchor, and when it was written, in seconds.
@@ -92,7 +92,7 @@ pub(crate) enum Verdict {
 
 /// `now` is in seconds, like [`Head::anchored`].
 pub(crate) fn judge(name: &Name, last: Option<&Record>, append: &Append, bounds: Bounds, now: u64) -> Verdict {
-    let kind = if append.is_anchor { Kind::Anchor } else { Kind::Entry };
+    let kind = if append.is_anchor { RecordKind::Anchor } else { RecordKind::Entry };
     let end = last.map_or(Sequence(0), |last| last.sequence);
     if let Some(last) = last {
         let head = &last.head;
@@ -113,7 +113,7 @@ pub(crate) fn judge(name: &Name, last: Option<&Record>, append: &Append, bounds:
     }
     let mut anchors = last.map_or(vec![], |last| {
         let mut anchors = last.head.anchors.clone();
-        if last.head.kind == Kind::Anchor {
+        if last.head.kind == RecordKind::Anchor {
             anchors.push(last.sequence);
         }
         anchors
@@ -145,24 +145,33 @@ pub(crate) fn open(name: &Name, last: Option<&Record>, fence: Fence) -> Result<H
     let Some(last) = last else {
         let (after, anchors) = (Sequence(0), vec![]);
         let (records, bytes, anchored) = (0, 0, 0);
-        return Ok(Head { name: name.clone(), fence, kind: Kind::Opened, after, records, bytes, anchored, anchors });
+        return Ok(Head {
+            name: name.clone(),
+            fence,
+            kind: RecordKind::Opened,
+            after,
+            records,
+            bytes,
+            anchored,
+            anchors,
+        });
     };
     if last.head.fence > fence {
         return Err(last.head.fence);
     }
     let mut head = last.head.clone();
-    if head.kind == Kind::Anchor {
+    if head.kind == RecordKind::Anchor {
         head.anchors.push(last.sequence);
     }
-    (head.fence, head.kind, head.after) = (fence, Kind::Opened, last.sequence);
+    (head.fence, head.kind, head.after) = (fence, RecordKind::Opened, last.sequence);
     Ok(head)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
-    Shown,
+pub(crate) enum ReadStep {
+    Deliver,
     /// The record has no content, or precedes the first anchor.
-    Hidden,
+    Skip,
     /// Reading restarts at the last anchor.
     Gap,
 }
@@ -179,16 +188,16 @@ impl Chain {
         Self { last }
     }
 
-    pub(crate) fn take(&mut self, record: &Record) -> Taken {
-        let is_anchor = record.head.kind == Kind::Anchor;
+    pub(crate) fn take(&mut self, record: &Record) -> ReadStep {
+        let is_anchor = record.head.kind == RecordKind::Anchor;
         match self.last {
             Some(last) if !is_anchor && last != record.head.after => {
                 self.last = None;
-                return Taken::Gap;
+                return ReadStep::Gap;
             }
-            None if !is_anchor => return Taken::Hidden,
+            None if !is_anchor => return ReadStep::Skip,
             _ => self.last = Some(record.sequence),
         }
-        if record.head.kind == Kind::Opened { Taken::Hidden } else { Taken::Shown }
+        if record.head.kind == RecordKind::Opened { ReadStep::Skip } else { ReadStep::Deliver }
     }
 }

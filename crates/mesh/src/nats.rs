@@ -143,7 +143,7 @@ impl Nats {
     ///
     /// # Errors
     /// The errors of [`connect`](Self::connect), except for those about limits.
-    pub async fn look(place: &BrokerSettings) -> Result<String, MeshError> {
+    pub async fn check(place: &BrokerSettings) -> Result<String, MeshError> {
         setup::connect(place).await?.version().await
     }
 

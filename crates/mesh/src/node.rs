@@ -115,7 +115,7 @@ pub enum Input {
     /// that the node drains.
     HandOver(Name),
     /// Cancel the handover. No effect on a suspended room.
-    Stay(Name),
+    CancelHandover(Name),
     /// The room no longer publishes, and its journal is stored. [`Output::HandedOver`] follows.
     Suspended(Name),
     /// The process exits soon. Its rooms no longer publish.
@@ -151,7 +151,7 @@ pub enum Output {
     Own(Name, Fence, How),
     /// The room ends here and must not publish anything further.
     Lost(Name),
-    Taken(Name),
+    ClaimFailed(Name),
     /// The entry is removed; the journal may be removed too.
     Closed(Name),
     Suspend(Name),
@@ -234,7 +234,7 @@ impl Node {
                 }
             }
             Input::HandOver(room) => self.hand_over(&room),
-            Input::Stay(room) => self.stay(&room),
+            Input::CancelHandover(room) => self.cancel_hand_over(&room),
             Input::Suspended(room) => self.suspended(&room),
             Input::Leave => {
                 if !matches!(self.plan, Plan::Leave { .. }) {

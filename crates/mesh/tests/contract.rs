@@ -208,14 +208,14 @@ pub(crate) async fn heartbeats_are_watched_and_lasting_entries_are_not(shared: S
     assert_eq!(next(&mut watch).await, of_heartbeat(ended, beat(7, true)));
 }
 
-async fn heard(shared: &Shared, after: Option<Sequence>, count: usize) -> Vec<(bool, Bytes)> {
+async fn received(shared: &Shared, after: Option<Sequence>, count: usize) -> Vec<(bool, Bytes)> {
     let mut follow = shared.events.follow(&name("room"), after).await.unwrap();
-    let mut heard = vec![];
+    let mut events = vec![];
     for _ in 0..count {
         let event = timeout(PATIENCE, follow.next()).await.expect("an event").unwrap();
-        heard.push((event.is_snapshot, event.body));
+        events.push((event.is_snapshot, event.body));
     }
-    heard
+    events
 }
 
 pub(crate) async fn late_follower_receives_the_last_snapshot_and_later_events(shared: Shared) {
@@ -232,16 +232,16 @@ pub(crate) async fn late_follower_receives_the_last_snapshot_and_later_events(sh
         let event = timeout(PATIENCE, early.next()).await.expect("an event").unwrap();
         assert_eq!((event.sequence, event.body), (*place, Bytes::from(number.to_string())));
     }
-    let texts = |heard: Vec<(bool, Bytes)>| {
-        heard.iter().map(|(_, body)| String::from_utf8_lossy(body).into_owned()).collect::<String>()
+    let texts = |events: Vec<(bool, Bytes)>| {
+        events.iter().map(|(_, body)| String::from_utf8_lossy(body).into_owned()).collect::<String>()
     };
-    assert_eq!(texts(heard(&shared, None, 3).await), "345");
-    assert_eq!(texts(heard(&shared, Some(places[1]), 4).await), "2345");
+    assert_eq!(texts(received(&shared, None, 3).await), "345");
+    assert_eq!(texts(received(&shared, Some(places[1]), 4).await), "2345");
     // This sequence never existed in this room: the follower restarts.
-    assert_eq!(texts(heard(&shared, Some(Sequence(places[5].0 - 1)), 3).await), "345");
+    assert_eq!(texts(received(&shared, Some(Sequence(places[5].0 - 1)), 3).await), "345");
     let taken = append(2, None, true, "6");
     place(shared.events.publish(&room, &taken).await);
-    assert_eq!(heard(&shared, Some(places[5]), 1).await, [(true, Bytes::from("6"))]);
+    assert_eq!(received(&shared, Some(places[5]), 1).await, [(true, Bytes::from("6"))]);
 }
 
 pub(crate) async fn events_of_an_older_fence_are_rejected(shared: Shared) {
@@ -256,7 +256,7 @@ pub(crate) async fn events_of_an_older_fence_are_rejected(shared: Shared) {
     assert_eq!(publish(append(9, Some(first), false, "c")).await, Appended::Misplaced(second));
     assert_eq!(publish(append(10, Some(second), false, "c")).await, Appended::Misplaced(second), "first it takes over");
     assert!(matches!(publish(append(9, Some(second), false, "c")).await, Appended::Stored(_)));
-    let bodies: Vec<Bytes> = heard(&shared, Some(first), 2).await.into_iter().map(|(_, body)| body).collect();
+    let bodies: Vec<Bytes> = received(&shared, Some(first), 2).await.into_iter().map(|(_, body)| body).collect();
     assert_eq!(bodies, ["b", "c"]);
 }
 
@@ -271,7 +271,7 @@ pub(crate) async fn a_repeated_append_is_stored_once(shared: Shared) {
     }
     let other = append(1, Some(Sequence(last.0 - 1)), false, "other");
     assert_eq!(shared.events.publish(&room, &other).await, Ok(Appended::Misplaced(last)));
-    assert_eq!(heard(&shared, None, 4).await.len(), 4);
+    assert_eq!(received(&shared, None, 4).await.len(), 4);
     let large = append(1, Some(last), false, vec![0; MAX_APPEND + 1]);
     assert!(shared.events.publish(&room, &large).await.is_err());
 }
@@ -285,7 +285,7 @@ pub(crate) async fn a_snapshot_is_due_after_many_changes(shared: Shared) {
     let change = append(1, Some(last), false, "x");
     assert_eq!(shared.events.publish(&room, &change).await, Ok(Appended::AnchorDue));
     place(shared.events.publish(&room, &append(1, Some(last), true, "y")).await);
-    assert_eq!(heard(&shared, None, 1).await, [(true, Bytes::from("y"))]);
+    assert_eq!(received(&shared, None, 1).await, [(true, Bytes::from("y"))]);
 }
 
 async fn work(shared: &Shared) -> Vec<(Name, Bytes)> {

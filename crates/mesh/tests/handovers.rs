@@ -190,7 +190,7 @@ fn rooms_are_suspended_only_after_the_directory_shows_the_drain() {
     let (ticket, ask) = (*ticket, ask.clone());
     out.clear();
     // The handover can be cancelled while it waits.
-    node.input(at, Input::Stay(room.clone()), &mut out);
+    node.input(at, Input::CancelHandover(room.clone()), &mut out);
     let written = now(ask.perform(&fleet.mesh)).unwrap().unwrap();
     node.input(at, Input::Reply(ticket, Reply::Written(written)), &mut out);
     assert_eq!(out, []);

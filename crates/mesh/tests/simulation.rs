@@ -53,7 +53,7 @@ fn a_lossy_network_breaks_no_promise() {
 /// Clocks stop while a machine is paused, as in frozen virtual machines: leases are useless, and only the fences
 /// protect published state.
 #[test]
-fn frozen_clocks_lose_nothing_that_was_told() {
+fn frozen_clocks_lose_no_sent_state() {
     fleets(100, Options { frozen: true, ..Options::default() });
 }
 

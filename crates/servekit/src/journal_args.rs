@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use cmdkit::{byte_count, retention};
-use journal_core::{Found, MAX_SIZE, Pruned, Resumable, Retention, SyncPolicy, SystemDisk, Worth};
+use journal_core::{MAX_SIZE, Pruned, Resumable, Retention, RetentionClass, StoredJournal, SyncPolicy, SystemDisk};
 use netcore::Recorded;
 use tracing::{info, warn};
 
@@ -98,11 +98,11 @@ impl JournalArgs {
             return;
         }
         let mut is_newest = true;
-        let worth = |journal: &Found| match journal.is_of(game) {
-            false => Worth::Apart,
+        let worth = |journal: &StoredJournal| match journal.is_of(game) {
+            false => RetentionClass::Exempt,
             // The journal that `--resume` selects in the directory.
-            true if std::mem::take(&mut is_newest) => Worth::Needed,
-            true => Worth::Spare(0),
+            true if std::mem::take(&mut is_newest) => RetentionClass::Required,
+            true => RetentionClass::Removable(0),
         };
         let now = SystemTime::now();
         match journal_core::prune(&SystemDisk, directory, retention, now, worth) {

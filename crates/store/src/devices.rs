@@ -91,7 +91,7 @@ impl Store {
     ) -> Result<RedeemOutcome, StoreError> {
         let (code, key) = (digits(code_hash), digits(key_hash));
         let redeemed = transaction!(self, writer => redeem(writer, &code, &key, now));
-        self.recent.forget_key(key_hash);
+        self.recent.invalidate_key(key_hash);
         redeemed
     }
 
@@ -105,8 +105,8 @@ impl Store {
     ) -> Result<ReplaceOutcome, StoreError> {
         let (key, digits) = (digits(key_hash), digits(new));
         let replaced = transaction!(self, writer => replace(writer, name, (&key, &digits), now));
-        self.recent.forget(&[name.to_owned()]);
-        self.recent.forget_key(new);
+        self.recent.invalidate(&[name.to_owned()]);
+        self.recent.invalidate_key(new);
         replaced
     }
 
@@ -114,7 +114,7 @@ impl Store {
     pub async fn release_name(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<bool, StoreError> {
         let key = digits(key_hash);
         let released = transaction!(self, writer => release(writer, name, &key, now));
-        self.recent.forget(&[name.to_owned()]);
+        self.recent.invalidate(&[name.to_owned()]);
         released
     }
 
@@ -123,7 +123,7 @@ impl Store {
     /// none.
     pub async fn release_unused_names(&self, limit: u64, now: u64) -> Result<Vec<String>, StoreError> {
         let released = transaction!(self, writer => release_unused(writer, limit, now))?;
-        self.recent.forget(&released);
+        self.recent.invalidate(&released);
         self.prune_codes(now).await?;
         Ok(released)
     }
@@ -150,7 +150,7 @@ impl Store {
                 break;
             }
         }
-        self.recent.forget(&names);
+        self.recent.invalidate(&names);
         self.recent.follow(asked);
         changes.applied = seen;
         Ok(names)

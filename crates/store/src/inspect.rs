@@ -66,7 +66,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database is unreachable, has tables of a later version, or has none and the user may not create them.
-    pub async fn look(&self) -> Result<bool, StoreError> {
+    pub async fn probe(&self) -> Result<bool, StoreError> {
         let mut connection = Connection::open(self.place(), Role::Read).await?;
         let is_server = matches!(self.place(), DatabaseLocation::Server(_));
         let table = if is_server {

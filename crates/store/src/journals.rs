@@ -98,7 +98,7 @@ impl Store {
 
     /// Deletes the record of a removed journal, and the seats of its room if the room has no other journal. Its matches
     /// remain.
-    pub async fn forget_journal(&self, file: &str, room: &str) -> Result<(), StoreError> {
+    pub async fn delete_journal(&self, file: &str, room: &str) -> Result<(), StoreError> {
         self.execute("DELETE FROM journals WHERE file = $1", &[file.into()]).await?;
         let text = "DELETE FROM seats WHERE room = $1 AND NOT EXISTS (SELECT 1 FROM journals WHERE room = $1)";
         self.execute(text, &[room.into()]).await.map(drop)

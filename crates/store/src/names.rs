@@ -76,13 +76,13 @@ impl NameCache {
         is_current
     }
 
-    pub(crate) fn forget_key(&self, key: &KeyHash) {
+    pub(crate) fn invalidate_key(&self, key: &KeyHash) {
         let mut cache = self.cache();
         cache.generation += 1;
         cache.names.remove(key);
     }
 
-    pub(crate) fn forget(&self, removed: &[String]) {
+    pub(crate) fn invalidate(&self, removed: &[String]) {
         if removed.is_empty() {
             return;
         }
@@ -250,7 +250,7 @@ mod tests {
     fn name_that_was_read_before_its_removal_is_not_cached_after_it() {
         let recent = NameCache::default();
         let generation = recent.generation();
-        recent.forget(&["Ann".to_owned()]);
+        recent.invalidate(&["Ann".to_owned()]);
         assert!(!recent.keep(generation, &key(1), &["Ann".to_owned()]));
         assert!(recent.cache().names.is_empty());
     }

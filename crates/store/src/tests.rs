@@ -114,7 +114,7 @@ async fn use_all(store: &Store) {
             }
         }
     }
-    store.forget_journal("other.journal", "robots-1").await.unwrap();
+    store.delete_journal("other.journal", "robots-1").await.unwrap();
 }
 
 #[derive(Debug, Clone, Default)]

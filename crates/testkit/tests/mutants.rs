@@ -76,7 +76,7 @@ mutants! {
     journal_core {
         cut_after_partial_record: "crates/journal-core/src/sink/ending.rs", ROBOTS, ["is damaged"],
             "let end = segment.positions.offset(inner.written);" =>
-                "let end = if state == State::Cut { segment.file.about().map_or(0, |about| about.length) }
+                "let end = if state == SegmentState::Cut { segment.file.about().map_or(0, |about| about.length) }
                  else { segment.positions.offset(inner.written) };";
         earlier_segment_continued: "crates/journal-core/src/segment.rs", ROBOTS,
             [
@@ -114,7 +114,7 @@ mutants! {
     }
     mesh {
         claim_overwrites_claim: "crates/mesh/src/local/directory.rs", FLEETS,
-            ["two owners", "what was told of", "what was stored of"],
+            ["two owners", "the sent state of", "the stored state of"],
             "if there.map(|entry| entry.revision) != expected {" =>
                 "if there.map(|entry| entry.revision) != expected && expected.is_some() {";
         dead_node_continues: "crates/mesh/src/node/life.rs", FLEETS, ["two owners"],
@@ -125,45 +125,45 @@ mutants! {
                      self.next_entry = at.plus(HEARTBEAT);
                  }";
         expired_too_early: "crates/mesh/src/node/leases.rs",
-            fleets(FLEETS.test, &[("MESH_SEED", "80"), ("MESH_SEEDS", "1600")]), ["two owners", "what was stored of"],
+            fleets(FLEETS.test, &[("MESH_SEED", "80"), ("MESH_SEEDS", "1600")]), ["two owners", "the stored state of"],
             "if knows { EXPIRY } else" => "if knows { EXPIRY / 4 } else";
-        fence_not_checked: "crates/mesh/src/log.rs", FLEETS, ["what was told of", "who follows"],
+        fence_not_checked: "crates/mesh/src/log.rs", FLEETS, ["the sent state of", "a follower of"],
             "if head.fence > append.fence {" => "if false {",
             "if !is_ours {" => "if !is_ours && false {",
             "if last.head.fence > fence {" => "if false {";
         former_nodes_ignored: "crates/mesh/src/node/view.rs",
             fleets("simulation::a_rolling_upgrade_breaks_no_promise", &[("MESH_SEEDS", "1600")]),
-            ["two owners", "what was stored of"],
+            ["two owners", "the stored state of"],
             "self.node(name).is_some_and(|entry| {" => "true || self.node(name).is_some_and(|entry| {";
-        heartbeats_not_ended: "crates/mesh/src/node/view.rs", FLEETS, ["two owners", "what was stored of"],
+        heartbeats_not_ended: "crates/mesh/src/node/view.rs", FLEETS, ["two owners", "the stored state of"],
             "let is_apart = matches!(" => "let is_apart = false && matches!(";
         journal_read_before_opened: "crates/mesh/src/writer.rs",
             fleets(
-                "simulation::frozen_clocks_lose_nothing_that_was_told",
+                "simulation::frozen_clocks_lose_no_sent_state",
                 &[("MESH_SEED", "2100"), ("MESH_SEEDS", "1600")],
             ),
-            ["what was told of", "what was stored of"],
+            ["the sent state of", "the stored state of"],
             "Self::new(fence, Step::Open { then_read: true })" => "Self::new(fence, Step::Read { end: Sequence(0) })",
             "self.step = Step::Append(Some(end));\n                return" =>
                 "self.step = if end == Sequence(0) { Step::Open { then_read: false } } else { Step::Append(Some(end)) };
                  return";
-        lease_ignored: "crates/mesh/src/node/leases.rs", FLEETS, ["two owners", "what was stored of"],
+        lease_ignored: "crates/mesh/src/node/leases.rs", FLEETS, ["two owners", "the stored state of"],
             "Some(life.lease().max(all))" => "Some(all.max(Time::from_nanos(u64::MAX)))";
         newcomer_expires_nodes: "crates/mesh/src/node/leases.rs",
-            fleets(FLEETS.test, &[("MESH_SEED", "500"), ("MESH_SEEDS", "1600")]), ["two owners", "what was stored of"],
+            fleets(FLEETS.test, &[("MESH_SEED", "500"), ("MESH_SEEDS", "1600")]), ["two owners", "the stored state of"],
             "let knows = self.is_known_to(name, entry);" => "let knows = true || self.is_known_to(name, entry);";
         lease_grant_forgotten: "crates/mesh/src/node/leases.rs",
-            fleets(FLEETS.test, &[("MESH_SEED", "640"), ("MESH_SEEDS", "1600")]), ["two owners", "what was stored of"],
+            fleets(FLEETS.test, &[("MESH_SEED", "640"), ("MESH_SEEDS", "1600")]), ["two owners", "the stored state of"],
             "self.leases.given.get(name).map_or(due, |given| due.max(*given))" => "due";
-        published_before_stored: "crates/mesh/src/writer.rs", FLEETS, ["what was told of"],
+        published_before_stored: "crates/mesh/src/writer.rs", FLEETS, ["the sent state of"],
             "        self.stored\n" => "self.written\n";
         result_acknowledged_before_commit: "crates/mesh/src/results.rs", FLEETS, ["the result of"],
             "let committed = match" => "results.acknowledge(&delivery.receipt).await?; let committed = match";
-        retry_stored_twice: "crates/mesh/src/log.rs", FLEETS, ["what was told of", "who follows"],
+        retry_stored_twice: "crates/mesh/src/log.rs", FLEETS, ["the sent state of", "a follower of"],
             "if is_same && last.body == append.body {" => "if is_same && false {",
             "if !is_ours {" => "if !is_ours && false {";
         room_released_too_early: "crates/mesh/src/node/rooms.rs", FLEETS,
-            ["two owners", "what was told of", "what was stored of"],
+            ["two owners", "the sent state of", "the stored state of"],
             "self.claim.filter(|_| !is_silent)" => "self.claim.filter(|_| !is_silent || true)",
             "Aim::HandOver(HandoverStep::Suspending);" => "Aim::HandOver(HandoverStep::Suspended);";
         unknown_claim_stays: "crates/mesh/src/node/orphans.rs",

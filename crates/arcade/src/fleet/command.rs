@@ -30,7 +30,7 @@ pub(super) enum Command {
     /// The reply states whether the room is to be suspended.
     HandOver(Name, oneshot::Sender<Result<(), HandoverError>>),
     /// A room that was to be handed over stays.
-    Stay(Name),
+    CancelHandover(Name),
     /// The reply confirms that the room was handed over.
     Suspended(Name, oneshot::Sender<()>),
     /// Replies where a room that was handed over is resumed.
@@ -157,12 +157,12 @@ impl Handovers {
         }
     }
 
-    pub(super) fn forget(&mut self, room: &Name) {
+    pub(super) fn remove(&mut self, room: &Name) {
         self.0.remove(room);
     }
 }
 
-fn answer<T>(waiting: Waiting<T>, said: T) {
+fn answer<T>(waiting: Waiting<T>, outcome: T) {
     // The receiver may no longer wait.
-    let _ = waiting.map(|waiting| waiting.send(said));
+    let _ = waiting.map(|waiting| waiting.send(outcome));
 }

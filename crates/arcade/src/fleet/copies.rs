@@ -224,7 +224,7 @@ impl Copies {
         self.handed.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn shown(&self) -> CopiesShown {
+    pub(crate) fn shown(&self) -> CopiesStatus {
         let rooms: Vec<_> = self.rooms().values().cloned().collect();
         let (mut lag, mut bytes) = (Duration::ZERO, 0);
         for (waits, waiting) in rooms.iter().map(|copy| copy.lag()) {
@@ -232,7 +232,7 @@ impl Copies {
         }
         let (moved, fenced) = (self.moved.load(Ordering::Relaxed), self.fenced.load(Ordering::Relaxed));
         let (handed, short) = (self.handed.load(Ordering::Relaxed), self.common.short.load(Ordering::Relaxed));
-        CopiesShown { lag, bytes, moved, handed, fenced, stored: self.common.quota.taken(), short }
+        CopiesStatus { lag, bytes, moved, handed, fenced, stored: self.common.quota.taken(), short }
     }
 }
 
@@ -246,7 +246,7 @@ pub(crate) enum Unreadable {
 
 /// For metrics and `arcade status`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CopiesShown {
+pub(crate) struct CopiesStatus {
     /// How long the oldest change has been waiting to be stored.
     pub(crate) lag: Duration,
     /// Bytes that wait to be stored.

@@ -44,7 +44,7 @@ pub(super) struct Pulse {
 }
 
 #[derive(Debug)]
-enum Done {
+enum Completion {
     Reply(Ticket, Reply),
     Code { code: Name, room: Name, claimed: Result<Revision, ClaimError>, answer: Option<Answer> },
     LeaseGranted(Ticket, Option<LeaseGrant>),
@@ -68,7 +68,7 @@ pub(super) struct Task {
     rooms: BTreeSet<Name>,
     codes: Codes,
     handovers: Handovers,
-    tasks: JoinSet<Done>,
+    tasks: JoinSet<Completion>,
     // When the next search for copies of closed rooms may start.
     next_discard: Instant,
     // When the heartbeat in flight was sent.
@@ -135,8 +135,8 @@ impl Task {
                     None => return,
                 },
                 Some(delta) = deltas.recv() => self.see(delta),
-                Some(done) = self.tasks.join_next() => match done {
-                    Ok(done) => self.take(done),
+                Some(completion) = self.tasks.join_next() => match completion {
+                    Ok(completion) => self.take(completion),
                     Err(error) => error!("a request to the directory failed: {error}"),
                 },
                 _ = touches.tick() => self.touch(),
@@ -153,7 +153,7 @@ impl Task {
         if self.next_discard <= now && self.copies.take_full() {
             self.next_discard = now + DISCARD_PAUSE;
             let discarding = self.copies.discard_ended(Arc::clone(&self.directory));
-            self.tasks.spawn(async move { Done::Discarded(discarding.await) });
+            self.tasks.spawn(async move { Completion::Discarded(discarding.await) });
         }
     }
 
@@ -187,7 +187,7 @@ impl Task {
             Command::Close(room) => {
                 self.waiting.remove(&room);
                 self.rooms.remove(&room);
-                self.handovers.forget(&room);
+                self.handovers.remove(&room);
                 self.copies.end(&room);
                 self.codes.release(&room, &self.directory);
                 self.input(Input::Close(room));
@@ -200,9 +200,9 @@ impl Task {
                     self.input(Input::HandOver(room));
                 }
             }
-            Command::Stay(room) => {
-                self.handovers.forget(&room);
-                self.input(Input::Stay(room));
+            Command::CancelHandover(room) => {
+                self.handovers.remove(&room);
+                self.input(Input::CancelHandover(room));
             }
             Command::Suspended(room, answer) => {
                 if self.handovers.suspended(&room, answer) {
@@ -211,7 +211,7 @@ impl Task {
             }
             Command::Follow(room, answer) => {
                 self.handovers.follow(&room, answer);
-                self.look_where_it_goes_on(&room);
+                self.note_new_owner(&room);
             }
             Command::GrantLease(request, answer) => {
                 let promise = self.node.grant_lease(self.now(), &request);
@@ -252,21 +252,21 @@ impl Task {
         };
         self.input(Input::Delta(delta));
         if let Some(room) = room {
-            self.look_where_it_goes_on(&room);
+            self.note_new_owner(&room);
         }
     }
 
-    fn look_where_it_goes_on(&mut self, room: &Name) {
+    fn note_new_owner(&mut self, room: &Name) {
         let node = self.shared.view().settled_at(room).cloned();
         if let Some(node) = node.filter(|node| Key::Node(node.clone()) != self.own) {
             self.handovers.settled(room, Settled::At(node));
         }
     }
 
-    fn take(&mut self, done: Done) {
-        match done {
-            Done::Reply(ticket, reply) => self.input(Input::Reply(ticket, reply)),
-            Done::Code { code, room, claimed, answer } => {
+    fn take(&mut self, completion: Completion) {
+        match completion {
+            Completion::Reply(ticket, reply) => self.input(Input::Reply(ticket, reply)),
+            Completion::Code { code, room, claimed, answer } => {
                 if let Ok(revision) = claimed {
                     self.codes.note(code, room.clone(), revision);
                     // The room may have closed meanwhile.
@@ -277,14 +277,14 @@ impl Task {
                 // The receiver may no longer wait.
                 let _ = answer.map(|answer| answer.send(claimed.map(drop)));
             }
-            Done::LeaseGranted(ticket, promise) => self.input(Input::LeaseGranted(ticket, promise)),
-            Done::Key(Some(key)) => *self.shared.key() = Some(key),
+            Completion::LeaseGranted(ticket, promise) => self.input(Input::LeaseGranted(ticket, promise)),
+            Completion::Key(Some(key)) => *self.shared.key() = Some(key),
             // The key is written again within an hour, or when it is removed.
-            Done::Key(None) => {}
-            Done::Discarded(Ok(count)) => {
+            Completion::Key(None) => {}
+            Completion::Discarded(Ok(count)) => {
                 warn!("the stream of copies of rooms is full; removed {count} copies of closed rooms");
             }
-            Done::Discarded(Err(error)) => {
+            Completion::Discarded(Err(error)) => {
                 warn!("the stream of copies of rooms is full, and no copy can be removed: {error}");
             }
         }
@@ -307,12 +307,12 @@ impl Task {
                 let directory = Arc::clone(&self.directory);
                 self.tasks.spawn(async move {
                     let written = request.perform(&*directory).await;
-                    Done::Reply(ticket, written.map_or(Reply::Failed, Reply::Written))
+                    Completion::Reply(ticket, written.map_or(Reply::Failed, Reply::Written))
                 });
             }
             Output::RequestLease(ticket, request) => self.request_lease(ticket, request),
             Output::Own(room, fence, how) => self.own(room, fence, how),
-            Output::Taken(room) => {
+            Output::ClaimFailed(room) => {
                 self.rooms.remove(&room);
                 if let Some(answer) = self.waiting.remove(&room) {
                     let _ = answer.send(Err(ClaimError::Taken));
@@ -320,7 +320,7 @@ impl Task {
             }
             Output::Lost(room) => {
                 warn!(room = %room, "another hub owns this room now; it ends here");
-                self.handovers.forget(&room);
+                self.handovers.remove(&room);
                 self.copies.lose(&room);
                 self.release(&room);
                 // The channel has capacity for each room.
@@ -355,7 +355,7 @@ impl Task {
         self.fences.remove(room);
         self.copies.end(room);
         // The codes belong to the new owner.
-        self.codes.forget(room);
+        self.codes.remove_room(room);
     }
 
     fn own(&mut self, room: Name, fence: Fence, how: How) {
@@ -389,7 +389,7 @@ impl Task {
         let directory = Arc::clone(&self.directory);
         self.tasks.spawn(async move {
             let claimed = claim(&*directory, &code, &room).await;
-            Done::Code { code, room, claimed, answer }
+            Completion::Code { code, room, claimed, answer }
         });
     }
 
@@ -404,15 +404,15 @@ impl Task {
     /// Writes the secrets again, in case the broker has lost them.
     fn keep_secrets(&mut self) {
         let (directory, secrets) = (Arc::clone(&self.directory), self.secrets.clone());
-        self.tasks.spawn(async move { Done::Key(secrets.keep(&*directory).await.unwrap_or_default()) });
+        self.tasks.spawn(async move { Completion::Key(secrets.keep(&*directory).await.unwrap_or_default()) });
     }
 
     fn request_lease(&mut self, ticket: Ticket, request: LeaseRequest) {
         let node = self.shared.view().node(&request.to.node);
         let key = self.shared.key().clone();
         self.tasks.spawn(async move {
-            let (Some(node), Some(key)) = (node, key) else { return Done::LeaseGranted(ticket, None) };
-            Done::LeaseGranted(ticket, seal::request_lease(&node.address, &key, &request).await)
+            let (Some(node), Some(key)) = (node, key) else { return Completion::LeaseGranted(ticket, None) };
+            Completion::LeaseGranted(ticket, seal::request_lease(&node.address, &key, &request).await)
         });
     }
 }
@@ -479,8 +479,8 @@ impl Codes {
         }
     }
 
-    /// Forgets the codes of a room that another node owns.
-    pub(super) fn forget(&mut self, room: &Name) {
+    /// Removes the codes of a room that another node owns.
+    pub(super) fn remove_room(&mut self, room: &Name) {
         self.0.retain(|_, claimed| claimed.room != *room);
     }
 

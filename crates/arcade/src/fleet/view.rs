@@ -14,7 +14,7 @@ pub(crate) struct Remote {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NodeShown {
+pub(crate) struct NodeStatus {
     pub(crate) name: Name,
     /// `HOST:PORT` of its page.
     pub(crate) address: String,
@@ -132,12 +132,12 @@ impl View {
         shown.collect()
     }
 
-    pub(super) fn owner(&self, room: &Name) -> Option<NodeShown> {
+    pub(super) fn owner(&self, room: &Name) -> Option<NodeStatus> {
         let holder = self.rooms.get(room)?.holder.as_ref()?;
         Some(shown(&holder.node, self.nodes.get(&holder.node)?))
     }
 
-    pub(super) fn node(&self, name: &Name) -> Option<NodeShown> {
+    pub(super) fn node(&self, name: &Name) -> Option<NodeStatus> {
         Some(shown(name, self.nodes.get(name)?))
     }
 
@@ -155,13 +155,13 @@ impl View {
         self.codes.get(code).map(|(_, room)| room.clone())
     }
 
-    pub(super) fn nodes(&self) -> Vec<NodeShown> {
+    pub(super) fn nodes(&self) -> Vec<NodeStatus> {
         self.nodes.iter().map(|(name, node)| shown(name, node)).collect()
     }
 }
 
-fn shown(name: &Name, node: &Present) -> NodeShown {
-    NodeShown { name: name.clone(), address: node.value.address.clone(), draining: node.value.draining }
+fn shown(name: &Name, node: &Present) -> NodeStatus {
+    NodeStatus { name: name.clone(), address: node.value.address.clone(), draining: node.value.draining }
 }
 
 trait RemoveIf<K, V> {

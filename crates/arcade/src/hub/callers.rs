@@ -110,7 +110,7 @@ impl HostNames {
     }
 
     /// `arrived` is the address of this machine that received the request.
-    pub(crate) fn knows(&self, host: &str, arrived: Option<IpAddr>) -> bool {
+    pub(crate) fn contains(&self, host: &str, arrived: Option<IpAddr>) -> bool {
         let name = without_port(host);
         if let Ok(ip) = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
             let ip = ip.to_canonical();
@@ -230,7 +230,7 @@ mod tests {
             "[::ffff:192.0.2.7]:1",
             "[2001:db8::7]:8080",
         ] {
-            assert!(names.knows(known, arrived), "{known}");
+            assert!(names.contains(known, arrived), "{known}");
         }
         for strange in [
             "",
@@ -245,9 +245,9 @@ mod tests {
             "localhost:80:80",
             "here",
         ] {
-            assert!(!names.knows(strange, arrived), "{strange}");
+            assert!(!names.contains(strange, arrived), "{strange}");
         }
-        assert!(!HostNames::default().knows("[2001:db8::7]", None));
+        assert!(!HostNames::default().contains("[2001:db8::7]", None));
     }
 
     #[test]

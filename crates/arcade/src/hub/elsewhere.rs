@@ -16,7 +16,7 @@ use super::{
     subscription::Following,
 };
 use crate::{
-    fleet::{Fleet, NodeShown, Remote},
+    fleet::{Fleet, NodeStatus, Remote},
     games::Game,
     room::{Room, info::Info},
 };
@@ -101,13 +101,13 @@ impl Elsewhere {
     }
 
     /// The other node that has a journal with this file name, if it is present.
-    pub(crate) fn keeper_of(&self, game: &str, journal: &str) -> Option<NodeShown> {
+    pub(crate) fn replay_node(&self, game: &str, journal: &str) -> Option<NodeStatus> {
         let others = self.fleet.nodes().into_iter().filter(|node| node.name.as_str() != self.fleet.name());
         others.into_iter().find(|node| is_of(game, node.name.as_str(), journal))
     }
 
     pub(super) fn status(&self, own: &Rooms) -> Value {
-        let shown = |(NodeShown { name, address, draining }, Load { rooms, people })| json!({ "name": name, "address": address, "draining": draining, "rooms": rooms, "people": people });
+        let shown = |(NodeStatus { name, address, draining }, Load { rooms, people })| json!({ "name": name, "address": address, "draining": draining, "rooms": rooms, "people": people });
         let copies = self.fleet.copies.shown();
         let nodes: Vec<Value> = self.loads(own).into_iter().map(shown).collect();
         json!({
@@ -124,7 +124,7 @@ impl Elsewhere {
         })
     }
 
-    fn loads(&self, own: &Rooms) -> Vec<(NodeShown, Load)> {
+    fn loads(&self, own: &Rooms) -> Vec<(NodeStatus, Load)> {
         let mut loads: BTreeMap<String, Load> = BTreeMap::new();
         for room in own.all() {
             loads.entry(self.fleet.name().to_owned()).or_default().count(room.info.borrow().people);
@@ -132,7 +132,7 @@ impl Elsewhere {
         for far in self.rooms().values() {
             loads.entry(far.node.to_string()).or_default().count(far.row.people);
         }
-        let load = |node: NodeShown| {
+        let load = |node: NodeStatus| {
             let load = loads.remove(node.name.as_str()).unwrap_or_default();
             (node, load)
         };
@@ -141,7 +141,7 @@ impl Elsewhere {
 
     /// The other node whose room with a free seat has the most people or, if all rooms are empty, the one with the
     /// fewest people.
-    pub(super) fn leads(&self, game: Game, most_here: usize, own: &Rooms) -> Option<NodeShown> {
+    pub(super) fn leads(&self, game: Game, most_here: usize, own: &Rooms) -> Option<NodeStatus> {
         let loads = self.loads(own);
         let takes = |name: &Name| loads.iter().find(|(node, _)| node.name == *name && !node.draining);
         let rooms = self.rooms();

@@ -2,9 +2,9 @@
 //! an ordinary client, so results, journals and watchers work as usual.
 
 pub(crate) mod board;
-mod keeper;
 mod link;
 pub(crate) mod program;
+mod task;
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use tracing::{info, warn};
 
 use self::{
     board::{Board, Ladders},
-    keeper::Keeper,
+    task::LadderTask,
 };
 use super::Hub;
 use crate::{games::Game, results::Results};
@@ -26,7 +26,7 @@ pub(crate) const MAX_PROGRAMS: usize = 64;
 pub(crate) const MAX_HOST_PROGRAMS: usize = 40;
 /// The maximum number of concurrent matches of a ladder.
 pub(crate) const MAX_LADDER_MATCHES: usize = 8;
-/// Messages to a keeper. While the queue is full, programs are not read.
+/// Messages to a ladder's task. While the queue is full, programs are not read.
 const QUEUE: usize = 1_024;
 /// Programs over `WebSockets` that wait to be accepted.
 const TUNNELS: usize = 16;
@@ -49,8 +49,8 @@ impl Hub {
                 ..Settings::default()
             };
             info!(game = game.name(), port = board.port, "the ladder is open to programs");
-            let keeper = Keeper::new(Arc::downgrade(self), Arc::clone(&board), settings, sender.clone());
-            tokio::spawn(keeper.run(messages));
+            let task = LadderTask::new(Arc::downgrade(self), Arc::clone(&board), settings, sender.clone());
+            tokio::spawn(task.run(messages));
             program::open(self, (game, game.greeting()?), sockets, lease, (sender, coming))?;
             tokio::spawn(remember(Arc::clone(self.results()), Arc::clone(&board)));
             boards.push(board);

@@ -2,7 +2,7 @@
 //! Pages with the same view share the updates.
 
 mod views;
-pub(crate) use self::views::{Lists, Look, Looking, MAX_VIEWS_OF_HOST};
+pub(crate) use self::views::{Lists, MAX_VIEWS_OF_HOST, ViewQuery, ViewSubscription};
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

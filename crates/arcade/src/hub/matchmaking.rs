@@ -8,7 +8,7 @@ use netcore::{HostId, Level};
 
 use super::{Hub, OpenError, attendant::FILL, rooms::free};
 use crate::{
-    fleet::NodeShown,
+    fleet::NodeStatus,
     games::{Game, Options},
     room::{Room, reservations::Holder},
 };
@@ -66,7 +66,7 @@ impl Hub {
         })
     }
 
-    pub(crate) fn leads(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeShown> {
+    pub(crate) fn leads(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeStatus> {
         let elsewhere = self.elsewhere()?;
         let most_here = self.open_to(game, host, seeker.browser).map(|room| room.info.borrow().people).max();
         elsewhere.leads(game, most_here.unwrap_or_default(), &self.rooms)

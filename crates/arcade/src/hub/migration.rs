@@ -192,32 +192,32 @@ impl Hub {
             None => return self.stop_moving(StayReason::Away),
         }
         if !fleet.copies.catch_up(&id, LATE, COPYING).await {
-            fleet.stay(&id).await;
+            fleet.cancel_hand_over(&id).await;
             return Outcome::Stays(StayReason::NoCopy);
         }
         let (began, ended) = (Instant::now(), self.moves.expect(&id));
         if !room.suspend() {
             drop(self.moves.take(&room));
-            fleet.stay(&id).await;
+            fleet.cancel_hand_over(&id).await;
             return Outcome::Gone;
         }
         self.moves.hand(&id);
         // With cluster durability, everything that its last outputs depend on is copied before the room ends.
         let Ok(end) = ended.await else {
             self.moves.keep(&id);
-            fleet.stay(&id).await;
+            fleet.cancel_hand_over(&id).await;
             return Outcome::Gone;
         };
         if room.is_to_close() {
             self.moves.keep(&id);
-            fleet.stay(&id).await;
-            self.rooms.forget(&room);
+            fleet.cancel_hand_over(&id).await;
+            self.rooms.remove(&room);
             fleet.close(&id).await;
             return Outcome::Gone;
         }
         if !fleet.copies.catch_up(&id, Duration::ZERO, COPYING).await {
-            fleet.stay(&id).await;
-            self.go_on_here(room, end).await;
+            fleet.cancel_hand_over(&id).await;
+            self.resume_here(room, end).await;
             return Outcome::Stays(StayReason::NoCopy);
         }
         let is_handed = fleet.suspended(&id).await;
@@ -252,14 +252,14 @@ impl Hub {
             // The room may be back already.
             let _opening = hub.rooms.opening();
             if hub.rooms.is_current(&room) {
-                hub.rooms.forget(&room);
+                hub.rooms.remove(&room);
             }
         })
         .await;
     }
 
     // Resumes a suspended room at this hub. Its journal is free once no part of the hub holds the old room.
-    async fn go_on_here(self: &Arc<Self>, room: Arc<Room>, end: JournalEnd) {
+    async fn resume_here(self: &Arc<Self>, room: Arc<Room>, end: JournalEnd) {
         let file = room.file().clone();
         let is_closed = spawn_blocking(move || end.finish(CLOSING)).await.unwrap_or_default();
         self.rooms.withdraw(&room);
@@ -356,7 +356,7 @@ impl Hub {
             return fleet.close(id).await;
         };
         let (hub, room) = (Arc::clone(self), id.to_owned());
-        match spawn_blocking(move || hub.go_on(&room, &read)).await.map_err(Into::into).flatten() {
+        match spawn_blocking(move || hub.resume_copy(&room, &read)).await.map_err(Into::into).flatten() {
             Ok(room) => {
                 // The directory needs the address first.
                 self.show(fleet, &room).await;
@@ -375,7 +375,7 @@ impl Hub {
     }
 
     // Resumes a room from the copy of another hub. Waits for the disk.
-    fn go_on(self: &Arc<Self>, id: &str, read: &Read) -> anyhow::Result<Arc<Room>> {
+    fn resume_copy(self: &Arc<Self>, id: &str, read: &Read) -> anyhow::Result<Arc<Room>> {
         let mut file = parse(&read.room, id).context("its description is damaged")?;
         let _opening = self.rooms.opening();
         anyhow::ensure!(!self.rooms.is_draining() || self.moves.has_handed(id), "this hub is shutting down");

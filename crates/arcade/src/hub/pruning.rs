@@ -31,7 +31,7 @@ impl Hub {
     pub(crate) async fn release_unused_names(self: Arc<Self>) {
         self.results().caught_up().await;
         loop {
-            self.results().release_unused_names(|names| self.forget_names(names)).await;
+            self.results().release_unused_names(|names| self.revoke_names(names)).await;
             sleep(PRUNING).await;
         }
     }
@@ -42,7 +42,7 @@ impl Hub {
         let mut changes = NameChanges::default();
         loop {
             match self.results().store.changed_names(&mut changes, unix_now()).await {
-                Ok(names) => self.forget_names(&names),
+                Ok(names) => self.revoke_names(&names),
                 Err(error) => debug!(%error, "cannot read changes of names; cached names are not used until then"),
             }
             sleep(FOLLOWING).await;
@@ -50,7 +50,7 @@ impl Hub {
     }
 
     /// Seats and ladder programs may have used keys that lost these names.
-    pub(crate) fn forget_names(&self, names: &[String]) {
+    pub(crate) fn revoke_names(&self, names: &[String]) {
         if !names.is_empty() {
             self.rooms.all().iter().for_each(|room| room.revoke_names(names));
             self.ladders().into_iter().flat_map(Ladders::all).for_each(|board| board.revoke(names));

@@ -23,7 +23,7 @@ use crate::{
     fleet::{Feeds, Fleet, Owned},
     room::{
         Room,
-        feed::{Backlog, Event, Item, Kind, MAX_ITEM},
+        feed::{Backlog, Event, EventKind, Item, MAX_ITEM},
         info::PageNews,
         mailbox::{Leaves, Mailbox, Next, Piece},
         roster::own_watcher,
@@ -123,7 +123,7 @@ pub(super) struct Published<'a> {
     pub(super) feeds: &'a Feeds,
 }
 
-enum Over {
+enum StreamEnd {
     /// The connection or the room was closed.
     Closed,
     /// The brokers are away, or another node has the room.
@@ -137,8 +137,8 @@ pub(super) async fn publish(published: Published<'_>, steps: &watch::Sender<Publ
     loop {
         match run(published, &mut last, steps).await {
             Ok(()) => {}
-            Err(Over::Closed) => return PublicationState::Over,
-            Err(Over::Broken) => return PublicationState::Failed,
+            Err(StreamEnd::Closed) => return PublicationState::Over,
+            Err(StreamEnd::Broken) => return PublicationState::Failed,
         }
     }
 }
@@ -148,25 +148,25 @@ async fn run(
     Published { room, owned, feeds }: Published<'_>,
     last: &mut Option<Sequence>,
     steps: &watch::Sender<PublicationState>,
-) -> Result<(), Over> {
+) -> Result<(), StreamEnd> {
     let address = own_watcher();
-    let mailbox = room.gate.enter(Role::Watcher, address.into(), address, false).await.ok_or(Over::Closed)?;
+    let mailbox = room.gate.enter(Role::Watcher, address.into(), address, false).await.ok_or(StreamEnd::Closed)?;
     let mailbox = Leaves(mailbox);
-    let (_here, mut words) = room.roster.enter(None, false);
+    let (_here, mut messages) = room.roster.enter(None, false);
     let mut news = room.news.subscribe(None);
-    let number = SysRng.try_next_u64().map_err(|_| Over::Broken)?;
+    let number = SysRng.try_next_u64().map_err(|_| StreamEnd::Broken)?;
     let mut log = Log { owned, feeds, last, run: number, number: 0, backlog: Backlog::new(room.game), begun: false };
     log.publish(vec![Item::News(Bytes::copy_from_slice(news.room().as_bytes()))]).await?;
     steps.send_if_modified(|step| std::mem::replace(step, PublicationState::Going) != PublicationState::Going);
     loop {
-        let (items, over) = gather(&mailbox.0, &mut news, &mut words).await;
+        let (items, over) = gather(&mailbox.0, &mut news, &mut messages).await;
         if items.iter().any(|item| item.len() > MAX_ITEM) {
             warn!("a message of {} is too long to publish", room.game.name());
-            return Err(Over::Broken);
+            return Err(StreamEnd::Broken);
         }
         log.publish(items).await?;
         if over {
-            return Err(Over::Closed);
+            return Err(StreamEnd::Closed);
         }
         if log.backlog.is_full() {
             return Ok(());
@@ -175,12 +175,12 @@ async fn run(
 }
 
 // Waits for a message, then takes queued ones up to `GATHERED` bytes. Also returns whether the stream has ended.
-async fn gather(mailbox: &Mailbox, news: &mut PageNews, words: &mut mpsc::Receiver<Arc<str>>) -> (Vec<Item>, bool) {
+async fn gather(mailbox: &Mailbox, news: &mut PageNews, messages: &mut mpsc::Receiver<Arc<str>>) -> (Vec<Item>, bool) {
     let text = |text: &str| Bytes::copy_from_slice(text.as_bytes());
     let (mut items, mut bytes) = (vec![], 0);
     tokio::select! {
         biased;
-        Some(word) = words.recv() => items.push(Item::Word(text(&word))),
+        Some(word) = messages.recv() => items.push(Item::Text(text(&word))),
         next = mailbox.next() => if take(next, news, &mut items, &mut bytes) {
             return (items, true);
         },
@@ -236,18 +236,18 @@ struct Log<'a> {
 }
 
 impl Log<'_> {
-    async fn publish(&mut self, items: Vec<Item>) -> Result<(), Over> {
+    async fn publish(&mut self, items: Vec<Item>) -> Result<(), StreamEnd> {
         if !self.begun {
             self.snapshot().await?;
         }
-        let changes = Event { kind: Kind::Change, run: self.run, number: self.number, items };
+        let changes = Event { kind: EventKind::Change, run: self.run, number: self.number, items };
         for body in changes.write() {
             if !self.append(false, &body).await? {
                 // The snapshot lacks this message, because followers apply it after the snapshot.
                 self.snapshot().await?;
                 if !self.append(false, &body).await? {
                     debug!("a snapshot is requested again immediately");
-                    return Err(Over::Broken);
+                    return Err(StreamEnd::Broken);
                 }
             }
             // The next snapshot contains these items.
@@ -259,12 +259,13 @@ impl Log<'_> {
         Ok(())
     }
 
-    async fn snapshot(&mut self) -> Result<(), Over> {
+    async fn snapshot(&mut self) -> Result<(), StreamEnd> {
         let items = self.backlog.all().to_vec();
-        let snapshot = Event { kind: Kind::Snapshot { complete: true }, run: self.run, number: self.number, items };
+        let snapshot =
+            Event { kind: EventKind::Snapshot { complete: true }, run: self.run, number: self.number, items };
         for (at, body) in snapshot.write().into_iter().enumerate() {
             if !self.append(at == 0, &body).await? {
-                return Err(Over::Broken);
+                return Err(StreamEnd::Broken);
             }
         }
         self.begun = true;
@@ -272,7 +273,7 @@ impl Log<'_> {
     }
 
     // Returns whether the event is stored. Otherwise a snapshot must precede it.
-    async fn append(&mut self, is_anchor: bool, body: &Bytes) -> Result<bool, Over> {
+    async fn append(&mut self, is_anchor: bool, body: &Bytes) -> Result<bool, StreamEnd> {
         let Owned { name, fence } = self.owned;
         let mut append = Append { fence: *fence, after: *self.last, is_anchor, body: body.clone() };
         let begun = Instant::now();
@@ -287,12 +288,12 @@ impl Log<'_> {
                 Ok(Appended::Misplaced(_) | Appended::AnchorDue) => return Ok(false),
                 Ok(Appended::Fenced(_)) => {
                     debug!(room = %name, "another node has the room");
-                    return Err(Over::Broken);
+                    return Err(StreamEnd::Broken);
                 }
                 Err(error) if begun.elapsed() >= PATIENCE => {
                     warn!(room = %name, "cannot publish the room, so spectators at other nodes get separate \
                         sockets: {error}");
-                    return Err(Over::Broken);
+                    return Err(StreamEnd::Broken);
                 }
                 Err(error) => {
                     debug!(room = %name, "{error}");

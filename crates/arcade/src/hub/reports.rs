@@ -49,11 +49,11 @@ pub(crate) struct Report {
 #[derive(Debug)]
 pub(crate) struct Reports {
     path: PathBuf,
-    kept: Mutex<BTreeMap<u64, Report>>,
+    reports: Mutex<BTreeMap<u64, Report>>,
 }
 
 #[derive(Debug)]
-pub(crate) enum NotKept {
+pub(crate) enum ReportError {
     /// The host, or all hosts together, have reached the limit.
     TooMany,
     Failed(anyhow::Error),
@@ -62,48 +62,48 @@ pub(crate) enum NotKept {
 impl Reports {
     /// A missing file contains no reports.
     pub(crate) fn open(path: PathBuf) -> anyhow::Result<Self> {
-        let kept = match read_file(&path, MAX_FILE) {
+        let reports = match read_file(&path, MAX_FILE) {
             Ok(bytes) if bytes.len() > MAX_FILE => bail!("'{}' is larger than {MAX_FILE} bytes", path.display()),
             Ok(bytes) => serde_json::from_slice::<Vec<Report>>(&bytes)
                 .with_context(|| format!("'{}' is damaged; repair it, or remove it", path.display()))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => vec![],
             Err(error) => return Err(error).with_context(|| format!("cannot read '{}'", path.display())),
         };
-        Ok(Self { path, kept: Mutex::new(kept.into_iter().map(|report| (report.id, report)).collect()) })
+        Ok(Self { path, reports: Mutex::new(reports.into_iter().map(|report| (report.id, report)).collect()) })
     }
 
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<u64, Report>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reports(&self) -> MutexGuard<'_, BTreeMap<u64, Report>> {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn list(&self) -> Vec<Report> {
-        self.kept().values().cloned().collect()
+        self.reports().values().cloned().collect()
     }
 
     /// A later report of the same host about the same seat of a match replaces the earlier one.
-    pub(crate) fn add(&self, mut report: Report) -> Result<(), NotKept> {
-        let mut kept = self.kept();
-        let mut after = kept.clone();
+    pub(crate) fn add(&self, mut report: Report) -> Result<(), ReportError> {
+        let mut reports = self.reports();
+        let mut after = reports.clone();
         let is_same =
             |other: &Report| (other.host, &other.r#match, &other.seat) == (report.host, &report.r#match, &report.seat);
         after.retain(|_, other| !is_same(other));
         let of_host = after.values().filter(|other| other.host == report.host).count();
         if after.len() >= MAX_REPORTS || of_host >= MAX_REPORTS_OF_HOST {
-            return Err(NotKept::TooMany);
+            return Err(ReportError::TooMany);
         }
-        report.id = kept.last_key_value().map_or(1, |(last, _)| last + 1);
+        report.id = reports.last_key_value().map_or(1, |(last, _)| last + 1);
         after.insert(report.id, report);
-        self.write(&after).map_err(NotKept::Failed)?;
-        *kept = after;
+        self.write(&after).map_err(ReportError::Failed)?;
+        *reports = after;
         Ok(())
     }
 
     pub(crate) fn clear(&self, id: u64) -> anyhow::Result<()> {
-        let mut kept = self.kept();
-        let mut after = kept.clone();
+        let mut reports = self.reports();
+        let mut after = reports.clone();
         after.remove(&id).with_context(|| format!("no report {id}; `arcade report list` shows all reports"))?;
         self.write(&after)?;
-        *kept = after;
+        *reports = after;
         Ok(())
     }
 

@@ -126,7 +126,7 @@ impl Rooms {
         }
     }
 
-    pub(super) fn forget(&self, room: &Room) {
+    pub(super) fn remove(&self, room: &Room) {
         room.bots.dismiss();
         let id = room.file().id.clone();
         self.files.remove(&id);

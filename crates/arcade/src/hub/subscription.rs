@@ -19,7 +19,7 @@ use tracing::debug;
 use crate::{
     games::Game,
     room::{
-        feed::{Backlog, Event, Item, Kind, MAX_BACKLOG},
+        feed::{Backlog, Event, EventKind, Item, MAX_BACKLOG},
         mailbox::{CloseReason, MAX_OUTGOING},
     },
 };
@@ -90,9 +90,9 @@ const MAX_SNAPSHOT: usize = MAX_BACKLOG / OVERHEAD + 2;
 #[derive(Debug)]
 pub(crate) enum ChannelRequest {
     /// The answer states whether a client at this address may watch.
-    Come { number: u64, address: SocketAddr, answer: oneshot::Sender<Result<(), CloseReason>> },
+    Subscribe { number: u64, address: SocketAddr, answer: oneshot::Sender<Result<(), CloseReason>> },
     /// A watcher has disconnected.
-    Gone(u64),
+    Unsubscribe(u64),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +118,7 @@ struct ChannelState {
     at: Option<(u64, u64)>,
     // Parts of a snapshot that have arrived.
     coming: Option<(u64, u64, Vec<Item>)>,
-    guests: BTreeMap<u64, Arc<Queue>>,
+    queues: BTreeMap<u64, Arc<Queue>>,
     next: u64,
     over: bool,
 }
@@ -187,7 +187,7 @@ impl Channel {
             backlog: Backlog::new(game),
             at: None,
             coming: None,
-            guests: BTreeMap::new(),
+            queues: BTreeMap::new(),
             next: 0,
             over: false,
         };
@@ -207,7 +207,7 @@ impl Channel {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.state().guests.is_empty()
+        self.state().queues.is_empty()
     }
 
     /// Waits until it is known whether the room can be followed.
@@ -218,26 +218,26 @@ impl Channel {
 
     /// Adds a watcher, if the node of the room permits it. An error without a reason means that the room is no longer
     /// followed.
-    pub(crate) async fn come(self: &Arc<Self>, address: SocketAddr) -> Result<Guest, Option<CloseReason>> {
+    pub(crate) async fn subscribe(self: &Arc<Self>, address: SocketAddr) -> Result<Subscription, Option<CloseReason>> {
         let (answer, answered) = oneshot::channel();
         let number = {
             let mut state = self.state();
             state.next += 1;
             state.next
         };
-        self.requests.send(ChannelRequest::Come { number, address, answer }).map_err(|_| None)?;
-        // From now on the drop of the guest notifies the node, even if no task waits for the answer.
+        self.requests.send(ChannelRequest::Subscribe { number, address, answer }).map_err(|_| None)?;
+        // From now on the drop of the subscription notifies the node, even if no task waits for the answer.
         let queue = Arc::<Queue>::default();
         queue.state().behind = true;
-        let guest = Guest { channel: Arc::clone(self), number, queue: Arc::clone(&queue) };
+        let subscription = Subscription { channel: Arc::clone(self), number, queue: Arc::clone(&queue) };
         answered.await.map_err(|_| None)?.map_err(Some)?;
         let mut state = self.state();
         if state.over {
             return Err(None);
         }
-        state.guests.insert(number, queue);
+        state.queues.insert(number, queue);
         drop(state);
-        Ok(guest)
+        Ok(subscription)
     }
 
     /// Applies an event. Returns `false` if the room cannot be followed any further.
@@ -247,7 +247,7 @@ impl Channel {
             return false;
         };
         match kind {
-            Kind::Snapshot { complete } => {
+            EventKind::Snapshot { complete } => {
                 let coming = self.state().coming.take();
                 let mut all = match coming {
                     _ if is_anchor => vec![],
@@ -265,7 +265,7 @@ impl Channel {
                 }
                 true
             }
-            Kind::Change => self.change(run, number, &items),
+            EventKind::Change => self.change(run, number, &items),
         }
     }
 
@@ -278,7 +278,7 @@ impl Channel {
                 state.backlog.take(item);
             }
             state.at = Some((run, number));
-            state.guests.values().for_each(|queue| queue.restart());
+            state.queues.values().for_each(|queue| queue.restart());
         }
         drop(state);
         self.ready.send_if_modified(|ready| ready.replace(true) != Some(true));
@@ -299,13 +299,13 @@ impl Channel {
                 return false;
             }
             state.backlog.take(item);
-            state.guests.values().for_each(|queue| queue.push(item));
+            state.queues.values().for_each(|queue| queue.push(item));
         }
         true
     }
 
     pub(crate) fn remove(&self, number: u64, why: CloseReason) {
-        if let Some(queue) = self.state().guests.get(&number) {
+        if let Some(queue) = self.state().queues.get(&number) {
             queue.end(Some(why));
         }
     }
@@ -314,7 +314,7 @@ impl Channel {
     pub(crate) fn end(&self, why: Option<CloseReason>) {
         let mut state = self.state();
         state.over = true;
-        state.guests.values().for_each(|queue| queue.end(why));
+        state.queues.values().for_each(|queue| queue.end(why));
         drop(state);
         self.ready.send_if_modified(|ready| ready.is_none().then(|| *ready = Some(false)).is_some());
     }
@@ -332,13 +332,13 @@ impl Channel {
 }
 
 #[derive(Debug)]
-pub(crate) struct Guest {
+pub(crate) struct Subscription {
     channel: Arc<Channel>,
     number: u64,
     queue: Arc<Queue>,
 }
 
-impl Guest {
+impl Subscription {
     /// Cancel safe.
     pub(crate) async fn next(&self) -> NextMessage {
         loop {
@@ -371,11 +371,11 @@ impl Guest {
     }
 }
 
-impl Drop for Guest {
+impl Drop for Subscription {
     fn drop(&mut self) {
-        self.channel.state().guests.remove(&self.number);
+        self.channel.state().queues.remove(&self.number);
         // The task may have ended.
-        let _ = self.channel.requests.send(ChannelRequest::Gone(self.number));
+        let _ = self.channel.requests.send(ChannelRequest::Unsubscribe(self.number));
     }
 }
 
@@ -389,22 +389,22 @@ mod tests {
         Item::Frame(Bytes::copy_from_slice(text.as_bytes()))
     }
 
-    fn bodies(kind: Kind, run: u64, number: u64, items: Vec<Item>) -> Vec<Bytes> {
+    fn bodies(kind: EventKind, run: u64, number: u64, items: Vec<Item>) -> Vec<Bytes> {
         Event { kind, run, number, items }.write()
     }
 
-    fn publish(channel: &Channel, kind: Kind, (run, number): (u64, u64), items: Vec<Item>) -> bool {
+    fn publish(channel: &Channel, kind: EventKind, (run, number): (u64, u64), items: Vec<Item>) -> bool {
         let bodies = bodies(kind, run, number, items).into_iter().enumerate();
-        bodies.fold(true, |goes_on, (at, body)| goes_on && channel.take(kind != Kind::Change && at == 0, body))
+        bodies.fold(true, |goes_on, (at, body)| goes_on && channel.take(kind != EventKind::Change && at == 0, body))
     }
 
-    const SNAPSHOT: Kind = Kind::Snapshot { complete: true };
+    const SNAPSHOT: EventKind = EventKind::Snapshot { complete: true };
 
     fn open(game: Game) -> Arc<Channel> {
         let (channel, mut requests) = Channel::new(game);
         tokio::spawn(async move {
             while let Some(request) = requests.recv().await {
-                if let ChannelRequest::Come { answer, .. } = request {
+                if let ChannelRequest::Subscribe { answer, .. } = request {
                     let _ = answer.send(Ok(()));
                 }
             }
@@ -412,13 +412,13 @@ mod tests {
         channel
     }
 
-    async fn come(channel: &Arc<Channel>) -> Guest {
-        channel.come("127.0.0.1:9".parse().unwrap()).await.unwrap()
+    async fn subscribe(channel: &Arc<Channel>) -> Subscription {
+        channel.subscribe("127.0.0.1:9".parse().unwrap()).await.unwrap()
     }
 
-    async fn taken(guest: &Guest) -> Vec<NextMessage> {
+    async fn taken(subscription: &Subscription) -> Vec<NextMessage> {
         let mut messages = vec![];
-        while let Ok(next) = timeout(Duration::from_millis(1), guest.next()).await {
+        while let Ok(next) = timeout(Duration::from_millis(1), subscription.next()).await {
             let is_end = matches!(next, NextMessage::End(_));
             messages.push(next);
             if is_end {
@@ -435,20 +435,20 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn new_watcher_receives_the_backlog_once_and_then_events() {
         let channel = open(Game::Robots);
-        let early = come(&channel).await;
+        let early = subscribe(&channel).await;
         assert_eq!(taken(&early).await, [], "nothing is known yet");
         assert!(publish(&channel, SNAPSHOT, (1, 0), vec![Item::News("1".into())]));
         assert!(channel.is_ready().await);
-        assert!(publish(&channel, Kind::Change, (1, 0), vec![frame("a"), frame("b")]));
+        assert!(publish(&channel, EventKind::Change, (1, 0), vec![frame("a"), frame("b")]));
         assert_eq!(taken(&early).await, items(&[Item::News("1".into()), frame("a"), frame("b")]));
-        let late = come(&channel).await;
-        assert!(publish(&channel, Kind::Change, (1, 2), vec![frame("c"), Item::Word("w".into())]));
-        assert_eq!(taken(&early).await, items(&[frame("c"), Item::Word("w".into())]));
+        let late = subscribe(&channel).await;
+        assert!(publish(&channel, EventKind::Change, (1, 2), vec![frame("c"), Item::Text("w".into())]));
+        assert_eq!(taken(&early).await, items(&[frame("c"), Item::Text("w".into())]));
         // A snapshot contains no words, so those before it are not repeated.
         assert_eq!(taken(&late).await, items(&[Item::News("1".into()), frame("a"), frame("b"), frame("c")]));
         // A snapshot without news is not sent.
         assert!(publish(&channel, SNAPSHOT, (1, 4), vec![Item::News("1".into()), frame("abc")]));
-        assert!(publish(&channel, Kind::Change, (1, 4), vec![frame("d")]));
+        assert!(publish(&channel, EventKind::Change, (1, 4), vec![frame("d")]));
         assert_eq!(taken(&early).await, items(&[frame("d")]));
         assert_eq!(taken(&late).await, items(&[frame("d")]));
         // Such a snapshot does not hide a missing message.
@@ -456,19 +456,24 @@ mod tests {
         assert_eq!(taken(&late).await, items(&[frame("x")]));
         assert!(publish(&channel, SNAPSHOT, (2, 0), vec![frame("y")]));
         assert_eq!(taken(&late).await, items(&[frame("y")]));
-        assert!(!publish(&channel, Kind::Change, (2, 0), vec![frame("z"), Item::End(CloseReason::Closed), frame("?")]));
+        assert!(!publish(
+            &channel,
+            EventKind::Change,
+            (2, 0),
+            vec![frame("z"), Item::End(CloseReason::Closed), frame("?")]
+        ));
         let end = NextMessage::End(Some(CloseReason::Closed));
         assert_eq!(taken(&late).await, [items(&[frame("z")]), vec![end]].concat());
-        assert!(channel.is_over() && channel.come("127.0.0.1:9".parse().unwrap()).await.is_err());
+        assert!(channel.is_over() && channel.subscribe("127.0.0.1:9".parse().unwrap()).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn event_with_a_gap_is_rejected() {
         let channel = open(Game::Robots);
-        assert!(!publish(&channel, Kind::Change, (1, 0), vec![frame("a")]), "before a snapshot");
+        assert!(!publish(&channel, EventKind::Change, (1, 0), vec![frame("a")]), "before a snapshot");
         assert!(publish(&channel, SNAPSHOT, (1, 5), vec![]));
         for (run, number) in [(1, 4), (1, 6), (2, 5)] {
-            assert!(!publish(&channel, Kind::Change, (run, number), vec![frame("a")]));
+            assert!(!publish(&channel, EventKind::Change, (run, number), vec![frame("a")]));
         }
         assert!(!channel.take(false, Bytes::from_static(b"junk")));
         let long = vec![frame(&"x".repeat(400 << 10)); 3];
@@ -481,12 +486,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn slow_watcher_receives_a_snapshot_and_delays_no_other() {
         let channel = open(Game::Nuggets);
-        let (slow, quick) = (come(&channel).await, come(&channel).await);
+        let (slow, quick) = (subscribe(&channel).await, subscribe(&channel).await);
         assert!(publish(&channel, SNAPSHOT, (1, 0), vec![frame("GRID 1 1")]));
         assert_eq!((taken(&slow).await.len(), taken(&quick).await.len()), (1, 1));
         let picture = |number: u64| frame(&format!("DISPLAY\n{number} {}", "x".repeat(60_000)));
         for number in 0..100 {
-            assert!(publish(&channel, Kind::Change, (1, number), vec![picture(number)]));
+            assert!(publish(&channel, EventKind::Change, (1, number), vec![picture(number)]));
             assert_eq!(taken(&quick).await, items(&[picture(number)]));
         }
         let messages = taken(&slow).await;
@@ -494,7 +499,7 @@ mod tests {
         assert!((10..25).contains(&messages.len()), "{}", messages.len());
         assert_eq!(messages[..2], items(&[picture(0), picture(1)]));
         assert_eq!(messages[messages.len() - 2..], items(&[frame("GRID 1 1"), picture(99)]));
-        assert!(publish(&channel, Kind::Change, (1, 100), vec![picture(100)]));
+        assert!(publish(&channel, EventKind::Change, (1, 100), vec![picture(100)]));
         assert_eq!(taken(&slow).await, items(&[picture(100)]));
     }
 
@@ -505,26 +510,26 @@ mod tests {
         let address = "192.0.2.1:7".parse().unwrap();
         let coming = tokio::spawn({
             let channel = Arc::clone(&channel);
-            async move { channel.come(address).await }
+            async move { channel.subscribe(address).await }
         });
-        let Some(ChannelRequest::Come { number, address: from, answer }) = requests.recv().await else { panic!() };
+        let Some(ChannelRequest::Subscribe { number, address: from, answer }) = requests.recv().await else { panic!() };
         assert_eq!(from, address);
         answer.send(Err(CloseReason::Banned)).unwrap();
         assert_eq!(coming.await.unwrap().unwrap_err(), Some(CloseReason::Banned));
-        assert!(matches!(requests.recv().await, Some(ChannelRequest::Gone(gone)) if gone == number));
+        assert!(matches!(requests.recv().await, Some(ChannelRequest::Unsubscribe(gone)) if gone == number));
         assert!(channel.is_empty());
         let coming = tokio::spawn({
             let channel = Arc::clone(&channel);
-            async move { channel.come(address).await }
+            async move { channel.subscribe(address).await }
         });
-        let Some(ChannelRequest::Come { number, answer, .. }) = requests.recv().await else { panic!() };
+        let Some(ChannelRequest::Subscribe { number, answer, .. }) = requests.recv().await else { panic!() };
         answer.send(Ok(())).unwrap();
-        let guest = coming.await.unwrap().unwrap();
-        assert_eq!(taken(&guest).await, items(&[frame("a")]));
+        let subscription = coming.await.unwrap().unwrap();
+        assert_eq!(taken(&subscription).await, items(&[frame("a")]));
         channel.remove(number, CloseReason::RemovedByOwner);
-        assert_eq!(taken(&guest).await, [NextMessage::End(Some(CloseReason::RemovedByOwner))]);
-        drop(guest);
-        assert!(matches!(requests.recv().await, Some(ChannelRequest::Gone(gone)) if gone == number));
+        assert_eq!(taken(&subscription).await, [NextMessage::End(Some(CloseReason::RemovedByOwner))]);
+        drop(subscription);
+        assert!(matches!(requests.recv().await, Some(ChannelRequest::Unsubscribe(gone)) if gone == number));
         assert!(channel.is_empty() && !channel.is_over());
     }
 }

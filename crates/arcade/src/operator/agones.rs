@@ -142,7 +142,7 @@ struct News {
 impl News {
     // The server may start after the hub, so each message is repeated until the server has answered.
     async fn send(&mut self, sdk: Sdk, hub: &Hub) {
-        match self.try_tell(sdk, hub).await {
+        match self.try_report(sdk, hub).await {
             Ok(()) if self.is_away => {
                 self.is_away = false;
                 info!("Agones responds again");
@@ -155,7 +155,7 @@ impl News {
         }
     }
 
-    async fn try_tell(&mut self, sdk: Sdk, hub: &Hub) -> anyhow::Result<()> {
+    async fn try_report(&mut self, sdk: Sdk, hub: &Hub) -> anyhow::Result<()> {
         if !self.is_ready {
             sdk.send(&Message::Ready).await?;
             self.is_ready = true;

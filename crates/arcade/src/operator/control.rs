@@ -117,7 +117,7 @@ async fn converse(hub: &Arc<Hub>, stream: UnixStream) -> anyhow::Result<()> {
     let replied = reply_with(&mut stream, &reply).await;
     // After the reply, since a hub without matches ends immediately.
     if let Some(patience) = ends {
-        hub.ask_to_end(patience);
+        hub.request_shutdown(patience);
     }
     replied
 }

@@ -91,7 +91,8 @@ fn database(args: &Args) -> Result<(String, Option<i64>), String> {
     runtime.block_on(async {
         let store = store.map_err(|error| error.to_string())?;
         let say = |error| format!("{:#}", anyhow::Error::from(error));
-        let tables = if store.look().await.map_err(say)? { "has the tables of results" } else { "will get its tables" };
+        let tables =
+            if store.probe().await.map_err(say)? { "has the tables of results" } else { "will get its tables" };
         let ahead = store.examine().await.map_err(say)?;
         Ok((format!("{place} responds, is writable, and {tables}"), ahead))
     })

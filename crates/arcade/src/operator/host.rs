@@ -197,7 +197,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         let agones = sdk.map(|sdk| agones::start(sdk, Arc::clone(&hub)));
         let patience = tokio::select! {
             () = &mut stop => Duration::from_secs(args.drain),
-            patience = hub.asked_to_end() => patience,
+            patience = hub.shutdown_requested() => patience,
         };
         if let Some(fleet) = &fleet {
             fleet.drain().await;

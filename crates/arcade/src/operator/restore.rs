@@ -39,7 +39,7 @@ const REPLACED: &str = ".replaced-";
 const OF_SYSTEM: &str = "lost+found";
 
 #[derive(Debug, PartialEq, Eq)]
-struct Found {
+struct RestoredData {
     rooms: usize,
     journals: usize,
     bans: usize,
@@ -78,7 +78,7 @@ pub(crate) fn restore(data: &Path, file: &Path, replace: bool) -> anyhow::Result
         out,
         "'{}' has {} (backup of arcade {}).",
         data.display(),
-        found.words(),
+        found.text(),
         cmdkit::printable(&manifest.version)
     )?;
     if found.results.is_none() {
@@ -94,19 +94,19 @@ fn cannot_write(data: &Path) -> String {
     format!("cannot write to '{}'", data.display())
 }
 
-impl Found {
-    fn words(&self) -> String {
+impl RestoredData {
+    fn text(&self) -> String {
         let count = |number: u64, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
-        let mut words = vec![
+        let mut parts = vec![
             count(self.rooms as u64, "room", "rooms"),
             count(self.journals as u64, "journal", "journals"),
             count(self.bans as u64, "banned host", "banned hosts"),
         ];
         if let Some(Totals { matches, names, .. }) = self.results {
-            words.push(count(matches, "match", "matches"));
-            words.push(count(names, "name", "names"));
+            parts.push(count(matches, "match", "matches"));
+            parts.push(count(names, "name", "names"));
         }
-        words.join(", ")
+        parts.join(", ")
     }
 }
 
@@ -205,7 +205,7 @@ fn write(entry: &mut Entry<'_, impl Read>, path: &Path, name: &Path, tally: &mut
 }
 
 /// Checks the unpacked files as a hub does when it starts.
-fn check(directory: &Path) -> anyhow::Result<Found> {
+fn check(directory: &Path) -> anyhow::Result<RestoredData> {
     if !directory.join("secret").is_file() {
         bail!("the secret of the hub is missing");
     }
@@ -216,11 +216,11 @@ fn check(directory: &Path) -> anyhow::Result<Found> {
     make_private(&journals)?;
     let journals = journal_core::list(&journals).context("its journals cannot be listed")?.len();
     let results = directory.join(RESULTS);
-    let results = if results.exists() { Some(look_at(&results)?) } else { None };
-    Ok(Found { rooms: rooms.len(), journals, bans, results })
+    let results = if results.exists() { Some(check_results(&results)?) } else { None };
+    Ok(RestoredData { rooms: rooms.len(), journals, bans, results })
 }
 
-fn look_at(results: &Path) -> anyhow::Result<Totals> {
+fn check_results(results: &Path) -> anyhow::Result<Totals> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let store = Store::file(results)?;

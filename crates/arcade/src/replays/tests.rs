@@ -17,13 +17,13 @@ const ANN: PeerId = PeerId(2);
 const BOB: PeerId = PeerId(3);
 
 /// Messages by peer, with milliseconds since the match began.
-struct Played {
+struct RecordedMatch {
     request: ReplayRequest,
     sent: Vec<(PeerId, u64, Bytes)>,
 }
 
 /// Random moves until all gold is found, or until the host ends the match after this number of steps.
-fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
+fn play(directory: &Path, map: &[u8], steps: usize) -> RecordedMatch {
     let (grid, _) = nuggets::Grid::parse(map).unwrap();
     let rules = nuggets::Rules::default();
     let config = nuggets::Config { rules, rematch: true, seed: 9, ..nuggets::Config::default() };
@@ -86,7 +86,7 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> Played {
         ends: micros(ends),
         unfinished: false,
     };
-    Played { request, sent }
+    RecordedMatch { request, sent }
 }
 
 fn send(room: &mut journal_core::Journalled<nuggets::Server>, now: Time, peer: PeerId, text: &str, out: &mut Outbox) {
@@ -94,7 +94,7 @@ fn send(room: &mut journal_core::Journalled<nuggets::Server>, now: Time, peer: P
 }
 
 /// The messages to a peer up to this time.
-fn texts(played: &Played, peer: PeerId, until: u64) -> Vec<String> {
+fn texts(played: &RecordedMatch, peer: PeerId, until: u64) -> Vec<String> {
     let own = played.sent.iter().filter(|(to, at, _)| *to == peer && *at <= until);
     own.map(|(_, _, frame)| String::from_utf8_lossy(frame).into_owned()).collect()
 }

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use cmdkit::display_name;
-use journal_core::{Arrival, Bookmark, Entry, Facts, Journal, Note, ReadError, Reader, Replay, Snapshot, State};
+use journal_core::{Arrival, Bookmark, Entry, Facts, Journal, Note, ReadError, Reader, Replay, SegmentState, Snapshot};
 use netcore::{Departure, GameEvent, Occupant, Outbox, Output, Phase, Recorded, Room as _, Standing, Time};
 use store::{JournalNote, Kind, LADDER, Match, MatchPlayer, Order, RoomTime, SeatRecord};
 
@@ -217,7 +217,7 @@ impl<E: Recorded + PageState> Reading<E> {
             state: self.replay.snapshot(),
             matches: self.matches,
             position: journal.end(),
-            is_closed: is_broken || self.reader.state() == State::Closed,
+            is_closed: is_broken || self.reader.state() == SegmentState::Closed,
         })
     }
 }

@@ -272,8 +272,8 @@ async fn only_the_unknown_part_of_a_journal_is_replayed() {
     for segment in std::fs::read_dir(directory.path().join("journals")).unwrap() {
         let segment = segment.unwrap().path();
         let bytes = std::fs::read(&segment).unwrap();
-        let is_last =
-            journal_core::Reader::new(&bytes[..], bytes.len() as u64).unwrap().state() == journal_core::State::Closed;
+        let is_last = journal_core::Reader::new(&bytes[..], bytes.len() as u64).unwrap().state()
+            == journal_core::SegmentState::Closed;
         if !is_last {
             let mut damaged = bytes;
             damaged[1_600] ^= 1;

@@ -172,7 +172,7 @@ impl Bots {
         let (leave, left) = watch::channel(false);
         let (game, room, info, brisk) = (self.game, self.room, self.info.clone(), self.brisk);
         let bot = Bot { game, room, info, roster: Arc::clone(&self.roster), seating, brisk };
-        let task = tokio::spawn(bot.stay(wire, left)).abort_handle();
+        let task = tokio::spawn(bot.run(wire, left)).abort_handle();
         Running { leave, task }
     }
 
@@ -209,7 +209,7 @@ struct Bot {
 
 impl Bot {
     // Plays one game after another until the bot has to leave.
-    async fn stay(mut self, mut wire: Option<Wire>, mut left: watch::Receiver<bool>) {
+    async fn run(mut self, mut wire: Option<Wire>, mut left: watch::Receiver<bool>) {
         let mut retry = RETRY.0;
         loop {
             let pause = match self.play(&mut wire, left.clone()).await {

@@ -10,7 +10,7 @@ pub(crate) enum RoomOutcome {
     /// It was closed permanently, or another hub owns it.
     Closed,
     /// Restored when the hub restarts.
-    Kept,
+    Suspended,
     /// Restarts immediately with another journal.
     Renewed,
     /// Another hub resumes it.
@@ -20,33 +20,33 @@ pub(crate) enum RoomOutcome {
 pub(super) type Stopped = oneshot::Receiver<(Leave, RoomOutcome)>;
 
 #[derive(Debug)]
-pub(super) struct EndRequest(Mutex<State>);
+pub(super) struct EndRequest(Mutex<EndState>);
 
 #[derive(Debug)]
-struct State {
+struct EndState {
     // `None` once it was sent.
     stop: Option<oneshot::Sender<(Leave, RoomOutcome)>>,
-    fate: RoomOutcome,
+    outcome: RoomOutcome,
 }
 
 impl EndRequest {
     pub(super) fn new() -> (Self, Stopped) {
         let (stop, stopped) = oneshot::channel();
-        (Self(Mutex::new(State { stop: Some(stop), fate: RoomOutcome::Closed })), stopped)
+        (Self(Mutex::new(EndState { stop: Some(stop), outcome: RoomOutcome::Closed })), stopped)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, EndState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Closing takes precedence over an earlier request of another kind.
-    pub(super) fn stop(&self, leave: Leave, fate: RoomOutcome) {
+    pub(super) fn stop(&self, leave: Leave, outcome: RoomOutcome) {
         let mut state = self.state();
         if let Some(stop) = state.stop.take() {
-            state.fate = fate;
-            let _ = stop.send((leave, fate));
-        } else if fate == RoomOutcome::Closed {
-            state.fate = fate;
+            state.outcome = outcome;
+            let _ = stop.send((leave, outcome));
+        } else if outcome == RoomOutcome::Closed {
+            state.outcome = outcome;
         }
     }
 
@@ -55,22 +55,22 @@ impl EndRequest {
         let mut state = self.state();
         let is_first = state.stop.take().is_some_and(|stop| stop.send((Leave::Resumable, RoomOutcome::Moved)).is_ok());
         if is_first {
-            state.fate = RoomOutcome::Moved;
+            state.outcome = RoomOutcome::Moved;
         }
         is_first
     }
 
-    pub(super) fn fate(&self) -> RoomOutcome {
-        self.state().fate
+    pub(super) fn outcome(&self) -> RoomOutcome {
+        self.state().outcome
     }
 
     /// Whether no request to end the room was made.
-    pub(super) fn is_unasked(&self) -> bool {
+    pub(super) fn is_unrequested(&self) -> bool {
         self.state().stop.is_some()
     }
 
     pub(super) fn is_to_close(&self) -> bool {
         let state = self.state();
-        state.stop.is_none() && state.fate == RoomOutcome::Closed
+        state.stop.is_none() && state.outcome == RoomOutcome::Closed
     }
 }

@@ -33,14 +33,14 @@ pub(crate) enum Item {
     /// The state of the room. Replaces the previous one.
     News(Bytes),
     /// From the hub. Only present pages receive it.
-    Word(Bytes),
+    Text(Bytes),
     End(CloseReason),
 }
 
 impl Item {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Frame(bytes) | Self::News(bytes) | Self::Word(bytes) => bytes.len(),
+            Self::Frame(bytes) | Self::News(bytes) | Self::Text(bytes) => bytes.len(),
             Self::End(_) => 0,
         }
     }
@@ -50,7 +50,7 @@ impl Item {
         let (tag, bytes) = match self {
             Self::Frame(bytes) => (0, &bytes[..]),
             Self::News(bytes) => (1, &bytes[..]),
-            Self::Word(bytes) => (2, &bytes[..]),
+            Self::Text(bytes) => (2, &bytes[..]),
             Self::End(why) => {
                 ending = serde_json::to_vec(why).unwrap_or_default();
                 (3, &ending[..])
@@ -65,7 +65,7 @@ impl Item {
         match tag {
             0 => Some(Self::Frame(bytes)),
             1 => Some(Self::News(bytes)),
-            2 => Some(Self::Word(bytes)),
+            2 => Some(Self::Text(bytes)),
             3 => serde_json::from_slice(&bytes).ok().map(Self::End),
             _ => None,
         }
@@ -73,7 +73,7 @@ impl Item {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EventKind {
     Change,
     /// A part of all messages that a new watcher receives.
     Snapshot {
@@ -83,7 +83,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
-    pub(crate) kind: Kind,
+    pub(crate) kind: EventKind,
     pub(crate) run: u64,
     /// Messages of the run before it. For a snapshot: the messages that it replaces.
     pub(crate) number: u64,
@@ -111,13 +111,13 @@ impl Event {
             let mut body = BytesMut::new();
             body.put_u8(VERSION);
             body.put_u8(match self.kind {
-                Kind::Change => 0,
-                Kind::Snapshot { .. } if at < last => 1,
-                Kind::Snapshot { .. } => 2,
+                EventKind::Change => 0,
+                EventKind::Snapshot { .. } if at < last => 1,
+                EventKind::Snapshot { .. } => 2,
             });
             body.put_u64(self.run);
             body.put_u64(number);
-            if self.kind == Kind::Change {
+            if self.kind == EventKind::Change {
                 number += piece.len() as u64;
             }
             piece.iter().for_each(|item| item.write(&mut body));
@@ -132,9 +132,9 @@ impl Event {
             return None;
         }
         let kind = match body.get_u8() {
-            0 => Kind::Change,
-            1 => Kind::Snapshot { complete: false },
-            2 => Kind::Snapshot { complete: true },
+            0 => EventKind::Change,
+            1 => EventKind::Snapshot { complete: false },
+            2 => EventKind::Snapshot { complete: true },
             _ => return None,
         };
         let (run, number) = (body.get_u64(), body.get_u64());
@@ -193,7 +193,7 @@ impl Backlog {
             }
             Item::News(news) => self.news = Some(news.clone()),
             // Not for later watchers.
-            Item::Word(_) | Item::End(_) => return,
+            Item::Text(_) | Item::End(_) => return,
         }
         self.all = None;
     }
@@ -223,11 +223,11 @@ mod tests {
         let items = vec![
             frame("GRID 1 1"),
             Item::News("{\"room\":{}}".into()),
-            Item::Word("{}".into()),
+            Item::Text("{}".into()),
             frame(""),
             Item::End(CloseReason::Closed),
         ];
-        let event = Event { kind: Kind::Change, run: 7, number: 1 << 40, items };
+        let event = Event { kind: EventKind::Change, run: 7, number: 1 << 40, items };
         let [body] = &event.write()[..] else { panic!("one event") };
         assert_eq!(Event::read(body.clone()), Some(event));
         for length in 0..body.len() {
@@ -249,10 +249,10 @@ mod tests {
         let items: Vec<Item> =
             (0..5).map(|_| frame(vec![b'x'; MAX_ITEM / 2 - HEAD])).chain([frame(vec![b'y'; MAX_ITEM])]).collect();
         for (kind, complete) in [
-            (Kind::Change, [Kind::Change; 4]),
+            (EventKind::Change, [EventKind::Change; 4]),
             (
-                Kind::Snapshot { complete: true },
-                [false, false, false, true].map(|complete| Kind::Snapshot { complete }),
+                EventKind::Snapshot { complete: true },
+                [false, false, false, true].map(|complete| EventKind::Snapshot { complete }),
             ),
         ] {
             let event = Event { kind, run: 1, number: 10, items: items.clone() };
@@ -269,10 +269,10 @@ mod tests {
             let mut number = 10;
             for event in read {
                 assert_eq!(event.number, number);
-                number += if kind == Kind::Change { event.items.len() as u64 } else { 0 };
+                number += if kind == EventKind::Change { event.items.len() as u64 } else { 0 };
             }
         }
-        let none = Event { kind: Kind::Snapshot { complete: true }, run: 1, number: 0, items: vec![] };
+        let none = Event { kind: EventKind::Snapshot { complete: true }, run: 1, number: 0, items: vec![] };
         assert_eq!(none.write().len(), 1, "an empty snapshot is an event");
     }
 
@@ -282,7 +282,7 @@ mod tests {
         backlog.take(&Item::News("1".into()));
         for text in ["GRID 2 2", "GOLD 0 0 250", "DISPLAY\nab", "GOLD 0 0 240", "DISPLAY\ncd"] {
             backlog.take(&frame(text));
-            backlog.take(&Item::Word("said".into()));
+            backlog.take(&Item::Text("said".into()));
         }
         backlog.take(&Item::News("2".into()));
         let expected = [

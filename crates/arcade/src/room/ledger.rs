@@ -38,12 +38,12 @@ pub(crate) enum Work {
 
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    state: Mutex<State>,
+    state: Mutex<LedgerState>,
     changed: Notify,
 }
 
 #[derive(Debug)]
-struct State {
+struct LedgerState {
     is_scan_due: bool,
     journals: BTreeSet<String>,
     names: BTreeSet<String>,
@@ -58,7 +58,7 @@ struct State {
 impl Default for Ledger {
     /// Begins with a scan of all journals.
     fn default() -> Self {
-        let state = State {
+        let state = LedgerState {
             is_scan_due: true,
             journals: BTreeSet::new(),
             names: BTreeSet::new(),
@@ -72,7 +72,7 @@ impl Default for Ledger {
     }
 }
 
-impl State {
+impl LedgerState {
     fn add_journal(&mut self, file: String) {
         if self.journals.len() < MAX_JOURNALS || self.journals.contains(&file) {
             self.journals.insert(file);
@@ -111,11 +111,11 @@ impl State {
 }
 
 impl Ledger {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LedgerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut LedgerState)) {
         change(&mut self.state());
         self.changed.notify_one();
     }

@@ -60,7 +60,7 @@ pub(crate) enum CloseReason {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MailboxState {
     incoming: VecDeque<BytesMut>,
     outgoing: VecDeque<Piece>,
     outgoing_bytes: usize,
@@ -75,7 +75,7 @@ struct State {
 
 #[derive(Debug)]
 pub(crate) struct Mailbox {
-    state: Mutex<State>,
+    state: Mutex<MailboxState>,
     // Wakes the task of the socket: there is something to write, or the queue has space.
     writable: Notify,
     readable: Notify,
@@ -113,7 +113,7 @@ impl Mailbox {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MailboxState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

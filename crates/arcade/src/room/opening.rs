@@ -273,8 +273,8 @@ async fn run(
         match stopped.await {
             // A journal that is no longer open cannot be resumed, so players receive the end of the match.
             Ok((Leave::Resumable, _)) if !end.is_open() => Leave::Over,
-            Ok((leave, fate)) => {
-                moves = fate == RoomOutcome::Moved;
+            Ok((leave, outcome)) => {
+                moves = outcome == RoomOutcome::Moved;
                 leave
             }
             // The hub has dropped the room.

@@ -164,15 +164,15 @@ impl Register {
                         of.fact.quit = *why != Departure::GameOver && of.fact.seated.kind != Kind::Bot;
                         self.record(seat, &of.fact);
                         if seats.values().filter(|of| of.fact.left).count() > MAX_LEFT {
-                            self.forget(seats, |_, of| of.fact.left);
+                            self.remove_seats(seats, |_, of| of.fact.left);
                         }
                     } else {
-                        self.forget(seats, |other, _| other == seat);
+                        self.remove_seats(seats, |other, _| other == seat);
                     }
                 }
                 GameEvent::Ended { standings, .. } => {
                     let of_game = |seat: &str| standings.iter().any(|standing| standing.seat == seat);
-                    self.forget(seats, |seat, of| of.fact.left && (phase != Phase::Playing || of_game(seat)));
+                    self.remove_seats(seats, |seat, of| of.fact.left && (phase != Phase::Playing || of_game(seat)));
                 }
                 _ => {}
             }
@@ -200,7 +200,7 @@ impl Register {
         self.journal.set(&format!("{SEAT}{seat}"), &value);
     }
 
-    fn forget(&self, seats: &mut BTreeMap<String, Seat>, is_over: impl Fn(&str, &Seat) -> bool) {
+    fn remove_seats(&self, seats: &mut BTreeMap<String, Seat>, is_over: impl Fn(&str, &Seat) -> bool) {
         for (seat, _) in seats.extract_if(.., |seat, of| is_over(seat, of)) {
             self.journal.set(&format!("{SEAT}{seat}"), "");
         }

@@ -33,18 +33,18 @@ pub(crate) const MAX_MEMBERS: usize = 512;
 /// Limit on the hosts that the owner of a room has removed from one match. Beyond it, one of them may join again.
 pub(crate) const MAX_BARRED: usize = 256;
 /// The maximum number of messages of the hub that are queued for one page.
-pub(crate) const MAX_WORDS: usize = 16;
+pub(crate) const MAX_PAGE_MESSAGES: usize = 16;
 /// Hosts whose pseudonyms are remembered. Players of further hosts have no host code.
 const MAX_HOSTS: usize = 4_096;
 /// Six phrases and a thumbs-up. Pages have the texts.
 pub(crate) const PHRASES: u8 = 7;
 /// The rate at which one host may send phrases in a room, each with the cost [`PHRASE`]: a burst of four, then one
 /// every three seconds.
-pub(crate) const SPEECH: Rate = Rate { per_second: 1, burst: 4 * PHRASE };
+pub(crate) const PHRASE_RATE: Rate = Rate { per_second: 1, burst: 4 * PHRASE };
 const PHRASE: u32 = 3;
 /// Limit on the hosts and networks that may send phrases at the same time. Further hosts wait until one of these has
 /// been silent for a while.
-pub(crate) const MAX_SPEAKING: usize = 1_024;
+pub(crate) const MAX_PHRASE_SENDERS: usize = 1_024;
 const LOCKED: &str = "The owner of this room has locked it: it takes no new players.";
 const BARRED: &str = "The owner of this room has removed you; you can rejoin after this match.";
 
@@ -102,11 +102,11 @@ struct Page {
     // `None` for a page that only watches.
     seat: Option<SocketAddr>,
     owner: bool,
-    words: mpsc::Sender<Arc<str>>,
+    messages: mpsc::Sender<Arc<str>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RosterState {
     seats: BTreeMap<SocketAddr, Seat>,
     seats_opened: u64,
     peers: BTreeMap<PeerId, Peer>,
@@ -144,7 +144,7 @@ pub(crate) struct Roster {
     host_codes: HostCodes,
     // The time zero of token buckets.
     start: Instant,
-    state: Mutex<State>,
+    state: Mutex<RosterState>,
     phrases: Mutex<RateTable<Network>>,
     changed: Notify,
 }
@@ -156,12 +156,12 @@ impl Roster {
             host_codes,
             start: Instant::now(),
             state: Mutex::default(),
-            phrases: Mutex::new(RateTable::new(SPEECH, MAX_SPEAKING)),
+            phrases: Mutex::new(RateTable::new(PHRASE_RATE, MAX_PHRASE_SENDERS)),
             changed: Notify::new(),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RosterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -287,7 +287,7 @@ impl Roster {
 
     fn insert(
         &self,
-        state: &mut State,
+        state: &mut RosterState,
         peer: PeerId,
         role: Role,
         (link, address, origin): (Link, Option<SocketAddr>, Option<HostId>),
@@ -448,15 +448,15 @@ impl Roster {
         seat: Option<SocketAddr>,
         owner: bool,
     ) -> (PagePresence, mpsc::Receiver<Arc<str>>) {
-        let (words, queue) = mpsc::channel(MAX_WORDS);
+        let (messages, queue) = mpsc::channel(MAX_PAGE_MESSAGES);
         let mut state = self.state();
         let number = state.next_page;
         state.next_page += 1;
-        state.pages.insert(number, Page { seat, owner, words });
+        state.pages.insert(number, Page { seat, owner, messages });
         // A player who was invited to a rematch reconnects.
         let invitation = seat.and_then(|seat| Some((seat, state.rematch.as_ref()?.text_for(seat, Instant::now())?)));
         if let Some((seat, text)) = invitation {
-            state.tell(seat, &text);
+            state.send(seat, &text);
         }
         drop(state);
         self.notify();
@@ -464,27 +464,27 @@ impl Roster {
     }
 
     /// Sends a message to the pages of a seat. Returns whether at least one has accepted it.
-    pub(crate) fn tell(&self, seat: SocketAddr, text: &Arc<str>) -> bool {
-        self.state().tell(seat, text)
+    pub(crate) fn send(&self, seat: SocketAddr, text: &Arc<str>) -> bool {
+        self.state().send(seat, text)
     }
 
     /// Sends a phrase of a member to all pages, within the rate of its host.
-    pub(crate) fn say(&self, seat: SocketAddr, phrase: u8) {
+    pub(crate) fn broadcast_phrase(&self, seat: SocketAddr, phrase: u8) {
         let now = Time::ZERO.plus(self.start.elapsed());
         let state = self.state();
         let Some(Member { name, seat: shown }) = state.members.get(&seat).filter(|_| phrase < PHRASES).cloned() else {
             return;
         };
-        if self.may_speak(now, seat.into()) {
+        if self.may_send_phrase(now, seat.into()) {
             let text = json!({ "said": { "seat": shown, "name": name, "phrase": phrase } }).to_string();
             let text: Arc<str> = text.into();
             for page in state.pages.values() {
-                let _ = page.words.try_send(Arc::clone(&text));
+                let _ = page.messages.try_send(Arc::clone(&text));
             }
         }
     }
 
-    fn may_speak(&self, now: Time, host: HostId) -> bool {
+    fn may_send_phrase(&self, now: Time, host: HostId) -> bool {
         let mut phrases = self.phrases.lock().unwrap_or_else(PoisonError::into_inner);
         phrases.ready_at(now, host, PHRASE) == Some(now) && phrases.charge(now, host, PHRASE)
     }
@@ -618,7 +618,7 @@ impl Roster {
         let Some(mut rematch) = state.rematch.take() else { return false };
         for seat in rematch.drop_undecided() {
             state.reservations.release(Holder::Seat(seat), Instant::now());
-            state.tell(seat, &r#"{"rematch":null}"#.into());
+            state.send(seat, &r#"{"rematch":null}"#.into());
         }
         let begins = rematch.players().next().is_some();
         state.publish(&rematch, begins);
@@ -626,7 +626,7 @@ impl Roster {
     }
 }
 
-impl State {
+impl RosterState {
     fn open_seat(&mut self, address: SocketAddr) {
         let order = self.seats_opened;
         self.seats_opened += 1;
@@ -651,14 +651,14 @@ impl State {
         is_first
     }
 
-    fn tell(&self, seat: SocketAddr, text: &Arc<str>) -> bool {
+    fn send(&self, seat: SocketAddr, text: &Arc<str>) -> bool {
         let there = self.pages.values().filter(|page| page.seat == Some(seat));
-        there.filter(|page| page.words.try_send(Arc::clone(text)).is_ok()).count() > 0
+        there.filter(|page| page.messages.try_send(Arc::clone(text)).is_ok()).count() > 0
     }
 
     fn publish(&self, rematch: &Rematch, begins: bool) {
         for (seat, text) in rematch.texts(begins, Instant::now()) {
-            self.tell(seat, &text);
+            self.send(seat, &text);
         }
     }
 }
@@ -790,14 +790,14 @@ mod tests {
         drop(state);
         let seconds = |seconds| Time::ZERO.plus(Duration::from_secs(seconds));
         let eve = HostId::of("10.0.0.9:1");
-        assert_eq!((0..100).filter(|_| roster.may_speak(seconds(0), eve)).count(), 4);
-        assert_eq!([2, 3, 3].map(|at| roster.may_speak(seconds(at), eve)), [false, true, false]);
-        for network in 0..2 * MAX_SPEAKING as u64 {
-            roster.may_speak(seconds(3), HostId::V6Network(network << 16));
+        assert_eq!((0..100).filter(|_| roster.may_send_phrase(seconds(0), eve)).count(), 4);
+        assert_eq!([2, 3, 3].map(|at| roster.may_send_phrase(seconds(at), eve)), [false, true, false]);
+        for network in 0..2 * MAX_PHRASE_SENDERS as u64 {
+            roster.may_send_phrase(seconds(3), HostId::V6Network(network << 16));
         }
         assert!(roster.phrases.lock().unwrap().is_full());
         let late = HostId::V6Network(u64::MAX);
-        assert!(!roster.may_speak(seconds(3), late) && roster.may_speak(seconds(60), late));
+        assert!(!roster.may_send_phrase(seconds(3), late) && roster.may_send_phrase(seconds(60), late));
     }
 
     #[test]
@@ -829,9 +829,9 @@ mod tests {
         assert_eq!([1, 2].map(|peer| roster.host_of(PeerId(peer), None)), [host, None]);
     }
 
-    fn rematch(words: &mut Receiver<Arc<str>>) -> Value {
+    fn rematch(messages: &mut Receiver<Arc<str>>) -> Value {
         let mut last = Value::Null;
-        while let Ok(text) = words.try_recv() {
+        while let Ok(text) = messages.try_recv() {
             last = serde_json::from_str::<Value>(&text).unwrap()["rematch"].take();
         }
         last
@@ -846,14 +846,14 @@ mod tests {
         let (first, mut to_first) = roster.enter(Some(one), true);
         let (_second, mut to_second) = roster.enter(Some(two), false);
         let (_watcher, mut to_watcher) = roster.enter(None, false);
-        assert!(roster.tell(one, &"mine".into()) && !roster.tell(at(3), &"x".into()));
+        assert!(roster.send(one, &"mine".into()) && !roster.send(at(3), &"x".into()));
         roster.add_member(one, "Ann", "A");
-        roster.say(one, 3);
+        roster.broadcast_phrase(one, 3);
         let said = r#"{"said":{"name":"Ann","phrase":3,"seat":"A"}}"#;
         assert_eq!((to_first.recv().await.as_deref(), to_first.recv().await.as_deref()), (Some("mine"), Some(said)));
         assert_eq!((to_second.recv().await.as_deref(), to_watcher.recv().await.as_deref()), (Some(said), Some(said)));
-        let taken = (0..2 * MAX_WORDS).filter(|_| roster.tell(two, &"again".into())).count();
-        assert_eq!(taken, MAX_WORDS);
+        let taken = (0..2 * MAX_PAGE_MESSAGES).filter(|_| roster.send(two, &"again".into())).count();
+        assert_eq!(taken, MAX_PAGE_MESSAGES);
         // The second client has had its seat for longer, although its page was opened later.
         assert_eq!(roster.longest_present(), Some(two));
         assert!(roster.has_owner_page() && roster.is_owner(one) && !roster.is_owner(two));

@@ -113,7 +113,7 @@ impl Spectators {
 
     pub(super) fn remove(&mut self, peer: PeerId) {
         if self.peers.remove(&peer).is_some() {
-            self.queue.forget(peer);
+            self.queue.remove_peer(peer);
         }
     }
 
@@ -386,7 +386,7 @@ impl DelayQueue {
         self.entries.iter().any(|entry| entry.to.contains(&peer))
     }
 
-    fn forget(&mut self, peer: PeerId) {
+    fn remove_peer(&mut self, peer: PeerId) {
         for entry in &mut self.entries {
             if entry.to.remove(&peer) {
                 self.bytes -= ADDRESS;
@@ -512,7 +512,7 @@ mod tests {
             taken += 1;
         }
         assert!(queue.bytes <= MAX_HELD && taken > 400, "{taken}");
-        queue.forget(PeerId(1));
+        queue.remove_peer(PeerId(1));
         assert!(!queue.has(PeerId(1)));
         while queue.pop(at(0), true).is_some() {}
         assert_eq!(queue.bytes, 0);

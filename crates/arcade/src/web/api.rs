@@ -26,7 +26,7 @@ use super::{
     relay::{self, ForwardableRequest},
 };
 use crate::{
-    fleet::NodeShown,
+    fleet::NodeStatus,
     games::Game,
     hub::{
         Hub,
@@ -144,19 +144,19 @@ pub(super) async fn find(hub: &Hub, caller: Caller, id: String) -> Answer<Match>
 
 async fn one_match(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<String>) -> Answer {
     let found = find(&hub, caller, id).await?;
-    let replay = hub.replays().has(&found) || keeper(&hub, &found).is_some();
+    let replay = hub.replays().has(&found) || replay_node(&hub, &found).is_some();
     let mut view = match_json(&found);
     view["replay"] = replay.into();
     Ok(Json(view).into_response())
 }
 
-fn keeper(hub: &Hub, found: &Match) -> Option<NodeShown> {
-    hub.elsewhere()?.keeper_of(&found.game, &found.journal)
+fn replay_node(hub: &Hub, found: &Match) -> Option<NodeStatus> {
+    hub.elsewhere()?.replay_node(&found.game, &found.journal)
 }
 
 // `None` if this node has a journal of the match.
 async fn replayed_elsewhere(hub: &Hub, request: &ForwardableRequest, found: &Match) -> Option<Response> {
-    let node = keeper(hub, found).filter(|_| !request.is_relayed() && !hub.replays().has(found))?;
+    let node = replay_node(hub, found).filter(|_| !request.is_relayed() && !hub.replays().has(found))?;
     Some(relay::pass(hub, &node, request.with(Body::empty())).await)
 }
 

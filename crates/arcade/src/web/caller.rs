@@ -120,7 +120,7 @@ pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(),
     // The request line may also contain the name of the hub.
     let called = request.headers().get_all(header::HOST).iter().map(header::HeaderValue::as_bytes);
     let called = called.chain(request.uri().authority().map(|authority| authority.as_str().as_bytes()));
-    let strange = called.into_iter().find(|name| !str::from_utf8(name).is_ok_and(|name| names.knows(name, arrived)));
+    let strange = called.into_iter().find(|name| !str::from_utf8(name).is_ok_and(|name| names.contains(name, arrived)));
     let Some(name) = strange else { return Ok(()) };
     let unknown = message!(
         "unknown_host",

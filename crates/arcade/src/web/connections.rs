@@ -102,11 +102,11 @@ impl Server {
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
     {
-        let door = match &self.tls {
+        let handshake = match &self.tls {
             None => None,
             // No error can be sent before the handshake.
             Some(tls) => match self.resources.handshake(peer) {
-                Ok(share) => Some(Door { tls: Arc::clone(tls), share }),
+                Ok(share) => Some(TlsHandshake { tls: Arc::clone(tls), share }),
                 Err(kind) => return self.resources.refusals.count(kind),
             },
         };
@@ -121,14 +121,14 @@ impl Server {
                     arrived.map(|arrived| extensions.insert(arrived));
                     router.clone().oneshot(request.map(Body::new))
                 });
-                tokio::spawn(serve(stream, door, answer, self.ends.subscribe(), progress, held));
+                tokio::spawn(serve(stream, handshake, answer, self.ends.subscribe(), progress, held));
             }
             Err(refusal) => {
                 self.resources.refusals.count(refusal.kind);
                 let Ok(permit) = Arc::clone(&self.refusals).try_acquire_owned() else { return };
                 let answer =
                     service_fn(move |_: hyper::Request<Incoming>| ready(Ok::<_, Infallible>(too_many(refusal))));
-                tokio::spawn(serve(stream, door, answer, self.ends.subscribe(), progress, permit));
+                tokio::spawn(serve(stream, handshake, answer, self.ends.subscribe(), progress, permit));
             }
         }
     }
@@ -140,7 +140,7 @@ impl Server {
     }
 }
 
-struct Door {
+struct TlsHandshake {
     tls: Arc<Tls>,
     share: Share,
 }
@@ -148,7 +148,7 @@ struct Door {
 // Returns when either side ends the connection, or it becomes a WebSocket; then drops `held`.
 async fn serve<S, A>(
     stream: S,
-    door: Option<Door>,
+    handshake: Option<TlsHandshake>,
     answer: A,
     mut ends: watch::Receiver<()>,
     progress: Progress,
@@ -158,7 +158,7 @@ async fn serve<S, A>(
     A: Service<hyper::Request<Incoming>, Response = Response, Error = Infallible>,
 {
     let mut stream = Paced::new(Box::pin(stream));
-    let Some(Door { tls, share }) = door else {
+    let Some(TlsHandshake { tls, share }) = handshake else {
         return serve_http(impatient(stream), Link::Open, answer, ends, progress).await;
     };
     let first = tokio::select! {

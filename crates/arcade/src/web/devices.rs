@@ -132,7 +132,7 @@ async fn replace(
     let replaced = async move |store: Store| Ok(store.replace_keys(&of, &key.0, &new.0, unix_now()).await?);
     match query_store(&hub, caller, replaced).await? {
         ReplaceOutcome::Done => {
-            forget(&hub, name);
+            revoke_proofs(&hub, name);
             Ok(StatusCode::NO_CONTENT.into_response())
         }
         ReplaceOutcome::NotOwner => Err(not_owner()),
@@ -152,11 +152,11 @@ async fn release(
     {
         return Err(not_owner());
     }
-    forget(&hub, name);
+    revoke_proofs(&hub, name);
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 // Revokes the proofs of seats and programs by keys that lost this name.
-pub(super) fn forget(hub: &Hub, name: String) {
-    hub.forget_names(&[name]);
+pub(super) fn revoke_proofs(hub: &Hub, name: String) {
+    hub.revoke_names(&[name]);
 }

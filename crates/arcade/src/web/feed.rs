@@ -247,7 +247,7 @@ pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, nex
                 return socket::end(socket, CloseReason::Unclear).await;
             }
         }
-        look_on(socket, &hub, &channel, permit.caller.0).await;
+        serve_watcher(socket, &hub, &channel, permit.caller.0).await;
         drop(permit.place);
     })
 }
@@ -277,11 +277,14 @@ async fn channel(hub: &Arc<Hub>, id: &str, game: Game) -> Option<Arc<Channel>> {
     timeout(PATIENCE, channel.is_ready()).await.unwrap_or(false).then_some(channel)
 }
 
-async fn look_on(socket: WebSocket, hub: &Hub, channel: &Arc<Channel>, address: SocketAddr) {
+async fn serve_watcher(socket: WebSocket, hub: &Hub, channel: &Arc<Channel>, address: SocketAddr) {
     let Some(elsewhere) = hub.elsewhere() else { return };
     let fed = elsewhere.fleet.feeds.feeding();
-    match channel.come(address).await {
-        Ok(guest) => socket::look_on(socket, guest, channel.game(), &hub.metrics().game(channel.game().name())).await,
+    match channel.subscribe(address).await {
+        Ok(subscription) => {
+            socket::serve_watcher(socket, subscription, channel.game(), &hub.metrics().game(channel.game().name()))
+                .await;
+        }
         Err(Some(why)) => socket::end(socket, why).await,
         // The page reconnects.
         Err(None) => {}
@@ -337,12 +340,12 @@ async fn attend(
         tokio::select! {
             Some(request) = requests.recv() => {
                 let request = match request {
-                    ChannelRequest::Come { answer, .. } if answer.is_closed() => continue,
-                    ChannelRequest::Come { number, address, answer } => {
+                    ChannelRequest::Subscribe { answer, .. } if answer.is_closed() => continue,
+                    ChannelRequest::Subscribe { number, address, answer } => {
                         waiting.insert(number, answer);
                         WatchRequest::Come { come: number, address }
                     }
-                    ChannelRequest::Gone(number) => {
+                    ChannelRequest::Unsubscribe(number) => {
                         waiting.remove(&number);
                         WatchRequest::Gone { gone: number }
                     }

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     // Reads like a socket. Returns the seconds until the client is considered disconnected.
-    async fn lives(pulse: &Pulse, read: impl AsyncFn()) -> u64 {
+    async fn seconds_until_gone(pulse: &Pulse, read: impl AsyncFn()) -> u64 {
         let start = Instant::now();
         let mut beats = Beats::new(pulse);
         let reading = async {
@@ -130,10 +130,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn client_that_misses_two_pings_is_gone_after_thirty_seconds() {
         let pulse = Pulse::default();
-        assert_eq!(lives(&pulse, async || pulse.read(pending()).await).await, 30);
+        assert_eq!(seconds_until_gone(&pulse, async || pulse.read(pending()).await).await, 30);
         let pulse = Pulse::default();
         let answers = async || pulse.read(tokio::time::sleep(Duration::from_secs(19))).await;
-        assert_eq!(lives(&pulse, answers).await, 600, "an answer to every other ping is enough");
+        assert_eq!(seconds_until_gone(&pulse, answers).await, 600, "an answer to every other ping is enough");
     }
 
     #[tokio::test(start_paused = true)]
@@ -144,7 +144,7 @@ mod tests {
             // As if the queue of the room were full.
             tokio::time::sleep(Duration::from_mins(2)).await;
         };
-        assert_eq!(lives(&pulse, floods).await, 600);
+        assert_eq!(seconds_until_gone(&pulse, floods).await, 600);
     }
 
     #[tokio::test(start_paused = true)]
@@ -153,6 +153,6 @@ mod tests {
         let cancelled = async || {
             let _ = timeout(Duration::from_millis(10), pulse.read(pending::<()>())).await;
         };
-        assert_eq!(lives(&pulse, cancelled).await, 30);
+        assert_eq!(seconds_until_gone(&pulse, cancelled).await, 30);
     }
 }

@@ -184,7 +184,7 @@ async fn leave(
     let of = name.clone();
     let operation = async move |store: Store| Ok(store.release_name(&of, &hash, unix_now()).await?);
     if query_store(&hub, caller, operation).await? {
-        devices::forget(&hub, name);
+        devices::revoke_proofs(&hub, name);
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     hub.tries.charge(host, &purpose);

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     hub::{
         Hub,
-        lobby::{Lists, Look, Looking, MAX_VIEWS_OF_HOST, PAUSE},
+        lobby::{Lists, MAX_VIEWS_OF_HOST, PAUSE, ViewQuery, ViewSubscription},
         pictures::Shot,
     },
     message::message,
@@ -62,7 +62,7 @@ pub(crate) async fn live(
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PageMessage {
-    look: Option<Look>,
+    look: Option<ViewQuery>,
     pictures: Option<Vec<String>>,
 }
 
@@ -81,7 +81,7 @@ struct LivePage<'a, P> {
 
 #[derive(Debug)]
 struct PageView {
-    looking: Looking,
+    subscription: ViewSubscription,
     // The frame that the page has.
     has: Option<u64>,
 }
@@ -152,12 +152,12 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
             Err(why) => return Some(invalid(why.to_string()).to_json().to_string().into()),
         };
         let mut answer = None;
-        if let Some(look) = change.look {
+        if let Some(query) = change.look {
             // Dropped first, so that it does not count towards the limit.
             self.view = None;
-            let looking = self.lists.look(self.host, look.clone());
-            let is_other = !looking.is_of(look);
-            self.view = Some(PageView { looking, has: None });
+            let subscription = self.lists.subscribe(self.host, query.clone());
+            let is_other = !subscription.is_of(query);
+            self.view = Some(PageView { subscription, has: None });
             if is_other {
                 let why = message!(
                     "too_many_lists",
@@ -187,11 +187,11 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
     // Waits for the next frame of the view. Cancellation safe.
     async fn change(&mut self) -> Option<Utf8Bytes> {
         let Some(view) = &mut self.view else { return std::future::pending().await };
-        if view.has.is_some() && view.looking.frames.changed().await.is_err() {
+        if view.has.is_some() && view.subscription.frames.changed().await.is_err() {
             // The hub is ending.
             return std::future::pending().await;
         }
-        let frame = Arc::clone(&view.looking.frames.borrow_and_update());
+        let frame = Arc::clone(&view.subscription.frames.borrow_and_update());
         let follows = view.has.is_some_and(|has| has + 1 == frame.number);
         view.has = Some(frame.number);
         text(if follows { frame.change.clone() } else { frame.whole() })

@@ -20,7 +20,7 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 
 use crate::{
     games::Game,
-    hub::lobby::{Lists, Look, Looking},
+    hub::lobby::{Lists, ViewQuery, ViewSubscription},
 };
 
 #[derive(Debug)]
@@ -37,12 +37,12 @@ pub(crate) struct Settings {
 
 #[derive(Debug)]
 struct PageState {
-    lobby: Looking,
-    made: Option<Made>,
+    lobby: ViewSubscription,
+    rendered: Option<RenderedPage>,
 }
 
 #[derive(Debug, Clone)]
-struct Made {
+struct RenderedPage {
     // The number of the frame that the page contains.
     number: u64,
     plain: Bytes,
@@ -52,8 +52,8 @@ struct Made {
 impl Page {
     /// Contains the first rooms of the list.
     pub(crate) fn of(lists: &Arc<Lists>, settings: Settings) -> Arc<Self> {
-        let lobby = lists.look(HostId::Other, Look::default());
-        Arc::new(Self { settings, state: Mutex::new(PageState { lobby, made: None }) })
+        let lobby = lists.subscribe(HostId::Other, ViewQuery::default());
+        Arc::new(Self { settings, state: Mutex::new(PageState { lobby, rendered: None }) })
     }
 
     /// `None` if the program was built without the page.
@@ -63,7 +63,7 @@ impl Page {
 
     /// Adds these elements to the head of the page.
     pub(crate) fn answer_with(&self, request: &HeaderMap, head: Option<&str>) -> Option<Response> {
-        let Made { mut plain, mut compressed, .. } = self.made()?;
+        let RenderedPage { mut plain, mut compressed, .. } = self.rendered()?;
         if let Some(head) = head {
             plain = String::from_utf8_lossy(&plain).replacen("</head>", &format!("{head}</head>"), 1).into();
             if takes_gzip(request) {
@@ -83,17 +83,17 @@ impl Page {
     }
 
     // Concurrent requests would only render the same.
-    fn made(&self) -> Option<Made> {
+    fn rendered(&self) -> Option<RenderedPage> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let frame = Arc::clone(&state.lobby.frames.borrow());
-        if let Some(made) = state.made.as_ref().filter(|made| made.number == frame.number) {
-            return Some(made.clone());
+        if let Some(rendered) = state.rendered.as_ref().filter(|rendered| rendered.number == frame.number) {
+            return Some(rendered.clone());
         }
         let plain = Bytes::from(page(&String::from_utf8_lossy(&frame.whole()), self.settings)?);
         let compressed = gzip(&plain, Compression::fast());
-        let made = Made { number: frame.number, plain, compressed };
-        state.made = Some(made.clone());
-        Some(made)
+        let rendered = RenderedPage { number: frame.number, plain, compressed };
+        state.rendered = Some(rendered.clone());
+        Some(rendered)
     }
 }
 

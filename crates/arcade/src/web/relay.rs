@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     fleet::{
-        Fleet, NodeShown,
+        Fleet, NodeStatus,
         seal::{self, LeaseReply, PATH, Relayed, dial},
     },
     hub::Hub,
@@ -102,7 +102,7 @@ async fn arrives(hub: &Hub, id: &str) -> bool {
     timeout(ARRIVAL, moves).await.is_ok()
 }
 
-fn owner(hub: &Hub, path: &str) -> Option<NodeShown> {
+fn owner(hub: &Hub, path: &str) -> Option<NodeStatus> {
     let elsewhere = hub.elsewhere()?;
     let id = room_of(path).filter(|id| hub.rooms.get(id).is_none())?;
     elsewhere.fleet.owner_of(id)
@@ -142,11 +142,11 @@ impl ForwardableRequest {
     }
 }
 
-pub(super) async fn pass(hub: &Hub, node: &NodeShown, request: Request) -> Response {
+pub(super) async fn pass(hub: &Hub, node: &NodeStatus, request: Request) -> Response {
     pass_holding(hub, node, request, None).await
 }
 
-async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Option<SocketPermit>) -> Response {
+async fn pass_holding(hub: &Hub, node: &NodeStatus, request: Request, permit: Option<SocketPermit>) -> Response {
     let path = request.uri().path();
     let is_hidden = permit.is_none() && room_of(path).is_some_and(|id| hub.hides(id));
     match try_pass(hub, node, request, permit).await {
@@ -168,7 +168,11 @@ async fn pass_holding(hub: &Hub, node: &NodeShown, request: Request, permit: Opt
 }
 
 /// A WebSocket of this node itself to another one.
-pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyhow::Result<TokioIo<upgrade::Upgraded>> {
+pub(super) async fn upgrade(
+    fleet: &Fleet,
+    node: &NodeStatus,
+    path: &str,
+) -> anyhow::Result<TokioIo<upgrade::Upgraded>> {
     // The request is not relayed for a client.
     let relayed = Relayed { client: SocketAddr::from(([0; 4], 0)), secure: false };
     let proof = fleet.seal(&seal::SealedRequest { method: "GET", path, relayed });
@@ -192,7 +196,7 @@ pub(super) async fn upgrade(fleet: &Fleet, node: &NodeShown, path: &str) -> anyh
 
 async fn try_pass(
     hub: &Hub,
-    node: &NodeShown,
+    node: &NodeStatus,
     mut request: Request,
     permit: Option<SocketPermit>,
 ) -> anyhow::Result<Response> {

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     hub::{
         Hub,
-        reports::{MAX_REPORT_TEXT, NotKept, Reason, Report},
+        reports::{MAX_REPORT_TEXT, Reason, Report, ReportError},
         shares::Kind,
     },
     message::message,
@@ -65,8 +65,8 @@ async fn report(
     };
     match block_in_place(|| hub.reports.add(report)) {
         Ok(()) => Ok(StatusCode::NO_CONTENT.into_response()),
-        Err(NotKept::TooMany) => Err(ApiError::TooMany(Kind::Reports, Kind::Reports.message())),
-        Err(NotKept::Failed(why)) => {
+        Err(ReportError::TooMany) => Err(ApiError::TooMany(Kind::Reports, Kind::Reports.message())),
+        Err(ReportError::Failed(why)) => {
             warn!("cannot store a report: {why:#}");
             Err(ApiError::Later(message!("no_reports", "the report cannot be stored at the moment; try again later")))
         }

@@ -35,7 +35,7 @@ use crate::{
         Hub,
         codes::{Proof, Tried},
         secret::Ticket,
-        subscription::{Guest, NextMessage},
+        subscription::{NextMessage, Subscription},
     },
     room::{
         Room,
@@ -196,7 +196,7 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     };
     let Some(mailbox) = mailbox else { return };
     let is_owner = entry.owner.is_some_and(|token| room.has_owner(&token));
-    let (_here, words) = room.roster.enter(plays.then_some(seat), is_owner);
+    let (_here, messages) = room.roster.enter(plays.then_some(seat), is_owner);
     if is_owner {
         room.set_owner_active(caller.host());
     }
@@ -213,8 +213,8 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
             apply_aside(&room, seat, text);
         }
     };
-    let talk = Talk { hello, news, words, on_aside };
-    let pumped = run(socket, mailbox, room.game.frames(), talk, &metrics);
+    let page_channel = PageChannel { hello, news, messages, on_aside };
+    let pumped = run(socket, mailbox, room.game.frames(), page_channel, &metrics);
     let Some(key) = key.filter(|_| plays) else { return pumped.await };
     // The names are looked up while the socket is served.
     tokio::select! {
@@ -259,11 +259,11 @@ const fn code(ending: CloseReason) -> (u16, &'static str) {
 }
 
 /// Messages between the hub and a page beside the game.
-pub(crate) struct Talk<F> {
+pub(crate) struct PageChannel<F> {
     pub(crate) hello: String,
     pub(crate) news: PageNews,
     /// Messages to this page only, or to all present pages.
-    pub(crate) words: mpsc::Receiver<Arc<str>>,
+    pub(crate) messages: mpsc::Receiver<Arc<str>>,
     /// Receives the messages of the page to the hub.
     pub(crate) on_aside: F,
 }
@@ -273,33 +273,33 @@ pub(crate) async fn run(
     socket: WebSocket,
     mailbox: Arc<Mailbox>,
     frames: Frames,
-    talk: Talk<impl Fn(&str)>,
+    page_channel: PageChannel<impl Fn(&str)>,
     counters: &Counters,
 ) {
     let (sink, stream) = socket.split();
-    let Talk { hello, news, words, on_aside } = talk;
+    let PageChannel { hello, news, messages, on_aside } = page_channel;
     let pulse = Pulse::default();
     tokio::select! {
         () = read((stream, &pulse), Some(&mailbox), frames, on_aside) => {}
-        () = write((sink, &pulse), &mailbox, frames, (hello, news, words), counters) => {}
+        () = write((sink, &pulse), &mailbox, frames, (hello, news, messages), counters) => {}
     }
     mailbox.leave();
 }
 
 /// Serves a watcher of a room of another node until either side ends.
-pub(crate) async fn look_on(socket: WebSocket, guest: Guest, game: Game, counters: &Counters) {
+pub(crate) async fn serve_watcher(socket: WebSocket, subscription: Subscription, game: Game, counters: &Counters) {
     let (sink, stream) = socket.split();
     // Messages of watchers have no effect in any game, so they are not forwarded.
     let pulse = Pulse::default();
     tokio::select! {
         () = read((stream, &pulse), None, game.frames(), |_: &str| {}) => {}
-        () = write_to_watcher((sink, &pulse), &guest, game.frames(), counters) => {}
+        () = write_to_watcher((sink, &pulse), &subscription, game.frames(), counters) => {}
     }
 }
 
 async fn write_to_watcher(
     (mut sink, pulse): (SplitSink<WebSocket, Message>, &Pulse),
-    guest: &Guest,
+    subscription: &Subscription,
     frames: Frames,
     counters: &Counters,
 ) {
@@ -317,7 +317,7 @@ async fn write_to_watcher(
                 }
                 continue;
             }
-            next = guest.next() => next,
+            next = subscription.next() => next,
         };
         let sent = match next {
             NextMessage::Item(Item::Frame(frame)) => {
@@ -325,7 +325,7 @@ async fn write_to_watcher(
                 beats.spoke();
                 send(&mut sink, message(frame, frames)).await
             }
-            NextMessage::Item(Item::News(bytes) | Item::Word(bytes)) => send(&mut sink, text(bytes)).await,
+            NextMessage::Item(Item::News(bytes) | Item::Text(bytes)) => send(&mut sink, text(bytes)).await,
             NextMessage::Item(Item::End(why)) | NextMessage::End(Some(why)) => {
                 send(&mut sink, close(why)).await;
                 return;
@@ -412,7 +412,7 @@ async fn write(
     (mut sink, pulse): (SplitSink<WebSocket, Message>, &Pulse),
     mailbox: &Mailbox,
     frames: Frames,
-    (hello, mut news, mut words): (String, PageNews, mpsc::Receiver<Arc<str>>),
+    (hello, mut news, mut messages): (String, PageNews, mpsc::Receiver<Arc<str>>),
     counters: &Counters,
 ) {
     if !send(&mut sink, Message::Text(hello.into())).await {
@@ -428,7 +428,7 @@ async fn write(
                     return;
                 }
             }
-            Some(word) = words.recv() => {
+            Some(word) = messages.recv() => {
                 if !send(&mut sink, Message::Text((*word).into())).await {
                     return;
                 }
@@ -517,7 +517,7 @@ enum PageCommand {
 /// Unknown messages are ignored: a page may be newer than the hub.
 pub(super) fn apply_aside(room: &Room, seat: SocketAddr, text: &str) {
     match serde_json::from_str(text) {
-        Ok(PageCommand::Say(phrase)) => room.roster.say(seat, phrase),
+        Ok(PageCommand::Say(phrase)) => room.roster.broadcast_phrase(seat, phrase),
         Ok(PageCommand::Rematch(ready)) => room.roster.answer_invitation(seat, ready),
         Err(_) => {}
     }

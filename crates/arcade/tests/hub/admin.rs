@@ -92,7 +92,7 @@ fn removed_or_banned_player_is_notified_and_disconnected() {
     let player = Peer::new(address);
     player.play("Ann");
     let mut browser = hub.socket("/rooms/nuggets-1/socket", None).unwrap();
-    browser.say("PLAY Bob");
+    browser.send("PLAY Bob");
     browser.until("OK B");
     assert!(fails(&hub, &["kick", "nuggets-1", "Zoe"]).contains("its players are Ann (A), Bob (B)"));
     assert_eq!(done(&hub, &["kick", "nuggets-1", "A"]), "Ann (seat A) is removed from nuggets-1.\n");
@@ -105,7 +105,7 @@ fn removed_or_banned_player_is_notified_and_disconnected() {
     // Mastermind sends a message as a line to a terminal and as a frame to a browser.
     let room = hub.room("mastermind");
     let (mut browser, _) = hub.enter(&room);
-    browser.say("PLAY Ann");
+    browser.send("PLAY Ann");
     browser.until("OK 1");
     let mut terminal = connect(native(&room));
     terminal.write_all(b"PLAY Bob\n").unwrap();
@@ -121,7 +121,7 @@ fn removed_or_banned_player_is_notified_and_disconnected() {
     let other = Peer::new(address);
     other.play("Cid");
     let mut browser = hub.socket("/rooms/nuggets-1/socket", None).unwrap();
-    browser.say("PLAY Dan");
+    browser.send("PLAY Dan");
     browser.until("OK");
     assert_eq!(done(&hub, &["ban", "127.0.0.1"]), "127.0.0.1 is banned.\n");
     assert_eq!(done(&hub, &["ban", "127.0.0.1"]), "127.0.0.1 is banned already.\n");
@@ -144,7 +144,7 @@ fn drained_hub_exits_and_its_backup_runs_elsewhere() {
     // A mastermind match starts with its first player.
     let room = hub.room("mastermind");
     let (mut player, _) = hub.enter(&room);
-    player.say("PLAY Ann");
+    player.send("PLAY Ann");
     player.until("TURN 1");
     hub.await_room(&room, |now| now["players"][0]["name"] == "Ann" && now["phase"] == "playing");
     let elsewhere = TempDir::new();
@@ -192,7 +192,7 @@ fn log_has_joins_leaves_and_commands() {
     let hub = Hub::with(&["--proxy", "127.0.0.1"]);
     let room = hub.room("nuggets");
     let mut browser = hub.from("203.0.113.9", &room).unwrap();
-    browser.say("PLAY Bob");
+    browser.send("PLAY Bob");
     browser.until("OK A");
     let player = Peer::new(native(&room));
     player.play("Ann");

@@ -12,7 +12,7 @@ fn bots_take_seats_and_survive_a_restart() {
     let hub = Hub::start();
     let room = hub.nuggets();
     let (mut browser, token) = hub.enter(&room);
-    browser.say("PLAY Ann");
+    browser.send("PLAY Ann");
     browser.until("OK A");
     for level in ["easy", "hard"] {
         assert_eq!(hub.add_bots(&room, &json!({ "level": level, "owner": room["owner_token"] })).0, 204);
@@ -30,7 +30,7 @@ fn bots_take_seats_and_survive_a_restart() {
     }
     let hub = Hub::again(hub.kill(), &[]);
     hub.await_room(&room, is_seated);
-    let mut browser = hub.come_back(&room, &token);
+    let mut browser = hub.reconnect(&room, &token);
     browser.until("OK A");
     for _ in 0..5 {
         browser.until("DISPLAY");
@@ -43,11 +43,11 @@ fn bots_leave_after_the_last_person() {
     let hub = Hub::start();
     let room = hub.nuggets();
     let (mut browser, _) = hub.enter(&room);
-    browser.say("PLAY Ann");
+    browser.send("PLAY Ann");
     browser.until("OK A");
     assert_eq!(hub.add_bots(&room, &json!({ "level": "easy", "owner": room["owner_token"] })).0, 204);
     hub.seated(&room, 2);
-    browser.say("KEY Q");
+    browser.send("KEY Q");
     browser.until("QUIT");
     drop(browser);
     hub.seated(&room, 0);
@@ -56,7 +56,7 @@ fn bots_leave_after_the_last_person() {
 #[test]
 fn one_click_is_enough_to_play_robots_alone() {
     let hub = Hub::start();
-    let (status, room) = hub.ask("POST", "/api/play/robots?fill=true", &Value::Null);
+    let (status, room) = hub.request_json("POST", "/api/play/robots?fill=true", &Value::Null);
     assert!(status == 200 && room["id"] == hub.room("robots")["id"], "{room}");
     let (mut browser, token) = hub.enter(&room);
     browser.join("Ann");
@@ -64,7 +64,7 @@ fn one_click_is_enough_to_play_robots_alone() {
     assert_eq!(players(&playing).iter().filter(|(_, bot)| *bot).count(), 3, "{playing}");
     let (status, refused) = hub.add_bots(&room, &json!({ "seat": token }));
     assert_eq!((status, &refused["code"]), (409, &json!("seat_for_person")));
-    assert_eq!(hub.ask("POST", "/api/play/chess", &Value::Null).0, 404);
+    assert_eq!(hub.request_json("POST", "/api/play/chess", &Value::Null).0, 404);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn players_fill_free_seats_with_bots() {
     {
         let (status, refused) = hub.add_bots(&room, &wanted);
         assert_eq!((status, &refused["code"]), (403, &json!("not_player")));
-        assert_eq!(hub.ask("DELETE", &path, &json!({ "seat": wanted["seat"] })).0, 403);
+        assert_eq!(hub.request_json("DELETE", &path, &json!({ "seat": wanted["seat"] })).0, 403);
     }
     assert_eq!(hub.add_bots(&room, &json!({ "fill": true, "seat": token })).0, 204);
     hub.await_room(&room, |room| room["phase"] == "playing");
@@ -93,10 +93,10 @@ fn pages_receive_scores_and_the_hand_of_the_dealer() {
     let hub = Hub::start();
     let room = hub.make(&json!({ "game": "blackjack", "players": 1, "rounds": 3 }));
     let (mut browser, _) = hub.enter(&room);
-    browser.say("JOIN Ann");
+    browser.send("JOIN Ann");
     let upcard = browser.until("DEALER ");
     browser.until("DECISION");
-    browser.say("STAND");
+    browser.send("STAND");
     let result = browser.until("RESULT ");
     let shows_dealers =
         |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|news| !news["room"]["dealers"].is_null());

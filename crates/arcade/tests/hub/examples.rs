@@ -39,6 +39,6 @@ fn hub_without_examples_neither_lists_nor_opens_them() {
     assert!(hub.rooms().iter().all(|room| room["game"] != "four-in-a-row"));
     let (_, games) = hub.get("/api/games");
     assert!(!games.contains("four-in-a-row"), "{games}");
-    let (status, refused) = hub.ask("POST", "/api/rooms", &json!({ "game": "four-in-a-row" }));
+    let (status, refused) = hub.request_json("POST", "/api/rooms", &json!({ "game": "four-in-a-row" }));
     assert!(status == 422 && refused["error"].as_str().unwrap().contains("--examples"), "{refused}");
 }

@@ -92,9 +92,9 @@ fn is_silent(hub: &Hub, is_so: bool) {
 }
 
 /// Waits until the hub can locate the room.
-fn come_back(hub: &Hub, room: &Value, token: &str) -> Browser {
+fn reconnect(hub: &Hub, room: &Value, token: &str) -> Browser {
     hub.wait("room", |_| hub.get(&format!("/api/rooms/{}", id(room))).0.starts_with("HTTP/1.1 200").then_some(()));
-    hub.come_back(room, token)
+    hub.reconnect(room, token)
 }
 
 /// Returns the room as `bob` lists it.
@@ -107,9 +107,9 @@ fn bob_room(ann: &Hub, bob: &Hub, options: &Value) -> Value {
 fn guess(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
     let room = bob_room(ann, bob, &json!({ "game": "mastermind" }));
     let (mut breaker, seat) = bob.enter(&room);
-    breaker.say("PLAY Fay");
+    breaker.send("PLAY Fay");
     breaker.until("OK");
-    breaker.say("GUESS 1234");
+    breaker.send("GUESS 1234");
     let row = breaker.until("ROW 1 1");
     (room, breaker, seat, row)
 }
@@ -118,7 +118,7 @@ fn guess(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
 fn draw(ann: &Hub, bob: &Hub) -> (Value, Browser, String, String) {
     let room = bob_room(ann, bob, &json!({ "game": "blackjack", "players": 1, "rounds": 9 }));
     let (mut gambler, seat) = bob.enter(&room);
-    gambler.say("JOIN Gil");
+    gambler.send("JOIN Gil");
     let card = gambler.until("CARD");
     gambler.until("DECISION");
     (room, gambler, seat, card)
@@ -133,14 +133,14 @@ fn all_nodes_list_and_relay_all_rooms() {
     assert_eq!((&seen["node"], &seen["host"], &seen["port"]), (&json!("ann"), &json!("127.0.0.1"), &room["port"]));
     // The browser stays connected to its node, which relays its socket.
     let (mut browser, token) = bob.enter(&seen);
-    browser.say("PLAY Cid");
+    browser.send("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK A");
     browser.until("DISPLAY");
     let peer = Peer::new(native(&seen));
     assert_eq!(peer.play("Dan").letter, 'B');
     browser.until("DISPLAY");
-    browser.say("KEY h");
-    browser.say("KEY l");
+    browser.send("KEY h");
+    browser.send("KEY l");
     peer.expect("DISPLAY");
     let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&room)), None).unwrap();
     watcher.until("{");
@@ -153,7 +153,7 @@ fn all_nodes_list_and_relay_all_rooms() {
     ann.make(&json!({ "game": "robots", "room": { "name": "Friday" } }));
     assert!(!live.find(|text| text.contains("Friday")).contains("Cid"), "only what has changed is told");
     drop(browser);
-    let mut again = ann.come_back(&room, &token);
+    let mut again = ann.reconnect(&room, &token);
     assert_eq!(again.until("OK"), "OK A");
     let list = done(&bob, &["room", "list"]);
     assert!(list.contains(id(&room)) && list.contains("127.0.0.1 port"), "{list}");
@@ -176,7 +176,7 @@ fn names_and_codes_are_unique_and_links_work_at_any_node() {
     assert_eq!(ids.len(), rooms.len());
     let hidden = ann.make(&json!({ "game": "nuggets", "countdown": 0, "room": { "visibility": "link" } }));
     let code = hidden["code"].as_str().unwrap();
-    let join = |body: &Value| bob.ask("POST", "/api/join", body);
+    let join = |body: &Value| bob.request_json("POST", "/api/join", body);
     // The directory entry takes a moment to arrive.
     let joined = bob.wait("room of a code", |_| {
         let (status, room) = join(&json!({ "code": code }));
@@ -187,7 +187,7 @@ fn names_and_codes_are_unique_and_links_work_at_any_node() {
     assert!(head.contains(&format!("location: /rooms/{}#{code}", id(&hidden))), "{head}");
     let mut inside = bob.enter_as(&hidden, &json!({ "code": code }));
     inside.until("{");
-    inside.say("PLAY Cid");
+    inside.send("PLAY Cid");
     assert_eq!(inside.until("OK"), "OK A");
     let mut outside = bob.enter_as(&hidden, &json!({}));
     assert_eq!(outside.ending().0, 4011);
@@ -200,7 +200,7 @@ fn names_and_codes_are_unique_and_links_work_at_any_node() {
     assert_eq!((status, &joined["port"]), (200, &word["port"]));
     assert_eq!(join(&json!({ "room": id(&word), "word": "turtle" })).0, 403);
     let close = json!({ "token": word["owner_token"], "do": "close" });
-    assert_eq!(bob.ask("POST", &format!("/api/rooms/{}/owner", id(&word)), &close).0, 200);
+    assert_eq!(bob.request_json("POST", &format!("/api/rooms/{}/owner", id(&word)), &close).0, 200);
     bob.wait("end of the room", |rooms| rooms.iter().all(|room| room["id"] != word["id"]).then_some(()));
 }
 
@@ -209,7 +209,7 @@ fn names_and_codes_are_unique_and_links_work_at_any_node() {
 fn play_now_prefers_the_fullest_room_and_then_the_emptiest_node() {
     let (ann, bob) = Arcade::new().two();
     let play = |hub: &Hub| -> Value {
-        let (status, room) = hub.ask("POST", "/api/play/robots", &Value::Null);
+        let (status, room) = hub.request_json("POST", "/api/play/robots", &Value::Null);
         assert_eq!(status, 200, "{room}");
         room
     };
@@ -224,7 +224,7 @@ fn play_now_prefers_the_fullest_room_and_then_the_emptiest_node() {
     let mut full = ann.make(&json!({ "game": "mastermind" }));
     let (_browser, _) = ann.enter(&full);
     full = bob.await_room(&full, |_| true);
-    let (status, other) = ann.ask("POST", "/api/play/blackjack", &Value::Null);
+    let (status, other) = ann.request_json("POST", "/api/play/blackjack", &Value::Null);
     assert_eq!(status, 200, "{other}");
     assert_eq!((&other["node"], &full["node"]), (&json!("bob"), &json!("ann")));
     // The room is already open, but the list of `ann` may lag behind.
@@ -251,7 +251,7 @@ fn forwarded_requests_carry_a_sealed_identity() {
     let path = format!("/rooms/{}/socket", id(&room));
     let mut eve = ann.socket_with(&path, &[("arcade-relay", forged)]).unwrap();
     eve.until("{");
-    eve.say("PLAY Eve");
+    eve.send("PLAY Eve");
     eve.until("OK");
     let list = done(&ann, &["room", "list"]);
     assert!(list.contains("Eve, from 127.0.0.1"), "{list}");
@@ -265,7 +265,7 @@ fn killed_node_returns_with_its_rooms_and_seats() {
     let room = ann.nuggets();
     let seen = bob.await_room(&room, |_| true);
     let (mut browser, token) = bob.enter(&seen);
-    browser.say("PLAY Cid");
+    browser.send("PLAY Cid");
     browser.until("OK");
     browser.until("DISPLAY");
     let data = ann.kill();
@@ -277,7 +277,7 @@ fn killed_node_returns_with_its_rooms_and_seats() {
     bob.wait("room at its new address", |_| {
         bob.get(&format!("/api/rooms/{}", id(&room))).0.starts_with("HTTP/1.1 200").then_some(())
     });
-    let mut again = bob.come_back(&room, &token);
+    let mut again = bob.reconnect(&room, &token);
     assert_eq!(again.until("OK"), "OK A");
     again.until("DISPLAY");
     bob.await_room(&room, |_| true);
@@ -318,7 +318,7 @@ fn matches_continue_during_a_broker_outage() {
     let room = ann.nuggets();
     let seen = bob.await_room(&room, |_| true);
     let (mut browser, _) = bob.enter(&seen);
-    browser.say("PLAY Cid");
+    browser.send("PLAY Cid");
     browser.until("OK");
     browser.until("DISPLAY");
     broker.kill();
@@ -332,7 +332,7 @@ fn matches_continue_during_a_broker_outage() {
     let peer = Peer::new(native(&seen));
     assert_eq!(peer.play("Dan").letter, 'B');
     browser.until("DISPLAY");
-    let (status, refused) = ann.ask("POST", "/api/rooms", &json!({ "game": "robots" }));
+    let (status, refused) = ann.request_json("POST", "/api/rooms", &json!({ "game": "robots" }));
     assert_eq!((status, &refused["code"]), (503, &json!("no_lease")));
     broker.restart();
     for hub in [&ann, &bob] {

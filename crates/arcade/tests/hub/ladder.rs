@@ -29,20 +29,20 @@ use crate::{
 
 /// Returns the login that the program sends.
 fn join(hub: &Hub, name: &str) -> String {
-    let (status, answer) = hub.ask("POST", "/api/ladder/join", &json!({ "name": name }));
+    let (status, answer) = hub.request_json("POST", "/api/ladder/join", &json!({ "name": name }));
     assert_eq!((status, &answer["name"]), (200, &json!(name)), "{answer}");
     answer["login"].as_str().unwrap().to_owned()
 }
 
 /// Where programs join the ladder of a game.
 fn door(hub: &Hub, game: &str) -> SocketAddr {
-    let (_, all) = hub.ask("GET", "/api/ladder", &Value::Null);
+    let (_, all) = hub.request_json("GET", "/api/ladder", &Value::Null);
     let found = all["games"].as_array().unwrap().iter().find(|one| one["game"] == game).unwrap().clone();
     SocketAddr::from((Ipv4Addr::LOCALHOST, u16::try_from(found["port"].as_u64().unwrap()).unwrap()))
 }
 
 fn ladder(hub: &Hub, game: &str) -> Value {
-    hub.ask("GET", &format!("/api/ladder/{game}"), &Value::Null).1
+    hub.request_json("GET", &format!("/api/ladder/{game}"), &Value::Null).1
 }
 
 fn await_program(hub: &Hub, game: &str) {
@@ -150,9 +150,9 @@ fn sound_programs_rank_above_programs_that_crash_and_hang() {
     }
     // Each match is stored, rated for the ladder, and has a replay.
     let id = board["recent"][0]["id"].as_str().unwrap();
-    let (_, found) = hub.ask("GET", &format!("/api/matches/{id}"), &Value::Null);
+    let (_, found) = hub.request_json("GET", &format!("/api/matches/{id}"), &Value::Null);
     assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
-    assert_eq!(hub.ask("POST", "/api/ladder/join", &json!({ "name": "Ann" })).0, 409);
+    assert_eq!(hub.request_json("POST", "/api/ladder/join", &json!({ "name": "Ann" })).0, 409);
     let (_, numbers) = hub.get("/metrics");
     let number = |name: &str| -> f64 {
         let line = numbers.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -199,7 +199,7 @@ fn lone_program_plays_bots_with_replays() {
         now["recent"][0]["id"].as_str().map(str::to_owned)
     });
     let found = hub.wait("stored match", |_| {
-        let (status, found) = hub.ask("GET", &format!("/api/matches/{id}"), &Value::Null);
+        let (status, found) = hub.request_json("GET", &format!("/api/matches/{id}"), &Value::Null);
         (status == 200).then_some(found)
     });
     assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
@@ -236,7 +236,7 @@ fn wrong_key_is_rejected_with_the_reason() {
         assert!(send(&format!("PLAY {other}")).starts_with("QUIT this key does not prove the name Ann"));
     }
     let mut socket = hub.socket("/ladder/nuggets/socket", None).unwrap();
-    socket.say(&format!("PLAY {other}"));
+    socket.send(&format!("PLAY {other}"));
     assert!(socket.binary().starts_with(b"QUIT this key does not prove the name Ann"));
     // The robots protocol has no message for reasons, so a second Hello contains the reason as the name of the server.
     let mut stream = connect(door(&hub, "robots"));
@@ -250,14 +250,14 @@ fn wrong_key_is_rejected_with_the_reason() {
     waiting.write_all(format!("PLAY {login}\n").as_bytes()).unwrap();
     await_program(&hub, "mastermind");
     let wrong = json!({ "name": name, "key": "aaaaaaaaaaaaaaaa" });
-    assert_eq!(hub.ask("POST", "/api/ladder/leave", &wrong).0, 403);
-    assert_eq!(hub.ask("POST", "/api/ladder/leave", &json!({ "name": name, "key": key })).0, 204);
+    assert_eq!(hub.request_json("POST", "/api/ladder/leave", &wrong).0, 403);
+    assert_eq!(hub.request_json("POST", "/api/ladder/leave", &json!({ "name": name, "key": key })).0, 204);
     let mut received = String::new();
     waiting.read_to_string(&mut received).unwrap();
     assert!(received.contains("BYE this key no longer owns this name"), "{received}");
     let answer = send(&format!("PLAY {login}"));
     assert!(answer.starts_with("QUIT this key does not prove the name Ann"), "{answer}");
-    assert_eq!(hub.ask("POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);
+    assert_eq!(hub.request_json("POST", "/api/ladder/join", &json!({ "name": "no name" })).0, 400);
 }
 
 #[test]
@@ -335,8 +335,8 @@ fn program_connects_by_websocket() {
     let mut socket = hub.socket("/ladder/mastermind/socket", None).unwrap();
     let mut text = String::new();
     // For a stream protocol, frames may split the stream anywhere.
-    socket.say("PLAY ");
-    socket.say(&format!("{login}\n"));
+    socket.send("PLAY ");
+    socket.send(&format!("{login}\n"));
     while !text.contains("TURN 1") {
         text += std::str::from_utf8(&socket.binary()).unwrap();
     }
@@ -344,7 +344,7 @@ fn program_connects_by_websocket() {
     assert!(text.contains(" Ann\n") && !text.contains('#'), "{text}");
     // For a datagram protocol, each frame is a datagram.
     let mut socket = hub.socket("/ladder/nuggets/socket", None).unwrap();
-    socket.say("PLAY Ann");
+    socket.send("PLAY Ann");
     assert!(socket.binary().starts_with(b"QUIT say your name as NAME#KEY"));
     assert!(matches!(hub.socket("/ladder/robots/socket", None), Err(Error::Http(answer)) if answer.status() == 404));
 }
@@ -353,7 +353,7 @@ fn program_connects_by_websocket() {
 fn banned_host_loses_its_programs_and_its_learner() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "nuggets,mastermind"]);
     let mut program = hub.socket("/ladder/nuggets/socket", None).unwrap();
-    program.say(&format!("PLAY {}", join(&hub, "Ann")));
+    program.send(&format!("PLAY {}", join(&hub, "Ann")));
     let mut stream = connect(door(&hub, "mastermind"));
     stream.write_all(format!("PLAY {}\n", join(&hub, "Bob")).as_bytes()).unwrap();
     let mut learner = hub.socket("/learn/socket", None).unwrap();
@@ -392,6 +392,6 @@ fn ladder_commands_query_a_remote_hub() {
     assert!(run(&["leave", name, key]).ended(0).stdout.contains("Ann is free again"));
     assert!(run(&["leave", name, key]).ended(1).stderr.contains("does not own"));
     let without = Hub::with(&["--no-default-rooms"]);
-    let (status, answer) = without.ask("GET", "/api/ladder", &Value::Null);
+    let (status, answer) = without.request_json("GET", "/api/ladder", &Value::Null);
     assert!(status == 404 && answer["error"].as_str().unwrap().contains("--ladder"), "{answer}");
 }

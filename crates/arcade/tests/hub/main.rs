@@ -44,15 +44,15 @@ fn browser_and_native_client_share_a_match() {
     let id = room["id"].as_str().unwrap();
     let mut browser = hub.socket(&format!("/rooms/{id}/socket"), Some(&format!("http://{}", hub.address))).unwrap();
     let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
-    browser.say("PLAY <script>");
+    browser.send("PLAY <script>");
     assert_eq!(browser.until("OK"), "OK A");
     browser.until("DISPLAY");
     let native = Peer::new(native(&room));
     assert_eq!(native.play("Bob").letter, 'B');
     // A new player causes a new display for all clients.
     browser.until("DISPLAY");
-    browser.say("KEY h");
-    browser.say("KEY l");
+    browser.send("KEY h");
+    browser.send("KEY l");
     native.expect("DISPLAY");
     // Names are escaped in the markup.
     let (head, page) = hub.wait("page with both", |_| Some(hub.get("/")).filter(|(_, page)| page.contains("Bob")));
@@ -60,9 +60,9 @@ fn browser_and_native_client_share_a_match() {
     assert!(head.contains("content-security-policy: default-src 'none'; script-src 'self'"), "{head}");
     drop(browser);
     let token = hello["seat"].as_str().unwrap();
-    let mut again = hub.come_back(&room, token);
+    let mut again = hub.reconnect(&room, token);
     assert_eq!(again.until("OK"), "OK A");
     again.until("DISPLAY");
-    let mut stolen = hub.come_back(&room, &format!("{token}x"));
+    let mut stolen = hub.reconnect(&room, &format!("{token}x"));
     assert!(matches!(stolen.0.read(), Ok(Message::Close(Some(close))) if u16::from(close.code) == 4002));
 }

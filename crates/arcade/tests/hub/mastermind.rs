@@ -17,7 +17,7 @@ impl Terminal {
         Self(BufReader::new(connect(native(room))))
     }
 
-    fn say(&mut self, line: &str) {
+    fn send(&mut self, line: &str) {
         self.0.get_mut().write_all(format!("{line}\r\n").as_bytes()).unwrap();
     }
 
@@ -33,11 +33,11 @@ impl Terminal {
 }
 
 /// Returns the last message of the game.
-fn solve(seat: u8, mut say: impl FnMut(&str), mut until: impl FnMut(&str) -> String) -> String {
+fn solve(seat: u8, mut send: impl FnMut(&str), mut until: impl FnMut(&str) -> String) -> String {
     let mut possible = Rules::new(4, 8, true).unwrap().all();
     loop {
         let guess = possible[possible.len() / 2];
-        say(&format!("GUESS {guess}"));
+        send(&format!("GUESS {guess}"));
         let row = until(&format!("ROW {seat} "));
         let words: Vec<&str> = row.split(' ').collect();
         let answer = Feedback { red: words[4].parse().unwrap(), white: words[5].parse().unwrap() };
@@ -54,11 +54,11 @@ fn browser_and_terminal_share_a_room() {
     let room = hub.room("mastermind");
     assert_eq!((&room["title"], &room["permanent"]), (&json!("codes of 4 pegs, with repeats"), &json!(true)));
     let (mut browser, token) = hub.enter(&room);
-    browser.say("PLAY <b>");
+    browser.send("PLAY <b>");
     assert_eq!(browser.until("OK"), "OK 1");
     let mut terminal = Terminal::new(&room);
     terminal.until("SEAT 1 <b>");
-    terminal.say("play Bob");
+    terminal.send("play Bob");
     terminal.until("OK 2");
     let over = solve(2, |text| terminal.0.get_mut().write_all(format!("{text}\n").as_bytes()).unwrap(), {
         let mut other = Terminal::new(&room);
@@ -70,14 +70,14 @@ fn browser_and_terminal_share_a_room() {
     let turns: u64 = over.split(' ').nth(3).unwrap().parse().unwrap();
     assert!(shown["result"][0]["score"] == turns || shown["result"][0]["score"] == 11, "{shown}");
     assert_eq!(shown["players"][0]["name"], "<b>", "who still plays is still there");
-    browser.say("GUESS 1234");
+    browser.send("GUESS 1234");
     let row = browser.until("ROW 1 1");
     drop(browser);
-    let mut again = hub.come_back(&room, &token);
+    let mut again = hub.reconnect(&room, &token);
     assert_eq!(again.until("ROW 1"), row);
     drop(again);
     let hub = Hub::again(hub.kill(), &[]);
-    let mut again = hub.come_back(&room, &token);
+    let mut again = hub.reconnect(&room, &token);
     assert_eq!(again.until("ROW 1"), row);
     assert_eq!(again.until("TURN"), "TURN 2 available available 0");
 }
@@ -88,26 +88,26 @@ fn daily_puzzle_survives_a_restart_and_watchers_see_only_answers() {
     let room = hub.rooms().into_iter().find(|room| room["options"]["mode"] == "daily").unwrap();
     let (mut browser, _) = hub.enter(&room);
     let greeting = browser.until("ROOM daily 4 8 yes ");
-    browser.say("PLAY Ann");
+    browser.send("PLAY Ann");
     browser.until("TURN 1");
     let mut watcher = Terminal::new(&room);
-    browser.say("GUESS 1234");
+    browser.send("GUESS 1234");
     assert!(watcher.until("ROW").starts_with("ROW 1 1 **** "));
-    browser.say("RESIGN");
+    browser.send("RESIGN");
     let over = browser.until("OVER");
-    browser.say("NEW");
+    browser.send("NEW");
     let answer = browser.until("");
     assert!(answer.starts_with("NO there is one puzzle a day") || answer.starts_with('{'), "{answer}");
     // Quick play never leads to the daily puzzle.
-    let (_, played) = hub.ask("POST", "/api/play/mastermind", &Value::Null);
+    let (_, played) = hub.request_json("POST", "/api/play/mastermind", &Value::Null);
     assert_eq!(played["options"]["mode"], "solo");
     // Another room of the same hub has the same puzzle, unless the day ends during the test.
     let hub = Hub::again(hub.kill(), &[]);
     let (mut browser, _) = hub.enter(&hub.make(&json!({ "game": "mastermind", "mode": "daily" })));
     let again = browser.until("ROOM daily 4 8 yes ");
-    browser.say("PLAY Bob");
+    browser.send("PLAY Bob");
     browser.until("TURN 1");
-    browser.say("RESIGN");
+    browser.send("RESIGN");
     let code = |over: &str| over.split(' ').next_back().unwrap().to_owned();
     assert!(code(&browser.until("OVER")) == code(&over) || again != greeting);
 }

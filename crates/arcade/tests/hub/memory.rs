@@ -50,7 +50,7 @@ fn send_request(hub: &Hub, client: &str, path: &str) -> TcpStream {
 }
 
 /// The responses exceed the kernel buffers, so the hub has to hold one.
-fn ask_on_and_on(hub: &Hub, client: &str, path: &str) -> TcpStream {
+fn send_requests(hub: &Hub, client: &str, path: &str) -> TcpStream {
     let mut stream = hub.connect();
     let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nX-Forwarded-For: {client}\r\n\r\n", hub.address);
     stream.write_all(head.repeat(IN_A_ROW).as_bytes()).unwrap();
@@ -89,7 +89,7 @@ fn unread_responses_take_bounded_memory() {
     assert!(whole.starts_with("HTTP/1.1 200") && whole.len() > LENGTH, "{} bytes", whole.len());
     let before = resident(&hub);
     let greedy: Vec<TcpStream> =
-        (0..ANSWERS).map(|number| ask_on_and_on(&hub, &format!("198.51.100.{}", 10 + number % HOSTS), &path)).collect();
+        (0..ANSWERS).map(|number| send_requests(&hub, &format!("198.51.100.{}", 10 + number % HOSTS), &path)).collect();
     let (mut most, mut begun) = (before, 0);
     for (number, stream) in greedy.iter().enumerate() {
         // The response starts, or the request is rejected, or the connection is closed.

@@ -29,9 +29,9 @@ fn metrics_count_and_contain_no_names() {
     let hub = Hub::start();
     let id = hub.nuggets()["id"].as_str().unwrap().to_owned();
     let mut browser = hub.socket(&format!("/rooms/{id}/socket"), None).unwrap();
-    browser.say("PLAY Secretname");
+    browser.send("PLAY Secretname");
     browser.until("DISPLAY");
-    browser.say("nonsense");
+    browser.send("nonsense");
     browser.until("ERROR");
     hub.get("/api/players/Secretname");
     hub.get("/nowhere/Secretname");
@@ -102,13 +102,13 @@ fn metrics_follow_the_naming_rules_of_prometheus() {
 #[test]
 fn metrics_are_local_unless_configured() {
     let hub = Hub::with(&["--no-default-rooms", "--proxy", "127.0.0.1", "--metrics", "127.0.0.1:0"]);
-    let ask = |path: &str, headers: &str| {
+    let request = |path: &str, headers: &str| {
         hub.raw(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Connection: close\r\n\r\n"))
     };
-    assert!(ask("/metrics", "").starts_with("HTTP/1.1 200"));
+    assert!(request("/metrics", "").starts_with("HTTP/1.1 200"));
     for header in ["X-Forwarded-For: 203.0.113.9\r\n", "X-Forwarded-For: 127.0.0.1\r\n", "Forwarded: for=192.0.2.1\r\n"]
     {
-        let answer = ask("/metrics", header);
+        let answer = request("/metrics", header);
         assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("--metrics"), "{answer}");
     }
     // The separate address serves only the metrics.
@@ -116,14 +116,14 @@ fn metrics_are_local_unless_configured() {
         let (_, rest) = log.split_once("http://127.0.0.1:")?;
         rest.split_once("/metrics")?.0.parse().ok()
     });
-    let ask = |path: &str| {
+    let request = |path: &str| {
         let head = format!(
             "GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 203.0.113.9\r\nConnection: close\r\n\r\n"
         );
         raw(([127, 0, 0, 1], port).into(), &head)
     };
-    assert!(ask("/metrics").starts_with("HTTP/1.1 200"));
-    assert!(ask("/").starts_with("HTTP/1.1 404") && ask("/api/rooms").starts_with("HTTP/1.1 404"));
+    assert!(request("/metrics").starts_with("HTTP/1.1 200"));
+    assert!(request("/").starts_with("HTTP/1.1 404") && request("/api/rooms").starts_with("HTTP/1.1 404"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::{
 #[test]
 fn name_moves_to_another_device_and_is_released() {
     let hub = Hub::start();
-    let post = |path: &str, body: Value| hub.ask("POST", path, &body);
+    let post = |path: &str, body: Value| hub.request_json("POST", path, &body);
     assert_eq!(post("/api/names", json!({ "name": "Ann", "key": key(1) })).0, 204);
     assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": key(2) })).0, 403);
     assert_eq!(post("/api/names/link", json!({ "name": "Ann", "key": "short" })).0, 400);
@@ -30,7 +30,7 @@ fn name_moves_to_another_device_and_is_released() {
     let room = hub.nuggets();
     let mut browser = hub.enter_as(&room, &json!({ "key": key(2) }));
     await_field(&mut browser, "seat");
-    browser.say("PLAY Ann");
+    browser.send("PLAY Ann");
     browser.until("OK A");
     let is_proven = |proven: bool| {
         move |rooms: &[Value]| {
@@ -63,7 +63,7 @@ fn name_moves_to_another_device_and_is_released() {
 }
 
 fn post(hub: &Hub, path: &str, body: &Value) -> (u16, Value) {
-    hub.ask("POST", &format!("/api/names{path}"), body)
+    hub.request_json("POST", &format!("/api/names{path}"), body)
 }
 
 fn redeem(hub: &Hub, code: &Value, number: u8) -> u16 {
@@ -95,17 +95,20 @@ fn report_about_a_player_reaches_the_operator() {
     eve.join("Eve\u{1b}[2J");
     while eve.binary().first() != Some(&4) {}
     hub.wait("a stored result", |_| hub.get("/metrics").1.contains("arcade_results_stored_total 1").then_some(()));
-    let (_, found) = hub.ask("GET", "/api/matches", &Value::Null);
+    let (_, found) = hub.request_json("GET", "/api/matches", &Value::Null);
     let path = format!("/api/matches/{}/report", found["matches"][0]["id"].as_str().unwrap());
     let report = |seat: &str, reason: &str, text: &str| {
-        hub.ask("POST", &path, &json!({ "seat": seat, "reason": reason, "text": text })).0
+        hub.request_json("POST", &path, &json!({ "seat": seat, "reason": reason, "text": text })).0
     };
     assert_eq!(report("0", "name", "such a name"), 204);
     assert_eq!(
         [report("7", "name", ""), report("0", "ugly", ""), report("0", "talk", &"x".repeat(501))],
         [404, 422, 400]
     );
-    assert_eq!(hub.ask("POST", "/api/matches/none-1/report", &json!({ "seat": "0", "reason": "name" })).0, 404);
+    assert_eq!(
+        hub.request_json("POST", "/api/matches/none-1/report", &json!({ "seat": "0", "reason": "name" })).0,
+        404
+    );
     let arcade = |hub: &Hub, words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
         Process::run(command.arg("--data").arg(hub.data.path()).args(words))

@@ -8,10 +8,10 @@ use crate::support::{Browser, Hub, key};
 /// Joins a room of mastermind.
 fn owner(hub: &Hub, room: &Value, name: &str) -> Browser {
     let key = key(name.bytes().fold(7, u8::wrapping_add));
-    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": name, "key": key })).0, 204);
+    assert_eq!(hub.request_json("POST", "/api/names", &json!({ "name": name, "key": key })).0, 204);
     let mut browser = hub.enter_as(room, &json!({ "key": key }));
     browser.until("ROOM");
-    browser.say(&format!("PLAY {name}"));
+    browser.send(&format!("PLAY {name}"));
     browser.until("OK");
     // The hub verifies the name during the game. Polling over HTTP leaves the messages of the game to the caller.
     let is_proven = |player: &Value| player["name"] == name && player["proven"] == true;
@@ -35,10 +35,10 @@ fn left_games_count_as_lost_and_games_with_hints_are_casual() {
         let mut ann = owner(&hub, &room, "Ann");
         for turn in 1..=9 {
             // The guess is right in 1 of 4,096 games. Nine wrong guesses do not end a game.
-            ann.say("GUESS 1111");
+            ann.send("GUESS 1111");
             ann.until(&format!("ROW 1 {turn} "));
         }
-        ann.say("QUIT");
+        ann.send("QUIT");
         ann.until("BYE");
     }
     for played in hub.matches(3) {
@@ -53,13 +53,13 @@ fn left_games_count_as_lost_and_games_with_hints_are_casual() {
         );
     }
     let mut bob = owner(&hub, &room, "Bob");
-    bob.say("HINT");
+    bob.send("HINT");
     bob.until("HINT");
-    bob.say("RESIGN");
+    bob.send("RESIGN");
     bob.until("OVER");
-    bob.say("NEW 5 yes");
+    bob.send("NEW 5 yes");
     bob.until("TURN 1");
-    bob.say("RESIGN");
+    bob.send("RESIGN");
     bob.until("OVER");
     let casual: Vec<Value> = hub.matches(5)[3..].iter().map(|played| played["casual"].clone()).collect();
     assert_eq!(casual, ["hints", "rules"]);
@@ -71,14 +71,14 @@ fn daily_puzzle_is_secret_and_counts_once_for_a_proven_name() {
     let room = hub.rooms().into_iter().find(|room| room["options"]["mode"] == "daily").unwrap();
     let mut codes = vec![];
     let mut play = |browser: &mut Browser| {
-        browser.say("RESIGN");
+        browser.send("RESIGN");
         codes.push(browser.until("OVER").split(' ').next_back().unwrap().to_owned());
-        browser.say("QUIT");
+        browser.send("QUIT");
         browser.until("BYE");
     };
     let (mut guest, _) = hub.enter(&room);
     let date = guest.until("ROOM daily").rsplit(' ').next().unwrap().to_owned();
-    guest.say("PLAY Guest");
+    guest.send("PLAY Guest");
     play(&mut guest);
     for _ in 0..2 {
         play(&mut owner(&hub, &room, "Ann"));

@@ -14,7 +14,7 @@ use testkit::{TempDir, eventually, peer::Peer};
 use crate::support::{Hub, native, record};
 
 /// Checks that rooms, and players of nuggets and blackjack, continue after `restart`.
-fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
+fn check_restart(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let hub = Hub::start();
     let usual = hub.rooms().len();
     hub.make(&json!({ "game": "robots", "players": 2, "turns": 50 }));
@@ -22,12 +22,12 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     let player = Peer::new(native(&room));
     assert_eq!(player.play("Ann").letter, 'A');
     let (mut browser, token) = hub.enter(&room);
-    browser.say("PLAY Bob");
+    browser.send("PLAY Bob");
     assert_eq!(browser.until("OK"), "OK B");
     // A table for two, where the second player joins after the restart.
     let table = hub.room("blackjack");
     let (mut gambler, seat) = hub.enter(&table);
-    gambler.say("JOIN Cid");
+    gambler.send("JOIN Cid");
     let names = |rooms: &[Value]| {
         let of = |id: &Value| rooms.iter().find(|room| room["id"] == *id).map(|room| room["players"].clone());
         let name = |game: &Value, name: &str| {
@@ -48,10 +48,10 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
     player.send("KEY h");
     player.send("KEY l");
     player.expect("DISPLAY");
-    let mut browser = hub.come_back(&room, &token);
+    let mut browser = hub.reconnect(&room, &token);
     assert_eq!(browser.until("OK"), "OK B");
     browser.until("DISPLAY");
-    let mut gambler = hub.come_back(&table, &seat);
+    let mut gambler = hub.reconnect(&table, &seat);
     let mut other = TcpStream::connect(native(&table)).unwrap();
     other.write_all(b"JOIN Dan\0").unwrap();
     assert_eq!(gambler.until("BEGIN"), "BEGIN");
@@ -62,12 +62,12 @@ fn go_on(restart: impl FnOnce(Hub) -> Hub) -> Hub {
 
 #[test]
 fn rooms_and_players_continue_after_kill_9() {
-    go_on(|hub| Hub::again(hub.kill(), &[]));
+    check_restart(|hub| Hub::again(hub.kill(), &[]));
 }
 
 #[test]
 fn rooms_and_players_continue_after_sigterm() {
-    go_on(|hub| {
+    check_restart(|hub| {
         let (finished, data) = {
             // The first signal waits for running matches. The second one, from `end`, does not.
             hub.process.terminate();
@@ -75,7 +75,7 @@ fn rooms_and_players_continue_after_sigterm() {
                 .wait_stderr("the news that matches go on", |text| text.contains("matches continue").then_some(()));
             assert!(hub.get("/readyz").0.starts_with("HTTP/1.1 503"));
             assert!(hub.get("/healthz").0.starts_with("HTTP/1.1 200"));
-            assert_eq!(hub.ask("POST", "/api/rooms", &json!({ "game": "robots" })).0, 503);
+            assert_eq!(hub.request_json("POST", "/api/rooms", &json!({ "game": "robots" })).0, 503);
             hub.end()
         };
         assert_eq!(finished.code, Some(0), "{}", finished.stderr);

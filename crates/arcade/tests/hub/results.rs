@@ -24,29 +24,29 @@ fn until_kind(browser: &mut Browser, kind: u8) {
 #[test]
 fn returning_browser_proves_its_name_after_a_restart() {
     let hub = Hub::start();
-    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(1) })).0, 204);
+    assert_eq!(hub.request_json("POST", "/api/names", &json!({ "name": "Ann", "key": key(1) })).0, 204);
     let room = hub.room("mastermind");
     let mut browser = hub.enter_as(&room, &json!({ "key": key(1) }));
     let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
-    browser.say("PLAY Ann");
+    browser.send("PLAY Ann");
     browser.until("TURN 1");
     let is_proven = |room: &Value| room["players"][0]["proven"] == true;
     hub.await_room(&room, is_proven);
     // Waits until the proof of the name is stored.
     hub.wait("nothing to write", |_| hub.get("/readyz").1.contains("\"waiting\":0").then_some(()));
-    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Bob", "key": key(2) })).0, 204);
+    assert_eq!(hub.request_json("POST", "/api/names", &json!({ "name": "Bob", "key": key(2) })).0, 204);
     let hub = Hub::again(hub.kill(), &[]);
     assert_eq!(hub.room("mastermind")["players"][0]["name"], "Ann");
     let mut browser = hub.enter_as(&room, &json!({ "key": key(1), "seat": hello["seat"] }));
     browser.until("TURN 1");
     hub.await_room(&room, is_proven);
     // A further game in the seat that was taken before the restart.
-    browser.say("RESIGN");
+    browser.send("RESIGN");
     browser.until("OVER 1");
     hub.matches(1);
-    browser.say("NEW");
+    browser.send("NEW");
     browser.until("TURN 1");
-    browser.say("RESIGN");
+    browser.send("RESIGN");
     for found in hub.matches(2) {
         assert_eq!(
             (&found["players"][0]["name"], &found["players"][0]["proven"]),
@@ -58,15 +58,15 @@ fn returning_browser_proves_its_name_after_a_restart() {
 
 fn match_is_served_in_all_forms(options: &[&str]) {
     let hub = Hub::with(options);
-    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(1) })).0, 204);
-    let (status, answer) = hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(2) }));
+    assert_eq!(hub.request_json("POST", "/api/names", &json!({ "name": "Ann", "key": key(1) })).0, 204);
+    let (status, answer) = hub.request_json("POST", "/api/names", &json!({ "name": "Ann", "key": key(2) }));
     assert_eq!((status, answer["code"].as_str()), (409, Some("name_taken")));
-    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Bill", "key": key(2) })).0, 204);
-    let (status, answer) = hub.ask("POST", "/api/names", &json!({ "name": "BiIl", "key": key(1) }));
+    assert_eq!(hub.request_json("POST", "/api/names", &json!({ "name": "Bill", "key": key(2) })).0, 204);
+    let (status, answer) = hub.request_json("POST", "/api/names", &json!({ "name": "BiIl", "key": key(1) }));
     assert_eq!((status, answer["code"].as_str()), (409, Some("name_resembles_one")), "no player has seen Bill yet");
     for wrong in [json!({ "name": "Ann" }), json!({ "name": "", "key": key(1) }), json!({ "name": "Ann", "key": "x" })]
     {
-        assert!((400..500).contains(&hub.ask("POST", "/api/names", &wrong).0), "{wrong}");
+        assert!((400..500).contains(&hub.request_json("POST", "/api/names", &wrong).0), "{wrong}");
     }
     let room =
         hub.make(&json!({ "game": "robots", "players": 2, "columns": 5, "rows": 5, "turns": 4, "turn_duration": 20 }));
@@ -153,7 +153,7 @@ fn match_is_served_in_all_forms(options: &[&str]) {
         ("/api/players/Ann?kind=good".to_owned(), 400),
         ("/api/players/Ann/against/Nobody".to_owned(), 404),
     ] {
-        assert_eq!(hub.ask("GET", &path, &Value::Null).0, status, "{path}");
+        assert_eq!(hub.request_json("GET", &path, &Value::Null).0, status, "{path}");
     }
 }
 
@@ -183,10 +183,10 @@ fn database_error_is_logged_once() {
 fn room_is_found_by_its_id() {
     let hub = Hub::start();
     for room in hub.rooms() {
-        let (status, found) = hub.ask("GET", &format!("/api/rooms/{}", id(&room)), &Value::Null);
+        let (status, found) = hub.request_json("GET", &format!("/api/rooms/{}", id(&room)), &Value::Null);
         assert_eq!((status, &found["id"], &found["title"]), (200, &room["id"], &room["title"]));
     }
-    let (status, found) = hub.ask("GET", "/api/rooms/nuggets-999", &Value::Null);
+    let (status, found) = hub.request_json("GET", "/api/rooms/nuggets-999", &Value::Null);
     assert_eq!((status, found["code"].as_str()), (404, Some("no_room")));
 }
 

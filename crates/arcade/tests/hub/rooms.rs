@@ -7,7 +7,7 @@ use crate::support::{Browser, Hub, id, native};
 
 fn order(hub: &Hub, room: &Value, token: &Value, mut what: Value) -> (u16, Value) {
     what["token"] = token.clone();
-    hub.ask("POST", &format!("/api/rooms/{}/owner", id(room)), &what)
+    hub.request_json("POST", &format!("/api/rooms/{}/owner", id(room)), &what)
 }
 
 fn obeyed(hub: &Hub, room: &Value, what: Value) -> Value {
@@ -32,7 +32,7 @@ pub(crate) fn await_field(browser: &mut Browser, field: &str) -> Value {
 fn play(hub: &Hub, room: &Value, name: &str, entry: &Value) -> (Browser, Value) {
     let mut browser = hub.enter_as(room, entry);
     let seat = await_field(&mut browser, "seat");
-    browser.say(&format!("PLAY {name}"));
+    browser.send(&format!("PLAY {name}"));
     browser.until("OK");
     (browser, seat)
 }
@@ -49,7 +49,11 @@ fn only_the_owner_commands_a_room_even_after_a_restart() {
     let wrong = json!("A".repeat(22));
     refused(order(&hub, &room, &wrong, json!({ "do": "lock" })), 403, "not_room_owner");
     refused(order(&hub, &hub.room("robots"), &wrong, json!({ "do": "close" })), 403, "not_room_owner");
-    refused(hub.ask("POST", "/api/rooms/nuggets-99/owner", &json!({ "token": "x", "do": "lock" })), 404, "no_room");
+    refused(
+        hub.request_json("POST", "/api/rooms/nuggets-99/owner", &json!({ "token": "x", "do": "lock" })),
+        404,
+        "no_room",
+    );
     assert_eq!(order(&hub, &room, &room["owner_token"], json!({ "do": "dance" })).0, 422);
     let (mut ann, ann_seat) = play(&hub, &room, "Ann", &json!({ "owner": room["owner_token"] }));
     hub.await_room(&room, |room| room["players"][0]["owner"] == true);
@@ -100,7 +104,7 @@ fn owner_adds_bots_starts_the_match_and_removes_them() {
     hub.seated(&room, 1);
     // In a room with an owner, a seat does not suffice to add bots.
     let path = format!("/api/rooms/{}/bots", id(&room));
-    refused(hub.ask("POST", &path, &json!({ "seat": token })), 403, "not_room_owner");
+    refused(hub.request_json("POST", &path, &json!({ "seat": token })), 403, "not_room_owner");
     let bots = |number: u8| obeyed(&hub, &room, json!({ "do": "bots", "number": number, "level": "easy" }));
     bots(2);
     hub.seated(&room, 3);
@@ -152,18 +156,18 @@ fn phrases_reach_only_pages_at_a_bounded_rate() {
     bob.play("Bob");
     let mut watcher = hub.enter_as(&room, &json!({ "watch": true }));
     await_field(&mut watcher, "room");
-    watcher.say(r#"{"say":1}"#);
-    ann.say(r#"{"say":7}"#);
-    ann.say(r#"{"say":-1}"#);
+    watcher.send(r#"{"say":1}"#);
+    ann.send(r#"{"say":7}"#);
+    ann.send(r#"{"say":-1}"#);
     for phrase in [6, 0, 1, 2, 3, 4] {
-        ann.say(&json!({ "say": phrase }).to_string());
+        ann.send(&json!({ "say": phrase }).to_string());
     }
     for phrase in [6, 0, 1, 2] {
         let event = json!({ "seat": "A", "name": "Ann", "phrase": phrase });
         assert_eq!((await_field(&mut ann, "said"), await_field(&mut watcher, "said")), (event.clone(), event));
     }
     // Further phrases exceed the limit. A malformed message still causes an error.
-    ann.say("nonsense");
+    ann.send("nonsense");
     assert!(ann.find(|text| text.contains("said") || text.starts_with("ERROR")).starts_with("ERROR"));
     // A native client receives only datagrams of the game.
     bob.send("KEY nonsense");

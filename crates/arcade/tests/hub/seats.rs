@@ -40,7 +40,7 @@ fn invalid_first_message_closes_the_socket() {
     let path = format!("/rooms/{}/socket?enter=true", hub.room("nuggets")["id"].as_str().unwrap());
     for first in ["PLAY Ann", r#"{"seats": 1}"#, r#"{"key": "x"}"#, &"x".repeat(2_000)] {
         let mut browser = hub.socket(&path, None).unwrap();
-        browser.say(first);
+        browser.send(first);
         let Message::Close(Some(close)) = browser.0.read().unwrap() else { panic!("{first} is let in") };
         assert_eq!(u16::from(close.code), 4005, "{first}");
     }
@@ -101,7 +101,7 @@ fn ban_removes_a_retained_seat_after_a_restart() {
     for (host, name) in [("192.0.2.66", "Eve"), ("192.0.2.7", "Ann")] {
         let mut browser = hub.from(host, &room).unwrap();
         let hello: Value = serde_json::from_str(&browser.until("{")).unwrap();
-        browser.say(&format!("PLAY {name}"));
+        browser.send(&format!("PLAY {name}"));
         browser.until("OK");
         tokens.push(hello["seat"].as_str().unwrap().to_owned());
     }
@@ -116,6 +116,6 @@ fn ban_removes_a_retained_seat_after_a_restart() {
     assert_eq!(testkit::process::Process::run(ban).code, Some(0));
     hub.wait("Ann alone", |rooms| (names(rooms) == ["Ann"]).then_some(()));
     // The token of the banned seat is invalid. Ann can reconnect.
-    assert_eq!(hub.come_back(&room, &tokens[0]).ending().0, 4002);
-    assert_eq!(hub.come_back(&room, &tokens[1]).until("OK"), "OK B");
+    assert_eq!(hub.reconnect(&room, &tokens[0]).ending().0, 4002);
+    assert_eq!(hub.reconnect(&room, &tokens[1]).until("OK"), "OK B");
 }

@@ -85,7 +85,7 @@ impl Hub {
     }
 
     /// Checks the response against `openapi.json`. A null body is none.
-    pub(crate) fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn request_json(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let (head, text) = self.request(method, path, &body);
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
@@ -96,11 +96,11 @@ impl Hub {
     }
 
     pub(crate) fn add_bots(&self, room: &Value, wanted: &Value) -> (u16, Value) {
-        self.ask("POST", &format!("/api/rooms/{}/bots", id(room)), wanted)
+        self.request_json("POST", &format!("/api/rooms/{}/bots", id(room)), wanted)
     }
 
     pub(crate) fn json(&self, path: &str) -> Value {
-        let (status, answer) = self.ask("GET", path, &Value::Null);
+        let (status, answer) = self.request_json("GET", path, &Value::Null);
         assert_eq!(status, 200, "{path}: {answer}");
         answer
     }
@@ -125,7 +125,7 @@ impl Hub {
 
     pub(crate) fn live(&self) -> Browser {
         let mut live = self.socket("/live", None).unwrap();
-        live.say(r#"{"look":{}}"#);
+        live.send(r#"{"look":{}}"#);
         live
     }
 
@@ -160,7 +160,7 @@ impl Hub {
     }
 
     pub(crate) fn make(&self, options: &Value) -> Value {
-        let (status, room) = self.ask("POST", "/api/rooms", options);
+        let (status, room) = self.request_json("POST", "/api/rooms", options);
         assert_eq!(status, 201, "{room}");
         room
     }
@@ -181,12 +181,12 @@ impl Hub {
     pub(crate) fn enter_as(&self, room: &Value, entry: &Value) -> Browser {
         let path = format!("/rooms/{}/socket?enter=true", id(room));
         let mut browser = self.socket(&path, None).unwrap();
-        browser.say(&entry.to_string());
+        browser.send(&entry.to_string());
         browser
     }
 
     /// Opens a socket to the seat of a token.
-    pub(crate) fn come_back(&self, room: &Value, token: &str) -> Browser {
+    pub(crate) fn reconnect(&self, room: &Value, token: &str) -> Browser {
         self.enter_as(room, &serde_json::json!({ "seat": token }))
     }
 
@@ -261,7 +261,7 @@ pub(crate) fn record<E: Recorded>(
 pub(crate) struct Browser(pub(crate) WebSocket<TcpStream>);
 
 impl Browser {
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn send(&mut self, text: &str) {
         self.0.send(Message::text(text)).unwrap();
     }
 

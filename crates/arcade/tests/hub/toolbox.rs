@@ -27,7 +27,7 @@ fn backup_is_restored_on_another_machine() {
     let player = Peer::new(native(&room));
     player.play("Ann");
     done(&hub, &["ban", "192.0.2.7"]);
-    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(1) })).0, 204);
+    assert_eq!(hub.request_json("POST", "/api/names", &json!({ "name": "Ann", "key": key(1) })).0, 204);
     let elsewhere = TempDir::new();
     let file = elsewhere.path().join("backup.tar");
     let output = done(&hub, &["backup", file.to_str().unwrap()]);
@@ -48,7 +48,11 @@ fn backup_is_restored_on_another_machine() {
     let hub = Hub::again(Arc::new(data), &[]);
     assert_eq!(hub.room("nuggets")["port"], room["port"]);
     assert_eq!(done(&hub, &["ban", "--list"]), "192.0.2.7\n");
-    assert_eq!(hub.ask("POST", "/api/names", &json!({ "name": "Ann", "key": key(2) })).0, 409, "the name is owned");
+    assert_eq!(
+        hub.request_json("POST", "/api/names", &json!({ "name": "Ann", "key": key(2) })).0,
+        409,
+        "the name is owned"
+    );
 }
 
 #[test]

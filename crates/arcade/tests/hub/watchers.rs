@@ -36,7 +36,7 @@ fn pictures_equal_the_view_of_a_watcher() {
     let id = room["id"].as_str().unwrap();
     let path = format!("/rooms/{id}/socket");
     let mut page = hub.live();
-    page.say(&json!({ "pictures": [id] }).to_string());
+    page.send(&json!({ "pictures": [id] }).to_string());
     let whole = picture_with(&mut page, id, "size");
     let mut watcher = hub.socket(&format!("{path}?watch=true"), None).unwrap();
     let display = watcher.until("DISPLAY");
@@ -47,13 +47,13 @@ fn pictures_equal_the_view_of_a_watcher() {
     }
     hub.wait("the watcher alone", |_| (hub.room("nuggets")["watchers"] == 1).then_some(()));
     let mut player = hub.socket(&path, None).unwrap();
-    player.say("PLAY Ann");
+    player.send("PLAY Ann");
     player.until("OK A");
     picture(&mut page, id, |picture| has_letter(picture, 'A'));
     // A page can switch to other rooms. An unknown room is ignored.
     let made = hub.make(&json!({ "game": "robots", "players": 2 }));
     let other = made["id"].as_str().unwrap();
-    page.say(&json!({ "pictures": [other, "nuggets-999"] }).to_string());
+    page.send(&json!({ "pictures": [other, "nuggets-999"] }).to_string());
     assert_eq!(picture_with(&mut page, other, "there")["there"], json!([0, 2]));
 }
 

@@ -7,7 +7,7 @@ use tracing::{error, warn};
 use super::{EVERYTHING, Next, Phase, Sink};
 use crate::{
     disk::SharedFile,
-    layout::{State, Status},
+    layout::{SegmentState, Status},
 };
 
 /// Attempts to mark a journal as cut, a second apart.
@@ -16,7 +16,7 @@ const ATTEMPTS: u32 = 10;
 impl Sink {
     pub(super) fn end(&self) {
         let _order = self.order();
-        let (file, status) = self.ended(State::Closed);
+        let (file, status) = self.ended(SegmentState::Closed);
         let ended = file.sync().and_then(|()| {
             file.write_at(status.offset(), &status.to_bytes())?;
             file.sync()
@@ -31,7 +31,7 @@ impl Sink {
     // journal would start before the state that players know.
     pub(super) fn cut(&self) -> Next {
         let _order = self.order();
-        let (file, status) = self.ended(State::Cut);
+        let (file, status) = self.ended(SegmentState::Cut);
         // The other slot must be on disk before this one is written, if the disk still works.
         let _ = file.sync();
         let marked = file.write_at(status.offset(), &status.to_bytes()).and_then(|()| file.sync());
@@ -80,11 +80,11 @@ impl Sink {
         Next::Wait
     }
 
-    fn ended(&self, state: State) -> (SharedFile, Status) {
+    fn ended(&self, state: SegmentState) -> (SharedFile, Status) {
         let inner = self.inner();
         let segment = &inner.segment;
         let end = segment.positions.offset(inner.written);
-        let synced = if state == State::Closed { end } else { segment.status.synced.min(end) };
+        let synced = if state == SegmentState::Closed { end } else { segment.status.synced.min(end) };
         (segment.file.clone(), Status { sequence: segment.status.sequence + 1, state, synced, end })
     }
 
@@ -94,7 +94,7 @@ impl Sink {
         inner.phase = Phase::Ended;
         inner.pending = vec![];
         drop(inner);
-        if let Some(copy) = self.copy().filter(|_| status.state == State::Cut) {
+        if let Some(copy) = self.copy().filter(|_| status.state == SegmentState::Cut) {
             copy.cut();
         }
         self.changed.notify_all();

@@ -10,7 +10,7 @@ use super::{Current, Failure, Phase, Sink};
 use crate::{
     Facts, Snapshot, codec,
     disk::{SharedFile, read_exact_at},
-    layout::{self, SegmentPosition, State, Status},
+    layout::{self, SegmentPosition, SegmentState, Status},
     record,
     segment::{self, Positions},
 };
@@ -75,7 +75,7 @@ impl Sink {
         };
         if let Err(error) = self.disk.sync_directory(path.parent().unwrap_or(Path::new(""))) {
             // Either segment may be found after a power cut. The old one is going to be cut.
-            let cut = Status { sequence: status.sequence + 1, state: State::Cut, end: status.synced, ..status };
+            let cut = Status { sequence: status.sequence + 1, state: SegmentState::Cut, end: status.synced, ..status };
             let _ = file.write_at(cut.offset(), &cut.to_bytes()).and_then(|()| file.sync());
             let _ = self.disk.remove(&path);
             return Err(Refusal::Fatal(error));
@@ -101,7 +101,7 @@ impl Sink {
         if !record::are_whole(&tail, base.sum) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the last write is damaged").into());
         }
-        let status = Status { sequence: 0, state: State::Open, synced: 0, end: 0 };
+        let status = Status { sequence: 0, state: SegmentState::Open, synced: 0, end: 0 };
         let mut bytes = layout::front(place, status);
         let (mut head, mut sum) = (vec![], 0);
         codec::encode(&self.head.clone().with_facts(facts).with_base(Some(base)), &mut head);
@@ -128,7 +128,7 @@ impl Sink {
         drop(inner);
         let _order = self.order();
         let end = old.positions.offset(position);
-        let status = Status { sequence: old.status.sequence + 1, state: State::Continued, synced: end, end };
+        let status = Status { sequence: old.status.sequence + 1, state: SegmentState::Continued, synced: end, end };
         // A reader finds the next segment without this status.
         let _ = old.file.write_at(status.offset(), &status.to_bytes());
     }

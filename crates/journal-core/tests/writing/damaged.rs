@@ -45,7 +45,7 @@ fn a_damaged_record_is_rejected_with_its_offset_if_it_was_on_disk() {
     bench.end.close();
     while bench.scribe.write() {}
     let bytes = bench.bytes();
-    assert_eq!(reader(&bytes).state(), State::Closed);
+    assert_eq!(reader(&bytes).state(), SegmentState::Closed);
     for record in places(&bytes).windows(2) {
         for at in record[0]..record[1] {
             let mut damaged = bytes.clone();

@@ -18,7 +18,7 @@ use std::{io::Cursor, panic::AssertUnwindSafe, path::Path};
 use bytes::{Bytes, BytesMut};
 use journal_core::{
     Arrival, Divergence, Entry, Excerpt, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError,
-    State, SyncPolicy, digest,
+    SegmentState, SyncPolicy, digest,
 };
 use netcore::{Gone, Hold as _, Input, Link, Outbox, PeerId, Time};
 use rand::SeedableRng;
@@ -80,7 +80,7 @@ fn arrivals_are_read_in_order_with_whole_microseconds() {
     assert_eq!(said[4..], [&Input::Elapsed]);
     assert_eq!(found[0].time, Time::from_nanos(1_001_000), "rounded up, so that no deadline is missed");
     let reader = reader(&bytes);
-    assert_eq!((reader.head().game.as_str(), reader.head().begun, reader.state()), ("adder", 99, State::Open));
+    assert_eq!((reader.head().game.as_str(), reader.head().begun, reader.state()), ("adder", 99, SegmentState::Open));
 }
 
 #[test]

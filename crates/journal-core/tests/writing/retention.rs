@@ -3,7 +3,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use journal_core::{Disk as _, Found, Journal, Retention, SyncPolicy, Worth, find, prune, surplus};
+use journal_core::{Disk as _, Journal, Retention, RetentionClass, StoredJournal, SyncPolicy, find, prune, surplus};
 use netcore::EngineRoom;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -17,8 +17,8 @@ use crate::{
 const GAMES: &str = "/games";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn spare(_: &Found) -> Worth {
-    Worth::Spare(0)
+fn spare(_: &StoredJournal) -> RetentionClass {
+    RetentionClass::Removable(0)
 }
 
 /// Closed, written a day after one another, and the time a day after the last.
@@ -72,11 +72,11 @@ fn each_limit_removes_what_was_written_first() {
 fn needed_journals_are_kept_and_the_least_valuable_removed_first() {
     let disk = SimulatedDisk::new();
     let (paths, now) = journals(&disk, 5);
-    let worth = |found: &Found| match paths.iter().position(|path| *path == found.path) {
-        Some(0) => Worth::Needed,
-        Some(1) => Worth::Apart,
-        Some(3) => Worth::Spare(0),
-        _ => Worth::Spare(1),
+    let worth = |found: &StoredJournal| match paths.iter().position(|path| *path == found.path) {
+        Some(0) => RetentionClass::Required,
+        Some(1) => RetentionClass::Exempt,
+        Some(3) => RetentionClass::Removable(0),
+        _ => RetentionClass::Removable(1),
     };
     let retention = Retention { count: Some(2), ..Retention::default() };
     let pruned = prune(&disk, Path::new(GAMES), &retention, now, worth).unwrap();
@@ -85,7 +85,7 @@ fn needed_journals_are_kept_and_the_least_valuable_removed_first() {
     let mut asked = vec![];
     let nothing = prune(&disk, Path::new(GAMES), &Retention::default(), now, |found| {
         asked.push(found.path.clone());
-        Worth::Apart
+        RetentionClass::Exempt
     });
     assert!(nothing.unwrap().removed.is_empty());
     assert_eq!(asked, [&paths[4], &paths[1], &paths[0]].map(Clone::clone), "the newest first");

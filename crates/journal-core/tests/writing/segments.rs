@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use journal_core::{Disk as _, Entry, Journal, Note, Replay, State, SyncPolicy};
+use journal_core::{Disk as _, Entry, Journal, Note, Replay, SegmentState, SyncPolicy};
 use netcore::{Hold as _, Outbox};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -41,7 +41,7 @@ fn begin(sync: SyncPolicy) -> Bench {
     Bench::on(SimulatedDisk::new(), sync, MAX).joined()
 }
 
-fn replay(disk: &SimulatedDisk, journal: &Path) -> (u64, State) {
+fn replay(disk: &SimulatedDisk, journal: &Path) -> (u64, SegmentState) {
     let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
     let mut replay = Replay::<Adder>::start(reader.head()).unwrap();
     let mut out = Outbox::new();
@@ -90,7 +90,7 @@ fn long_journal_is_replayed_and_resumed_across_its_segments() {
         let names = segments(&bench.disk);
         assert_eq!(names.len(), 3, "{names:?}");
         assert!(names.contains(&bench.journal) && names.contains(&path_of(&bench, 3)));
-        assert_eq!(replay(&bench.disk, &bench.journal), (bench.sum(), State::Open));
+        assert_eq!(replay(&bench.disk, &bench.journal), (bench.sum(), SegmentState::Open));
         assert_eq!(journal_of_last(&bench), bench.sum(), "by the name of a segment");
         let sum = bench.sum();
         bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
@@ -99,7 +99,7 @@ fn long_journal_is_replayed_and_resumed_across_its_segments() {
         play(&mut again, 5);
         again.end.close();
         again.settle();
-        assert_eq!(replay(&again.disk, &again.journal), (again.sum(), State::Closed));
+        assert_eq!(replay(&again.disk, &again.journal), (again.sum(), SegmentState::Closed));
     }
 }
 

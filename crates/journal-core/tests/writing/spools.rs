@@ -189,7 +189,9 @@ fn pruning_removes_the_spool_of_a_journal() {
     beside.put(0, &data("beside.spool"));
     let none = journal_core::Retention { count: Some(0), ..journal_core::Retention::default() };
     let now = std::time::SystemTime::now();
-    let pruned = prune(&SystemDisk, beside.directory.path(), &none, now, |_| journal_core::Worth::Spare(0)).unwrap();
+    let pruned =
+        prune(&SystemDisk, beside.directory.path(), &none, now, |_| journal_core::RetentionClass::Removable(0))
+            .unwrap();
     assert_eq!((pruned.removed.len(), beside.halves[0].exists()), (1, false));
 }
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use journal_core::{Clock, Scribe, State, Step, SyncPolicy, Writing};
+use journal_core::{Clock, Scribe, SegmentState, Step, SyncPolicy, Writing};
 use netcore::{EngineRoom, Gone, Hold as _, Input, Link, PeerId, Role};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -23,7 +23,7 @@ use crate::{
     bench::{Bench, MAX, arrivals, head},
 };
 
-fn state(bench: &Bench) -> State {
+fn state(bench: &Bench) -> SegmentState {
     journal_core::Journal::open_on(&bench.disk, &bench.journal).unwrap().reader().unwrap().state()
 }
 
@@ -46,7 +46,7 @@ fn a_disk_that_fails_to_sync_cuts_the_journal_once_that_is_marked() {
         bench.disk.set_fault(None);
         bench.settle();
         assert!(bench.may_send() && !bench.end.is_open());
-        assert_eq!(state(&bench), State::Cut);
+        assert_eq!(state(&bench), SegmentState::Cut);
     }
 }
 

@@ -15,7 +15,7 @@ use ratatui::{
 };
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, Guest, Scroll};
+use super::{Description, Game, GameDisplay, PeerIdentity, Scroll};
 use crate::format::grouped;
 
 impl Game for Server {
@@ -121,8 +121,8 @@ impl GameDisplay<Server> for Table {
         Self { seat, hand: None }
     }
 
-    fn take_seat(&mut self, guest: &Guest, link: Link, _: Time) {
-        let Ok(name) = Name::new(guest.name.as_bytes()) else { return };
+    fn take_seat(&mut self, identity: &PeerIdentity, link: Link, _: Time) {
+        let Ok(name) = Name::new(identity.name.as_bytes()) else { return };
         let (begun, score) = (0, Score::default());
         self.hand = Some(Hand { name, link, client: None, begun, score, last: None });
     }

@@ -12,7 +12,7 @@ use netcore::{Client as _, Engine as _, Link, Time};
 use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, Guest, Scroll, without_newline};
+use super::{Description, Game, GameDisplay, PeerIdentity, Scroll, without_newline};
 
 impl Game for Server {
     type Display = Boards;
@@ -53,10 +53,10 @@ impl Game for Server {
         seat == typed
     }
 
-    fn guest(&self, peer: &Peer) -> Option<Guest> {
+    fn identity(&self, peer: &Peer) -> Option<PeerIdentity> {
         let found =
             self.roster().into_iter().find(|occupant| occupant.peer == peer.peer && !occupant.seat.is_empty())?;
-        Some(Guest { name: found.name, seat: found.seat })
+        Some(PeerIdentity { name: found.name, seat: found.seat })
     }
 }
 
@@ -73,22 +73,22 @@ impl GameDisplay<Server> for Boards {
         Self { seat, player: None }
     }
 
-    fn take_seat(&mut self, guest: &Guest, link: Link, time: Time) {
+    fn take_seat(&mut self, identity: &PeerIdentity, link: Link, time: Time) {
         // A player who stays joins again after each game.
         let stays = |(name, client): &(String, Client)| {
-            *name == guest.name && client.seat().is_some_and(|seat| seat.to_string() == guest.seat)
+            *name == identity.name && client.seat().is_some_and(|seat| seat.to_string() == identity.seat)
         };
         if self.player.as_ref().is_some_and(stays) {
             return;
         }
         let mut client = Client::new(link, None);
-        if let (Ok(seat), Ok(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
+        if let (Ok(seat), Ok(name)) = (identity.seat.parse(), Name::new(identity.name.as_bytes())) {
             // Sent before the event that reports the player.
             for message in [ServerMessage::Ok(seat), ServerMessage::Seat(seat, name)] {
                 let _ = client.receive(time, &message.to_frame(link.framing()));
             }
         }
-        self.player = Some((guest.name.clone(), client));
+        self.player = Some((identity.name.clone(), client));
     }
 
     fn receive(&mut self, _: bool, frame: &Bytes, time: Time) {

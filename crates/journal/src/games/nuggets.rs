@@ -15,11 +15,11 @@ use ratatui::{
 use serde::Deserialize;
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, Guest, welcome};
+use super::{Description, Game, GameDisplay, PeerIdentity, snapshot_frames};
 use crate::format::plain;
 
 impl Game for Server {
-    type Display = Sight;
+    type Display = NuggetsDisplay;
 
     fn describe_setup(setup: &Setup, _: bool) -> Vec<(&'static str, String)> {
         let Some(SetupFields { map, config }) = fields(setup) else { return vec![] };
@@ -97,24 +97,24 @@ fn fields(setup: &Setup) -> Option<SetupFields> {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Sight {
+pub(crate) struct NuggetsDisplay {
     seat: bool,
     client: Option<Client>,
     // The position of the spectator's display in the match.
-    seen: Option<(u64, Time)>,
+    drawn_at: Option<(u64, Time)>,
     name: String,
 }
 
-impl GameDisplay<Server> for Sight {
+impl GameDisplay<Server> for NuggetsDisplay {
     type View = (View, Palette);
 
     fn new(seat: bool) -> Self {
-        Self { seat, client: None, seen: None, name: String::new() }
+        Self { seat, client: None, drawn_at: None, name: String::new() }
     }
 
-    fn take_seat(&mut self, guest: &Guest, link: Link, time: Time) {
-        self.name.clone_from(&guest.name);
-        let part = Name::new(guest.name.as_bytes()).map_or(Participant::Spectator, Participant::Player);
+    fn take_seat(&mut self, identity: &PeerIdentity, link: Link, time: Time) {
+        self.name.clone_from(&identity.name);
+        let part = Name::new(identity.name.as_bytes()).map_or(Participant::Spectator, Participant::Player);
         self.client = Some(Client::with_link(link, part, time));
     }
 
@@ -142,7 +142,7 @@ impl GameDisplay<Server> for Sight {
         view.scroll(client, direction);
     }
 
-    fn forget_later(&self, (view, palette): &mut Self::View) {
+    fn discard_later(&self, (view, palette): &mut Self::View) {
         // The player does not know later discoveries yet.
         if self.seat {
             *view = View::new(*palette, false);
@@ -151,10 +151,10 @@ impl GameDisplay<Server> for Sight {
 
     fn draw(&mut self, (view, _): &mut Self::View, replay: &Replay<Server>, area: Rect, buffer: &mut Buffer) {
         let now = (replay.arrivals(), replay.time());
-        if !self.seat && self.seen != Some(now) {
-            self.seen = Some(now);
+        if !self.seat && self.drawn_at != Some(now) {
+            self.drawn_at = Some(now);
             let mut client = Client::with_link(Link::Message, Participant::Spectator, now.1);
-            for frame in welcome(replay) {
+            for frame in snapshot_frames(replay) {
                 let _ = client.receive(now.1, &frame);
             }
             self.client = Some(client);

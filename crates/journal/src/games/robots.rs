@@ -12,7 +12,7 @@ use robots::{Action, Client, ClientMessage, Config, Direction, PlayerId, Server,
 use robots_gui::{Contact, Follow, View};
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, Guest, Step, welcome};
+use super::{Description, Game, GameDisplay, PeerIdentity, Step, snapshot_frames};
 use crate::format::plain;
 
 impl Game for Server {
@@ -61,9 +61,9 @@ impl Game for Server {
         self.game().map(|game| game.turn().into())
     }
 
-    fn guest(&self, peer: &Peer) -> Option<Guest> {
+    fn identity(&self, peer: &Peer) -> Option<PeerIdentity> {
         let found = self.players().iter().find(|(_, player)| *player.address == *peer.address)?;
-        Some(Guest { name: found.1.name.to_string(), seat: found.0.0.to_string() })
+        Some(PeerIdentity { name: found.1.name.to_string(), seat: found.0.0.to_string() })
     }
 }
 
@@ -88,13 +88,13 @@ impl GameDisplay<Server> for Field {
     }
 
     fn begin(&mut self, replay: &Replay<Server>) {
-        for frame in welcome(replay) {
+        for frame in snapshot_frames(replay) {
             self.receive(true, &frame, replay.time());
         }
     }
 
-    fn take_seat(&mut self, guest: &Guest, _: Link, _: Time) {
-        self.followed = guest.seat.parse().ok().map(PlayerId);
+    fn take_seat(&mut self, identity: &PeerIdentity, _: Link, _: Time) {
+        self.followed = identity.seat.parse().ok().map(PlayerId);
     }
 
     fn receive(&mut self, to_all: bool, frame: &Bytes, time: Time) {

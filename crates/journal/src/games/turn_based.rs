@@ -9,7 +9,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 use turnbased::{Client, ClientMessage, Name, Rules, ServerMessage, Setup, Table};
 
-use super::{Description, Game, GameDisplay, Guest, Scroll, without_newline};
+use super::{Description, Game, GameDisplay, PeerIdentity, Scroll, without_newline};
 
 impl<R: Rules> Game for Table<R> {
     type Display = Position<R>;
@@ -35,9 +35,9 @@ impl<R: Rules> Game for Table<R> {
         seat == typed
     }
 
-    fn guest(&self, peer: &Peer) -> Option<Guest> {
+    fn identity(&self, peer: &Peer) -> Option<PeerIdentity> {
         let found = self.roster().into_iter().find(|occupant| occupant.peer == peer.peer)?;
-        Some(Guest { name: found.name, seat: found.seat })
+        Some(PeerIdentity { name: found.name, seat: found.seat })
     }
 }
 
@@ -54,13 +54,13 @@ impl<R: Rules> GameDisplay<Table<R>> for Position<R> {
         Self { seat, player: None }
     }
 
-    fn take_seat(&mut self, guest: &Guest, link: Link, time: Time) {
-        let is_same = |client: &Client<R>| client.seat().is_some_and(|seat| (seat + 1).to_string() == guest.seat);
+    fn take_seat(&mut self, identity: &PeerIdentity, link: Link, time: Time) {
+        let is_same = |client: &Client<R>| client.seat().is_some_and(|seat| (seat + 1).to_string() == identity.seat);
         if self.player.as_ref().is_some_and(is_same) {
             return;
         }
         let mut client = Client::new(link, None);
-        if let (Ok(seat), Ok(name)) = (guest.seat.parse(), Name::new(guest.name.as_bytes())) {
+        if let (Ok(seat), Ok(name)) = (identity.seat.parse(), Name::new(identity.name.as_bytes())) {
             // Sent before the event that reports the player.
             for message in [ServerMessage::Ok(seat), ServerMessage::Seat(seat, name.to_string())] {
                 let _ = client.receive(time, &message.to_frame(link.framing()));

@@ -7,9 +7,9 @@ use netcore::Time;
 
 use super::full;
 use crate::{
-    Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Kind, Local, MAX_LOGS, MeshError, Name, Piece,
-    Sequence,
-    log::{self, Bounds, Chain, Head, Record, Taken, Verdict},
+    Answer, Append, Appended, Event, Events, Fence, Follow, Journals, Local, MAX_LOGS, MeshError, Name, Piece,
+    RecordKind, Sequence,
+    log::{self, Bounds, Chain, Head, ReadStep, Record, Verdict},
 };
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Logs {
                 self.age(now, name);
             }
             // Discard removed logs, which contain only their fences.
-            self.by_name.retain(|_, records| records.iter().any(|(_, record)| record.head.kind != Kind::Opened));
+            self.by_name.retain(|_, records| records.iter().any(|(_, record)| record.head.kind != RecordKind::Opened));
             if self.by_name.len() >= MAX_LOGS {
                 return Err(full(&format!("begin {}.{}", self.bounds.name, head.name), MAX_LOGS));
             }
@@ -95,7 +95,7 @@ impl Logs {
         let records = self.by_name.get(name)?;
         let place = match sequence {
             Some(sequence) => records.partition_point(|(_, record)| record.sequence <= sequence),
-            None => records.iter().rposition(|(_, record)| record.head.kind == Kind::Anchor)?,
+            None => records.iter().rposition(|(_, record)| record.head.kind == RecordKind::Anchor)?,
         };
         records.get(place).map(|(_, record)| record)
     }
@@ -139,9 +139,9 @@ impl Follow for Following {
             loop {
                 let record = state.events.after(room, *at)?;
                 let taken = chain.take(record);
-                *at = Some(record.sequence).filter(|_| taken != Taken::Gap);
-                if taken == Taken::Shown {
-                    let is_snapshot = record.head.kind == Kind::Anchor;
+                *at = Some(record.sequence).filter(|_| taken != ReadStep::Gap);
+                if taken == ReadStep::Deliver {
+                    let is_snapshot = record.head.kind == RecordKind::Anchor;
                     return Some(Ok(Event { sequence: record.sequence, is_snapshot, body: record.body.clone() }));
                 }
             }
@@ -199,6 +199,6 @@ impl Journals for Local {
 fn pieces(journals: &Logs, journal: &Name) -> Vec<Piece> {
     let mut chain = Chain::after(None);
     let records = journals.by_name.get(journal).into_iter().flatten().map(|(_, record)| record);
-    let taken = records.filter(|record| chain.take(record) == Taken::Shown);
-    taken.map(|record| Piece { is_start: record.head.kind == Kind::Anchor, body: record.body.clone() }).collect()
+    let taken = records.filter(|record| chain.take(record) == ReadStep::Deliver);
+    taken.map(|record| Piece { is_start: record.head.kind == RecordKind::Anchor, body: record.body.clone() }).collect()
 }

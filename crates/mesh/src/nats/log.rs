@@ -14,9 +14,9 @@ use super::{
     stream::{Put, Stream},
 };
 use crate::{
-    Answer, Append, Appended, ErrorKind, Event, Events, Fence, Follow, Journals, Kind, MAX_APPEND, MAX_ROOMS,
-    MeshError, Name, Nats, Piece, Sequence,
-    log::{self, Bounds, Chain, Head, Record, Taken, Verdict},
+    Answer, Append, Appended, ErrorKind, Event, Events, Fence, Follow, Journals, MAX_APPEND, MAX_ROOMS, MeshError,
+    Name, Nats, Piece, RecordKind, Sequence,
+    log::{self, Bounds, Chain, Head, ReadStep, Record, Verdict},
     value,
 };
 
@@ -136,8 +136,8 @@ impl Logs {
     // The last anchor, or the last record if no anchor is retained.
     async fn anchor(&self, what: &str, name: &Name) -> Result<Option<Sequence>, MeshError> {
         Ok(self.last(what, name).await?.map(|last| match last.head.kind {
-            Kind::Anchor => last.sequence,
-            Kind::Entry | Kind::Opened => last.head.anchors.last().copied().unwrap_or(last.sequence),
+            RecordKind::Anchor => last.sequence,
+            RecordKind::Entry | RecordKind::Opened => last.head.anchors.last().copied().unwrap_or(last.sequence),
         }))
     }
 
@@ -167,12 +167,12 @@ impl Nats {
         for message in reader::read_to(&logs.stream, &what, logs.stream.subject(journal), last.sequence.0).await? {
             let Some(record) = self.record(&message) else { continue };
             match chain.take(&record) {
-                Taken::Shown => {
-                    let is_start = record.head.kind == Kind::Anchor;
+                ReadStep::Deliver => {
+                    let is_start = record.head.kind == RecordKind::Anchor;
                     pieces.push(Piece { is_start, body: record.body });
                 }
-                Taken::Hidden => {}
-                Taken::Gap => pieces.clear(),
+                ReadStep::Skip => {}
+                ReadStep::Gap => pieces.clear(),
             }
         }
         Ok(pieces)
@@ -226,12 +226,12 @@ impl Follow for Following {
                 }
                 let Some(record) = self.nats.record(&self.messages.next().await?) else { continue };
                 match self.chain.take(&record) {
-                    Taken::Shown => {
-                        let is_snapshot = record.head.kind == Kind::Anchor;
+                    ReadStep::Deliver => {
+                        let is_snapshot = record.head.kind == RecordKind::Anchor;
                         return Ok(Event { sequence: record.sequence, is_snapshot, body: record.body });
                     }
-                    Taken::Hidden => {}
-                    Taken::Gap => self.is_cut = true,
+                    ReadStep::Skip => {}
+                    ReadStep::Gap => self.is_cut = true,
                 }
             }
         })

@@ -70,7 +70,7 @@ pub(super) struct Leases {
 
 impl Leases {
     /// The life is over, and no node knows the next one.
-    pub(super) fn forget_met(&mut self) {
+    pub(super) fn clear_met(&mut self) {
         self.met.clear();
     }
 
@@ -122,7 +122,7 @@ impl Node {
         if entry.is_none_or(is_expiring) || self.ends_heartbeats(name, *life) {
             return LeaseGrant::For(Duration::ZERO);
         }
-        let until = if self.doubts(now) { now.plus(GRANT) } else { self.view.last_heard(name).plus(EXPIRY) };
+        let until = if self.doubts(now) { now.plus(GRANT) } else { self.view.last_seen(name).plus(EXPIRY) };
         let until =
             *self.leases.given.entry(name.clone()).and_modify(|given| *given = until.max(*given)).or_insert(until);
         LeaseGrant::For(until.since(now))
@@ -137,9 +137,9 @@ impl Node {
 
     /// When the entry of another node, or of another data directory with the name of this one, may be removed if no
     /// heartbeat arrives.
-    pub(super) fn expiry(&self, name: &Name, entry: &Entry, last_heard: Time) -> Time {
+    pub(super) fn expiry(&self, name: &Name, entry: &Entry, last_seen: Time) -> Time {
         let knows = self.is_known_to(name, entry);
-        let due = last_heard.plus(if knows { EXPIRY } else { EXPIRY + self.settings.outage * 3 / 2 });
+        let due = last_seen.plus(if knows { EXPIRY } else { EXPIRY + self.settings.outage * 3 / 2 });
         self.leases.given.get(name).map_or(due, |given| due.max(*given))
     }
 
@@ -157,10 +157,10 @@ impl Node {
         });
         let others =
             self.view.others(&self.settings.name).filter_map(move |(name, life)| Some((begins?, name.clone(), life)));
-        let unknown_nodes = self.view.nodes().filter_map(|(name, entry, last_heard)| {
+        let unknown_nodes = self.view.nodes().filter_map(|(name, entry, last_seen)| {
             let life = entry.life().filter(|_| self.may_expire(name) && !self.is_known_to(name, entry))?;
             let again = self.leases.introduces.get(name).copied().unwrap_or_default();
-            Some((last_heard.plus(EXPIRY).max(again), name.clone(), life))
+            Some((last_seen.plus(EXPIRY).max(again), name.clone(), life))
         });
         others.chain(unknown_nodes)
     }

@@ -79,21 +79,21 @@ impl Node {
                 // The watch may also show the own entry, which may lack nodes that are known by now.
                 self.entry_is_due |= self.view.has_newcomers(&self.settings.name, self.last_write.seen);
                 self.confirm(now);
-                self.look_for_orphans(now);
+                self.scan_orphans(now);
             }
             Delta::Removed(Key::Node(name), revision) => {
                 if *name == self.settings.name && self.life.as_ref().is_some_and(|life| *revision > life.last) {
                     self.end_life(now);
                 }
-                self.look_for_orphans(now);
+                self.scan_orphans(now);
             }
             Delta::Put(Key::Room(name), entry) => {
                 self.room_changed(name, entry, out);
-                self.look_at(now, name);
+                self.update_orphan(now, name);
             }
             Delta::Removed(Key::Room(name), revision) => {
                 self.room_removed(name, *revision, out);
-                self.look_at(now, name);
+                self.update_orphan(now, name);
             }
             Delta::Put(Key::Heartbeat(name), entry) if *name == self.settings.name && self.is_ended_by(entry) => {
                 self.end_life(now);
@@ -126,11 +126,11 @@ impl Node {
     // Other nodes have declared the node dead. It may claim its rooms again in another life.
     fn end_life(&mut self, now: Time) {
         self.life = None;
-        self.leases.forget_met();
+        self.leases.clear_met();
         self.next_entry = now;
         self.pending.remove(&self.key());
         self.pending.remove(&self.heartbeat_key());
-        self.look_for_orphans(now);
+        self.scan_orphans(now);
     }
 
     pub(super) fn live(&mut self, now: Time, out: &mut Vec<Output>) {
@@ -268,7 +268,7 @@ impl Node {
                 self.name_taken = false;
                 self.next_entry = due;
                 self.restart_expiry(now);
-                self.look_for_orphans(now);
+                self.scan_orphans(now);
             }
             // An earlier attempt was stored, but its reply was lost.
             (Written::Conflict(Some(entry)), Some(life)) if entry.life() == Some(life.since) => {
@@ -280,7 +280,7 @@ impl Node {
             // The view contains the existing entry now.
             (Written::Conflict(entry), None) => {
                 if entry.is_none() {
-                    self.view.forget_node(&self.settings.name, Revision(u64::MAX));
+                    self.view.remove_node(&self.settings.name, Revision(u64::MAX));
                 }
                 self.next_entry = now;
             }
@@ -328,7 +328,7 @@ impl Node {
             (Written::Stored(revision), Some(life)) => {
                 self.view.end_heartbeats(node, *revision, HeartbeatValue { life, ended: true });
             }
-            (Written::Conflict(None), _) => self.view.forget_heartbeats(node),
+            (Written::Conflict(None), _) => self.view.remove_heartbeats(node),
             // The view contains the existing heartbeat now.
             _ => {}
         }
@@ -337,8 +337,8 @@ impl Node {
     /// The entries of silent nodes, with their revisions, and when each is removed if no heartbeat arrives.
     pub(super) fn expiries(&self) -> impl Iterator<Item = (Key, Revision, Time)> {
         let silent = self.view.nodes().filter(|(name, ..)| self.may_expire(name));
-        silent.map(|(name, entry, last_heard)| {
-            (Key::Node(name.clone()), entry.revision, self.expiry(name, entry, last_heard))
+        silent.map(|(name, entry, last_seen)| {
+            (Key::Node(name.clone()), entry.revision, self.expiry(name, entry, last_seen))
         })
     }
 
@@ -357,11 +357,11 @@ impl Node {
     pub(super) fn node_expired(&mut self, node: &Name, written: &Written) {
         match written {
             Written::Stored(revision) => {
-                self.view.forget_node(node, *revision);
+                self.view.remove_node(node, *revision);
                 self.view.note_over(node, *revision);
             }
             // Another node was faster. The watch reports the revision, and thereby that all its lives are over.
-            Written::Conflict(None) => self.view.forget_node(node, Revision(u64::MAX)),
+            Written::Conflict(None) => self.view.remove_node(node, Revision(u64::MAX)),
             Written::Conflict(Some(_)) => {}
         }
     }

@@ -42,14 +42,14 @@ impl Node {
         room.needs.is_empty() || self.settings.runs.contains(&room.needs)
     }
 
-    pub(super) fn look_for_orphans(&mut self, now: Time) {
+    pub(super) fn scan_orphans(&mut self, now: Time) {
         let names: Vec<Name> = self.view.rooms().cloned().collect();
         for name in &names {
-            self.look_at(now, name);
+            self.update_orphan(now, name);
         }
     }
 
-    pub(super) fn look_at(&mut self, now: Time, name: &Name) {
+    pub(super) fn update_orphan(&mut self, now: Time, name: &Name) {
         let entry = self.view.room(name).filter(|_| !self.rooms.contains_key(name));
         if entry.is_some_and(|entry| self.classify(entry).is_some()) {
             self.orphans.entry(name.clone()).or_insert(now);

@@ -96,7 +96,7 @@ impl Node {
     pub(super) fn open(&mut self, name: Name, opening: Opening, out: &mut Vec<Output>) {
         let is_full = self.rooms.len() >= MAX_ROOMS;
         if is_full || self.plan != Plan::Serve || opening.row.len() > MAX_ROW || self.rooms.contains_key(&name) {
-            out.push(Output::Taken(name));
+            out.push(Output::ClaimFailed(name));
         } else {
             self.rooms.insert(name, Room::new(opening, How::New));
         }
@@ -146,7 +146,7 @@ impl Node {
         }
     }
 
-    pub(super) fn stay(&mut self, name: &Name) {
+    pub(super) fn cancel_hand_over(&mut self, name: &Name) {
         if let Some(Room { aim: aim @ Aim::HandOver(HandoverStep::Wanted | HandoverStep::Suspending), .. }) =
             self.rooms.get_mut(name)
         {
@@ -187,7 +187,7 @@ impl Node {
             (_, _, Aim::HandOver(HandoverStep::Suspended)) => self.handed_over(name, out),
             // The hub does not know the room.
             (None, How::Returned | How::TakenOver, _) if !room.returns => {}
-            (None, ..) => out.push(Output::Taken(name.clone())),
+            (None, ..) => out.push(Output::ClaimFailed(name.clone())),
             (Some(_), ..) => out.push(Output::Lost(name.clone())),
         }
     }
@@ -221,7 +221,7 @@ impl Node {
         }
         room.revision = None;
         match (room.aim, room.durability, &mut room.claim) {
-            (Aim::Close, ..) => self.forget(name, out),
+            (Aim::Close, ..) => self.remove(name, out),
             // The entry expired, or an operator removed it; no other node has owned the room.
             (_, Durability::Node, Some(claim)) => claim.life = Revision(0),
             // Another node may have owned and finished the room.
@@ -250,7 +250,7 @@ impl Node {
                 // A new room does not take over an existing entry.
                 if room.how == How::New && !room.returns {
                     self.lose(&name, out);
-                    self.look_at(now, &name);
+                    self.update_orphan(now, &name);
                     continue;
                 }
                 // Another node may have owned it since an earlier attempt: the local state may be outdated.
@@ -263,7 +263,7 @@ impl Node {
             };
             let (purpose, write) = match room.aim {
                 Aim::Close | Aim::HandOver(HandoverStep::Suspended) if room.revision.is_none() => {
-                    self.forget(&name, out);
+                    self.remove(&name, out);
                     continue;
                 }
                 Aim::Close => (Purpose::Close, (None, room.revision)),
@@ -275,7 +275,7 @@ impl Node {
                     // The entry may become free, but the caller that opens a room does not wait for that.
                     Some(_) => {
                         self.lose(&name, out);
-                        self.look_at(now, &name);
+                        self.update_orphan(now, &name);
                         continue;
                     }
                     None => (Purpose::Claim, (value(holder, None), None)),
@@ -320,7 +320,7 @@ impl Node {
                 if !goes_on {
                     self.lose(name, out);
                 }
-                self.look_at(now, name);
+                self.update_orphan(now, name);
                 return;
             }
         };
@@ -351,7 +351,7 @@ impl Node {
                 // If it is no late claim of this node, another node has a greater fence.
                 if !self.take_late_claim(name, &entry, out) {
                     self.lose(name, out);
-                    self.look_at(now, name);
+                    self.update_orphan(now, name);
                 }
             }
             Written::Conflict(None) => self.room_removed(name, Revision(u64::MAX), out),
@@ -382,13 +382,13 @@ impl Node {
             Written::Conflict(Some(entry)) if entry.fence() == fence => room.revision = Some(entry.revision),
             Written::Conflict(Some(entry)) if self.take_late_claim(name, entry, out) => {}
             _ => {
-                self.forget(name, out);
-                self.look_at(now, name);
+                self.remove(name, out);
+                self.update_orphan(now, name);
             }
         }
     }
 
-    fn forget(&mut self, name: &Name, out: &mut Vec<Output>) {
+    fn remove(&mut self, name: &Name, out: &mut Vec<Output>) {
         match self.rooms.remove(name).map(|room| room.aim) {
             Some(Aim::Close) => out.push(Output::Closed(name.clone())),
             Some(Aim::HandOver(_)) => self.handed_over(name, out),

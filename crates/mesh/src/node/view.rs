@@ -48,11 +48,11 @@ impl View {
     }
 
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&Name, &Entry, Time)> {
-        self.nodes.iter().map(|(name, (entry, last_heard))| (name, entry, *last_heard))
+        self.nodes.iter().map(|(name, (entry, last_seen))| (name, entry, *last_seen))
     }
 
-    pub(super) fn last_heard(&self, name: &Name) -> Time {
-        self.nodes.get(name).map_or(Time::ZERO, |(_, last_heard)| *last_heard)
+    pub(super) fn last_seen(&self, name: &Name) -> Time {
+        self.nodes.get(name).map_or(Time::ZERO, |(_, last_seen)| *last_seen)
     }
 
     /// Other nodes that may know of this one, in their latest lives.
@@ -117,16 +117,16 @@ impl View {
         is_new
     }
 
-    pub(super) fn forget_node(&mut self, node: &Name, removed: Revision) {
+    pub(super) fn remove_node(&mut self, node: &Name, removed: Revision) {
         if self.node(node).is_some_and(|entry| entry.revision < removed)
-            && let Some((_, last_heard)) = self.nodes.remove(node)
+            && let Some((_, last_seen)) = self.nodes.remove(node)
         {
-            self.gone.insert(node.clone(), last_heard.plus(EXPIRY));
+            self.gone.insert(node.clone(), last_seen.plus(EXPIRY));
         }
     }
 
     pub(super) fn reset_heartbeats(&mut self, now: Time) {
-        self.nodes.values_mut().for_each(|(_, last_heard)| *last_heard = now);
+        self.nodes.values_mut().for_each(|(_, last_seen)| *last_seen = now);
     }
 
     /// When other nodes may take the rooms of a removed node.
@@ -160,17 +160,17 @@ impl View {
         self.heartbeats.insert(name.clone(), (revision, ended));
     }
 
-    pub(super) fn forget_heartbeats(&mut self, name: &Name) {
+    pub(super) fn remove_heartbeats(&mut self, name: &Name) {
         self.heartbeats.remove(name);
     }
 
     fn take_heartbeat(&mut self, now: Time, name: &Name, entry: &Entry) {
         let Value::Heartbeat(heartbeat) = &entry.value else { return };
-        if let Some((node, last_heard)) = self.nodes.get_mut(name)
+        if let Some((node, last_seen)) = self.nodes.get_mut(name)
             && node.life() == Some(heartbeat.life)
             && !heartbeat.ended
         {
-            *last_heard = now;
+            *last_seen = now;
         }
         self.heartbeats.insert(name.clone(), (entry.revision, heartbeat.clone()));
     }
@@ -226,7 +226,7 @@ impl View {
                 (self.seen, self.reached) = (self.seen.max(*revision), *revision);
                 match key {
                     Key::Node(name) => {
-                        self.forget_node(name, *revision);
+                        self.remove_node(name, *revision);
                         self.note_over(name, *revision);
                     }
                     Key::Room(name) if self.room(name).is_some_and(|known| known.revision < *revision) => {

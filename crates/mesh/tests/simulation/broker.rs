@@ -3,7 +3,7 @@ use mesh::{Delta, Directory, Input, Journals, Key, LogReply, Reply, Results, Wri
 use netcore::Time;
 use rand::RngExt;
 
-use super::world::{Answer, Call, Event, SECOND, Watched, World, now};
+use super::world::{Answer, Call, Event, OpenWatch, SECOND, World, now};
 
 impl World {
     // In an outage, a request fails or receives no reply.
@@ -59,7 +59,7 @@ impl World {
                     process.watch = Some(number);
                     let arrives = self.now;
                     let process = process.number;
-                    self.watches.insert(number, Watched { to: from, process, watch, arrives });
+                    self.watches.insert(number, OpenWatch { to: from, process, watch, arrives });
                 }
                 return;
             }
@@ -98,7 +98,7 @@ impl World {
 
     // A process notices immediately, later, or after a pause that its watch is broken.
     pub(super) fn break_watch(&mut self, number: u64) {
-        let Some(Watched { to, process, .. }) = self.watches.remove(&number) else { return };
+        let Some(OpenWatch { to, process, .. }) = self.watches.remove(&number) else { return };
         if let Some(process) = self.machines[to].process.as_mut().filter(|now| now.number == process) {
             process.watch = None;
         }
@@ -152,14 +152,14 @@ impl World {
                         }
                     }
                 }
-                self.look_after(to);
+                self.after_event(to);
             }
             Answer::Submitted(room) => {
                 let process = self.machines[to].process.as_mut().unwrap();
                 if let Some(running) = process.rooms.get_mut(&room) {
                     running.submitted = true;
                 }
-                self.look_after(to);
+                self.after_event(to);
             }
         }
     }

@@ -11,7 +11,7 @@ impl World {
     pub(super) fn is_gone(&self, room: &Name) -> bool {
         // No state was stored, so the node that took it over has closed it.
         self.rooms[room] == Durability::Node && self.entry(room).is_none() && self.oracle.is_not_stored(room)
-            || !self.oracle.told.contains_key(room) && self.entry(room).is_none()
+            || !self.oracle.sent.contains_key(room) && self.entry(room).is_none()
     }
 
     pub(super) fn entry(&self, room: &Name) -> Option<mesh::Entry> {
@@ -31,17 +31,17 @@ impl World {
             return;
         }
         if let Some(room) = self.rooms.keys().find(|room| !self.is_over(room)) {
-            let told = self.oracle.told.get(room).map_or(0, Vec::len);
+            let sent = self.oracle.sent.get(room).map_or(0, Vec::len);
             let entry = self.entry(room);
             assert!(
-                told < room::MATCH || self.oracle.has_result(room),
+                sent < room::MATCH || self.oracle.has_result(room),
                 "the result of {room} is lost: its match is over, and the queue is empty"
             );
-            let is_lost = entry.is_none() && (1..room::MATCH).contains(&told);
-            assert!(!is_lost, "what was told of {room} is lost: it was closed after {told} inputs");
-            assert!(told < room::MATCH, "a closed room stays in the directory: {room}, {entry:?}");
+            let is_lost = entry.is_none() && (1..room::MATCH).contains(&sent);
+            assert!(!is_lost, "the sent state of {room} is lost: it was closed after {sent} inputs");
+            assert!(sent < room::MATCH, "a closed room stays in the directory: {room}, {entry:?}");
             panic!(
-                "{room} stands still though the faults have stopped: {told} inputs were told, and the directory has {entry:?}"
+                "{room} stands still though the faults have stopped: {sent} inputs were sent, and the directory has {entry:?}"
             );
         }
     }

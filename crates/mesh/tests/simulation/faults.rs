@@ -31,7 +31,7 @@ impl World {
         }
         let local = clock.at(self.now);
         let promise = self.machines[to].process.as_mut().map(|process| process.node.grant_lease(local, &request));
-        self.look_after(to);
+        self.after_event(to);
         if !self.chance(4) {
             let (delay, answer) = (self.delay(), Answer::LeaseGranted(ticket, promise.unwrap_or(LeaseGrant::Gone)));
             self.later(delay, Event::Answer { to: from, process, answer });

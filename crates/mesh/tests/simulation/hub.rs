@@ -4,17 +4,17 @@ use rand::RngExt;
 
 use super::{
     machine::Machine,
-    oracle::Teller,
+    oracle::StateSender,
     room,
     world::{Call, Event, PLAY, ROOMS, SECOND, World, name, now},
 };
 
 impl World {
     // Runs after each event.
-    pub(super) fn look_after(&mut self, to: usize) {
+    pub(super) fn after_event(&mut self, to: usize) {
         let calls = self.machines[to].log_requests(self.now);
         self.calls(to, calls);
-        self.tell(to);
+        self.send_states(to);
         let machine = &self.machines[to];
         if let Some(process) = &machine.process {
             let due = machine.clock.real(process.node.deadline());
@@ -25,7 +25,7 @@ impl World {
         }
     }
 
-    pub(super) fn tell(&mut self, to: usize) {
+    pub(super) fn send_states(&mut self, to: usize) {
         let mut follow_up = vec![];
         let machine = &mut self.machines[to];
         let local = machine.clock.at(self.now);
@@ -34,23 +34,23 @@ impl World {
             return;
         }
         for (room, running) in &mut process.rooms {
-            let tellable = running.tellable();
+            let sendable = running.sendable();
             let may = process.node.may_publish(room, local) == Some(running.fence);
-            if may && tellable > running.told {
-                running.told = tellable;
+            if may && sendable > running.sent {
+                running.sent = sendable;
                 let key = Key::Room(room.clone());
                 let entry = now(self.mesh.entry(&key)).unwrap().unwrap();
-                let teller = Teller { node: &machine.name, identity: &machine.identity, fence: running.fence };
-                let state = &running.state.as_ref().unwrap()[..tellable];
-                let teller = (teller, running.durability);
-                self.oracle.tell(room, teller, state, (entry.as_ref(), self.options.frozen));
+                let sender = StateSender { node: &machine.name, identity: &machine.identity, fence: running.fence };
+                let state = &running.state.as_ref().unwrap()[..sendable];
+                let sender = (sender, running.durability);
+                self.oracle.sent(room, sender, state, (entry.as_ref(), self.options.frozen));
             }
             if may {
                 running.publish();
             }
             if running.suspending && running.is_stored() {
                 follow_up.push(Input::Suspended(room.clone()));
-            } else if running.submitted && running.told == room::MATCH {
+            } else if running.submitted && running.sent == room::MATCH {
                 follow_up.push(Input::Close(room.clone()));
             }
         }
@@ -89,7 +89,7 @@ impl World {
                 {
                     disk.insert(name.clone(), running.state.clone().unwrap());
                 }
-                if running.is_over() && running.told == room::MATCH && !running.submitted {
+                if running.is_over() && running.sent == room::MATCH && !running.submitted {
                     submits.push(Call::Submit(name.clone()));
                 }
             }
@@ -118,13 +118,13 @@ impl World {
                 {
                     running.suspending = false;
                 }
-                self.input(machine, if stays { Input::Stay(room) } else { Input::HandOver(room) });
+                self.input(machine, if stays { Input::CancelHandover(room) } else { Input::HandOver(room) });
             }
             if done && let Some(process) = &mut self.machines[machine].process {
                 process.leaving = true;
                 self.input(machine, Input::Leave);
             }
-            self.look_after(machine);
+            self.after_event(machine);
         }
         self.follow();
     }

@@ -96,7 +96,7 @@ impl Machine {
                 Output::Write(ticket, ask) => calls.push(Call::Directory(ticket, ask)),
                 Output::RequestLease(ticket, request) => calls.push(Call::RequestLease(ticket, request)),
                 Output::Own(room, fence, how) => self.own(&room, (fence, how), durable[&room]),
-                Output::Lost(room) | Output::Taken(room) => {
+                Output::Lost(room) | Output::ClaimFailed(room) => {
                     process.rooms.remove(&room);
                 }
                 Output::Closed(room) => {

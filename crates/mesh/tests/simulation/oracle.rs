@@ -7,7 +7,7 @@ use mesh::{Durability, Entry, Fence, Name, Revision, Value};
 use super::room::MATCH;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Teller<'a> {
+pub(super) struct StateSender<'a> {
     pub(super) node: &'a Name,
     pub(super) identity: &'a Name,
     pub(super) fence: Fence,
@@ -16,9 +16,9 @@ pub(super) struct Teller<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Oracle {
     /// Published by the last owner.
-    pub(super) told: BTreeMap<Name, Vec<u32>>,
+    pub(super) sent: BTreeMap<Name, Vec<u32>>,
     // Published by each owner, for rooms that may lose unstored state.
-    told_by: BTreeMap<(Name, Fence), Vec<u32>>,
+    sent_by: BTreeMap<(Name, Fence), Vec<u32>>,
     // What the owner with the greatest fence knows to be stored in the journal.
     stored: BTreeMap<Name, (Fence, Vec<u32>)>,
     // Claims up to this one belong to rooms that are over.
@@ -28,14 +28,14 @@ pub(super) struct Oracle {
 
 impl Oracle {
     /// The directory contains `entry` meanwhile.
-    pub(super) fn tell(
+    pub(super) fn sent(
         &mut self,
         room: &Name,
-        (teller, durability): (Teller<'_>, Durability),
+        (sender, durability): (StateSender<'_>, Durability),
         now: &[u32],
         (entry, frozen): (Option<&Entry>, bool),
     ) {
-        let Teller { node, identity, fence } = teller;
+        let StateSender { node, identity, fence } = sender;
         let holder = entry.and_then(|entry| match &entry.value {
             Value::Room(room) => room.holder.as_ref(),
             _ => None,
@@ -48,34 +48,34 @@ impl Oracle {
                 frozen || entry.is_none() || holder.is_some_and(is_its_own)
             }
         };
-        assert!(owns, "two owners: {node} tells of {room} under {fence:?}, and the directory has {entry:?}");
+        assert!(owns, "two owners: {node} sends the state of {room} under {fence:?}, and the directory has {entry:?}");
         if durability == Durability::Node {
-            return self.tell_behind(room, fence, now);
+            return self.sent_unreplicated(room, fence, now);
         }
-        let told = self.told.entry(room.clone()).or_default();
+        let sent = self.sent.entry(room.clone()).or_default();
         // A frozen node may repeat an earlier state.
-        let is_old = frozen && told.starts_with(now);
+        let is_old = frozen && sent.starts_with(now);
         assert!(
-            is_old || now.starts_with(told),
-            "what was told of {room} is lost: it was told {told:?}, and {node} tells {now:?}"
+            is_old || now.starts_with(sent),
+            "the sent state of {room} is lost: {sent:?} was sent, and {node} sends {now:?}"
         );
         if !is_old {
-            *told = now.to_vec();
+            *sent = now.to_vec();
         }
     }
 
     // Published under the same claim, or stored under an earlier one.
-    fn tell_behind(&mut self, room: &Name, fence: Fence, now: &[u32]) {
-        let told = self.told_by.entry((room.clone(), fence)).or_default();
-        assert!(now.starts_with(told), "what was told of {room} is lost: it was told {told:?}, and then {now:?}");
-        *told = now.to_vec();
+    fn sent_unreplicated(&mut self, room: &Name, fence: Fence, now: &[u32]) {
+        let sent = self.sent_by.entry((room.clone(), fence)).or_default();
+        assert!(now.starts_with(sent), "the sent state of {room} is lost: {sent:?} was sent, and then {now:?}");
+        *sent = now.to_vec();
         if let Some((by, stored)) = self.stored.get(room).filter(|(by, _)| *by <= fence) {
             assert!(
                 now.starts_with(stored) || stored.starts_with(now) && *by == fence,
-                "what was stored of {room} is lost: {stored:?} under {by:?}, and {now:?} is told under {fence:?}"
+                "the stored state of {room} is lost: {stored:?} under {by:?}, and {now:?} is sent under {fence:?}"
             );
         }
-        self.told.insert(room.clone(), now.to_vec());
+        self.sent.insert(room.clone(), now.to_vec());
     }
 
     pub(super) fn stored(&mut self, room: &Name, fence: Fence, state: &[u32]) {
@@ -100,21 +100,21 @@ impl Oracle {
 
     /// No published state may be lost, unless the room is over or its durability permits it.
     pub(super) fn without_journal(&self, room: &Name, durability: Durability) {
-        let told = self.told.get(room).map_or(0, Vec::len);
+        let sent = self.sent.get(room).map_or(0, Vec::len);
         if durability == Durability::Node {
-            let is_lost = told < MATCH && !self.is_not_stored(room);
-            assert!(!is_lost, "what was stored of {room} is lost: there is no journal of {told} inputs");
+            let is_lost = sent < MATCH && !self.is_not_stored(room);
+            assert!(!is_lost, "the stored state of {room} is lost: there is no journal of {sent} inputs");
             return;
         }
-        assert!(told == 0 || told == MATCH, "what was told of {room} is lost: there is no journal of {told} inputs");
+        assert!(sent == 0 || sent == MATCH, "the sent state of {room} is lost: there is no journal of {sent} inputs");
     }
 
     pub(super) fn followed(&self, room: &Name, seen: &[u32]) {
-        let told = self.told.get(room).map_or(&[][..], |told| told);
-        let by_others = self.told_by.iter().filter(|((of, _), _)| of == room).any(|(_, told)| told.starts_with(seen));
+        let sent = self.sent.get(room).map_or(&[][..], |sent| sent);
+        let by_others = self.sent_by.iter().filter(|((of, _), _)| of == room).any(|(_, sent)| sent.starts_with(seen));
         assert!(
-            told.starts_with(seen) || by_others,
-            "who follows {room} sees {seen:?}, and its players were told {told:?}"
+            sent.starts_with(seen) || by_others,
+            "a follower of {room} sees {seen:?}, and its players were sent {sent:?}"
         );
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Running {
     // The numbers of pieces, and the inputs up to each.
     pieces: VecDeque<(u64, usize)>,
     stored: usize,
-    pub(super) told: usize,
+    pub(super) sent: usize,
     pub(super) events: Writer,
     published: usize,
     pub(super) suspending: bool,
@@ -55,7 +55,7 @@ impl Running {
             journal,
             pieces: VecDeque::new(),
             stored: 0,
-            told: 0,
+            sent: 0,
             events: Writer::of_events(fence),
             published: 0,
             suspending: false,
@@ -115,7 +115,7 @@ impl Running {
     }
 
     /// How much of the state may be published.
-    pub(super) fn tellable(&mut self) -> usize {
+    pub(super) fn sendable(&mut self) -> usize {
         let stored = self.stored();
         match (self.durability, &self.state) {
             (_, None) => 0,
@@ -126,12 +126,12 @@ impl Running {
 
     pub(super) fn publish(&mut self) {
         let Some(state) = &self.state else { return };
-        if self.events.wants_anchor() && self.told > 0 {
-            let _ = self.events.write(true, bytes(&state[..self.told]));
-            self.published = self.told;
-        } else if self.published < self.told {
-            let _ = self.events.write(false, bytes(&state[self.published..self.told]));
-            self.published = self.told;
+        if self.events.wants_anchor() && self.sent > 0 {
+            let _ = self.events.write(true, bytes(&state[..self.sent]));
+            self.published = self.sent;
+        } else if self.published < self.sent {
+            let _ = self.events.write(false, bytes(&state[self.published..self.sent]));
+            self.published = self.sent;
         }
     }
 }

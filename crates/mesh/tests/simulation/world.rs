@@ -83,7 +83,7 @@ pub(super) enum Event {
     Consume,
 }
 
-pub(super) struct Watched {
+pub(super) struct OpenWatch {
     pub(super) to: usize,
     pub(super) process: u64,
     pub(super) watch: Box<dyn Watch>,
@@ -103,7 +103,7 @@ pub(super) struct World {
     pub(super) events: u64,
     pub(super) processes: u64,
     pub(super) machines: Vec<Machine>,
-    pub(super) watches: BTreeMap<u64, Watched>,
+    pub(super) watches: BTreeMap<u64, OpenWatch>,
     pub(super) followers: BTreeMap<Name, Follower>,
     pub(super) away: Time,
     pub(super) rooms: BTreeMap<Name, Durability>,
@@ -252,7 +252,7 @@ impl World {
         }
         let calls = self.machines[to].input(self.now, input, &self.rooms);
         self.calls(to, calls);
-        self.look_after(to);
+        self.after_event(to);
     }
 
     pub(super) fn process_is(&self, machine: usize, number: u64) -> bool {

@@ -233,7 +233,7 @@ async fn records_of_journals_are_stored() {
         assert_eq!(store.journal("a.journal").await.unwrap(), journals["a.journal"]);
         assert_eq!(journals["a.journal"].known, known);
         assert_eq!(store.journal("none.journal").await.unwrap(), JournalNote::default());
-        store.forget_journal("a.journal", "").await.unwrap();
+        store.delete_journal("a.journal", "").await.unwrap();
         assert_eq!(store.journals().await.unwrap().len(), 1);
     })
     .await;

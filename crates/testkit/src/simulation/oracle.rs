@@ -1,7 +1,9 @@
 use std::{collections::BTreeMap, fmt::Debug, path::Path};
 
 use bytes::Bytes;
-use journal_core::{Arrival, Entry, Journal, Note, Peer, ReadError, Reader, Replay, Resumable, Source, State, digest};
+use journal_core::{
+    Arrival, Entry, Journal, Note, Peer, ReadError, Reader, Replay, Resumable, SegmentState, Source, digest,
+};
 use netcore::{Client, EngineRoom, Gone, Input, Link, Outbox, Output, PeerId, Recorded, Room, Time, To};
 
 use crate::{
@@ -70,7 +72,7 @@ fn arrivals(mut reader: Reader<Source>) -> Vec<Entry> {
             Ok(Some(entry @ Entry::Arrival(_))) => arrivals.push(entry),
             Ok(Some(Entry::Note(_))) => {}
             Ok(None) => return arrivals,
-            Err(ReadError::Damaged { .. }) if reader.state() == State::Cut => return arrivals,
+            Err(ReadError::Damaged { .. }) if reader.state() == SegmentState::Cut => return arrivals,
             Err(error) => panic!("the journal: {error}"),
         }
     }
@@ -97,7 +99,7 @@ pub(super) fn is_damaged_and_cut(disk: &SimulatedDisk, journal: &Path) -> bool {
         match reader.next() {
             Ok(Some(_)) => {}
             Ok(None) => return false,
-            Err(error) => return reader.state() == State::Cut && matches!(error, ReadError::Damaged { .. }),
+            Err(error) => return reader.state() == SegmentState::Cut && matches!(error, ReadError::Damaged { .. }),
         }
     }
 }
@@ -116,7 +118,7 @@ impl Written {
         assert!(disk.certain().has_had(journal), "the journal has a name that a power cut takes away");
         let living = disk.other_process();
         let last = Journal::open_on(&living, journal).and_then(|journal| journal.last());
-        let cut = last.is_ok_and(|last| last.state() == State::Cut);
+        let cut = last.is_ok_and(|last| last.state() == SegmentState::Cut);
         let certain = arrivals(open_whole(&disk.certain(), journal));
         Self { all: arrivals(open_whole(&living, journal)), certain, cut }
     }
@@ -136,7 +138,7 @@ impl Written {
 fn replay<E: Recorded>(
     mut reader: Reader<Source>,
     mut look: impl FnMut(&EngineRoom<E>, &Arrival),
-) -> (Replay<E>, Expected, (u64, u64), State) {
+) -> (Replay<E>, Expected, (u64, u64), SegmentState) {
     let mut replay = Replay::<E>::start(reader.head()).unwrap_or_else(|error| panic!("the journal: {error}"));
     let (mut expected, mut out, mut snapshots) = (Expected::default(), Outbox::new(), 0);
     while let Some(entry) = reader.next().unwrap_or_else(|error| panic!("the journal: {error}")) {
@@ -168,7 +170,7 @@ where
     let (replay, expected, (snapshots, segments), state) = replay::<E>(reader, |room, arrival| {
         assert!(net.had(digest(room)), "the match never had the state after {arrival:?}");
     });
-    let cut = state == State::Cut;
+    let cut = state == SegmentState::Cut;
     let delivered = net.delivered();
     let mut survived = Survived {
         cut,

@@ -48,13 +48,13 @@ pub(super) enum CopyStep {
 #[derive(Debug)]
 pub(crate) struct RoomCopy {
     common: Arc<Common>,
-    state: Mutex<State>,
+    state: Mutex<CopyState>,
     pub(super) work: Notify,
 }
 
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
-struct State {
+struct CopyState {
     fence: Fence,
     writer: Writer,
     // Receives the pieces that are read from the log.
@@ -99,7 +99,7 @@ struct State {
 impl RoomCopy {
     pub(super) fn new(common: Arc<Common>, fence: Fence, reads: bool) -> Self {
         let (reading, was_read) = oneshot::channel();
-        let state = State {
+        let state = CopyState {
             fence,
             writer: writer(fence, reads),
             reading: Some(reading),
@@ -133,7 +133,7 @@ impl RoomCopy {
         Self { common, state: Mutex::new(state), work: Notify::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CopyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -180,7 +180,7 @@ impl RoomCopy {
     pub(super) fn end(&self) {
         let mut state = self.state();
         state.is_over = true;
-        self.forget_runs(&mut state);
+        self.clear_runs(&mut state);
         self.take_begins(&mut state);
         self.give_back(&mut state);
         drop(state);
@@ -188,19 +188,19 @@ impl RoomCopy {
         self.wake_waiting();
     }
 
-    fn give_back(&self, state: &mut State) {
+    fn give_back(&self, state: &mut CopyState) {
         self.common.quota.exchange(state.host, std::mem::take(&mut state.charged), 0);
         self.set_short(state, false);
     }
 
-    fn set_short(&self, state: &mut State, is_short: bool) {
+    fn set_short(&self, state: &mut CopyState, is_short: bool) {
         let was_short = std::mem::replace(&mut state.is_short, is_short);
         self.common.short.fetch_add((is_short && !was_short).into(), Ordering::Relaxed);
         self.common.short.fetch_sub((was_short && !is_short).into(), Ordering::Relaxed);
     }
 
     // Replaces the charge. Returns whether the quota permits it.
-    fn charge(&self, state: &mut State, bytes: usize) -> bool {
+    fn charge(&self, state: &mut CopyState, bytes: usize) -> bool {
         let is_granted = self.common.quota.exchange(state.host, state.charged, bytes);
         if is_granted {
             state.charged = bytes;
@@ -209,7 +209,7 @@ impl RoomCopy {
     }
 
     // Another state is taken later: it may be smaller, or other rooms may have freed space.
-    fn run_short(&self, state: &mut State) {
+    fn run_short(&self, state: &mut CopyState) {
         self.set_short(state, true);
         self.start_over(state);
         state.not_before = Instant::now() + NO_PLACE;
@@ -256,20 +256,20 @@ impl RoomCopy {
         }
     }
 
-    fn forget_runs(&self, state: &mut State) {
+    fn clear_runs(&self, state: &mut CopyState) {
         state.runs.clear();
         self.common.waiting.fetch_sub(std::mem::take(&mut state.bytes), Ordering::Relaxed);
     }
 
     // Takes the next state, whose bytes no longer count as waiting.
-    fn take_begins(&self, state: &mut State) -> Option<(u64, Vec<u8>)> {
+    fn take_begins(&self, state: &mut CopyState) -> Option<(u64, Vec<u8>)> {
         let begins = state.begins.take()?;
         self.common.waiting.fetch_sub(begins.1.len(), Ordering::Relaxed);
         Some(begins)
     }
 
     // Drops the waiting records, so that the copy needs a newer state.
-    fn start_over(&self, state: &mut State) {
+    fn start_over(&self, state: &mut CopyState) {
         state.least = state.end;
         if state.begins.as_ref().is_some_and(|(position, _)| *position < state.end) {
             self.take_begins(state);
@@ -278,7 +278,7 @@ impl RoomCopy {
         state.needs_anchor = true;
         state.sent.clear();
         state.trims = None;
-        self.forget_runs(state);
+        self.clear_runs(state);
     }
 
     pub(super) fn step(&self) -> CopyStep {
@@ -335,7 +335,7 @@ impl RoomCopy {
         CopyStep::Wait(state.writer.deadline().map(|due| now + due.since(time)))
     }
 
-    fn fill(&self, state: &mut State) {
+    fn fill(&self, state: &mut CopyState) {
         let origin = state.origin();
         let mut pieces = vec![];
         if let Some(room) = state.room.as_ref().filter(|_| std::mem::take(&mut state.is_room_new)) {
@@ -346,7 +346,7 @@ impl RoomCopy {
         if is_cut {
             pieces.push(cut(origin));
         }
-        self.forget_runs(state);
+        self.clear_runs(state);
         let bytes: usize = pieces.iter().map(Bytes::len).sum();
         // A journal that was given up has no newer state.
         if state.follows + bytes > MAX_COPY && !is_cut {
@@ -394,7 +394,7 @@ impl RoomCopy {
     }
 }
 
-impl State {
+impl CopyState {
     const fn origin(&self) -> Origin {
         Origin { fence: self.fence.0, journal: self.journal }
     }
@@ -440,7 +440,7 @@ impl Copying for RoomCopy {
     fn begin(&self, journal: u64, position: u64, head: Vec<u8>) {
         let mut state = self.state();
         if state.journal != journal {
-            self.forget_runs(&mut state);
+            self.clear_runs(&mut state);
             (state.journal, state.least, state.end, state.is_cut) = (journal, 0, position, false);
             (state.reached, state.needs_anchor) = (0, true);
         }

@@ -25,7 +25,7 @@ pub(crate) struct Board {
     pub(crate) game: Game,
     pub(crate) port: u16,
     view: Mutex<View>,
-    // Names that lost a key, until the keeper has removed their programs.
+    // Names that lost a key, until the ladder's task has removed their programs.
     revoked: Mutex<Vec<String>>,
     tunnels: mpsc::Sender<Tunnel>,
 }
@@ -43,7 +43,7 @@ impl Board {
         self.revoked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The keeper soon removes programs whose keys no longer prove these names.
+    /// The ladder's task soon removes programs whose keys no longer prove these names.
     pub(crate) fn revoke(&self, names: &[String]) {
         self.revoked().extend_from_slice(names);
     }
@@ -84,8 +84,8 @@ pub(super) struct Newcomer {
 }
 
 #[derive(Debug)]
-pub(super) enum KeeperMessage {
-    Came(ProgramId, Newcomer, i64),
+pub(super) enum LadderMessage {
+    Connected(ProgramId, Newcomer, i64),
     Input(Input),
     /// The result of a match is known. A program that leaves from now on is not penalized.
     Settled(MatchId),
@@ -175,11 +175,11 @@ pub(crate) struct Finished {
     id: String,
     ended: String,
     /// Best first.
-    players: Vec<PlayerShown>,
+    players: Vec<RankedPlayer>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct PlayerShown {
+pub(crate) struct RankedPlayer {
     rank: u32,
     name: String,
     score: i64,
@@ -228,7 +228,7 @@ impl View {
             let is_bot = !programs.contains(&row.name);
             let level = bot.filter(|_| is_bot).map(|level| format!("bot, {}", level_name(level)));
             let lost = row.left && !is_bot;
-            PlayerShown { rank: row.rank, name: level.unwrap_or(row.name), score: row.score, bot: is_bot, lost }
+            RankedPlayer { rank: row.rank, name: level.unwrap_or(row.name), score: row.score, bot: is_bot, lost }
         };
         let players = ordered(rows.into_iter().map(player).collect());
         self.recent.push_front(Finished { id, ended: text(now), players });
@@ -254,14 +254,14 @@ impl Finished {
         let players = players.into_iter().map(|player| {
             let bot = player.kind == Kind::Bot;
             let lost = player.quit && !bot;
-            PlayerShown { rank: player.rank, name: player.name, score: player.score, bot, lost }
+            RankedPlayer { rank: player.rank, name: player.name, score: player.score, bot, lost }
         });
         Self { id, ended: text(ended), players: ordered(players.collect()) }
     }
 }
 
 // Sorts players as the ratings rank them. Players who have forfeited come last.
-fn ordered(mut players: Vec<PlayerShown>) -> Vec<PlayerShown> {
+fn ordered(mut players: Vec<RankedPlayer>) -> Vec<RankedPlayer> {
     players.sort_by_key(|player| player.lost);
     for (player, place) in players.iter_mut().zip(1..).filter(|(player, _)| player.lost) {
         player.rank = place;

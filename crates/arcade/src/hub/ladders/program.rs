@@ -24,7 +24,7 @@ use tokio::{
 };
 use tracing::{debug, info, warn};
 
-use super::board::{KeeperMessage, Newcomer, Order, Table, Tunnel, USUAL_RATING};
+use super::board::{LadderMessage, Newcomer, Order, Table, Tunnel, USUAL_RATING};
 use super::link::{PATIENCE, ProgramLink};
 use crate::{
     games::{
@@ -43,11 +43,11 @@ const ORDERS: usize = 4;
 const PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone)]
-struct Door {
+struct ProgramListener {
     hub: Weak<Hub>,
     game: Game,
     greeting: Bytes,
-    keeper: mpsc::Sender<KeeperMessage>,
+    ladder_task: mpsc::Sender<LadderMessage>,
     entering: Arc<Semaphore>,
 }
 
@@ -57,36 +57,36 @@ pub(super) fn open(
     (game, greeting): (Game, Bytes),
     sockets: Sockets,
     held: impl Send + Sync + 'static,
-    (keeper, tunnels): (mpsc::Sender<KeeperMessage>, mpsc::Receiver<Tunnel>),
+    (ladder_task, tunnels): (mpsc::Sender<LadderMessage>, mpsc::Receiver<Tunnel>),
 ) -> anyhow::Result<()> {
     let entering = Arc::new(Semaphore::new(MAX_ENTERING));
-    let door = Door { hub: Arc::downgrade(hub), game, greeting, keeper, entering };
+    let server = ProgramListener { hub: Arc::downgrade(hub), game, greeting, ladder_task, entering };
     let held = Arc::new(held);
     match sockets {
         Sockets::Tcp(listeners, _) => {
             for listener in listeners {
-                let (listener, door, held) = (TcpListener::from_std(listener)?, door.clone(), Arc::clone(&held));
+                let (listener, server, held) = (TcpListener::from_std(listener)?, server.clone(), Arc::clone(&held));
                 tokio::spawn(async move {
                     let _held = held;
-                    door.accept(listener).await;
+                    server.accept(listener).await;
                 });
             }
         }
         Sockets::Udp(sockets) => {
             for socket in sockets {
-                let (socket, door, held) = (UdpSocket::from_std(socket)?, door.clone(), Arc::clone(&held));
+                let (socket, server, held) = (UdpSocket::from_std(socket)?, server.clone(), Arc::clone(&held));
                 tokio::spawn(async move {
                     let _held = held;
-                    door.receive(Arc::new(socket)).await;
+                    server.receive(Arc::new(socket)).await;
                 });
             }
         }
     }
-    tokio::spawn(door.connect(tunnels));
+    tokio::spawn(server.connect(tunnels));
     Ok(())
 }
 
-impl Door {
+impl ProgramListener {
     async fn accept(self, listener: TcpListener) {
         loop {
             let (stream, address) = match listener.accept().await {
@@ -105,11 +105,11 @@ impl Door {
             if hub.bans().has(host) {
                 continue;
             }
-            let door = self.clone();
+            let server = self.clone();
             tokio::spawn(async move {
                 let _permit = permit;
                 netshell::tune_accepted(&stream);
-                door.attend(ProgramLink::Stream(stream), host, enters).await;
+                server.attend(ProgramLink::Stream(stream), host, enters).await;
             });
         }
     }
@@ -118,8 +118,8 @@ impl Door {
         let datagrams = self.game.link() == Link::Datagram;
         while let Some(Tunnel { host, inbox, outbox }) = tunnels.recv().await {
             let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
-            let (door, line) = (self.clone(), ProgramLink::Tunnel { inbox, outbox, datagrams });
-            tokio::spawn(async move { door.attend(line, host, enters).await });
+            let (server, line) = (self.clone(), ProgramLink::Tunnel { inbox, outbox, datagrams });
+            tokio::spawn(async move { server.attend(line, host, enters).await });
         }
     }
 
@@ -128,7 +128,7 @@ impl Door {
         let program = self.enter(line, host, login).await;
         drop(enters);
         if let Some(program) = program {
-            program.stay().await;
+            program.run().await;
         }
     }
 
@@ -178,12 +178,12 @@ impl Door {
             programs.retain(|_, inbox| !inbox.is_closed());
             let (sender, inbox) = mpsc::channel(INBOX);
             programs.insert(peer, sender);
-            let (door, line) = (self.clone(), ProgramLink::Shared { socket: Arc::clone(&socket), peer, inbox });
+            let (server, line) = (self.clone(), ProgramLink::Shared { socket: Arc::clone(&socket), peer, inbox });
             tokio::spawn(async move {
-                let program = door.enter(line, host, Ok(name)).await;
+                let program = server.enter(line, host, Ok(name)).await;
                 drop(enters);
                 if let Some(program) = program {
-                    program.stay().await;
+                    program.run().await;
                 }
             });
         }
@@ -199,8 +199,8 @@ impl Door {
                 let id = ProgramId(NEXT.fetch_add(1, Ordering::Relaxed));
                 let (orders, receiver) = mpsc::channel(ORDERS);
                 let newcomer = Newcomer { name, host, orders };
-                self.keeper.send(KeeperMessage::Came(id, newcomer, rating)).await.ok()?;
-                Some(Program { id, game: self.game, line, orders: receiver, keeper: self.keeper.clone() })
+                self.ladder_task.send(LadderMessage::Connected(id, newcomer, rating)).await.ok()?;
+                Some(Program { id, game: self.game, line, orders: receiver, ladder_task: self.ladder_task.clone() })
             }
             Err(why) => {
                 info!(game = self.game.name(), %why, "rejected a program");
@@ -251,7 +251,8 @@ impl Door {
 
 /// Bytes that a program may send before its match. They are discarded: the program may repeat its key.
 const MAX_EARLY: usize = 1 << 20;
-/// The shortest time between two notices to the keeper that a program has sent data, in games that request no moves.
+/// The shortest time between two notices to the ladder's task that a program has sent data, in games that request
+/// no moves.
 const PULSE: Duration = Duration::from_millis(500);
 /// How long after the end of a room its last datagrams may arrive.
 const LINGER: Duration = Duration::from_millis(300);
@@ -261,12 +262,12 @@ pub(super) struct Program {
     pub(super) game: Game,
     pub(super) line: ProgramLink,
     pub(super) orders: mpsc::Receiver<Order>,
-    pub(super) keeper: mpsc::Sender<KeeperMessage>,
+    pub(super) ladder_task: mpsc::Sender<LadderMessage>,
 }
 
 impl Program {
     /// Returns when the program has disconnected or its match is over.
-    pub(super) async fn stay(mut self) {
+    pub(super) async fn run(mut self) {
         let (mut early, mut discarded) = (BytesMut::new(), 0);
         let table = loop {
             tokio::select! {
@@ -367,8 +368,8 @@ impl Program {
     }
 
     async fn report(&self, input: Input) {
-        // If the keeper has ended, the hub is ending.
-        let _ = self.keeper.send(KeeperMessage::Input(input)).await;
+        // If the ladder's task has ended, the hub is ending.
+        let _ = self.ladder_task.send(LadderMessage::Input(input)).await;
     }
 }
 
@@ -458,18 +459,18 @@ mod tests {
         let (room, own, door) = (socket().await, socket().await, socket().await);
         own.connect(room.local_addr().unwrap()).await.unwrap();
         let (order, orders) = mpsc::channel(4);
-        let (keeper, mut inputs) = mpsc::channel(4);
+        let (ladder_task, mut inputs) = mpsc::channel(4);
         let (_inbox, inbox) = mpsc::channel(1);
         let peer = door.local_addr().unwrap();
         let line = ProgramLink::Shared { socket: Arc::new(door), peer, inbox };
-        let program = Program { id: ProgramId(1), game: Game::Nuggets, line, orders, keeper };
+        let program = Program { id: ProgramId(1), game: Game::Nuggets, line, orders, ladder_task };
         let table =
             Table { room: ProgramLink::Own(own), join: Bytes::from_static(b"PLAY Ada"), greeting: Bytes::new() };
         assert!(order.try_send(Order::Play(Box::new(table))).is_ok());
         assert!(order.try_send(Order::Over).is_ok());
         drop(order);
-        timeout(testkit::PATIENCE, program.stay()).await.expect("it goes");
-        assert!(matches!(inputs.recv().await, Some(KeeperMessage::Input(Input::Disconnected(ProgramId(1))))));
+        timeout(testkit::PATIENCE, program.run()).await.expect("it goes");
+        assert!(matches!(inputs.recv().await, Some(LadderMessage::Input(Input::Disconnected(ProgramId(1))))));
     }
 
     #[test]

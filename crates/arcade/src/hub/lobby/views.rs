@@ -29,7 +29,7 @@ pub(crate) const MAX_VIEWS_OF_HOST: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Look {
+pub(crate) struct ViewQuery {
     game: Option<Game>,
     /// Searched in the name, the title and the names of players.
     text: String,
@@ -38,13 +38,13 @@ pub(crate) struct Look {
     count: usize,
 }
 
-impl Default for Look {
+impl Default for ViewQuery {
     fn default() -> Self {
         Self { game: None, text: String::new(), from: 0, count: MAX_COUNT }
     }
 }
 
-impl Look {
+impl ViewQuery {
     fn bounded(self) -> Self {
         let text = self.text.trim().to_lowercase().chars().take(MAX_TEXT).collect();
         Self { text, count: self.count.min(MAX_COUNT), ..self }
@@ -64,7 +64,7 @@ impl Look {
 pub(crate) struct Frame {
     /// The sequence number in its view.
     pub(crate) number: u64,
-    look: Look,
+    query: ViewQuery,
     rooms: Vec<Arc<Listed>>,
     total: usize,
     highlights: Highlights,
@@ -77,10 +77,10 @@ impl Frame {
     pub(crate) fn whole(&self) -> Bytes {
         let whole = self.whole.get_or_init(|| {
             // Numbers and strings can be serialized.
-            let look = serde_json::to_string(&self.look).unwrap_or_default();
+            let query = serde_json::to_string(&self.query).unwrap_or_default();
             let (ids, rooms, Highlights { recent, leaders, unsure }) =
                 (ids(&self.rooms), rows(&self.rooms), &self.highlights);
-            let front = format!(r#""look":{look},"total":{},{ids},{rooms}"#, self.total);
+            let front = format!(r#""look":{query},"total":{},{ids},{rooms}"#, self.total);
             let unsure = if *unsure { r#","unsure":true"# } else { "" };
             format!(r#"{{{front},"recent":{recent},"leaders":{leaders}{unsure}}}"#).into()
         });
@@ -109,7 +109,7 @@ struct ViewsState {
     rooms: Vec<Arc<Listed>>,
     highlights: Highlights,
     version: u64,
-    views: BTreeMap<Look, View>,
+    views: BTreeMap<ViewQuery, View>,
     // The number of views of each host that are not plain.
     distinct: BTreeMap<HostId, usize>,
 }
@@ -137,32 +137,32 @@ impl Default for Lists {
 }
 
 #[derive(Debug)]
-pub(crate) struct Looking {
+pub(crate) struct ViewSubscription {
     lists: Arc<Lists>,
     host: HostId,
-    look: Look,
+    query: ViewQuery,
     pub(crate) frames: watch::Receiver<Arc<Frame>>,
 }
 
-impl Looking {
+impl ViewSubscription {
     /// The view may be a plain one instead.
-    pub(crate) fn is_of(&self, look: Look) -> bool {
-        self.look == look.bounded()
+    pub(crate) fn is_of(&self, query: ViewQuery) -> bool {
+        self.query == query.bounded()
     }
 }
 
-impl Drop for Looking {
+impl Drop for ViewSubscription {
     fn drop(&mut self) {
         let mut state = self.lists.state();
         let ViewsState { views, distinct, .. } = &mut *state;
-        let Some(view) = views.get_mut(&self.look) else { return };
+        let Some(view) = views.get_mut(&self.query) else { return };
         if !count_down(&mut view.pages, self.host) {
             return;
         }
         if view.pages.is_empty() {
-            views.remove(&self.look);
+            views.remove(&self.query);
         }
-        if self.look != self.look.plain() {
+        if self.query != self.query.plain() {
             count_down(distinct, self.host);
         }
     }
@@ -186,26 +186,26 @@ impl Lists {
 
     /// Subscribes a page to a view: all changes after the current frame follow. A host with too many views gets a plain
     /// one.
-    pub(crate) fn look(self: &Arc<Self>, host: HostId, look: Look) -> Looking {
-        let mut look = look.bounded();
+    pub(crate) fn subscribe(self: &Arc<Self>, host: HostId, query: ViewQuery) -> ViewSubscription {
+        let mut query = query.bounded();
         let mut state = self.state();
         let ViewsState { rooms, highlights, version, views, distinct } = &mut *state;
-        let is_new = |look: &Look, views: &BTreeMap<Look, View>| {
-            *look != look.plain() && !views.get(look).is_some_and(|view| view.pages.contains_key(&host))
+        let is_new = |query: &ViewQuery, views: &BTreeMap<ViewQuery, View>| {
+            *query != query.plain() && !views.get(query).is_some_and(|view| view.pages.contains_key(&host))
         };
-        if is_new(&look, views) {
+        if is_new(&query, views) {
             let count = distinct.entry(host).or_default();
             if *count < MAX_VIEWS_OF_HOST {
                 *count += 1;
             } else {
-                look = look.plain();
+                query = query.plain();
             }
         }
-        let view = views.entry(look.clone()).or_insert_with(|| View::new(&look, rooms, highlights, *version));
+        let view = views.entry(query.clone()).or_insert_with(|| View::new(&query, rooms, highlights, *version));
         *view.pages.entry(host).or_default() += 1;
         let frames = view.frames.subscribe();
         drop(state);
-        Looking { lists: Arc::clone(self), host, look, frames }
+        ViewSubscription { lists: Arc::clone(self), host, query, frames }
     }
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
@@ -223,9 +223,9 @@ impl Lists {
     pub(super) fn advance(&self) {
         let mut state = self.state();
         let ViewsState { rooms, highlights, version, views, .. } = &mut *state;
-        for look in turns(views, *version) {
-            if let Some(view) = views.get_mut(&look) {
-                view.update(&look, rooms, highlights, *version);
+        for query in turns(views, *version) {
+            if let Some(view) = views.get_mut(&query) {
+                view.update(&query, rooms, highlights, *version);
                 view.passed = 0;
             }
         }
@@ -234,35 +234,36 @@ impl Lists {
 
 // The views to update now. Those with many pages and long waits come first, but no host has a second turn before every
 // host with a waiting view has had one.
-fn turns(views: &mut BTreeMap<Look, View>, version: u64) -> Vec<Look> {
-    let mut due: Vec<(&Look, &mut View)> = views.iter_mut().filter(|(_, view)| view.version != Some(version)).collect();
+fn turns(views: &mut BTreeMap<ViewQuery, View>, version: u64) -> Vec<ViewQuery> {
+    let mut due: Vec<(&ViewQuery, &mut View)> =
+        views.iter_mut().filter(|(_, view)| view.version != Some(version)).collect();
     if due.len() <= MAX_TURNS {
-        return due.into_iter().map(|(look, _)| look.clone()).collect();
+        return due.into_iter().map(|(query, _)| query.clone()).collect();
     }
     for (_, view) in &mut due {
         view.passed += 1;
     }
     due.sort_by_key(|(_, view)| Reverse(view.pages.values().sum::<usize>().saturating_mul(view.passed)));
     let mut taken: BTreeMap<HostId, usize> = BTreeMap::new();
-    let mut rounds: Vec<(usize, &Look)> = vec![];
-    for (look, view) in due {
+    let mut rounds: Vec<(usize, &ViewQuery)> = vec![];
+    for (query, view) in due {
         let mut round = usize::MAX;
         for host in view.pages.keys() {
             let taken = taken.entry(*host).or_default();
             round = round.min(*taken);
             *taken += 1;
         }
-        rounds.push((round, look));
+        rounds.push((round, query));
     }
     rounds.sort_by_key(|(round, _)| *round);
-    rounds.into_iter().map(|(_, look)| look.clone()).take(MAX_TURNS).collect()
+    rounds.into_iter().map(|(_, query)| query.clone()).take(MAX_TURNS).collect()
 }
 
-fn matching(look: &Look, rooms: &[Arc<Listed>]) -> (Vec<Arc<Listed>>, usize) {
+fn matching(query: &ViewQuery, rooms: &[Arc<Listed>]) -> (Vec<Arc<Listed>>, usize) {
     let mut total = 0;
     let mut found = vec![];
-    for room in rooms.iter().filter(|room| look.has(room)) {
-        if total >= look.from && found.len() < look.count {
+    for room in rooms.iter().filter(|room| query.has(room)) {
+        if total >= query.from && found.len() < query.count {
             found.push(Arc::clone(room));
         }
         total += 1;
@@ -271,18 +272,18 @@ fn matching(look: &Look, rooms: &[Arc<Listed>]) -> (Vec<Arc<Listed>>, usize) {
 }
 
 impl View {
-    fn new(look: &Look, rooms: &[Arc<Listed>], highlights: &Highlights, version: u64) -> Self {
-        let (rooms, total) = matching(look, rooms);
-        let (look, highlights) = (look.clone(), highlights.clone());
+    fn new(query: &ViewQuery, rooms: &[Arc<Listed>], highlights: &Highlights, version: u64) -> Self {
+        let (rooms, total) = matching(query, rooms);
+        let (query, highlights) = (query.clone(), highlights.clone());
         let change = Bytes::from_static(b"{}");
-        let frame = Frame { number: 0, look, rooms, total, highlights, change, whole: OnceLock::new() };
+        let frame = Frame { number: 0, query, rooms, total, highlights, change, whole: OnceLock::new() };
         let (pages, version) = (BTreeMap::new(), Some(version));
         Self { frames: watch::Sender::new(Arc::new(frame)), pages, version, passed: 0, start: 0 }
     }
 
-    fn update(&mut self, look: &Look, rooms: &[Arc<Listed>], highlights: &Highlights, version: u64) {
+    fn update(&mut self, query: &ViewQuery, rooms: &[Arc<Listed>], highlights: &Highlights, version: u64) {
         let before = Arc::clone(&self.frames.borrow());
-        let (wanted, total) = matching(look, rooms);
+        let (wanted, total) = matching(query, rooms);
         let known: HashMap<&str, &Arc<Listed>> = before.rooms.iter().map(|room| (room.id.as_str(), room)).collect();
         let mut room_left = MAX_CHANGE;
         let mut changed = vec![];
@@ -332,10 +333,10 @@ impl View {
             return;
         }
         let change = format!("{{{}}}", parts.join(",")).into();
-        let look = look.clone();
+        let query = query.clone();
         let number = before.number + 1;
         let frame =
-            Frame { number, look, rooms, total, highlights: highlights.clone(), change, whole: OnceLock::new() };
+            Frame { number, query, rooms, total, highlights: highlights.clone(), change, whole: OnceLock::new() };
         self.frames.send_replace(Arc::new(frame));
     }
 }
@@ -387,12 +388,12 @@ mod tests {
         serde_json::from_slice(bytes).unwrap()
     }
 
-    fn look(value: Value) -> Look {
+    fn query(value: Value) -> ViewQuery {
         serde_json::from_value(value).unwrap()
     }
 
-    fn looking(lists: &Arc<Lists>, host: u8, value: Value) -> Looking {
-        lists.look(HostId::V4([10, 0, 0, host]), look(value))
+    fn subscription(lists: &Arc<Lists>, host: u8, value: Value) -> ViewSubscription {
+        lists.subscribe(HostId::V4([10, 0, 0, host]), query(value))
     }
 
     #[derive(Default)]
@@ -405,7 +406,7 @@ mod tests {
 
     impl Page {
         // Returns the number of bytes that the page was sent.
-        fn follow(&mut self, Looking { frames, .. }: &Looking) -> usize {
+        fn follow(&mut self, ViewSubscription { frames, .. }: &ViewSubscription) -> usize {
             let frame = Arc::clone(&frames.borrow());
             if self.number == Some(frame.number) {
                 return 0;
@@ -438,7 +439,7 @@ mod tests {
         rooms.push(row(&info(7, Game::Robots, &["Zoë"])));
         lists.publish(rooms, highlights());
         let ids = |value: Value| {
-            let whole = json(&looking(&lists, 1, value).frames.borrow().whole());
+            let whole = json(&subscription(&lists, 1, value).frames.borrow().whole());
             let ids: Vec<String> =
                 whole["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect();
             (ids, whole["total"].as_u64().unwrap())
@@ -452,7 +453,7 @@ mod tests {
         assert_eq!(ids(json!({ "text": " ZOË " })), (vec!["robots-7".to_owned()], 1));
         assert_eq!(ids(json!({ "text": "nuggets-70" })), (vec!["nuggets-70".to_owned()], 1));
         assert_eq!(ids(json!({ "game": "mastermind" })), (vec![], 0));
-        assert!(serde_json::from_value::<Look>(json!({ "game": "chess" })).is_err());
+        assert!(serde_json::from_value::<ViewQuery>(json!({ "game": "chess" })).is_err());
     }
 
     #[test]
@@ -460,7 +461,7 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let mut infos: Vec<Info> = (1..=30).map(|number| info(number, Game::Nuggets, &[])).collect();
         publish(&lists, &infos);
-        let frames = looking(&lists, 1, json!({ "count": 20 }));
+        let frames = subscription(&lists, 1, json!({ "count": 20 }));
         let mut page = Page::default();
         let whole = page.follow(&frames);
         // Also moves one room into the view and one out of it.
@@ -475,7 +476,7 @@ mod tests {
         publish(&lists, &infos);
         assert!(page.follow(&frames) < 30, "only the total has changed");
         let mut other = Page::default();
-        other.follow(&looking(&lists, 1, json!({ "count": 20 })));
+        other.follow(&subscription(&lists, 1, json!({ "count": 20 })));
         assert_eq!((page.shows(), &page.total), (other.shows(), &other.total));
         assert_eq!((page.ids.len(), page.total.clone()), (20, json!(30)));
         // Without a change no frame is sent.
@@ -488,7 +489,7 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let mut infos = vec![info(1, Game::Nuggets, &[]), info(2, Game::Nuggets, &[])];
         publish(&lists, &infos);
-        let frames = looking(&lists, 1, json!({}));
+        let frames = subscription(&lists, 1, json!({}));
         let mut page = Page::default();
         page.follow(&frames);
         for at in [0, 1] {
@@ -504,7 +505,7 @@ mod tests {
         let lists = Arc::<Lists>::default();
         let names = ["Bot Ada", "Bot Alan", "Ann_the_long_winded_1", "Bob_the_long_winded_2"];
         let mut infos: Vec<Info> = (1..=1_000).map(|number| info(number, Game::Nuggets, &names)).collect();
-        let frames = looking(&lists, 1, json!({}));
+        let frames = subscription(&lists, 1, json!({}));
         let mut page = Page::default();
         page.follow(&frames);
         publish(&lists, &infos);
@@ -531,7 +532,7 @@ mod tests {
         let mut other = Page::default();
         publish(&lists, &infos);
         page.follow(&frames);
-        other.follow(&looking(&lists, 1, json!({})));
+        other.follow(&subscription(&lists, 1, json!({})));
         assert_eq!(page.shows(), other.shows());
         assert!(page.shows().iter().all(|room| room["taken"] == (times - 1) % 26), "{:?}", page.shows()[0]);
     }
@@ -542,17 +543,19 @@ mod tests {
         let mut infos = [info(1, Game::Nuggets, &["Ann"])];
         lists.publish(infos.iter().map(row).collect(), highlights());
         let (one, other) =
-            (looking(&lists, 1, json!({ "text": "Ann" })), looking(&lists, 2, json!({ "text": "ann " })));
+            (subscription(&lists, 1, json!({ "text": "Ann" })), subscription(&lists, 2, json!({ "text": "ann " })));
         assert!(one.frames.same_channel(&other.frames));
-        let many: Vec<_> =
-            (0..300).zip((0..10).cycle()).map(|(from, host)| looking(&lists, host, json!({ "from": from }))).collect();
+        let many: Vec<_> = (0..300)
+            .zip((0..10).cycle())
+            .map(|(from, host)| subscription(&lists, host, json!({ "from": from })))
+            .collect();
         infos[0].taken = 7;
         lists.publish(infos.iter().map(row).collect(), highlights());
         // 301 views have had their turn after three times.
         (0..3).for_each(|_| lists.advance());
         assert_eq!(one.frames.borrow().number, 1);
         assert_eq!(
-            many.iter().filter(|looking| looking.frames.borrow().number > 0).count(),
+            many.iter().filter(|subscription| subscription.frames.borrow().number > 0).count(),
             1,
             "one of these shows the room"
         );
@@ -570,9 +573,9 @@ mod tests {
         // All views of the crowd differ.
         let crowd: Vec<_> = (0..2_000)
             .zip((10..15).cycle())
-            .map(|(from, host)| looking(&lists, host, json!({ "from": from })))
+            .map(|(from, host)| subscription(&lists, host, json!({ "from": from })))
             .collect();
-        let ann = looking(&lists, 1, json!({ "from": 2_990 }));
+        let ann = subscription(&lists, 1, json!({ "from": 2_990 }));
         for taken in 2..5 {
             for info in &mut infos {
                 info.taken = taken;
@@ -584,11 +587,14 @@ mod tests {
         let (count, views) = (crowd.len(), lists.state().views.len());
         assert_eq!((count, views), (2_000, 5 * MAX_VIEWS_OF_HOST + 2));
         // Above its limit a host gets the first rooms of the game.
-        let more = looking(&lists, 10, json!({ "game": "robots", "from": 3, "text": "x" }));
-        assert!(!more.is_of(look(json!({ "game": "robots", "from": 3, "text": "x" }))));
-        assert!(more.is_of(look(json!({ "game": "robots" }))) && looking(&lists, 10, json!({})).is_of(Look::default()));
+        let more = subscription(&lists, 10, json!({ "game": "robots", "from": 3, "text": "x" }));
+        assert!(!more.is_of(query(json!({ "game": "robots", "from": 3, "text": "x" }))));
+        assert!(
+            more.is_of(query(json!({ "game": "robots" })))
+                && subscription(&lists, 10, json!({})).is_of(ViewQuery::default())
+        );
         drop(crowd);
-        assert!(looking(&lists, 10, json!({ "from": 3 })).is_of(look(json!({ "from": 3 }))));
+        assert!(subscription(&lists, 10, json!({ "from": 3 })).is_of(query(json!({ "from": 3 }))));
     }
 
     #[test]
@@ -600,7 +606,7 @@ mod tests {
         let crowd: Vec<Vec<_>> = (0..1_000)
             .map(|from| {
                 let host = HostId::V6Network(from as u64 / 50);
-                (0..pages(from)).map(|_| lists.look(host, look(json!({ "from": from })))).collect()
+                (0..pages(from)).map(|_| lists.subscribe(host, query(json!({ "from": from })))).collect()
             })
             .collect();
         for taken in 2..102 {

@@ -8,7 +8,7 @@ use std::{
 
 use testkit::{eventually, peer::Peer};
 
-use super::{Arcade, come_back, is_silent, number};
+use super::{Arcade, is_silent, number, reconnect};
 use crate::{
     admin::done,
     fleet::{brokers::Broker, lost::is_copied},
@@ -85,7 +85,7 @@ fn isolated_node_stops_publishing_before_its_rooms_are_taken_over() {
     let peer = Peer::new(native(&room));
     assert_eq!(peer.play("Dan").letter, 'A');
     let (mut browser, seat) = bob.enter(&bob.await_room(&room, |_| true));
-    browser.say("PLAY Cid");
+    browser.send("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK B");
     is_copied(&ann);
     network.set(true);
@@ -98,7 +98,7 @@ fn isolated_node_stops_publishing_before_its_rooms_are_taken_over() {
     assert_ne!(found["port"], room["port"], "the other node has that port");
     peer.send("KEY x");
     peer.send("KEY l");
-    let mut again = come_back(&bob, &room, &seat);
+    let mut again = reconnect(&bob, &room, &seat);
     assert_eq!(again.until("OK"), "OK B");
     network.set(false);
     ann.process.wait_stderr("news", |text| text.contains("the room has moved to another hub").then_some(()));
@@ -106,10 +106,10 @@ fn isolated_node_stops_publishing_before_its_rooms_are_taken_over() {
     assert!((number(&ann, "arcade_fleet_rooms_fenced_total") - 1.0).abs() < f64::EPSILON);
     eventually("the port of the copy is free", || UdpSocket::bind(native(&room)).is_ok());
     assert_eq!(peer.receive_by(Instant::now()), None, "two nodes tell of one room");
-    again.say("KEY h");
-    again.say("KEY l");
+    again.send("KEY h");
+    again.send("KEY l");
     again.until("DISPLAY");
-    assert_eq!(ann.come_back(&room, &seat).until("OK"), "OK B");
+    assert_eq!(ann.reconnect(&room, &seat).until("OK"), "OK B");
     let players = ann.await_room(&room, |_| true)["players"].as_array().map(Vec::len);
     assert_eq!(players, Some(2));
 }

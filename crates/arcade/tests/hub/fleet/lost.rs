@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testkit::peer::Peer;
 
-use super::{Arcade, bob_room, come_back, draw, guess, number};
+use super::{Arcade, bob_room, draw, guess, number, reconnect};
 use crate::{
     admin::done,
     support::{Hub, id, native},
@@ -41,12 +41,12 @@ fn rooms_of_a_killed_node_resume_at_another_one() {
     assert_eq!(welcome.letter, 'A');
     let seen = bob.await_room(&nuggets, |_| true);
     let (mut browser, seat) = bob.enter(&seen);
-    browser.say("PLAY Cid");
+    browser.send("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK B");
     let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
     watcher.until("{");
-    browser.say("KEY H");
-    browser.say("KEY L");
+    browser.send("KEY H");
+    browser.send("KEY L");
     // Each key that moves a player causes a display for all. The last display shows the current state.
     browser.until("DISPLAY");
     let robots = bob_room(&ann, &bob, &json!({ "game": "robots", "players": 1, "turns": 2000, "turn_duration": 100 }));
@@ -68,7 +68,7 @@ fn rooms_of_a_killed_node_resume_at_another_one() {
     assert!(killed.elapsed() > Duration::from_secs(5), "nobody is taken for dead that early");
     // The native player needs no reconnect: it receives the last display again and keeps playing.
     assert_eq!(peer.expect("DISPLAY"), before);
-    let mut browser = come_back(&bob, &nuggets, &seat);
+    let mut browser = reconnect(&bob, &nuggets, &seat);
     assert_eq!(browser.until("OK"), "OK B");
     browser.until("DISPLAY");
     peer.send("KEY h");
@@ -79,14 +79,14 @@ fn rooms_of_a_killed_node_resume_at_another_one() {
     for room in [&robots, &mastermind, &blackjack] {
         back(&bob, room, killed);
     }
-    let mut driver = come_back(&bob, &robots, &robots_seat);
+    let mut driver = reconnect(&bob, &robots, &robots_seat);
     // Hello, the start of the match, and earlier turns.
     for first in [0, 2, 3, 3, 3, 3, 3] {
         assert_eq!(driver.binary()[0], first);
     }
-    let mut breaker = come_back(&bob, &mastermind, &mastermind_seat);
+    let mut breaker = reconnect(&bob, &mastermind, &mastermind_seat);
     assert_eq!(breaker.until("ROW 1"), row);
-    let mut gambler = come_back(&bob, &blackjack, &blackjack_seat);
+    let mut gambler = reconnect(&bob, &blackjack, &blackjack_seat);
     assert_eq!(gambler.until("CARD"), card);
     assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 4.0).abs() < f64::EPSILON);
     let status = done(&bob, &["status"]);

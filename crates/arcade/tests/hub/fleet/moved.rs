@@ -9,7 +9,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use testkit::peer::Peer;
 
-use super::{Arcade, bob_room, come_back, draw, guess, number};
+use super::{Arcade, bob_room, draw, guess, number, reconnect};
 use crate::{
     admin::done,
     support::{Browser, Hub, id, native},
@@ -49,7 +49,7 @@ fn rooms_that_are_handed_over_resume_at_another_node() {
     assert_eq!(peer.play("Dan").letter, 'A');
     let seen = bob.await_room(&nuggets, |_| true);
     let (mut browser, seat) = bob.enter(&seen);
-    browser.say("PLAY Cid");
+    browser.send("PLAY Cid");
     assert_eq!(browser.until("OK"), "OK B");
     assert_eq!(ann.add_bots(&nuggets, &json!({ "owner": nuggets["owner_token"] })).0, 204);
     bob.await_room(&nuggets, |room| room["players"].as_array().is_some_and(|players| players.len() == 3));
@@ -85,12 +85,12 @@ fn rooms_that_are_handed_over_resume_at_another_node() {
     assert_eq!(before.map_or(now.len(), |before| before.len()), now.len(), "the same map");
     // The sockets were closed without a message that the match is over, and reconnect.
     while browser.0.read().is_ok() {}
-    let mut browser = come_back(&bob, &nuggets, &seat);
+    let mut browser = reconnect(&bob, &nuggets, &seat);
     assert_eq!(browser.until("OK"), "OK B");
     browser.until("DISPLAY");
     let mut watcher = bob.socket(&format!("/rooms/{}/socket?watch=true", id(&nuggets)), None).unwrap();
     watcher.until("DISPLAY");
-    let mut driver = come_back(&bob, &robots, &robots_seat);
+    let mut driver = reconnect(&bob, &robots, &robots_seat);
     assert_eq!(turns(&mut driver, earlier.len()), earlier);
     turns(&mut driver, 5);
     let mut rest = vec![];
@@ -98,16 +98,16 @@ fn rooms_that_are_handed_over_resume_at_another_node() {
     let robots_now = bob.await_room(&robots, |room| room["node"] == "bob");
     assert_eq!(robots_now["port"], robots["port"]);
     join_robots(&robots_now);
-    let mut breaker = come_back(&bob, &mastermind, &mastermind_seat);
+    let mut breaker = reconnect(&bob, &mastermind, &mastermind_seat);
     assert_eq!(breaker.until("ROW 1"), row);
-    breaker.say("GUESS 5566");
+    breaker.send("GUESS 5566");
     breaker.find(|text| text.starts_with("ROW 1") && *text != row);
-    let mut gambler = come_back(&bob, &blackjack, &blackjack_seat);
+    let mut gambler = reconnect(&bob, &blackjack, &blackjack_seat);
     assert_eq!(gambler.until("CARD"), card);
     let mut inside = bob.enter_as(&hidden, &json!({ "code": hidden["code"] }));
     inside.until("{");
     let close = json!({ "token": hidden["owner_token"], "do": "close" });
-    assert_eq!(bob.ask("POST", &format!("/api/rooms/{}/owner", id(&hidden)), &close).0, 200);
+    assert_eq!(bob.request_json("POST", &format!("/api/rooms/{}/owner", id(&hidden)), &close).0, 200);
     assert!((number(&bob, "arcade_fleet_rooms_moved_total") - 5.0).abs() < f64::EPSILON);
     // The next version starts with the name and the data of the old node but without its rooms.
     let ann = arcade.again("ann", ann.data, &["--no-default-rooms"]);

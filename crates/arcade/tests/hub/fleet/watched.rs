@@ -119,7 +119,7 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     // The first message identifies the page.
     let entered = |hub: &Hub, entry: &Value| {
         let mut browser = hub.socket(&format!("{path}&enter=true"), None).unwrap();
-        browser.say(&entry.to_string());
+        browser.send(&entry.to_string());
         browser
     };
     entered(&bob, &json!({ "watch": true, "seat": null, "key": null })).find(|text| text.contains("\"room\""));
@@ -129,13 +129,15 @@ fn node_of_a_room_admits_watchers_of_other_nodes() {
     let code = hidden["code"].as_str().unwrap();
     let path = format!("/rooms/{}/socket?watch=true&enter=true", id(&hidden));
     // The directory entry takes a moment to arrive.
-    bob.wait("room with a link", |_| (bob.ask("POST", "/api/join", &json!({ "code": code })).0 == 200).then_some(()));
+    bob.wait("room with a link", |_| {
+        (bob.request_json("POST", "/api/join", &json!({ "code": code })).0 == 200).then_some(())
+    });
     let mut inside = bob.socket(&path, None).unwrap();
-    inside.say(&json!({ "watch": true, "code": code }).to_string());
+    inside.send(&json!({ "watch": true, "code": code }).to_string());
     inside.until("{");
     assert!(number(&bob, "arcade_fleet_relayed") > 0.5);
     let mut outside = bob.socket(&path, None).unwrap();
-    outside.say(&json!({ "watch": true, "code": "aaaaaa" }).to_string());
+    outside.send(&json!({ "watch": true, "code": "aaaaaa" }).to_string());
     assert_eq!(outside.ending().0, 4011);
     let feed = format!("ws://{}/rooms/{}/feed", ann.address, id(&room)).into_client_request().unwrap();
     assert!(tungstenite::client(feed, ann.connect()).is_err());

@@ -22,7 +22,7 @@ fn room_with_a_link_is_found_by_its_code_only() {
             assert!(hub.get(&path).0.starts_with("HTTP/1.1 404"), "{path}");
         }
         let mut live = hub.live();
-        live.say(&json!({ "pictures": [name] }).to_string());
+        live.send(&json!({ "pictures": [name] }).to_string());
         let message = live.until("{\"look\"");
         assert!(!message.contains(&name), "{message}");
     };
@@ -47,7 +47,7 @@ fn room_with_a_link_is_found_by_its_code_only() {
     // The code is in the fragment of the target, which browsers do not send.
     let (head, _) = hub.get(&format!("/j/{code}"));
     assert!(head.starts_with("HTTP/1.1 303") && head.contains(&format!("location: /rooms/{name}#{code}")), "{head}");
-    let (status, joined) = hub.ask("POST", "/api/join", &json!({ "code": code }));
+    let (status, joined) = hub.request_json("POST", "/api/join", &json!({ "code": code }));
     assert_eq!((status, &joined["port"]), (200, &room["port"]));
     let qr = |proof: &str| {
         let address = hub.address;
@@ -57,12 +57,12 @@ fn room_with_a_link_is_found_by_its_code_only() {
     assert!(qr("abcdeg").starts_with("HTTP/1.1 404"));
     assert!(hub.get("/api/rooms/nuggets-1/qr").1.contains("<svg"));
     let hub = Hub::again(hub.kill(), &["--proxy", "127.0.0.1"]);
-    assert_eq!(hub.ask("POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
+    assert_eq!(hub.request_json("POST", "/api/join", &json!({ "code": code })).1["id"], room["id"]);
     // Wrong guesses of a client block neither the right code nor a token.
     for _ in 0..21 {
-        refused(hub.ask("POST", "/api/join", &json!({ "code": "zzzzzzzz" })), 404, "unknown_code");
+        refused(hub.request_json("POST", "/api/join", &json!({ "code": "zzzzzzzz" })), 404, "unknown_code");
     }
-    assert_eq!(hub.ask("POST", "/api/join", &json!({ "code": code })).0, 200);
+    assert_eq!(hub.request_json("POST", "/api/join", &json!({ "code": code })).0, 200);
     assert!(hub.get(&format!("/j/{code}")).0.starts_with("HTTP/1.1 303"));
     await_field(&mut hub.enter_as(&room, &json!({ "code": code })), "room");
     // Codes of an earlier version can be guessed, so the limit applies to the right code as well.
@@ -70,18 +70,18 @@ fn room_with_a_link_is_found_by_its_code_only() {
     let file = data.path().join("rooms").join(format!("{name}.json"));
     std::fs::write(&file, std::fs::read_to_string(&file).unwrap().replace(&code, short)).unwrap();
     let hub = Hub::again(data, &["--proxy", "127.0.0.1"]);
-    assert_eq!(hub.ask("POST", "/api/join", &json!({ "code": short })).1["id"], room["id"]);
+    assert_eq!(hub.request_json("POST", "/api/join", &json!({ "code": short })).1["id"], room["id"]);
     for _ in 0..20 {
-        refused(hub.ask("POST", "/api/join", &json!({ "code": "zzzzzz" })), 404, "unknown_code");
+        refused(hub.request_json("POST", "/api/join", &json!({ "code": "zzzzzz" })), 404, "unknown_code");
     }
-    refused(hub.ask("POST", "/api/join", &json!({ "code": short })), 429, "too_many_tries");
+    refused(hub.request_json("POST", "/api/join", &json!({ "code": short })), 429, "too_many_tries");
     assert!(hub.get(&format!("/j/{short}")).0.starts_with("HTTP/1.1 429"));
     assert_eq!(hub.enter_as(&room, &json!({ "code": short })).ending().0, 4011);
     let mut owner = hub.enter_as(&room, &json!({ "owner": room["owner_token"] }));
     await_field(&mut owner, "room");
     let path = format!("/rooms/{name}/socket?enter=true");
     let mut other = hub.socket_with(&path, &[("X-Forwarded-For", "198.51.100.7")]).unwrap();
-    other.say(&json!({ "code": short }).to_string());
+    other.send(&json!({ "code": short }).to_string());
     await_field(&mut other, "room");
 }
 
@@ -128,10 +128,10 @@ fn unlisted_room_is_reported_as_missing() {
         ("POST", "/owner", json!({ "token": "x", "do": "fly" })),
     ];
     for (method, path, body) in requests {
-        let answer = |id: &str| hub.ask(method, &format!("/api/rooms/{id}{path}"), &body);
+        let answer = |id: &str| hub.request_json(method, &format!("/api/rooms/{id}{path}"), &body);
         assert_eq!(answer(id(&room)), answer("nuggets-999"), "{method} {path} {body}");
     }
-    let join = |id: &str| hub.ask("POST", "/api/join", &json!({ "room": id, "word": "x" }));
+    let join = |id: &str| hub.request_json("POST", "/api/join", &json!({ "room": id, "word": "x" }));
     assert_eq!(join(id(&room)), join("nuggets-999"));
     for query in ["", "?watch=true", "?seat=x", "?key=x&enter=true"] {
         let answer = |id: &str| match hub.socket(&format!("/rooms/{id}/socket{query}"), None) {
@@ -147,7 +147,7 @@ fn unlisted_room_is_reported_as_missing() {
     }
     // A client with a valid seat receives the actual reason.
     let path = format!("/api/rooms/{}/bots", id(&room));
-    refused(hub.ask("POST", &path, &json!({ "seat": seat })), 403, "not_room_owner");
+    refused(hub.request_json("POST", &path, &json!({ "seat": seat })), 403, "not_room_owner");
 }
 
 #[test]
@@ -157,28 +157,31 @@ fn room_with_a_password_is_listed_without_its_port() {
     for (visibility, word) in
         [("word", None), ("word", Some("")), ("word", Some(&*"x".repeat(65))), ("link", Some("x"))]
     {
-        assert_eq!(hub.ask("POST", "/api/rooms", &options(visibility, word)).0, 422, "{visibility} {word:?}");
+        assert_eq!(hub.request_json("POST", "/api/rooms", &options(visibility, word)).0, 422, "{visibility} {word:?}");
     }
-    assert_eq!(hub.ask("POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "name": "a  b" } })).0, 422);
-    assert_eq!(hub.ask("POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "owner": 1 } })).0, 422);
+    assert_eq!(
+        hub.request_json("POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "name": "a  b" } })).0,
+        422
+    );
+    assert_eq!(hub.request_json("POST", "/api/rooms", &json!({ "game": "nuggets", "room": { "owner": 1 } })).0, 422);
     let room = hub.make(&options("word", Some("żółw")));
     let listed = hub.rooms().into_iter().find(|now| now["id"] == room["id"]).unwrap();
     assert_eq!((&listed["visibility"], &listed["port"]), (&json!("word"), &json!(0)));
-    assert_eq!(hub.ask("GET", &format!("/api/rooms/{}", id(&room)), &Value::Null).1["port"], 0);
+    assert_eq!(hub.request_json("GET", &format!("/api/rooms/{}", id(&room)), &Value::Null).1["port"], 0);
     let file = std::fs::read_to_string(hub.data.path().join("rooms").join(format!("{}.json", id(&room)))).unwrap();
     assert!(!file.contains("żółw") && !file.contains(room["owner_token"].as_str().unwrap()), "{file}");
-    let join = |word: &str| hub.ask("POST", "/api/join", &json!({ "room": room["id"], "word": word }));
+    let join = |word: &str| hub.request_json("POST", "/api/join", &json!({ "room": room["id"], "word": word }));
     refused(join("zolw"), 403, "wrong_word");
     // Wrong passwords for one room do not block the host from another room.
     let other = hub.make(&options("word", Some("turtle")));
-    let guess = |word: &str| hub.ask("POST", "/api/join", &json!({ "room": other["id"], "word": word }));
+    let guess = |word: &str| hub.request_json("POST", "/api/join", &json!({ "room": other["id"], "word": word }));
     for _ in 0..20 {
         refused(guess("tortoise"), 403, "wrong_word");
     }
     refused(guess("turtle"), 429, "too_many_tries");
     let (status, joined) = join("żółw");
     assert_eq!((status, &joined["port"]), (200, &room["port"]));
-    assert_eq!(hub.ask("POST", "/api/join", &json!({ "room": room["id"] })).0, 400);
+    assert_eq!(hub.request_json("POST", "/api/join", &json!({ "room": room["id"] })).0, 400);
     assert_eq!(hub.enter_as(&room, &json!({ "word": "zolw" })).ending().0, 4009);
     let (_ann, seat) = play(&hub, &room, "Ann", &json!({ "word": "żółw" }));
     await_field(&mut hub.enter_as(&room, &json!({ "seat": seat })), "room");
@@ -194,14 +197,15 @@ fn offered_and_custom_maps_can_be_played() {
     let options = ["--maps", maps.path().to_str().unwrap()];
     let hub = Hub::with(&options);
     hub.process.wait_stderr("the bad one", |log| log.contains("ignoring the map ").then_some(()));
-    let (_, games) = hub.ask("GET", "/api/games", &Value::Null);
+    let (_, games) = hub.request_json("GET", "/api/games", &Value::Null);
     let offered = &games["games"][0]["options"][0]["choices"];
     assert!(offered.as_array().unwrap().contains(&json!("hall")), "{offered}");
     hub.make(&json!({ "game": "nuggets", "map": "hall" }));
-    refused(hub.ask("POST", "/api/rooms", &json!({ "game": "nuggets", "map": "../hall" })), 422, "no_map");
+    refused(hub.request_json("POST", "/api/rooms", &json!({ "game": "nuggets", "map": "../hall" })), 422, "no_map");
     let wrong = nuggets::check_map(b"+--+\n|.x|\n+--+\n").breaches[0].to_string();
-    let drawn =
-        |text: &str| hub.ask("POST", "/api/rooms", &json!({ "game": "nuggets", "countdown": 0, "own_map": text }));
+    let drawn = |text: &str| {
+        hub.request_json("POST", "/api/rooms", &json!({ "game": "nuggets", "countdown": 0, "own_map": text }))
+    };
     refused(drawn("+--+\n|.x|\n+--+\n"), 422, &wrong);
     refused(drawn(&".".repeat(13 << 10)), 422, "map_too_large");
     let text = std::str::from_utf8(nuggets::BUILT_IN_MAP).unwrap();

@@ -21,7 +21,7 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::{
-    board::{Board, Ended, KeeperMessage, Newcomer, Order, Table},
+    board::{Board, Ended, LadderMessage, Newcomer, Order, Table},
     link::{PATIENCE, ProgramLink},
 };
 use crate::{
@@ -41,42 +41,42 @@ struct Running {
     room: Arc<OnceLock<String>>,
 }
 
-pub(super) struct Keeper {
+pub(super) struct LadderTask {
     hub: Weak<Hub>,
     board: Arc<Board>,
     ladder: Ladder,
     start: Instant,
     programs: BTreeMap<ProgramId, Newcomer>,
     running: BTreeMap<MatchId, Running>,
-    sender: mpsc::Sender<KeeperMessage>,
+    sender: mpsc::Sender<LadderMessage>,
 }
 
-impl Keeper {
+impl LadderTask {
     pub(super) fn new(
         hub: Weak<Hub>,
         board: Arc<Board>,
         settings: Settings,
-        sender: mpsc::Sender<KeeperMessage>,
+        sender: mpsc::Sender<LadderMessage>,
     ) -> Self {
         let (programs, running) = (BTreeMap::new(), BTreeMap::new());
         Self { hub, board, ladder: Ladder::new(settings), start: Instant::now(), programs, running, sender }
     }
 
-    pub(super) async fn run(mut self, mut messages: mpsc::Receiver<KeeperMessage>) {
+    pub(super) async fn run(mut self, mut messages: mpsc::Receiver<LadderMessage>) {
         let mut checks = interval(CHECKS);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let due = self.ladder.deadline().map(|due| self.start + due.since(Time::ZERO));
             let inputs = tokio::select! {
                 message = messages.recv() => match message {
-                    Some(KeeperMessage::Came(program, newcomer, rating)) => {
+                    Some(LadderMessage::Connected(program, newcomer, rating)) => {
                         let (name, host) = (newcomer.name.clone(), newcomer.host);
                         self.programs.insert(program, newcomer);
                         vec![Input::Connected { program, name, host, rating }]
                     }
-                    Some(KeeperMessage::Input(input)) => vec![input],
-                    Some(KeeperMessage::Settled(number)) => self.settled(number),
-                    Some(KeeperMessage::Ended(number, ended)) => vec![self.ended(number, ended)],
+                    Some(LadderMessage::Input(input)) => vec![input],
+                    Some(LadderMessage::Settled(number)) => self.settled(number),
+                    Some(LadderMessage::Ended(number, ended)) => vec![self.ended(number, ended)],
                     None => return,
                 },
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => vec![Input::Elapsed],
@@ -180,10 +180,10 @@ impl Keeper {
         let Some(hub) = self.hub.upgrade() else { return };
         let (fixture, sender) = (Fixture { game: self.board.game, players, room }, self.sender.clone());
         tokio::spawn(async move {
-            // If the keeper has ended, the hub is ending.
-            let settled = async { drop(sender.send(KeeperMessage::Settled(number)).await) };
+            // If the ladder's task has ended, the hub is ending.
+            let settled = async { drop(sender.send(LadderMessage::Settled(number)).await) };
             let ended = play(&hub, fixture, stopped, settled).await;
-            let _ = sender.send(KeeperMessage::Ended(number, ended)).await;
+            let _ = sender.send(LadderMessage::Ended(number, ended)).await;
         });
     }
 
@@ -331,7 +331,7 @@ async fn watch_over(room: &Arc<Room>, mut stop: watch::Receiver<bool>, players: 
     let is_over = |info: &Info| info.result.is_some() || info.phase == "over";
     let is_stopped = tokio::select! {
         () = async { drop(info.wait_for(is_over).await) } => false,
-        // If the keeper has ended, the hub is ending.
+        // If the ladder's task has ended, the hub is ending.
         () = async { drop(stop.wait_for(|stop| *stop).await) } => true,
     };
     if is_stopped {
