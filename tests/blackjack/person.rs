@@ -132,8 +132,8 @@ fn a_person_plays_in_the_terminal() {
     let mut terminal = at_a_terminal(&dealer, 80, 24);
     terminal.wait_for("Round 1. The dealer shows");
     terminal.wait_for("Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000");
-    assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
-    assert!(!terminal.look(|screen| screen.contents().contains("the table")));
+    assert!(terminal.with_screen(|screen| screen.alternate_screen() && screen.hide_cursor()));
+    assert!(!terminal.with_screen(|screen| screen.contents().contains("the table")));
     press(&mut terminal, b"a", "<- best play");
     press(&mut terminal, b"?", "show the odds and the advice");
     terminal.press(b"x");
@@ -157,13 +157,13 @@ fn a_person_plays_in_the_terminal() {
     terminal.resize(80, 24);
     terminal.wait_for("Tab cards   Q leave");
     press(&mut terminal, b"\t", "Tab result");
-    assert!(!terminal.look(|screen| screen.contents().contains("Game over")));
+    assert!(!terminal.with_screen(|screen| screen.contents().contains("Game over")));
     press(&mut terminal, b"\t", "the dealer ");
     // The dealer had one table.
     assert_eq!(dealer.process.wait().code, Some(0));
     press(&mut terminal, b"\n", "Cannot connect to ");
     press(&mut terminal, b"q", "Ann: 3 rounds, ");
-    assert!(terminal.look(|screen| !screen.alternate_screen() && screen.contents().contains("Round 3: ")));
+    assert!(terminal.with_screen(|screen| !screen.alternate_screen() && screen.contents().contains("Round 3: ")));
     assert_eq!(terminal.end(), 0);
 }
 
@@ -173,12 +173,12 @@ fn practice_needs_no_dealer_and_shows_its_hand() {
     command.args(["--practice", "--seed", "17"]);
     let mut terminal = screen(&command, 80, 24);
     terminal.wait_for("Round 1. The dealer shows");
-    assert!(!terminal.look(|screen| screen.contents().contains("left to answer")));
+    assert!(!terminal.with_screen(|screen| screen.contents().contains("left to answer")));
     press(&mut terminal, b"s", "Round 1. The dealer has ");
     // Only Enter and the space bar continue.
     terminal.press(b"shs");
     press(&mut terminal, b"\n", "Round 2. The dealer shows");
-    assert!(terminal.look(|screen| screen.contents().contains("A advice")));
+    assert!(terminal.with_screen(|screen| screen.contents().contains("A advice")));
     press(&mut terminal, b"q", "You: 1 rounds, 1 won");
     assert_eq!(terminal.end(), 0);
 }

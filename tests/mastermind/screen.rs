@@ -64,7 +64,7 @@ impl Window {
     }
 
     fn shows(&self, text: &str) -> bool {
-        self.terminal.look(|screen| screen.contents().contains(text))
+        self.terminal.with_screen(|screen| screen.contents().contains(text))
     }
 
     /// Returns the directory of the statistics.
@@ -124,7 +124,7 @@ fn the_code_of_a_duel_is_hidden_and_echo_is_restored() {
 #[test]
 fn a_whole_panel_game() {
     let mut window = panel(90, 26);
-    assert!(window.terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+    assert!(window.terminal.with_screen(|screen| screen.alternate_screen() && screen.hide_cursor()));
     window.press("\r", "Your Guess");
     window.press("1234\r", "RED: 0  WHITE: 3  for 1234 in row 1");
     window.press("\x1b[A\x1b[C\x1b[B", "2▏I 1 1");
@@ -145,7 +145,7 @@ fn a_person_sees_earlier_guesses_and_may_ask_for_help() {
     let mut window = text_game(80, 60);
     window.terminal.wait_for("Instead of a guess you may type lifeline#1, lifeline#2, hint, help or quit.");
     let explained = |screen: &Screen| screen.contents().matches("Red: digits that are right").count();
-    assert_eq!(window.terminal.look(explained), 1, "it is explained once");
+    assert_eq!(window.terminal.with_screen(explained), 1, "it is explained once");
     window.press("1234\n", "   1  1234  red 0  white 3");
     window.press("lifeline#2\n", "   2  lifeline#2: place ");
     window.terminal.wait_for("lifeline#1: CLOSED");
@@ -166,7 +166,7 @@ fn a_person_sees_earlier_guesses_and_may_ask_for_help() {
 fn the_mouse_is_captured_and_released() {
     let mut window = panel(90, 26);
     window.terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::PressRelease);
-    assert_eq!(window.terminal.look(Screen::mouse_protocol_encoding), vt100::MouseProtocolEncoding::Sgr);
+    assert_eq!(window.terminal.with_screen(Screen::mouse_protocol_encoding), vt100::MouseProtocolEncoding::Sgr);
     window.press("\x1b[<0;45;11M\x1b[<0;45;11m", "Your Guess");
     window.terminal.press(b"\x03");
     window.terminal.wait(|screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None);

@@ -128,7 +128,7 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
     terminal.wait_for("B wins");
     terminal.press(b"w d");
     terminal.wait_for("Enter: again");
-    terminal.look(|screen| {
+    terminal.with_screen(|screen| {
         let contents = screen.contents();
         assert!(contents.contains("> 2. A Ann  1 death") && contents.contains("Turn 3 of 3"), "{contents}");
     });

@@ -88,7 +88,7 @@ enum Act {
     /// Frames are sent in batches.
     Flood(&'static str, u32, fn(u32) -> Message),
     /// To the hub or to a room: the bytes, and what follows.
-    Stream(Door, &'static str, Then),
+    Stream(Port, &'static str, Then),
     /// To the room of nuggets from a new port, and another one after the answer.
     Datagram(&'static str, &'static str),
     /// Random, from one port for a second.
@@ -98,7 +98,7 @@ enum Act {
 type Headers = &'static [(&'static str, &'static str)];
 
 #[derive(Debug, Clone, Copy)]
-enum Door {
+enum Port {
     Hub,
     Room,
 }
@@ -169,17 +169,17 @@ pub(crate) const ALL: [Attack; 25] = attacks![
         Socket(ENTER, r#"{"seat": "$key"}"#, Read(2)),
     ];
     "replays": "requests replays and does not read them", 2 times a second, up to 16 [
-        Stream(Door::Hub, "GET /api/matches/$match/timeline HTTP/1.1\r\nHost: $hub\r\n\r\n", Ignore(60)),
-        Stream(Door::Hub, "GET /api/matches/$match/frames?from=0&to=60000 HTTP/1.1\r\nHost: $hub\r\n\r\n", Ignore(60)),
+        Stream(Port::Hub, "GET /api/matches/$match/timeline HTTP/1.1\r\nHost: $hub\r\n\r\n", Ignore(60)),
+        Stream(Port::Hub, "GET /api/matches/$match/frames?from=0&to=60000 HTTP/1.1\r\nHost: $hub\r\n\r\n", Ignore(60)),
     ];
     "bodies": "begins requests with long bodies and does not finish them", 2 times a second, up to 24 [
-        Stream(Door::Hub, "POST /api/rooms HTTP/1.1\r\nHost: $hub\r\nContent-Type: application/json\r\n\
+        Stream(Port::Hub, "POST /api/rooms HTTP/1.1\r\nHost: $hub\r\nContent-Type: application/json\r\n\
             Content-Length: 2000000\r\n\r\n", Read(300)),
-        Stream(Door::Hub, "POST /api/names HTTP/1.1\r\nHost: $hub\r\nContent-Type: application/json\r\n\
+        Stream(Port::Hub, "POST /api/names HTTP/1.1\r\nHost: $hub\r\nContent-Type: application/json\r\n\
             Content-Length: 2000000\r\n\r\n$body", Read(300)),
     ];
     "heads": "begins requests and does not finish their heads", 2 times a second, up to 24
-        [Stream(Door::Hub, "GET / HTTP/1.1\r\nHost: $hub\r\nX-Slow: ", Read(300))];
+        [Stream(Port::Hub, "GET / HTTP/1.1\r\nHost: $hub\r\nX-Slow: ", Read(300))];
     "players": "requests the matches of players", 20 times a second, up to 1 get![
         "/api/matches?player=NuggetsUdp&limit=100", "/api/matches?player=MastermindTcp&limit=100",
         "/api/matches?player=$name&limit=100"
@@ -200,9 +200,9 @@ pub(crate) const ALL: [Attack; 25] = attacks![
     "lobbies": "opens the lobby and does not read it", 2 times a second, up to 8
         [Socket("/live", r#"{"look": {"text": ""}}"#, Ignore(60))];
     "garbage": "sends garbage to rooms of robots, blackjack and mastermind", 5 times a second, up to 8
-        [Stream(Door::Room, "$garbage", Read(30))];
+        [Stream(Port::Room, "$garbage", Read(30))];
     "deaf": "connects to rooms of robots, blackjack and mastermind and does not read", 2 times a second, up to 8
-        [Stream(Door::Room, "", Ignore(30))];
+        [Stream(Port::Room, "", Ignore(30))];
     "strangers": "sends PLAY and SPECTATE from new ports each time", 50 times a second, up to 64
         [Datagram("SPECTATE", ""), Datagram("PLAY ", "")];
     "malformed": "sends malformed datagrams", 200 times a second, up to 1 [Malformed];
@@ -225,7 +225,7 @@ pub(crate) const ALL: [Attack; 25] = attacks![
     ];
     // Ten hosts have more connections than the hub has files.
     "files": "opens connections to the page and to rooms and keeps them", 20 times a second, up to 480
-        [Stream(Door::Hub, "", Read(600)), Stream(Door::Room, "", Read(600))];
+        [Stream(Port::Hub, "", Read(600)), Stream(Port::Room, "", Read(600))];
     "pages": "requests the page, compressed or not", 20 times a second, up to 1 [
         get!(HTML, "/"), get!(GZIP, "/"), get!(BROTLI, "/"), get!(GZIP, "/rooms/nowhere"), get!(BROTLI, "/players"),
         get!(HTML, "/learn"), get!(GZIP, "/learn"),
@@ -338,8 +338,8 @@ impl Attacker {
                 sleep(RETRY).await;
                 flooded?;
             }
-            Stream(door, bytes, then) => {
-                let to = if let Door::Hub = door { self.target.hub } else { self.room() };
+            Stream(port, bytes, then) => {
+                let to = if let Port::Hub = port { self.target.hub } else { self.room() };
                 let mut stream = connect(self.from, to).await?;
                 self.count("connected");
                 let bytes = if bytes == "$garbage" { self.garbage() } else { self.fill(bytes).await?.into_bytes() };

@@ -135,14 +135,14 @@ pub(crate) fn start(target: Target, phase: Arc<AtomicUsize>) -> io::Result<Worke
         let Target { nuggets, robots, blackjack, mastermind, .. } = &target;
         let all = async {
             tokio::try_join!(
-                play_matches(seat(0), Door::Datagrams(nuggets), walker),
-                play_matches(seat(1), Door::Page(nuggets, false), walker),
-                play_matches(seat(2), Door::Stream(robots), robot),
-                play_matches(seat(3), Door::Page(robots, true), robot),
-                play_matches(seat(4), Door::Stream(blackjack), |seat, _, _| {
+                play_matches(seat(0), Endpoint::Datagrams(nuggets), walker),
+                play_matches(seat(1), Endpoint::Page(nuggets, false), walker),
+                play_matches(seat(2), Endpoint::Stream(robots), robot),
+                play_matches(seat(3), Endpoint::Page(robots, true), robot),
+                play_matches(seat(4), Endpoint::Stream(blackjack), |seat, _, _| {
                     Ok(blackjack_bot(blackjack::Name::new(seat.name.as_bytes())?, Level::Easy, false))
                 }),
-                play_matches(seat(5), Door::Stream(mastermind), |seat, number, _| {
+                play_matches(seat(5), Endpoint::Stream(mastermind), |seat, number, _| {
                     Ok(mastermind_bot(mastermind::Name::new(seat.name.as_bytes())?, Level::Hard, number.into(), false))
                 }),
                 watch_lobby(seat(6), &mastermind.id),
@@ -170,7 +170,7 @@ struct Seat {
 
 /// The messages of a page are binary or text.
 #[derive(Debug, Clone, Copy)]
-enum Door<'a> {
+enum Endpoint<'a> {
     Datagrams(&'a Room),
     Stream(&'a Room),
     Page(&'a Room, bool),
@@ -185,15 +185,15 @@ enum Wire {
 
 impl Wire {
     // At the page with the token of a former seat if there is one.
-    async fn open(seat: &Seat, door: Door<'_>, token: Option<&str>) -> anyhow::Result<Self> {
-        Ok(match door {
-            Door::Datagrams(room) => {
+    async fn open(seat: &Seat, endpoint: Endpoint<'_>, token: Option<&str>) -> anyhow::Result<Self> {
+        Ok(match endpoint {
+            Endpoint::Datagrams(room) => {
                 let socket = UdpSocket::bind((seat.from, 0)).await?;
                 socket.connect(room.address).await?;
                 Self::Datagrams(socket)
             }
-            Door::Stream(room) => Self::Stream(connect(seat.from, room.address).await?),
-            Door::Page(room, is_binary) => {
+            Endpoint::Stream(room) => Self::Stream(connect(seat.from, room.address).await?),
+            Endpoint::Page(room, is_binary) => {
                 let entry = token.map(|token| json!({ "seat": token }));
                 Self::Page(Box::new(wire::enter(seat.from, seat.hub, &room.id, entry).await?), is_binary)
             }
@@ -256,12 +256,12 @@ fn robot(
 // Reconnects after a loss. Never returns without an error.
 async fn play_matches<C: Measured, P: Pilot<C>>(
     seat: Seat,
-    door: Door<'_>,
+    endpoint: Endpoint<'_>,
     start: impl Fn(&Seat, u32, &Wire) -> anyhow::Result<(C, P)>,
 ) -> anyhow::Result<()> {
     let mut token = None;
     for number in 0.. {
-        let mut wire = match Wire::open(&seat, door, token.as_deref()).await {
+        let mut wire = match Wire::open(&seat, endpoint, token.as_deref()).await {
             Ok(wire) => wire,
             Err(error) => {
                 seat.recorder.failed(format_args!("no connection: {error:#}"));

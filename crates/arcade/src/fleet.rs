@@ -337,9 +337,9 @@ impl Fleet {
         answered.await.ok()
     }
 
-    pub(crate) fn owned(&self, room: &str) -> Option<Owned> {
+    pub(crate) fn owned(&self, room: &str) -> Option<OwnedRoom> {
         let fence = self.copies.of(room)?.fence();
-        Some(Owned { name: room.parse().ok()?, fence })
+        Some(OwnedRoom { name: room.parse().ok()?, fence })
     }
 
     /// Counts a socket that is relayed to another node until the returned value is dropped.
@@ -418,7 +418,7 @@ pub(crate) struct Feeds {
 
 impl std::fmt::Debug for Feeds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Feeds").field("shown", &self.shown()).finish_non_exhaustive()
+        f.debug_struct("Feeds").field("shown", &self.status()).finish_non_exhaustive()
     }
 }
 
@@ -465,7 +465,7 @@ impl Feeds {
         Arc::clone(&self.fed)
     }
 
-    pub(crate) fn shown(&self) -> FeedsStatus {
+    pub(crate) fn status(&self) -> FeedsStatus {
         let count = |held: &Arc<()>| Arc::strong_count(held) - 1;
         FeedsStatus {
             stored: self.stored.load(Ordering::Relaxed),
@@ -478,7 +478,7 @@ impl Feeds {
 
 /// A room that this node publishes.
 #[derive(Debug, Clone)]
-pub(crate) struct Owned {
+pub(crate) struct OwnedRoom {
     pub(crate) name: Name,
     pub(crate) fence: Fence,
 }
@@ -489,7 +489,7 @@ mod tests {
 
     use mesh::{Holder, Local, Revision};
     use netcore::Time;
-    use testkit::found;
+    use testkit::poll_until;
     use tokio::time::Instant;
 
     use super::*;
@@ -541,22 +541,22 @@ mod tests {
         assert_eq!(bob.rooms(), []);
         ann.show("nuggets-4", "one".into()).await;
         let shown = |row: &str| bob.rooms().into_iter().find(|room| &*room.row == row);
-        let room = found("the row", async || shown("one")).await;
+        let room = poll_until("the row", async || shown("one")).await;
         assert_eq!((room.room.as_str(), room.node.as_str(), bob.highest()), ("nuggets-4", "ann", 4));
         assert_eq!(bob.owner_of("nuggets-4").unwrap().address, "ann.example:8080");
         assert_eq!(bob.room_of("abcdef").as_deref(), Some("nuggets-4"));
         assert!(ann.owner_of("nuggets-4").is_none() && ann.room_of("abcdef").is_none() && ann.rooms().is_empty());
         ann.show("nuggets-4", "two".into()).await;
-        found("the next row", async || shown("two")).await;
+        poll_until("the next row", async || shown("two")).await;
         ann.close("nuggets-4").await;
-        found("that it is gone", async || bob.rooms().is_empty().then_some(())).await;
-        found("that its code is free", async || {
+        poll_until("that it is gone", async || bob.rooms().is_empty().then_some(())).await;
+        poll_until("that its code is free", async || {
             bob.shared.view().coded(&"abcdef".parse().unwrap()).is_none().then_some(())
         })
         .await;
         bob.open("nuggets-4", "").await.unwrap();
         ann.leave().await;
-        found("that it has left", async || (bob.nodes().len() == 1).then_some(())).await;
+        poll_until("that it has left", async || (bob.nodes().len() == 1).then_some(())).await;
     }
 
     #[tokio::test]
@@ -569,18 +569,18 @@ mod tests {
         }
         let (bob, _, _events) = join(&mesh, "bob", &[]).await;
         bob.open("robots-3", "").await.unwrap();
-        found("its rooms", async || (bob.rooms().len() == 2).then_some(())).await;
+        poll_until("its rooms", async || (bob.rooms().len() == 2).then_some(())).await;
         ann.leave().await;
         drop(ann);
-        found("that its rooms are gone", async || bob.rooms().is_empty().then_some(())).await;
+        poll_until("that its rooms are gone", async || bob.rooms().is_empty().then_some(())).await;
         assert_eq!(bob.open("robots-2", "").await, Err(ClaimError::Taken), "its name is kept for it");
         // The file of one room is lost, and another file has the name of a room of the other node.
         let (ann, taken, _events) = join(&mesh, "ann", &["robots-1", "robots-3"]).await;
         assert_eq!(taken, ["robots-3"]);
         ann.show("robots-1", "again".into()).await;
         let rooms = || bob.rooms().iter().map(|room| (room.room.to_string(), room.row.to_string())).collect::<Vec<_>>();
-        found("its room", async || (rooms() == [("robots-1".to_owned(), "again".to_owned())]).then_some(())).await;
-        found("the name", async || mesh_is_free(&bob, "robots-2").then_some(())).await;
+        poll_until("its room", async || (rooms() == [("robots-1".to_owned(), "again".to_owned())]).then_some(())).await;
+        poll_until("the name", async || mesh_is_free(&bob, "robots-2").then_some(())).await;
     }
 
     #[tokio::test]
@@ -592,7 +592,7 @@ mod tests {
             ann.open(room, "").await.unwrap();
             ann.show(room, "row".into()).await;
         }
-        found("both rooms", async || (bob.rooms().len() == 2).then_some(())).await;
+        poll_until("both rooms", async || (bob.rooms().len() == 2).then_some(())).await;
         assert_eq!(bob.highest(), 7);
     }
 
@@ -636,25 +636,25 @@ mod tests {
         ann.open(room, "").await.unwrap();
         ann.show(room, "row".into()).await;
         ann.drain().await;
-        assert_eq!(ann.hand_over(room).await, Some(Err(HandoverError::Stays(mesh::Stays::NoNode))));
+        assert_eq!(ann.hand_over(room).await, Some(Err(HandoverError::Refused(mesh::HandoverRefusal::NoNode))));
         let (bob, _, mut bob_events) = join(&mesh, "bob", &[]).await;
         let (cid, _, _cid_events) = join_knowing(&mesh, "cid", &[], &["nuggets-4"]).await;
         cid.drain().await;
-        found("that it drains", async || {
+        poll_until("that it drains", async || {
             ann.nodes().iter().find(|node| node.name.as_str() == "cid")?.draining.then_some(())
         })
         .await;
-        found("the room", async || (cid.rooms().len() == 1).then_some(())).await;
+        poll_until("the room", async || (cid.rooms().len() == 1).then_some(())).await;
         assert_eq!(ann.hand_over(room).await, Some(Ok(())));
         assert!(!cid.is_moving(room), "it goes on until it is suspended");
         assert!(ann.suspended(room).await);
         assert_eq!(bob_events.recv().await, Some(Event::TakenOver(room.parse().unwrap())));
         // No node has its state yet, and all of them list it as before.
-        found("that it moves", async || cid.is_moving(room).then_some(())).await;
+        poll_until("that it moves", async || cid.is_moving(room).then_some(())).await;
         assert_eq!(cid.rooms().len(), 1);
         bob.restored(room).await;
         assert_eq!(ann.follow(room).await, Some(Settled::At("bob".parse().unwrap())));
-        found("that it goes on", async || (!cid.is_moving(room)).then_some(())).await;
+        poll_until("that it goes on", async || (!cid.is_moving(room)).then_some(())).await;
         assert_eq!(cid.owner_of(room).unwrap().name.as_str(), "bob");
         // The room is no longer being handed over, so further reports have no effect.
         assert!(!ann.suspended(room).await);
@@ -666,7 +666,7 @@ mod tests {
         let mesh = mesh();
         let (ann, _, _events) = join(&mesh, "ann", &[]).await;
         let (bob, _, _events) = join(&mesh, "bob", &[]).await;
-        found("each other", async || (ann.nodes().len() == 2 && bob.nodes().len() == 2).then_some(())).await;
+        poll_until("each other", async || (ann.nodes().len() == 2 && bob.nodes().len() == 2).then_some(())).await;
         let life =
             async |name: &str| mesh.entry(&mesh::Key::Node(name.parse().unwrap())).await.unwrap().unwrap().life();
         let (own, other) = (life("ann").await.unwrap(), life("bob").await);

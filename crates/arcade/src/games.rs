@@ -23,12 +23,12 @@ use store::{LADDER, Order};
 use self::kind::Field;
 pub(crate) use self::{
     counts::{Casual, Counts},
-    kind::{Bot, Frames, Kind},
+    kind::{Bot, Frames, GameKind},
     page_state::{PageState, Painter, Picture},
     replayable::{Relevance, Replayable},
 };
 
-/// Defines [`Game`], [`Options`] and the macros that reach the [`Kind`] of a game.
+/// Defines [`Game`], [`Options`] and the macros that reach the [`GameKind`] of a game.
 macro_rules! define {
     ($d:tt native { $($module:ident $name:ident $engine:ty;)* } turn_based { $($table:ident $rules:ty;)* }) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ macro_rules! define {
             }
         }
 
-        /// Evaluates an expression with the [`Kind`] of a game as a type.
+        /// Evaluates an expression with the [`GameKind`] of a game as a type.
         macro_rules! with_kind {
             ($d game:expr, $d kind:ident => $d value:expr) => {
                 match $d game {
@@ -90,7 +90,7 @@ macro_rules! define {
         }
         pub(crate) use with_kind;
 
-        /// Evaluates an expression with the options of a room, whose type is the [`Kind`] of its game.
+        /// Evaluates an expression with the options of a room, whose type is the [`GameKind`] of its game.
         macro_rules! with_options {
             ($d options:expr, $d kind:ident => $d value:expr) => {
                 match $d options {
@@ -119,7 +119,7 @@ impl Game {
 
     /// The version of the rules, as in `nuggets-3`. A hub must support it to resume a match of another hub.
     pub(crate) fn rules(self) -> String {
-        format!("{}-{}", self.name(), with_kind!(self, K => <<K as Kind>::Engine as netcore::Recorded>::RULES))
+        format!("{}-{}", self.name(), with_kind!(self, K => <<K as GameKind>::Engine as netcore::Recorded>::RULES))
     }
 
     /// The classes of its boards, that of default rooms first.
@@ -159,11 +159,11 @@ by_kind! {
     score(score: i64) -> String = K => K::score(score);
     is_lost(score: i64) -> bool = K => K::is_lost(score);
     bot_name(name: &str) -> String = K => K::bot_name(name);
-    painter() -> Box<dyn Painter> = K => Box::new(<K as Kind>::Painter::default());
-    supersedes(before: &Bytes, after: &Bytes) -> bool = K => <K as Kind>::Engine::supersedes(before, after);
+    painter() -> Box<dyn Painter> = K => Box::new(<K as GameKind>::Painter::default());
+    supersedes(before: &Bytes, after: &Bytes) -> bool = K => <K as GameKind>::Engine::supersedes(before, after);
 }
 
-/// Defines methods of [`Options`] that call the method of the same name of the [`Kind`] of its game.
+/// Defines methods of [`Options`] that call the method of the same name of the [`GameKind`] of its game.
 macro_rules! by_options {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
         impl Options {
@@ -201,7 +201,7 @@ impl Options {
     }
 
     /// The options without secrets.
-    pub(crate) fn shown(&self) -> Self {
+    pub(crate) fn without_secrets(&self) -> Self {
         with_options!(self.clone(), kind => kind.without_seed().into())
     }
 }

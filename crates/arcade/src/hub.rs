@@ -3,8 +3,8 @@
 pub(crate) mod address;
 mod attendant;
 pub(crate) mod callers;
+pub(crate) mod cluster;
 pub(crate) mod codes;
-pub(crate) mod elsewhere;
 pub(crate) mod files;
 pub(crate) mod ladders;
 pub(crate) mod lobby;
@@ -45,8 +45,8 @@ use tracing::{error, info, warn};
 use self::{
     address::Address,
     attendant::attend,
+    cluster::{Cluster, announce},
     codes::Tries,
-    elsewhere::{Elsewhere, announce},
     files::RoomFiles,
     ladders::board::Ladders,
     lobby::{Lists, Lobby},
@@ -98,7 +98,7 @@ pub(crate) struct Hub {
     metrics: Arc<Metrics>,
     secret: Secret,
     resources: Arc<Resources>,
-    elsewhere: Option<Arc<Elsewhere>>,
+    cluster: Option<Arc<Cluster>>,
     handles: Handles,
     tasks: Mutex<JoinSet<Option<JournalEnd>>>,
     address: OnceLock<Address>,
@@ -156,7 +156,7 @@ impl Hub {
             metrics,
             secret,
             resources,
-            elsewhere: fleet.map(Elsewhere::new).map(Arc::new),
+            cluster: fleet.map(Cluster::new).map(Arc::new),
             handles,
             tasks: Mutex::default(),
             address: OnceLock::new(),
@@ -214,13 +214,13 @@ impl Hub {
         &self.replays
     }
 
-    pub(crate) const fn elsewhere(&self) -> Option<&Arc<Elsewhere>> {
-        self.elsewhere.as_ref()
+    pub(crate) const fn cluster(&self) -> Option<&Arc<Cluster>> {
+        self.cluster.as_ref()
     }
 
     /// Whether this is an open unlisted room, on any node.
     pub(crate) fn hides(&self, id: &str) -> bool {
-        lobby::hides(&self.rooms, self.elsewhere().map(Arc::as_ref), id)
+        lobby::hides(&self.rooms, self.cluster().map(Arc::as_ref), id)
     }
 
     pub(crate) async fn restore(self: &Arc<Self>, mut before: Vec<RoomFile>) {
@@ -253,9 +253,9 @@ impl Hub {
     }
 
     fn announce(&self, room: &Arc<Room>) {
-        if let Some(elsewhere) = &self.elsewhere {
+        if let Some(cluster) = &self.cluster {
             let rooms = Arc::downgrade(&self.rooms);
-            self.handles.rest.spawn(announce(Arc::clone(&elsewhere.fleet), rooms, Arc::clone(room)));
+            self.handles.rest.spawn(announce(Arc::clone(&cluster.fleet), rooms, Arc::clone(room)));
         }
     }
 
@@ -271,9 +271,9 @@ impl Hub {
             let opened = if file.ladder { self.ports.open_here(wire) } else { self.ports.open(wire, file.port) };
             let (sockets, lease) = opened?;
             let keys = self.secret.keys(&file.id);
-            file.shared = self.elsewhere.is_some();
-            let elsewhere = self.elsewhere().filter(|_| !file.ladder);
-            let copy = elsewhere.and_then(|elsewhere| elsewhere.fleet.copies.of(&file.id));
+            file.shared = self.cluster.is_some();
+            let cluster = self.cluster().filter(|_| !file.ladder);
+            let copy = cluster.and_then(|cluster| cluster.fleet.copies.of(&file.id));
             let copy = copy.map(|copy| copy as Arc<dyn Copying>);
             open(file, (&self.place, copy), keys, sockets, lease.port, lease)?
         };
@@ -346,7 +346,7 @@ impl Hub {
 
     /// The public part of the lobby, or all of it for the operator.
     pub(crate) fn snapshot(&self, all: bool) -> Lobby {
-        Lobby::of(&self.rooms, &self.results, self.elsewhere().map(Arc::as_ref), all)
+        Lobby::of(&self.rooms, &self.results, self.cluster().map(Arc::as_ref), all)
     }
 }
 
@@ -426,7 +426,7 @@ impl Hub {
             "sockets": self.resources.sockets(),
             "bans": self.bans().list().len(),
             "ports": rooms.len(),
-            "fleet": self.elsewhere().map(|elsewhere| elsewhere.status(&self.rooms)),
+            "fleet": self.cluster().map(|cluster| cluster.status(&self.rooms)),
         })
     }
 }

@@ -16,7 +16,7 @@ use tracing::warn;
 
 use self::track::{ReplayRequest, Timeline, Track};
 pub(crate) use self::{frames::Frames, track::ReplayError};
-use crate::games::{Game, Kind, with_kind};
+use crate::games::{Game, GameKind, with_kind};
 
 /// In milliseconds.
 pub(crate) const MAX_STRETCH: u64 = 300_000;
@@ -30,12 +30,12 @@ pub(crate) struct Replays {
     // Whether unfinished matches are shown up to their last arrival.
     unfinished: bool,
     // Least recently used first.
-    kept: Mutex<VecDeque<(String, Arc<Track>)>>,
+    cache: Mutex<VecDeque<(String, Arc<Track>)>>,
 }
 
 impl Replays {
     pub(crate) fn new(journals: PathBuf) -> Self {
-        Self { journals, unfinished: false, kept: Mutex::default() }
+        Self { journals, unfinished: false, cache: Mutex::default() }
     }
 
     pub(crate) fn with_unfinished(journals: PathBuf) -> Self {
@@ -75,7 +75,7 @@ impl Replays {
                 return Err(ReplayError::Today);
             }
             let game = Game::named(game).ok_or_else(unknown)?;
-            with_kind!(game, K => frames::frames::<<K as Kind>::Engine>(&track, seat.as_deref(), from, to))
+            with_kind!(game, K => frames::frames::<<K as GameKind>::Engine>(&track, seat.as_deref(), from, to))
         })
         .await
     }
@@ -101,11 +101,11 @@ impl Replays {
             ends: found.ends,
             unfinished: self.unfinished,
         };
-        let (kept, path) = (self.kept(&found.id), request.path.clone());
+        let (track, path) = (self.cached(&found.id), request.path.clone());
         let task = spawn_blocking(move || {
             // The task runs to its end even if the caller closes its connection.
             let _turn = turn;
-            let track = match kept {
+            let track = match track {
                 Some(track) => track,
                 None => Arc::new(read(&request)?),
             };
@@ -117,17 +117,18 @@ impl Replays {
         done
     }
 
-    fn kept(&self, id: &str) -> Option<Arc<Track>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|(known, _)| known == id).map(|(_, track)| Arc::clone(track))
+    fn cached(&self, id: &str) -> Option<Arc<Track>> {
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.iter().find(|(known, _)| known == id).map(|(_, track)| Arc::clone(track))
     }
 
     fn keep(&self, id: &str, track: Arc<Track>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(known, _)| known != id);
-        kept.push_back((id.to_owned(), track));
-        while kept.len() > MAX_CACHED || kept.iter().map(|(_, track)| track.bytes()).sum::<usize>() > MAX_CACHED_BYTES {
-            kept.pop_front();
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.retain(|(known, _)| known != id);
+        cache.push_back((id.to_owned(), track));
+        while cache.len() > MAX_CACHED || cache.iter().map(|(_, track)| track.bytes()).sum::<usize>() > MAX_CACHED_BYTES
+        {
+            cache.pop_front();
         }
     }
 }
@@ -139,7 +140,7 @@ fn is_sealed(track: &Track, today: u32) -> bool {
 
 fn read(request: &ReplayRequest) -> Result<Track, ReplayError> {
     let game = Game::named(&request.game).ok_or_else(unknown)?;
-    with_kind!(game, K => Track::read::<<K as Kind>::Engine>(request))
+    with_kind!(game, K => Track::read::<<K as GameKind>::Engine>(request))
 }
 
 fn unknown() -> ReplayError {

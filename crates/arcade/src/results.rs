@@ -281,7 +281,7 @@ impl Results {
         match task.await {
             Ok(Ok(None)) => Reading::Done(count),
             Ok(Ok(Some(progress))) => {
-                let known = progress.known();
+                let known = progress.room_time();
                 insist!(self, "record a journal", self.store.note_examined(file, progress.position, known));
                 if !progress.is_closed {
                     self.keep(file, progress);

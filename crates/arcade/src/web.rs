@@ -46,14 +46,14 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let settings = page::Settings { rooms_are_here: hub.rooms_are_here(), examples: hub.examples };
     let page = Page::of(hub.lists(), settings);
     let router = Router::new()
-        .route("/", get(shown))
-        .route("/rooms/{id}", get(shown))
-        .route("/players", get(shown))
-        .route("/ladder", get(shown))
-        .route("/mastermind", get(shown))
-        .route("/learn", get(shown))
-        .route("/players/{name}", get(shown))
-        .route("/players/{name}/against/{other}", get(shown))
+        .route("/", get(serve_page))
+        .route("/rooms/{id}", get(serve_page))
+        .route("/players", get(serve_page))
+        .route("/ladder", get(serve_page))
+        .route("/mastermind", get(serve_page))
+        .route("/learn", get(serve_page))
+        .route("/players/{name}", get(serve_page))
+        .route("/players/{name}/against/{other}", get(serve_page))
         .route("/js/{*path}", get(asset))
         .route("/style/{*path}", get(asset))
         .route("/text/{*path}", get(asset))
@@ -75,8 +75,10 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .fallback(not_found);
     let state = || Arc::clone(&hub);
     // Without other nodes, requests skip these layers.
-    let router = if hub.elsewhere().is_some() {
-        router.layer(from_fn_with_state(state(), relay::elsewhere)).layer(from_fn_with_state(state(), feed::elsewhere))
+    let router = if hub.cluster().is_some() {
+        router
+            .layer(from_fn_with_state(state(), relay::forward_to_owner))
+            .layer(from_fn_with_state(state(), feed::watch_remote_room))
     } else {
         router
     };
@@ -136,7 +138,7 @@ async fn admit(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) ->
 async fn not_found(page: Extension<Arc<Page>>, headers: HeaderMap) -> Response {
     let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok()).unwrap_or_default();
     if accepts.contains("text/html") {
-        return (StatusCode::NOT_FOUND, shown(page, headers).await).into_response();
+        return (StatusCode::NOT_FOUND, serve_page(page, headers).await).into_response();
     }
     missing()
 }
@@ -145,7 +147,7 @@ async fn asset(uri: Uri, headers: HeaderMap) -> Response {
     page::file(uri.path().trim_start_matches('/'), &headers)
 }
 
-async fn shown(Extension(page): Extension<Arc<Page>>, headers: HeaderMap) -> Response {
+async fn serve_page(Extension(page): Extension<Arc<Page>>, headers: HeaderMap) -> Response {
     page.answer(&headers).unwrap_or_else(missing)
 }
 

@@ -1,8 +1,8 @@
 //! A player without its socket: decodes the dealer's messages, tracks the hand, and reports when a decision is due.
 //!
-//! Send the answer to [`Meaning::Asked`] immediately: some dealers wait no longer than 26 ms. BEGIN and QUIT are
-//! valid at any time. A wrong message that can be ignored or repaired, such as a duplicate card, is an [`Anomaly`];
-//! otherwise it is a [`ClientError`].
+//! Send the answer to [`MessageEffect::DecisionDue`] immediately: some dealers wait no longer than 26 ms. BEGIN and
+//! QUIT are valid at any time. A wrong message that can be ignored or repaired, such as a duplicate card, is an
+//! [`Anomaly`]; otherwise it is a [`ClientError`].
 
 mod knowledge;
 #[cfg(test)]
@@ -10,10 +10,10 @@ mod tests;
 
 use alloc::collections::VecDeque;
 use bytes::{Bytes, BytesMut};
-use netcore::{DecodeError, Framing, Gone, MessageDecoder, MessageStream, Time};
+use netcore::{DecodeError, DisconnectReason, Framing, MessageDecoder, MessageStream, Time};
 use thiserror::Error;
 
-pub use knowledge::{Anomaly, Event, Meaning, NoDecisionDue, UnexpectedMessage};
+pub use knowledge::{Anomaly, Event, MessageEffect, NoDecisionDue, UnexpectedMessage};
 use knowledge::{Knowledge, Phase};
 
 use crate::{
@@ -52,7 +52,7 @@ pub enum ClientError {
 /// A player, which joins and plays until the dealer sends QUIT.
 ///
 /// ```
-/// use blackjack::{Action, Client, Dialect, Name, StateSpace, client::Meaning, learn::Choice};
+/// use blackjack::{Action, Client, Dialect, Name, StateSpace, client::MessageEffect, learn::Choice};
 /// use netcore::{Client as _, Framing, Time};
 ///
 /// let mut ann = Client::new(Name::new(b"Ann")?, Dialect::Text, Framing::Stream, StateSpace::Coarse);
@@ -61,7 +61,7 @@ pub enum ClientError {
 /// ann.receive(Time::ZERO, b"ee of Diamonds\0DECISION\0")?;
 /// assert_eq!((ann.hand().total(), ann.upcard().map(|card| card.value())), (16, Some(3)));
 /// let last = core::iter::from_fn(|| ann.poll_event()).last();
-/// assert_eq!(last.map(|event| event.meaning), Some(Meaning::Asked));
+/// assert_eq!(last.map(|event| event.effect), Some(MessageEffect::DecisionDue));
 /// ann.act(Time::ZERO, Choice::sure(Action::Stand));
 /// assert_eq!(ann.take_outgoing().as_deref(), Some(&b"STAND\0"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -231,7 +231,7 @@ impl netcore::Client for Client {
         self.outgoing.pop_front()
     }
 
-    fn disconnected(&mut self, _: Time, _: Gone) {
+    fn disconnected(&mut self, _: Time, _: DisconnectReason) {
         self.ended = true;
     }
 

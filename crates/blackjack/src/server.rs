@@ -24,8 +24,8 @@ use alloc::{
 };
 use core::mem;
 use netcore::{
-    Departure, Engine, GameEvent, Gone, HostId, HostQueue, Input, Leave, Occupant, Outbox, Outcome, PeerId, Phase,
-    Role, Severity, Status, Time,
+    Departure, DisconnectReason, Engine, GameEvent, HostId, HostQueue, Input, Leave, Occupant, Outbox, Outcome, PeerId,
+    Phase, Role, Severity, Status, Time,
 };
 
 use admission::{HostQuota, PendingJoins, RetainedSeats};
@@ -216,11 +216,13 @@ impl Server {
         }
     }
 
-    fn disconnected(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
+    fn disconnected(&mut self, now: Time, peer: PeerId, why: DisconnectReason, out: &mut Outbox) {
         match self.clients.get(&peer) {
-            Some(&ClientState::Seated { table }) if why == Gone::Interrupted => self.interrupted(now, peer, table, out),
+            Some(&ClientState::Seated { table }) if why == DisconnectReason::Interrupted => {
+                self.interrupted(now, peer, table, out);
+            }
             Some(&ClientState::Seated { table }) => {
-                self.at(now, table, out, |table, out| table.gone(now, peer, why, out));
+                self.at(now, table, out, |table, out| table.disconnected(now, peer, why, out));
             }
             Some(ClientState::Waiting { .. }) => self.stop_waiting(peer, Departure::Disconnected(why), out),
             None if self.pending.has(peer) => self.close(peer, out),
@@ -407,7 +409,7 @@ impl Engine for Server {
             Input::Refresh { peer } => self.refresh(now, peer, out),
             Input::Disconnected { peer, why } => {
                 self.disconnected(now, peer, why, out);
-                if why == Gone::Interrupted {
+                if why == DisconnectReason::Interrupted {
                     // No watcher receives a view here: watchers are interrupted too, each by a separate input.
                     return;
                 }

@@ -1,6 +1,6 @@
 use std::{pin::pin, time::Duration};
 
-use netcore::{Client, Gone, Time};
+use netcore::{Client, DisconnectReason, Time};
 use netshell::Clock;
 use tokio::time::timeout;
 
@@ -80,11 +80,11 @@ fn receive<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C,
             Received::Closed => {
                 // The client may have received the end of the game before.
                 let over = client.is_over();
-                client.disconnected(now, Gone::Left);
+                client.disconnected(now, DisconnectReason::Left);
                 return Err(if over { Ended::Over } else { Ended::Lost("the connection was closed".into()) });
             }
             Received::Failed(error) => {
-                client.disconnected(now, Gone::Broken);
+                client.disconnected(now, DisconnectReason::Broken);
                 return Err(Ended::Lost(error.to_string()));
             }
         }

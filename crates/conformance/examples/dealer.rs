@@ -39,12 +39,12 @@ fn shuffled() -> Vec<usize> {
 struct Player(BufReader<TcpStream>);
 
 impl Player {
-    fn say(&mut self, text: &str) -> Result<()> {
+    fn send(&mut self, text: &str) -> Result<()> {
         Ok(self.0.get_mut().write_all(format!("{text}\0").as_bytes())?)
     }
 
     /// The next message. A read may return a part of a message, or several.
-    fn hear(&mut self) -> Result<String> {
+    fn receive(&mut self) -> Result<String> {
         let mut message = Vec::new();
         self.0.by_ref().take(257).read_until(0, &mut message)?;
         message.pop_if(|last| *last == 0).ok_or("the player has left or sends no messages")?;
@@ -55,21 +55,21 @@ impl Player {
         let mut deck = shuffled();
         let mut draw = || deck.pop().ok_or("there are no more cards");
         let (mut hand, mut dealer) = (vec![draw()?, draw()?], vec![draw()?, draw()?]);
-        self.say("BEGIN")?;
+        self.send("BEGIN")?;
         for card in &hand {
-            self.say(&format!("CARD {}", name(*card)))?;
+            self.send(&format!("CARD {}", name(*card)))?;
         }
-        self.say(&format!("DEALER {}", name(dealer[1])))?;
+        self.send(&format!("DEALER {}", name(dealer[1])))?;
         loop {
-            self.say("DECISION")?;
-            match &*self.hear()? {
+            self.send("DECISION")?;
+            match &*self.receive()? {
                 "HIT" => hand.push(draw()?),
                 "STAND" => break,
                 other => return Err(format!("the player says '{other}'").into()),
             }
-            self.say(&format!("CARD {}", name(hand[hand.len() - 1])))?;
+            self.send(&format!("CARD {}", name(hand[hand.len() - 1])))?;
             if total(&hand) > 21 {
-                return self.say("RESULT BUST");
+                return self.send("RESULT BUST");
             }
         }
         while total(&dealer) < 17 {
@@ -77,7 +77,7 @@ impl Player {
         }
         let (mine, theirs) = (total(&dealer), total(&hand));
         let wins = mine > 21 || theirs > mine;
-        self.say(if wins {
+        self.send(if wins {
             "RESULT WIN"
         } else if mine == theirs {
             "RESULT PUSH"
@@ -92,11 +92,11 @@ fn main() -> Result<()> {
     let [port, rounds] = arguments[..] else { return Err("dealer PORT ROUNDS".into()) };
     let (stream, _) = TcpListener::bind(("0.0.0.0", u16::try_from(port)?))?.accept()?;
     let mut player = Player(BufReader::new(stream));
-    if !player.hear()?.starts_with("JOIN ") {
+    if !player.receive()?.starts_with("JOIN ") {
         return Err("that is no player".into());
     }
     for _ in 0..rounds {
         player.round()?;
     }
-    player.say("QUIT")
+    player.send("QUIT")
 }

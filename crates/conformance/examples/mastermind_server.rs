@@ -16,14 +16,14 @@ use std::{
 /// The shared state of all threads: the connections, the messages about each seat, and the number of games.
 #[derive(Default)]
 struct Room {
-    everybody: BTreeMap<usize, TcpStream>,
+    clients: BTreeMap<usize, TcpStream>,
     seats: BTreeMap<usize, Vec<String>>,
     games: usize,
 }
 
 type Game = Option<(String, usize)>;
 
-fn say(mut to: &TcpStream, line: &str) {
+fn send(mut to: &TcpStream, line: &str) {
     // If a client has disconnected or does not read, its reading thread detects that.
     let _ = to.write_all(format!("{line}\n").as_bytes());
 }
@@ -31,7 +31,7 @@ fn say(mut to: &TcpStream, line: &str) {
 impl Room {
     /// All clients receive a message now, and later clients when they connect.
     fn record(&mut self, seat: usize, line: String) {
-        self.everybody.values().for_each(|stream| say(stream, &line));
+        self.clients.values().for_each(|stream| send(stream, &line));
         self.seats.entry(seat).or_default().push(line);
     }
 
@@ -50,12 +50,12 @@ impl Room {
     }
 
     /// Returns whether the message is valid in the current state.
-    fn hear(&mut self, me: &TcpStream, seat: &mut usize, game: &mut Game, line: &str) -> bool {
+    fn handle(&mut self, me: &TcpStream, seat: &mut usize, game: &mut Game, line: &str) -> bool {
         let (kind, rest) = line.split_once(' ').map_or((line, None), |(kind, rest)| (kind, Some(rest)));
         match (&*kind.to_ascii_uppercase(), rest, &mut *game) {
             ("PLAY", Some(name), None) if *seat == 0 && !name.is_empty() => {
                 *seat = (1..=self.seats.len() + 1).find(|seat| !self.seats.contains_key(seat)).unwrap_or(1);
-                say(me, &format!("OK {seat}"));
+                send(me, &format!("OK {seat}"));
                 let shown = name.chars().take(24).map(|letter| if matches!(letter, ' '..='~') { letter } else { '_' });
                 self.record(*seat, format!("SEAT {seat} {}", shown.collect::<String>()));
                 *game = Some(self.begin(*seat, 4, false));
@@ -89,7 +89,7 @@ impl Room {
             _ => return false,
         }
         if let Some((_, turn)) = game {
-            say(me, &format!("TURN {turn} blocked blocked 0"));
+            send(me, &format!("TURN {turn} blocked blocked 0"));
         }
         true
     }
@@ -105,17 +105,17 @@ fn serve(stream: &TcpStream, room: &Mutex<Room>, seat: &mut usize) -> io::Result
         }
         let line = line.strip_suffix(b"\n").filter(|line| line.strip_suffix(b"\r").unwrap_or(line).len() <= 64);
         let Some(line) = line else {
-            say(stream, "BYE a line has at most 64 bytes");
+            send(stream, "BYE a line has at most 64 bytes");
             return Ok(());
         };
         // Each byte is treated as one letter, regardless of its encoding.
         let line: String = line.strip_suffix(b"\r").unwrap_or(line).iter().map(|byte| char::from(*byte)).collect();
         if line.eq_ignore_ascii_case("QUIT") {
-            say(stream, "BYE thanks for playing");
+            send(stream, "BYE thanks for playing");
             return Ok(());
         }
-        if !room.lock().unwrap_or_else(PoisonError::into_inner).hear(stream, seat, &mut game, &line) {
-            say(stream, "NO you cannot say that now");
+        if !room.lock().unwrap_or_else(PoisonError::into_inner).handle(stream, seat, &mut game, &line) {
+            send(stream, "NO you cannot say that now");
         }
     }
 }
@@ -131,18 +131,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         thread::spawn(move || {
             {
                 let mut room = room.lock().unwrap_or_else(PoisonError::into_inner);
-                say(&stream, "ROOM solo 4 8 no");
-                room.seats.values().flatten().for_each(|line| say(&stream, line));
-                room.everybody.extend(stream.try_clone().map(|copy| (number, copy)));
+                send(&stream, "ROOM solo 4 8 no");
+                room.seats.values().flatten().for_each(|line| send(&stream, line));
+                room.clients.extend(stream.try_clone().map(|copy| (number, copy)));
             }
             let mut seat = 0;
             // A broken connection is treated like a closed one.
             let _ = serve(&stream, &room, &mut seat);
             let mut room = room.lock().unwrap_or_else(PoisonError::into_inner);
-            room.everybody.remove(&number);
+            room.clients.remove(&number);
             let _ = stream.shutdown(std::net::Shutdown::Write);
             if room.seats.remove(&seat).is_some() {
-                room.everybody.values().for_each(|stream| say(stream, &format!("LEFT {seat}")));
+                room.clients.values().for_each(|stream| send(stream, &format!("LEFT {seat}")));
             }
         });
     }

@@ -8,7 +8,7 @@ use std::{
     process::exit,
 };
 
-fn ask(prompt: &str) -> io::Result<String> {
+fn read_answer(prompt: &str) -> io::Result<String> {
     print!("{prompt}");
     io::stdout().flush()?; // buffered output is not visible
     let mut line = Vec::new();
@@ -18,9 +18,9 @@ fn ask(prompt: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&line).trim().to_ascii_lowercase())
 }
 
-fn ask_yes(prompt: &str) -> io::Result<bool> {
+fn read_yes(prompt: &str) -> io::Result<bool> {
     loop {
-        match &*ask(&format!("{prompt} YES or NO? "))? {
+        match &*read_answer(&format!("{prompt} YES or NO? "))? {
             "yes" => return Ok(true),
             "no" => return Ok(false),
             _ => println!("That is neither YES nor NO."),
@@ -41,9 +41,9 @@ fn feedback(code: &str, guess: &str) -> (usize, usize) {
     (red, shared - red)
 }
 
-fn ask_length() -> io::Result<usize> {
+fn read_length() -> io::Result<usize> {
     loop {
-        match &*ask("How long is the code, from 4 to 8? ")? {
+        match &*read_answer("How long is the code, from 4 to 8? ")? {
             length @ ("4" | "5" | "6" | "7" | "8") => return Ok(length.parse().unwrap_or(4)),
             _ => println!("The length is a whole number from 4 to 8."),
         }
@@ -51,8 +51,8 @@ fn ask_length() -> io::Result<usize> {
 }
 
 fn game() -> io::Result<()> {
-    let length = ask_length()?;
-    let repeats = ask_yes("May digits repeat?")?;
+    let length = read_length()?;
+    let repeats = read_yes("May digits repeat?")?;
     let mut digits: Vec<char> = ('1'..='8').collect();
     let mut draw = |_| if repeats { digits[random(8)] } else { digits.swap_remove(random(digits.len())) };
     let code: String = (0..length).map(&mut draw).collect();
@@ -64,7 +64,7 @@ fn game() -> io::Result<()> {
             println!("lifeline#{which}: {}", if grants(which) { "AVAILABLE" } else { "USED UP" });
         }
         println!("Code  : {}", shown.iter().collect::<String>());
-        let answer = ask("Guess : ")?;
+        let answer = read_answer("Guess : ")?;
         let place = random(length);
         let digit = code.chars().nth(place).unwrap_or_default();
         match &*answer {
@@ -101,7 +101,7 @@ fn game() -> io::Result<()> {
 
 fn main() -> io::Result<()> {
     game()?;
-    while ask_yes("Another game?")? {
+    while read_yes("Another game?")? {
         game()?;
     }
     Ok(())

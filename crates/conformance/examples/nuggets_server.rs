@@ -48,8 +48,8 @@ impl Game {
             .collect()
     }
 
-    /// Buries 250 nuggets in ten piles.
-    fn bury(&mut self) {
+    /// Places 250 nuggets in ten piles.
+    fn place_gold(&mut self) {
         for pile in 0..10 {
             let free = self.free();
             let spot = free[self.random(free.len())];
@@ -82,7 +82,7 @@ impl Game {
         self.send(client, &format!("DISPLAY\n{lines}"));
     }
 
-    fn welcome(&self, client: &Client) {
+    fn send_snapshot(&self, client: &Client) {
         if let Some(letter) = client.letter {
             self.send(client, &format!("OK {letter}"));
         }
@@ -107,7 +107,7 @@ impl Game {
             return self.send(&new, text);
         }
         self.clients.push(new);
-        self.clients.last().into_iter().for_each(|new| self.welcome(new));
+        self.clients.last().into_iter().for_each(|new| self.send_snapshot(new));
         self.clients.iter().rev().skip(1).for_each(|other| self.show(other));
     }
 
@@ -151,7 +151,7 @@ impl Game {
         }
     }
 
-    fn hear(&mut self, message: &[u8], address: SocketAddr) {
+    fn handle(&mut self, message: &[u8], address: SocketAddr) {
         let who = self.clients.iter().rposition(|client| client.address == address);
         let here = who.filter(|who| self.clients[*who].is_here);
         let kind = message.split(|byte| matches!(byte, b' ' | b'\n')).next().unwrap_or_default();
@@ -167,7 +167,7 @@ impl Game {
                 self.clients.retain(|other| other.letter.is_some());
                 let (letter, name, spot) = (None, String::new(), (0, 0));
                 self.clients.push(Client { address, letter, name, spot, purse: 0, is_here: true });
-                self.clients.last().into_iter().for_each(|new| self.welcome(new));
+                self.clients.last().into_iter().for_each(|new| self.send_snapshot(new));
             }
             ([b'K', b'E', b'Y', b' ', key], _) => here.into_iter().for_each(|who| self.key(who, char::from(*key))),
             _ if [&b"OK"[..], b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"].contains(&kind) => {}
@@ -188,12 +188,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("port {}", server.local_addr()?.port());
     let (piles, clients) = Default::default();
     let mut game = Game { server, rows, dice: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), piles, clients };
-    game.bury();
+    game.place_gold();
     let mut buffer = vec![0; 65_536];
     while !game.piles.is_empty() {
         // A client with a closed port causes an error here.
         if let Ok((length, address)) = game.server.recv_from(&mut buffer) {
-            game.hear(&buffer[..length], address);
+            game.handle(&buffer[..length], address);
         }
     }
     let row = |client: &Client| Some(format!("\n{} {:10} {}", client.letter?, client.purse, client.name));

@@ -16,10 +16,10 @@ use self::{
     table::{Arrival, Dealer, EVENTS, Events, Seat, Style, Table},
 };
 use crate::{
-    judge::{Judge, Played, scene},
+    judge::{Judge, ScenarioResult, scene},
     launch::Launcher,
     ports::{free_tcp_port, take_tcp_port},
-    refusal::{Desk, MORE, Refusal, Values},
+    refusal::{MORE, Refusal, RefusalTest, Values},
     report::Sender,
     rule::{Rule, rules},
     tester::{Options, Tester},
@@ -90,7 +90,7 @@ impl Subject<'_> {
         Ok(Dealer { run, address, options: self.options })
     }
 
-    fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> Played<Table> {
+    fn table(&self, judge: &mut Judge, rounds: u32, styles: &[Style]) -> ScenarioResult<Table> {
         let dealer = self.start(judge, rounds, styles.len())?;
         Table::seat_players(judge, dealer, styles)
     }
@@ -99,7 +99,7 @@ impl Subject<'_> {
 enum Scenario {
     /// The name, the other rules that it is designed to observe, and the actions. A rule of [`OF_SEVERAL`] needs
     /// several players.
-    Scene(&'static str, &'static [&'static Rule], fn(&mut Judge, &Subject<'_>) -> Played),
+    Scene(&'static str, &'static [&'static Rule], fn(&mut Judge, &Subject<'_>) -> ScenarioResult),
     Refused(&'static str, Values),
 }
 
@@ -509,7 +509,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         let values = [("port", free_tcp_port()?.to_string()), ("rounds", "2".to_owned()), ("players", "1".to_owned())];
         Ok((values.into(), None))
     };
-    scenes.extend(Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
+    scenes.extend(RefusalTest { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
     judge.side_by_side(scenes)?;
     let chance = totals.into_inner().unwrap_or_else(PoisonError::into_inner).chance;
     judge.play("all rounds together", |judge| {
@@ -518,7 +518,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     })
 }
 
-fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], totals: &Mutex<Totals>) -> Played {
+fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], totals: &Mutex<Totals>) -> ScenarioResult {
     let mut table = subject.table(judge, GAME_ROUNDS, styles)?;
     let played = table.play(judge, 0, GAME_ROUNDS);
     if played.is_ok() {
@@ -536,7 +536,7 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], totals
     played
 }
 
-fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>) -> Played {
+fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>) -> ScenarioResult {
     let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
     let mut table = subject.table(judge, MANY, styles)?;
     let (start, patience) = (Instant::now(), subject.options.patience);
@@ -550,7 +550,7 @@ fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>)
     played
 }
 
-fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>) -> Played {
+fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>) -> ScenarioResult {
     let first = totals.lock().unwrap_or_else(PoisonError::into_inner).first.clone();
     if let Some((dealt, _)) = &first {
         // Some generators are seeded with the time in seconds.
@@ -611,7 +611,7 @@ const fn strange_name() -> [u8; 306] {
     join
 }
 
-fn named(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, names: &[&str]) -> Played {
+fn named(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, names: &[&str]) -> ScenarioResult {
     judge.under(rule, |judge| {
         let mut dealer = subject.start(judge, 1, names.len())?;
         let mut seats = Vec::new();
@@ -627,7 +627,7 @@ fn named(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, names: &
     })
 }
 
-fn waits(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn waits(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut dealer = subject.start(judge, 1, 2)?;
     let mut first = Seat::connect(judge, &mut dealer, 1)?;
     first.style = Style::Modest;
@@ -642,7 +642,7 @@ fn waits(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.under(&WAITS, |judge| Table::of(dealer, vec![first, second]).play(judge, 0, 1))
 }
 
-fn slow(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn slow(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut dealer = subject.start(judge, 1, 1)?;
     let mut seat = Seat::connect(judge, &mut dealer, 1)?;
     seat.style = Style::Modest;
@@ -654,7 +654,7 @@ fn slow(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.under(&LATE_JOIN, |judge| Table::of(dealer, vec![seat]).play(judge, 0, 1))
 }
 
-fn late_answer(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn late_answer(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
     table.next_question(judge, 0)?;
@@ -668,13 +668,13 @@ fn late_answer(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn visitor(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn visitor(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut dealer = subject.start(judge, 1, 1)?;
     drop(Seat::connect(judge, &mut dealer, 1)?);
     Table::seat_players(judge, dealer, &[Style::Modest])?.play(judge, 0, 1)
 }
 
-fn alone(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn alone(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut table = subject.table(judge, 2, &[Style::Modest])?;
     table.deal(judge, 0, 2)?;
     table.next_question(judge, 0)?;
@@ -686,7 +686,7 @@ fn alone(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn restart(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn restart(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let port = free_tcp_port()?;
     for _ in 0..2 {
         let dealer = subject.start_at(judge, port, 1, 1)?;
@@ -697,7 +697,7 @@ fn restart(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn taken(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn taken(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let (held, port) = take_tcp_port()?;
     let mut dealer = subject.start_at(judge, port, 1, 1)?;
     judge.refuses(&PORT_TAKEN, &mut *dealer.run, subject.options.deadline(), "the dealer, started on a port in use");
@@ -724,7 +724,13 @@ enum When {
 /// Breaks the protocol. Returns the seat if its connection stays open.
 type Trouble = fn(Seat) -> Option<Seat>;
 
-fn troubled(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, when: When, trouble: Trouble) -> Played {
+fn troubled(
+    judge: &mut Judge,
+    subject: &Subject<'_>,
+    rule: &'static Rule,
+    when: When,
+    trouble: Trouble,
+) -> ScenarioResult {
     let mut table = subject.table(judge, SHORT_GAME, &[Style::Modest, Style::Modest])?;
     table.deal(judge, 0, SHORT_GAME)?;
     let Some(asked) = table.next_question(judge, 0)? else { return Ok(()) };
@@ -741,12 +747,12 @@ fn troubled(judge: &mut Judge, subject: &Subject<'_>, rule: &'static Rule, when:
         table.finish_round(judge, 0)?;
         table.play(judge, 1, SHORT_GAME)
     });
-    last_look(&mut table.dealer);
+    wait_for_crash(&mut table.dealer);
     played
 }
 
 // Waits briefly for a crash. A dealer whose only player has disconnected may exit or wait for another one.
-fn last_look(dealer: &mut Dealer) {
+fn wait_for_crash(dealer: &mut Dealer) {
     dealer.run.exit(Instant::now() + dealer.options.patience / 10);
 }
 
@@ -763,7 +769,7 @@ fn flood(seat: &mut Seat) {
     seat.connection.note(Sender::Tester, &format!("sends 'H' {written} times"));
 }
 
-fn latecomers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn latecomers(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut table = subject.table(judge, SHORT_GAME, &[Style::Modest])?;
     table.deal(judge, 0, SHORT_GAME)?;
     let Some(asked) = table.next_question(judge, 0)? else { return Ok(()) };
@@ -785,7 +791,7 @@ fn latecomers(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 }
 
 /// Returns whether a second question was due: the first card may have made the player bust.
-fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
+fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult<bool> {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
     table.next_question(judge, 0)?;
@@ -818,7 +824,7 @@ fn answers_twice(judge: &mut Judge, subject: &Subject<'_>) -> Played<bool> {
     Ok(true)
 }
 
-fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
+fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> ScenarioResult {
     let several = subject.launcher.takes("players");
     let styles: &[Style] = if several { &[Style::Modest, Style::Modest] } else { &[Style::Modest] };
     let mut table = subject.table(judge, SHORT_GAME, styles)?;
@@ -837,11 +843,11 @@ fn offends(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
     if let Some(mut offender) = table.offender.take() {
         offender_is_out(judge, &mut offender, &table.offender_messages, &subject.options)?;
     }
-    last_look(&mut table.dealer);
+    wait_for_crash(&mut table.dealer);
     others
 }
 
-fn joins_strangely(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Played {
+fn joins_strangely(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> ScenarioResult {
     let mut dealer = subject.start(judge, 1, 1)?;
     let mut seat = Seat::connect(judge, &mut dealer, 1)?;
     seat.connection.send(bytes);
@@ -850,11 +856,16 @@ fn joins_strangely(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8]) -> Pl
         seat.connection.more(Instant::now() + subject.options.patience / 10);
     }
     drop(seat);
-    last_look(&mut dealer);
+    wait_for_crash(&mut dealer);
     Ok(())
 }
 
-fn offender_is_out(judge: &mut Judge, offender: &mut Seat, earlier: &[DealerMessage], options: &Options) -> Played {
+fn offender_is_out(
+    judge: &mut Judge,
+    offender: &mut Seat,
+    earlier: &[DealerMessage],
+    options: &Options,
+) -> ScenarioResult {
     let by = options.deadline();
     let mut earlier = earlier.iter().map(|message| Arrival::Message(*message));
     loop {
@@ -871,7 +882,7 @@ fn offender_is_out(judge: &mut Judge, offender: &mut Seat, earlier: &[DealerMess
     }
 }
 
-fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut dealer = subject.start(judge, 1, 1)?;
     for words in [&b"HIT\0"[..], b"join tester\0", b"HELLO tester\0", b"JOIN\0"] {
         let mut seat = Seat::connect(judge, &mut dealer, 1)?;
@@ -890,7 +901,7 @@ fn bad_join(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Table::seat_players(judge, dealer, &[Style::Modest])?.play(judge, 0, 1)
 }
 
-fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn half_closes(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut table = subject.table(judge, 1, &[Style::Modest])?;
     table.deal(judge, 0, 1)?;
     table.next_question(judge, 0)?;

@@ -16,7 +16,7 @@ use crate::{
     launch::{EXTRA, Exit, Launcher, Run, Values},
     report::{Breach, Finding, Scenario, Sender, Verdict, clean, shortened},
     rule::Rule,
-    tape::{Channel, TERMINAL, Talk, Tape, Transcripts},
+    tape::{Channel, ChannelFormat, TERMINAL, Tape, Transcripts},
     terminal::Terminal,
 };
 
@@ -44,7 +44,7 @@ impl<E: Into<anyhow::Error>> From<E> for Halt {
     }
 }
 
-pub(crate) type Played<T = ()> = Result<T, Halt>;
+pub(crate) type ScenarioResult<T = ()> = Result<T, Halt>;
 
 #[derive(Clone, Default)]
 pub(crate) struct Choice {
@@ -133,7 +133,11 @@ impl Judge {
         self.rules.iter().any(|rule| rule.id == id && rule.is_required())
     }
 
-    pub(crate) fn play(&mut self, scenario: &'static str, run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
+    pub(crate) fn play(
+        &mut self,
+        scenario: &'static str,
+        run: impl FnOnce(&mut Self) -> ScenarioResult,
+    ) -> anyhow::Result<()> {
         let mut own = self.child_for(scenario);
         let played = own.finish(&[], run);
         self.merge(own);
@@ -182,7 +186,11 @@ impl Judge {
     }
 
     // If the user stops the test during the scenario, all its observations are dropped.
-    fn finish(&mut self, meant_for: &[&'static str], run: impl FnOnce(&mut Self) -> Played) -> anyhow::Result<()> {
+    fn finish(
+        &mut self,
+        meant_for: &[&'static str],
+        run: impl FnOnce(&mut Self) -> ScenarioResult,
+    ) -> anyhow::Result<()> {
         // A panic in the tester ends this scenario but not the report.
         let caught = || {
             catch_unwind(AssertUnwindSafe(|| run(self))).unwrap_or_else(|panic| Err(Halt::Failed(panic_error(&*panic))))
@@ -211,7 +219,11 @@ impl Judge {
 
     /// Plays up to `times` times, until the tester keeps up with the program. Only the last attempt counts. `run`
     /// receives the number of the attempt, from 0.
-    pub(crate) fn repeated(&mut self, times: u32, mut run: impl FnMut(&mut Self, u32) -> Played) -> Played {
+    pub(crate) fn repeated(
+        &mut self,
+        times: u32,
+        mut run: impl FnMut(&mut Self, u32) -> ScenarioResult,
+    ) -> ScenarioResult {
         for attempt in 1..times {
             let played = run(self, attempt - 1);
             // A crash counts even if the tester is late.
@@ -308,7 +320,8 @@ impl Judge {
 
     fn terminal_of(&self, values: Values<'_>) -> Channel {
         let number = self.exits.len() + 1;
-        let terminal = self.line(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
+        let terminal =
+            self.open_channel(&if number > 1 { format!("terminal {number}") } else { "terminal".into() }, &TERMINAL);
         let given = values.iter().map(|(name, value)| match *name {
             SEED if self.choice.hides_seeds => format!("{name} (secret)"),
             EXTRA => value.clone(),
@@ -318,8 +331,8 @@ impl Judge {
         terminal
     }
 
-    pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Channel {
-        self.tape.line(name, talk)
+    pub(crate) fn open_channel(&self, name: &str, format: &'static ChannelFormat) -> Channel {
+        self.tape.open(name, format)
     }
 
     /// `wrong` describes what was observed, where, and what is correct.
@@ -345,25 +358,34 @@ impl Judge {
     }
 
     /// Like [`Judge::check`], for a rule without which the scenario cannot continue.
-    pub(crate) fn require(&mut self, rule: &'static Rule, kept: bool, wrong: impl FnOnce() -> String) -> Played {
+    pub(crate) fn require(
+        &mut self,
+        rule: &'static Rule,
+        kept: bool,
+        wrong: impl FnOnce() -> String,
+    ) -> ScenarioResult {
         if self.check(rule, kept, wrong) { Ok(()) } else { Err(Halt::Broken) }
     }
 
     /// Like [`Judge::require`], for a received value or a description of what arrived instead.
-    pub(crate) fn expect<T>(&mut self, rule: &'static Rule, value: Result<T, String>) -> Played<T> {
+    pub(crate) fn expect<T>(&mut self, rule: &'static Rule, value: Result<T, String>) -> ScenarioResult<T> {
         let value = value.or_else(|wrong| self.broken(rule, || wrong))?;
         self.check(rule, true, String::new);
         Ok(value)
     }
 
-    pub(crate) fn broken<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
+    pub(crate) fn broken<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> ScenarioResult<T> {
         self.check(rule, false, wrong);
         Err(Halt::Broken)
     }
 
     /// Plays a part that differs from other scenarios only by `rule`. If this part breaks a required rule that no other
     /// scenario breaks, the breach counts for `rule`. That is decided at the end.
-    pub(crate) fn under(&mut self, rule: &'static Rule, run: impl FnOnce(&mut Self) -> Played) -> Played {
+    pub(crate) fn under(
+        &mut self,
+        rule: &'static Rule,
+        run: impl FnOnce(&mut Self) -> ScenarioResult,
+    ) -> ScenarioResult {
         let mut own = self.child(self.scenario, self.tape.clone());
         let played = run(&mut own);
         self.is_refusal |= own.is_refusal;
@@ -424,7 +446,7 @@ fn panic_error(panic: &(dyn Any + Send)) -> anyhow::Error {
     anyhow!("internal error: {}", text.unwrap_or("a panic"))
 }
 
-type Play<'s> = Box<dyn Fn(&mut Judge) -> Played + Send + Sync + 's>;
+type Play<'s> = Box<dyn FnOnce(&mut Judge) -> ScenarioResult + Send + 's>;
 
 pub(crate) struct Scene<'s> {
     name: &'static str,
@@ -433,7 +455,7 @@ pub(crate) struct Scene<'s> {
     run: Play<'s>,
 }
 
-pub(crate) fn scene<'s>(name: &'static str, run: impl Fn(&mut Judge) -> Played + Send + Sync + 's) -> Scene<'s> {
+pub(crate) fn scene<'s>(name: &'static str, run: impl FnOnce(&mut Judge) -> ScenarioResult + Send + 's) -> Scene<'s> {
     Scene { name, meant_for: Vec::new(), run: Box::new(run) }
 }
 
@@ -603,7 +625,7 @@ struct RecordedRun {
 impl Run for RecordedRun {
     fn line(&mut self, by: Instant) -> Option<String> {
         let line = self.run.line(by)?;
-        self.terminal.came(line.as_bytes());
+        self.terminal.received(line.as_bytes());
         Some(line)
     }
 

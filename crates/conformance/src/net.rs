@@ -48,7 +48,7 @@ pub(crate) struct Connection {
     pub(crate) buffer: BytesMut,
     /// Closed by the peer, or lost.
     pub(crate) closed: bool,
-    line: Option<Channel>,
+    channel: Option<Channel>,
 }
 
 impl Connection {
@@ -96,30 +96,30 @@ impl Connection {
         // The flags that an accepted socket inherits depend on the system.
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: BytesMut::new(), closed: false, line: None })
+        Ok(Self { stream, buffer: BytesMut::new(), closed: false, channel: None })
     }
 
     #[must_use]
-    pub(crate) fn recorded(mut self, line: Channel) -> Self {
-        self.line = Some(line);
+    pub(crate) fn recorded(mut self, channel: Channel) -> Self {
+        self.channel = Some(channel);
         self
     }
 
     pub(crate) fn rename(&self, name: &str) {
-        self.line.iter().for_each(|line| line.rename(name));
+        self.channel.iter().for_each(|channel| channel.rename(name));
     }
 
     /// The next breach is about missing data on this connection.
-    fn attend(&self) {
-        self.line.iter().for_each(Channel::attend);
+    fn focus(&self) {
+        self.channel.iter().for_each(Channel::focus);
     }
 
-    pub(crate) fn took(&self, messages: u64) {
-        self.line.iter().for_each(|line| line.took(messages));
+    pub(crate) fn mark_read(&self, messages: u64) {
+        self.channel.iter().for_each(|channel| channel.mark_read(messages));
     }
 
     pub(crate) fn rest(&mut self) -> BytesMut {
-        self.line.iter().for_each(Channel::took_all);
+        self.channel.iter().for_each(Channel::mark_all_read);
         self.buffer.split()
     }
 
@@ -137,12 +137,12 @@ impl Connection {
     }
 
     pub(crate) fn note(&self, sender: Sender, what: &str) {
-        self.line.iter().for_each(|line| line.note(sender, what));
+        self.channel.iter().for_each(|channel| channel.note(sender, what));
     }
 
     /// The next read detects whether the peer has disconnected.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
-        self.line.iter().for_each(|line| line.sent(bytes));
+        self.channel.iter().for_each(|channel| channel.sent(bytes));
         self.closed |= self.stream.write_all(bytes).is_err();
     }
 
@@ -195,7 +195,7 @@ impl Connection {
         loop {
             let left = by.saturating_duration_since(Instant::now());
             if self.closed || left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {
-                self.attend();
+                self.focus();
                 return false;
             }
             match self.stream.read(&mut chunk) {
@@ -205,7 +205,7 @@ impl Connection {
                 }
                 Ok(read) => {
                     self.buffer.extend_from_slice(&chunk[..read]);
-                    self.line.iter().for_each(|line| line.came(&chunk[..read]));
+                    self.channel.iter().for_each(|channel| channel.received(&chunk[..read]));
                     return true;
                 }
                 Err(error)

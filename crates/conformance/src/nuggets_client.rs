@@ -2,11 +2,11 @@ mod test_server;
 
 use std::time::{Duration, Instant};
 
-use self::test_server::{HOST, NAME, TestServer, display, shown};
+use self::test_server::{HOST, NAME, TestServer, display, quoted_bytes};
 use crate::{
-    judge::{Judge, Played, scene},
+    judge::{Judge, ScenarioResult, scene},
     launch::{Exit, Launcher},
-    refusal::{Desk, MORE, Refusal, Values},
+    refusal::{MORE, Refusal, RefusalTest, Values},
     rule::{Rule, rules},
     terminal::Terminal,
     tester::{Options, Tester},
@@ -35,9 +35,9 @@ const REPEATED: Duration = Duration::from_millis(2500);
 
 enum Scenario {
     /// The name, the other rules that it is designed to observe, and the actions.
-    Game(&'static str, &'static [&'static Rule], fn(&mut TestServer<'_>) -> Played),
+    Game(&'static str, &'static [&'static Rule], fn(&mut TestServer<'_>) -> ScenarioResult),
     /// These scenarios end the input, which requires a pipe.
-    Piped(&'static str, fn(&mut TestServer<'_>) -> Played),
+    Piped(&'static str, fn(&mut TestServer<'_>) -> ScenarioResult),
     Join(&'static str, Option<&'static str>),
     /// The client must survive these messages. A client that exits at one kind is still tested with the others.
     Damaged(&'static str, fn() -> Vec<Vec<u8>>),
@@ -246,7 +246,7 @@ rules! {
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
     // Errors in any game are recorded first, since they would break other rules in the other scenarios.
-    let start = move |judge: &mut Judge, terminal, call, scenario: fn(&mut TestServer<'_>) -> Played| {
+    let start = move |judge: &mut Judge, terminal, call, scenario: fn(&mut TestServer<'_>) -> ScenarioResult| {
         scenario(&mut TestServer::new(judge, terminal, launcher, options, call)?)
     };
     let usual = (Some(NAME), HOST);
@@ -291,12 +291,12 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     });
     scenes.extend([at_name.shows([&HOST_NAME]), watches.shows([&WATCHES])]);
     let values = || Ok((vec![("host", HOST.into()), ("port", "2021".into()), ("name", NAME.into())], None));
-    scenes.extend(Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
+    scenes.extend(RefusalTest { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
     judge.side_by_side(scenes)
 }
 
-fn game(server: &mut TestServer<'_>) -> Played {
-    if server.welcome()? {
+fn game(server: &mut TestServer<'_>) -> ScenarioResult {
+    if server.start_session()? {
         for (gone, &key) in b"lLjJkKyYuUbBnNHh".iter().enumerate() {
             server.key(key, &KEYS, "")?;
             server.judge.check(&ONCE, true, String::new);
@@ -308,8 +308,8 @@ fn game(server: &mut TestServer<'_>) -> Played {
 }
 
 // A client may leave when Q is typed, but should rather wait for QUIT.
-fn leaves_by_key(server: &mut TestServer<'_>) -> Played {
-    if !server.welcome()? {
+fn leaves_by_key(server: &mut TestServer<'_>) -> ScenarioResult {
+    if !server.start_session()? {
         return Ok(());
     }
     server.key(b'Q', &KEYS, "")?;
@@ -317,7 +317,7 @@ fn leaves_by_key(server: &mut TestServer<'_>) -> Played {
 }
 
 // Names have the maximum length that a server keeps.
-fn long_table(server: &mut TestServer<'_>) -> Played {
+fn long_table(server: &mut TestServer<'_>) -> ScenarioResult {
     server.receive_first()?;
     server.enter(b"GRID 3 14", &display(0))?;
     let row = |letter: u8| format!("{} {:10} {}", char::from(letter), letter, "n".repeat(50));
@@ -327,27 +327,27 @@ fn long_table(server: &mut TestServer<'_>) -> Played {
 }
 
 // A client that repeats its first message unnecessarily does so in this time.
-fn quiet(server: &mut TestServer<'_>) -> Played {
-    server.welcome()?;
+fn quiet(server: &mut TestServer<'_>) -> ScenarioResult {
+    server.start_session()?;
     server.receive_until(Instant::now() + REPEATED.min(server.options.patience));
     server.judge.check(&ONCE, true, String::new);
     Ok(())
 }
 
-fn refused(server: &mut TestServer<'_>) -> Played {
+fn refused(server: &mut TestServer<'_>) -> ScenarioResult {
     server.receive_first()?;
     let text = "Game is full: no more players can join.";
     server.quit_as(format!("QUIT {text}").as_bytes(), text, &REFUSED)
 }
 
-fn other_addresses(server: &mut TestServer<'_>) -> Played {
-    if !server.welcome()? {
+fn other_addresses(server: &mut TestServer<'_>) -> ScenarioResult {
+    if !server.start_session()? {
         server.judge.leave_out_for([&STRANGERS], &KEYS);
         return Ok(());
     }
     for message in [&b"GOLD 1 2 3"[..], b"DISPLAY\n@", b"QUIT by another server"] {
         server.send_from_other_address(message)?;
-        let text = format!(" after {} from another address", shown(message));
+        let text = format!(" after {} from another address", quoted_bytes(message));
         // Two keys are typed, since the first may be sent before the message is read.
         server.key(b'h', &STRANGERS, &text)?;
         server.key(b'l', &STRANGERS, &text)?;
@@ -355,19 +355,19 @@ fn other_addresses(server: &mut TestServer<'_>) -> Played {
     Ok(())
 }
 
-fn end_of_input(server: &mut TestServer<'_>) -> Played {
+fn end_of_input(server: &mut TestServer<'_>) -> ScenarioResult {
     server.end_input().map(drop)
 }
 
-fn silence(server: &mut TestServer<'_>) -> Played {
+fn silence(server: &mut TestServer<'_>) -> ScenarioResult {
     let first = server.receive_first()?;
     let next = server.next(Instant::now() + REPEAT_TIME.max(server.options.patience));
     server.judge.require(&AGAIN, next.as_ref() == Some(&first), || {
-        format!("expected {} again while the server does not answer, received it once", shown(&first))
+        format!("expected {} again while the server does not answer, received it once", quoted_bytes(&first))
     })
 }
 
-fn late(server: &mut TestServer<'_>) -> Played {
+fn late(server: &mut TestServer<'_>) -> ScenarioResult {
     server.receive_first()?;
     if server.next(Instant::now() + REPEAT_TIME.max(server.options.patience)).is_none() {
         // Another scenario judges whether the client repeats it.
@@ -383,7 +383,7 @@ fn late(server: &mut TestServer<'_>) -> Played {
 }
 
 // The client gets no QUIT: it is lost, or the server has ended.
-fn leaves(server: &mut TestServer<'_>) -> Played {
+fn leaves(server: &mut TestServer<'_>) -> ScenarioResult {
     if server.end_input()? {
         let exit = server.run.exit(Instant::now() + LONELY.max(server.options.patience));
         server.judge.check(&LEAVES, exit.is_some(), || {
@@ -398,8 +398,8 @@ fn leaves(server: &mut TestServer<'_>) -> Played {
 
 // All keys except Q, which may make the client leave. If keys of the game fail, other letters provide no further
 // information.
-fn any_key(server: &mut TestServer<'_>) -> Played {
-    if !server.welcome()? {
+fn any_key(server: &mut TestServer<'_>) -> ScenarioResult {
+    if !server.start_session()? {
         server.judge.leave_out_for([&ANY_KEY], &KEYS);
         return Ok(());
     }
@@ -410,8 +410,8 @@ fn any_key(server: &mut TestServer<'_>) -> Played {
     Ok(())
 }
 
-fn many_keys(server: &mut TestServer<'_>) -> Played {
-    if !server.welcome()? {
+fn many_keys(server: &mut TestServer<'_>) -> ScenarioResult {
+    if !server.start_session()? {
         server.judge.leave_out_for([&MANY_KEYS], &KEYS);
         return Ok(());
     }
@@ -419,7 +419,7 @@ fn many_keys(server: &mut TestServer<'_>) -> Played {
     server.keys(&keys, &MANY_KEYS)
 }
 
-fn big_map(server: &mut TestServer<'_>) -> Played {
+fn big_map(server: &mut TestServer<'_>) -> ScenarioResult {
     server.receive_first()?;
     let row = [&[b'.'; 280][..], b"\n"].concat();
     server.enter(b"GRID 90 280", &[b"DISPLAY\n", &row.repeat(90)[..]].concat())?;
@@ -433,12 +433,12 @@ fn all(messages: &[&[u8]]) -> Vec<Vec<u8>> {
     messages.iter().map(|message| message.to_vec()).collect()
 }
 
-fn continues_after(server: &mut TestServer<'_>, rule: &'static Rule, messages: Vec<Vec<u8>>) -> Played {
-    let sends_keys = server.welcome()?;
+fn continues_after(server: &mut TestServer<'_>, rule: &'static Rule, messages: Vec<Vec<u8>>) -> ScenarioResult {
+    let sends_keys = server.start_session()?;
     let mut before = String::new();
     for message in messages {
         server.send(&message);
-        let now = shown(&message);
+        let now = quoted_bytes(&message);
         let after = format!(" after the server sent {before}{now}");
         if sends_keys {
             // Two keys are typed, since the first may be sent before the message is read.

@@ -21,7 +21,7 @@ use self::{
     wire::Wire,
 };
 use crate::{
-    judge::{Judge, Played, Scene, scene},
+    judge::{Judge, ScenarioResult, Scene, scene},
     launch::{EXTRA, Launcher, Run, Values},
     rule::Rule,
     terminal::Terminal,
@@ -100,7 +100,7 @@ impl Subject<'_> {
         judge.start_at(Terminal::Output, self.launcher, values)
     }
 
-    fn server(&self, judge: &mut Judge, seed: Option<String>) -> Played<(Box<dyn Run>, SocketAddr)> {
+    fn server(&self, judge: &mut Judge, seed: Option<String>) -> ScenarioResult<(Box<dyn Run>, SocketAddr)> {
         let mut run = self.start(judge, &self.values(seed))?;
         match self.options.port.or_else(|| self.find_port(&mut *run)) {
             Some(port) => Ok((run, (Ipv4Addr::LOCALHOST, port).into())),
@@ -112,7 +112,7 @@ impl Subject<'_> {
         [("map", self.map.path())].into_iter().chain(seed.map(|seed| ("seed", seed))).collect()
     }
 
-    fn announces(&self, judge: &mut Judge) -> Played<bool> {
+    fn announces(&self, judge: &mut Judge) -> ScenarioResult<bool> {
         let mut run = self.start(judge, &self.values(Some(self.seed())))?;
         let printed = self.printed_port(&mut *run);
         let open = run.udp_ports();
@@ -194,7 +194,7 @@ impl Subject<'_> {
         letters: usize,
         scenario: Shared,
         former: &mut Vec<Wire>,
-    ) -> (usize, Played) {
+    ) -> (usize, ScenarioResult) {
         let mut game = Game::new(judge, self.options, Wire::new(address), false);
         game.letters = letters;
         let played = play_shared(&mut game, None, scenario);
@@ -212,8 +212,8 @@ impl Subject<'_> {
     fn alone<T>(
         &self,
         judge: &mut Judge,
-        scenario: impl FnOnce(&mut Game<'_>, &MapFile, &mut dyn Run) -> Played<T>,
-    ) -> Played<T> {
+        scenario: impl FnOnce(&mut Game<'_>, &MapFile, &mut dyn Run) -> ScenarioResult<T>,
+    ) -> ScenarioResult<T> {
         let (mut run, address) = self.server(judge, Some(self.seed()))?;
         let mut game = Game::new(judge, self.options, Wire::new(address), true);
         let played = scenario(&mut game, &self.map, &mut *run)?;
@@ -221,13 +221,13 @@ impl Subject<'_> {
         Ok(played)
     }
 
-    fn twice(&self, judge: &mut Judge) -> Played {
+    fn twice(&self, judge: &mut Judge) -> ScenarioResult {
         let first = self.alone(judge, |game, map, _| sample(game, map))?;
         let second = self.alone(judge, |game, map, _| sample(game, map))?;
         judge.check(&rules::SEED, first == second, || {
             format!(
                 "expected equal games from the same seed and keys, received the DISPLAYs {} and {}, and the purses {} and {}",
-                wire::shown(&first.0), wire::shown(&second.0), purses(&first.1), purses(&second.1)
+                wire::quoted_bytes(&first.0), wire::quoted_bytes(&second.0), purses(&first.1), purses(&second.1)
             )
         });
         Ok(())
@@ -286,7 +286,13 @@ fn option_scenes<'s>(test: &'s Subject<'_>, room: &'s Subject<'_>) -> Vec<Scene<
 }
 
 impl Subject<'_> {
-    fn rejects(&self, judge: &mut Judge, rule: &'static Rule, values: &[(&'static str, String)], how: &str) -> Played {
+    fn rejects(
+        &self,
+        judge: &mut Judge,
+        rule: &'static Rule,
+        values: &[(&'static str, String)],
+        how: &str,
+    ) -> ScenarioResult {
         let mut run = self.start(judge, values)?;
         // A crash is not a rejection, and one error breaks one rule.
         if judge.refuses(rule, &mut *run, self.options.deadline(), &format!("the server, started {how}")) {
@@ -298,19 +304,19 @@ impl Subject<'_> {
         Ok(())
     }
 
-    fn no_map(&self, judge: &mut Judge) -> Played {
+    fn no_map(&self, judge: &mut Judge) -> ScenarioResult {
         let map = format!("{}.missing", self.map.path());
         let values = [("map", map.clone()), ("seed", self.seed())];
         self.rejects(judge, &ARGUMENTS, &values, &format!("with the missing map {map}"))
     }
 
-    fn empty_map(&self, judge: &mut Judge) -> Played {
+    fn empty_map(&self, judge: &mut Judge) -> ScenarioResult {
         let map = MapFile::empty()?;
         let values = [("map", map.display().to_string()), ("seed", self.seed())];
         self.rejects(judge, &BAD_MAP, &values, "with an empty map")
     }
 
-    fn bad_seeds(&self, judge: &mut Judge) -> Played {
+    fn bad_seeds(&self, judge: &mut Judge) -> ScenarioResult {
         for seed in ["0", "-3", "abc", "12x"] {
             let values = [("map", self.map.path()), ("seed", seed.to_owned())];
             self.rejects(judge, &BAD_SEED, &values, &format!("with the seed {seed}"))?;
@@ -318,14 +324,14 @@ impl Subject<'_> {
         Ok(())
     }
 
-    fn extra(&self, judge: &mut Judge) -> Played {
+    fn extra(&self, judge: &mut Judge) -> ScenarioResult {
         let values = [("map", self.map.path()), ("seed", self.seed()), (EXTRA, "extra".to_owned())];
         self.rejects(judge, &EXTRA_ARGUMENT, &values, "with an extra argument")
     }
 
     // The initial positions of the piles, as offsets in the DISPLAY of a spectator, or else of a player that sees
     // everything.
-    fn piles(&self, judge: &mut Judge, seed: Option<String>) -> Played<Vec<usize>> {
+    fn piles(&self, judge: &mut Judge, seed: Option<String>) -> ScenarioResult<Vec<usize>> {
         let is_drawn = seed.is_none();
         let (_run, address) = self.server(judge, seed)?;
         let mut game = Game::new(judge, self.options, Wire::new(address), true);
@@ -340,7 +346,7 @@ impl Subject<'_> {
         Ok(display.filter(|(_, byte)| **byte == b'*').map(|(at, _)| at).collect())
     }
 
-    fn without_seed(&self, judge: &mut Judge) -> Played {
+    fn without_seed(&self, judge: &mut Judge) -> ScenarioResult {
         let mut first = None;
         for _ in 0..TRIALS {
             let piles = self.piles(judge, None)?;
@@ -355,7 +361,7 @@ impl Subject<'_> {
         })
     }
 
-    fn two_seeds(&self, judge: &mut Judge) -> Played {
+    fn two_seeds(&self, judge: &mut Judge) -> ScenarioResult {
         let other = self.options.drawn(SEED) + 1;
         let first = self.piles(judge, Some(self.seed()))?;
         let second = self.piles(judge, Some(other.to_string()))?;
@@ -365,7 +371,7 @@ impl Subject<'_> {
     }
 
     // A server that is started in the background has no input.
-    fn end_of_input(&self, judge: &mut Judge) -> Played {
+    fn end_of_input(&self, judge: &mut Judge) -> ScenarioResult {
         let (mut run, address) = self.server(judge, Some(self.seed()))?;
         if !run.end_input() {
             return Ok(());

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use blackjack::{Action, Card, DealerMessage, Verdict};
 
 use crate::{
-    judge::{Judge, Played, scene},
+    judge::{Judge, ScenarioResult, scene},
     launch::{Launcher, Run},
     ports::{free_tcp_port, take_tcp_port},
-    refusal::{Desk, MORE, Refusal, Values},
+    refusal::{MORE, Refusal, RefusalTest, Values},
     rule::{Rule, rules},
     tester::{Options, Tester},
 };
@@ -47,11 +47,11 @@ const OTHER_NINE: u8 = 22;
 const LONGEST_NAME: &str = "aNameOf64CharactersIsTheLongestThatThereIs0123456789abcdefghijkl";
 
 enum Scenario {
-    Game(&'static str, Delivery, fn(&mut Judge, &mut TestDealer) -> Played),
+    Game(&'static str, Delivery, fn(&mut Judge, &mut TestDealer) -> ScenarioResult),
     /// The player should close the connection. It may react in any way except with a crash.
     Invalid(&'static str, &'static [u8]),
     Join(&'static str, JoinArguments),
-    End(&'static str, fn(&mut Judge, TestDealer, Box<dyn Run>) -> Played),
+    End(&'static str, fn(&mut Judge, TestDealer, Box<dyn Run>) -> ScenarioResult),
     Refused(&'static str, Values),
 }
 
@@ -380,7 +380,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let begins = training.as_ref().map_or(TablePlayer { launcher, table: None, trains: false }, Training::untrained);
     let (mut joins, mut is_over) = (false, false);
     judge.play("a whole game", |judge| {
-        let (mut dealer, run) = TestDealer::welcome(judge, &begins, *options, Delivery::Paced, USUAL_ARGUMENTS)?;
+        let (mut dealer, run) = TestDealer::start(judge, &begins, *options, Delivery::Paced, USUAL_ARGUMENTS)?;
         joins = true;
         dealer.rounds(judge, ROUNDS)?;
         dealer.shows_all = true;
@@ -413,7 +413,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         }
     }
     let launcher: &dyn Launcher = &TablePlayer { launcher, table, trains: false };
-    let join = |judge: &mut Judge, delivery| TestDealer::welcome(judge, launcher, *options, delivery, USUAL_ARGUMENTS);
+    let join = |judge: &mut Judge, delivery| TestDealer::start(judge, launcher, *options, delivery, USUAL_ARGUMENTS);
     let mut refusals = Vec::new();
     let mut scenes = Vec::new();
     for &(rule, ref scenario) in SCENARIOS {
@@ -441,7 +441,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
                         judge.judges_crashes();
                     }
                     let call = JoinArguments { rule, ..call };
-                    let (mut dealer, run) = TestDealer::welcome(judge, launcher, *options, Delivery::Paced, call)?;
+                    let (mut dealer, run) = TestDealer::start(judge, launcher, *options, Delivery::Paced, call)?;
                     dealer.rounds(judge, 1)?;
                     quits(judge, dealer, run, (&QUITS, &ENDS))
                 };
@@ -470,12 +470,12 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             Some(held),
         ))
     };
-    scenes.extend(Desk { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
+    scenes.extend(RefusalTest { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
     scenes.extend(training.iter().flat_map(Training::scenes));
     judge.side_by_side(scenes)
 }
 
-fn no_dealer(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> Played {
+fn no_dealer(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> ScenarioResult {
     let (name, host) = (USUAL_ARGUMENTS.name.to_owned(), USUAL_ARGUMENTS.host.to_owned());
     let mut run = judge.start(launcher, &[("name", name), ("host", host), ("port", free_tcp_port()?.to_string())])?;
     judge.refuses(&NO_DEALER, &mut *run, options.deadline(), "the player, started without a dealer");
@@ -504,7 +504,7 @@ fn quits(
     mut dealer: TestDealer,
     mut run: Box<dyn Run>,
     (closes, ends): (&'static Rule, &'static Rule),
-) -> Played {
+) -> ScenarioResult {
     dealer.send(DealerMessage::Quit);
     let left = dealer.is_closed();
     let (rest, options) = (dealer.connection.rest(), dealer.options);

@@ -1,7 +1,7 @@
 use std::{borrow::Borrow, net::TcpListener};
 
 use crate::{
-    judge::{Judge, Played, Scene, scene},
+    judge::{Judge, ScenarioResult, Scene, scene},
     launch::Launcher,
     rule::Rule,
     tester::Options,
@@ -27,19 +27,19 @@ pub(crate) const fn refusal(rule: &'static Rule, how: &'static str, values: Valu
     Refusal { rule, how, values }
 }
 
-pub(crate) struct Desk<'s> {
+pub(crate) struct RefusalTest<'s> {
     pub(crate) launcher: &'s dyn Launcher,
     pub(crate) options: Options,
     /// A program must report why it does not start.
     pub(crate) explains: &'static Rule,
     /// Correct for all placeholders. A listener is at the address among them, so that the wrong argument is the only
     /// reason to exit.
-    pub(crate) values: fn() -> anyhow::Result<Given>,
+    pub(crate) values: fn() -> anyhow::Result<ValidValues>,
 }
 
-pub(crate) type Given = (Vec<(&'static str, String)>, Option<TcpListener>);
+pub(crate) type ValidValues = (Vec<(&'static str, String)>, Option<TcpListener>);
 
-impl<'s> Desk<'s> {
+impl<'s> RefusalTest<'s> {
     pub(crate) fn scenes(
         self,
         refusals: impl IntoIterator<Item = impl Borrow<Refusal>>,
@@ -60,8 +60,8 @@ fn refused(
     options: &Options,
     refusal: &Refusal,
     explains: &'static Rule,
-    (mut values, _held): Given,
-) -> Played {
+    (mut values, _held): ValidValues,
+) -> ScenarioResult {
     let port: u32 =
         values.iter().find(|(name, _)| *name == "port").and_then(|(_, port)| port.parse().ok()).unwrap_or(0);
     for (name, value) in refusal.values {

@@ -31,8 +31,8 @@ impl Tape {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn line(&self, name: &str, talk: &'static Talk) -> Channel {
-        Channel { channel: self.recording().open(name, talk), tape: self.clone() }
+    pub(crate) fn open(&self, name: &str, format: &'static ChannelFormat) -> Channel {
+        Channel { channel: self.recording().open(name, format), tape: self.clone() }
     }
 
     /// The last messages, for a report. Omits messages of the program that the tester has not read yet.
@@ -57,18 +57,18 @@ impl Channel {
         self.tape.recording().add(self.channel, Sender::Tester, bytes);
     }
 
-    pub(crate) fn came(&self, bytes: &[u8]) {
+    pub(crate) fn received(&self, bytes: &[u8]) {
         self.tape.recording().add(self.channel, Sender::Program, bytes);
     }
 
     /// Counts messages that the tester has read. A report omits unread messages. On a connection without any call of
     /// this function, all messages count as read.
-    pub(crate) fn took(&self, messages: u64) {
-        self.tape.recording().took(self.channel, messages);
+    pub(crate) fn mark_read(&self, messages: u64) {
+        self.tape.recording().mark_read(self.channel, messages);
     }
 
-    pub(crate) fn took_all(&self) {
-        self.tape.recording().took_all(self.channel);
+    pub(crate) fn mark_all_read(&self) {
+        self.tape.recording().mark_all_read(self.channel);
     }
 
     pub(crate) fn note(&self, sender: Sender, what: &str) {
@@ -76,7 +76,7 @@ impl Channel {
     }
 
     /// The next breach is about this connection.
-    pub(crate) fn attend(&self) {
+    pub(crate) fn focus(&self) {
         self.tape.recording().focus = Some(self.channel);
     }
 
@@ -86,19 +86,19 @@ impl Channel {
     }
 }
 
-pub(crate) struct Talk {
-    pub(crate) tester: Speech,
-    pub(crate) program: Speech,
+pub(crate) struct ChannelFormat {
+    pub(crate) tester: MessageFormat,
+    pub(crate) program: MessageFormat,
     /// Reports show the bytes beside the description.
     pub(crate) is_binary: bool,
 }
 
-pub(crate) struct Speech {
-    pub(crate) carrier: Carrier,
-    pub(crate) tell: fn(&[u8]) -> Description,
+pub(crate) struct MessageFormat {
+    pub(crate) framing: MessageFraming,
+    pub(crate) describe: fn(&[u8]) -> Description,
 }
 
-pub(crate) enum Carrier {
+pub(crate) enum MessageFraming {
     Datagrams,
     /// Finds the end of the first message.
     Stream(fn(&[u8]) -> Framed),
@@ -123,20 +123,20 @@ impl Description {
     }
 }
 
-pub(crate) static TERMINAL: Talk = Talk { tester: TYPED, program: PRINTED, is_binary: false };
+pub(crate) static TERMINAL: ChannelFormat = ChannelFormat { tester: TYPED, program: PRINTED, is_binary: false };
 
-const TYPED: Speech = Speech {
-    carrier: Carrier::Datagrams,
-    tell: |bytes| Description::right(format!("types '{}'", bytes.escape_ascii())),
+const TYPED: MessageFormat = MessageFormat {
+    framing: MessageFraming::Datagrams,
+    describe: |bytes| Description::right(format!("types '{}'", bytes.escape_ascii())),
 };
 
-const PRINTED: Speech = Speech {
-    carrier: Carrier::Datagrams,
-    tell: |bytes| Description::right(format!("prints '{}'", String::from_utf8_lossy(bytes))),
+const PRINTED: MessageFormat = MessageFormat {
+    framing: MessageFraming::Datagrams,
+    describe: |bytes| Description::right(format!("prints '{}'", String::from_utf8_lossy(bytes))),
 };
 
-const KEPT: usize = 256;
-const KEPT_BYTES: usize = 1 << 20;
+const MAX_RECORDS: usize = 256;
+const MAX_RECORDED_BYTES: usize = 1 << 20;
 /// In bytes: the longest message of any protocol.
 const LONGEST: usize = 1 << 20;
 /// In bytes. A longer incomplete message is parsed again only when it has grown by a quarter, not at each segment.
@@ -151,11 +151,11 @@ const WRITTEN_BYTES: usize = 1 << 16;
 
 struct Connection {
     name: String,
-    talk: &'static Talk,
+    format: &'static ChannelFormat,
     tester: Side,
     program: Side,
     /// Messages of the program that the tester has read, if known.
-    taken: Option<u64>,
+    read: Option<u64>,
 }
 
 #[derive(Default)]
@@ -165,7 +165,7 @@ struct Side {
     start: u64,
     messages: u64,
     // The length when it was parsed last.
-    looked: usize,
+    parsed_length: usize,
     // Bytes after a wrong byte cannot be split any more.
     is_lost: bool,
 }
@@ -218,9 +218,9 @@ impl Recording {
         }
     }
 
-    fn open(&mut self, name: &str, talk: &'static Talk) -> usize {
+    fn open(&mut self, name: &str, format: &'static ChannelFormat) -> usize {
         let (tester, program) = (Side::default(), Side::default());
-        self.channels.push(Connection { name: name.to_owned(), talk, tester, program, taken: None });
+        self.channels.push(Connection { name: name.to_owned(), format, tester, program, read: None });
         self.channels.len() - 1
     }
 
@@ -230,23 +230,23 @@ impl Recording {
         }
     }
 
-    fn took(&mut self, channel: usize, messages: u64) {
+    fn mark_read(&mut self, channel: usize, messages: u64) {
         self.focus = Some(channel);
         if let Some(channel) = self.channels.get_mut(channel) {
-            *channel.taken.get_or_insert(0) += messages;
+            *channel.read.get_or_insert(0) += messages;
         }
     }
 
-    fn took_all(&mut self, channel: usize) {
+    fn mark_all_read(&mut self, channel: usize) {
         self.focus = Some(channel);
-        self.look(channel, Sender::Program, true);
+        self.split_pending(channel, Sender::Program, true);
         if let Some(channel) = self.channels.get_mut(channel) {
-            channel.taken = Some(channel.program.messages);
+            channel.read = Some(channel.program.messages);
         }
     }
 
     fn note(&mut self, channel: usize, sender: Sender, what: &str) {
-        self.look(channel, sender, true);
+        self.split_pending(channel, sender, true);
         self.push(channel, sender, (u64::MAX, 0), Content::Note(format!("({what})")));
     }
 
@@ -254,10 +254,10 @@ impl Recording {
         if sender == Sender::Program {
             self.focus = Some(channel);
         }
-        let Some((speech, side)) = self.side(channel, sender) else { return };
-        if let (Carrier::Stream(_), false) = (&speech.carrier, side.is_lost) {
+        let Some((message_format, side)) = self.side(channel, sender) else { return };
+        if let (MessageFraming::Stream(_), false) = (&message_format.framing, side.is_lost) {
             side.pending.extend_from_slice(bytes);
-            self.look(channel, sender, false);
+            self.split_pending(channel, sender, false);
             return;
         }
         let place = (side.messages, side.start);
@@ -267,20 +267,20 @@ impl Recording {
         self.push(channel, sender, place, what);
     }
 
-    fn side(&mut self, channel: usize, sender: Sender) -> Option<(&'static Speech, &mut Side)> {
+    fn side(&mut self, channel: usize, sender: Sender) -> Option<(&'static MessageFormat, &mut Side)> {
         let channel = self.channels.get_mut(channel)?;
         Some(match sender {
-            Sender::Tester => (&channel.talk.tester, &mut channel.tester),
-            Sender::Program => (&channel.talk.program, &mut channel.program),
+            Sender::Tester => (&channel.format.tester, &mut channel.tester),
+            Sender::Program => (&channel.format.program, &mut channel.program),
         })
     }
 
     // Long incomplete messages are parsed only occasionally, unless `now` is set.
-    fn look(&mut self, channel: usize, sender: Sender, now: bool) {
-        while let Some((speech, side)) = self.side(channel, sender) {
-            let Carrier::Stream(frame) = speech.carrier else { return };
+    fn split_pending(&mut self, channel: usize, sender: Sender, now: bool) {
+        while let Some((message_format, side)) = self.side(channel, sender) {
+            let MessageFraming::Stream(frame) = message_format.framing else { return };
             let length = side.pending.len();
-            let is_early = length > LONG && length < side.looked + side.looked / 4;
+            let is_early = length > LONG && length < side.parsed_length + side.parsed_length / 4;
             if side.is_lost || length == 0 || is_early && !now {
                 return;
             }
@@ -293,14 +293,14 @@ impl Recording {
                 Framed::Wrong(at, why) => Content::Wrong(std::mem::take(&mut side.pending), at, why),
                 Framed::Part if length > LONGEST => Content::Raw(std::mem::take(&mut side.pending)),
                 Framed::Part => {
-                    side.looked = length;
+                    side.parsed_length = length;
                     return;
                 }
             };
             side.is_lost = !matches!(what, Content::Message(_));
             side.start += what.len() as u64;
             side.messages += 1;
-            side.looked = 0;
+            side.parsed_length = 0;
             self.push(channel, sender, place, what);
         }
     }
@@ -312,7 +312,7 @@ impl Recording {
         }
         self.bytes += records.what.len();
         self.records.push_back(records);
-        while self.records.len() > KEPT || self.bytes > KEPT_BYTES && self.records.len() > 1 {
+        while self.records.len() > MAX_RECORDS || self.bytes > MAX_RECORDED_BYTES && self.records.len() > 1 {
             self.bytes -= self.records.pop_front().map_or(0, |records| records.what.len());
         }
     }
@@ -320,8 +320,8 @@ impl Recording {
     fn tail(&mut self) -> Vec<Message> {
         let all = 0..self.channels.len();
         for channel in all {
-            self.look(channel, Sender::Program, true);
-            self.look(channel, Sender::Tester, true);
+            self.split_pending(channel, Sender::Program, true);
+            self.split_pending(channel, Sender::Tester, true);
         }
         // If the connection has carried no messages, those of the other connections explain the breach.
         let is_about = |records: &Record| self.focus == Some(records.channel);
@@ -356,9 +356,9 @@ impl Recording {
 
     // Messages of the program that the tester has not read yet are irrelevant, unless the reading stops there.
     fn is_read(&self, records: &Record) -> bool {
-        let taken = self.channels.get(records.channel).and_then(|channel| channel.taken);
+        let read = self.channels.get(records.channel).and_then(|channel| channel.read);
         let is_message = matches!(records.what, Content::Message(_));
-        records.sender == Sender::Tester || !is_message || taken.is_none_or(|taken| records.number < taken)
+        records.sender == Sender::Tester || !is_message || read.is_none_or(|read| records.number < read)
     }
 
     fn incomplete(&self, number: usize, most: usize) -> Option<Message> {
@@ -395,13 +395,13 @@ fn millis(time: Duration) -> u64 {
 
 fn describe(channels: &[Connection], records: &Record, most: usize) -> Message {
     let channel = channels.get(records.channel);
-    let speech = channel.map(|channel| match records.sender {
-        Sender::Tester => &channel.talk.tester,
-        Sender::Program => &channel.talk.program,
+    let message_format = channel.map(|channel| match records.sender {
+        Sender::Tester => &channel.format.tester,
+        Sender::Program => &channel.format.program,
     });
     let (mut text, wrong) = match &records.what {
-        Content::Message(bytes) => speech
-            .map(|speech| (speech.tell)(bytes))
+        Content::Message(bytes) => message_format
+            .map(|message_format| (message_format.describe)(bytes))
             .map_or_else(Default::default, |describe| (describe.text, describe.wrong)),
         Content::Wrong(bytes, at, why) => ("(no message)".to_owned(), Some(((*at).min(bytes.len()), why.clone()))),
         Content::Raw(bytes) => (format!("({} bytes that are not messages)", bytes.len()), None),
@@ -416,8 +416,9 @@ fn describe(channels: &[Connection], records: &Record, most: usize) -> Message {
         Content::Note(_) => None,
     };
     let is_binary =
-        channel.is_some_and(|channel| channel.talk.is_binary) || !matches!(records.what, Content::Message(_));
-    let is_stream = speech.is_some_and(|speech| matches!(speech.carrier, Carrier::Stream(_)));
+        channel.is_some_and(|channel| channel.format.is_binary) || !matches!(records.what, Content::Message(_));
+    let is_stream =
+        message_format.is_some_and(|message_format| matches!(message_format.framing, MessageFraming::Stream(_)));
     Message {
         at_ms: millis(records.at),
         channel: channel.map_or_else(String::new, |channel| channel.name.clone()),
@@ -547,14 +548,14 @@ mod tests {
     use super::*;
 
     // Messages end with a full stop. A '!' is an error.
-    static STOPS: Talk = Talk { tester: STOP, program: STOP, is_binary: false };
-    const STOP: Speech = Speech {
-        carrier: Carrier::Stream(|bytes| match bytes.iter().position(|byte| matches!(byte, b'.' | b'!')) {
+    static STOPS: ChannelFormat = ChannelFormat { tester: STOP, program: STOP, is_binary: false };
+    const STOP: MessageFormat = MessageFormat {
+        framing: MessageFraming::Stream(|bytes| match bytes.iter().position(|byte| matches!(byte, b'.' | b'!')) {
             Some(at) if bytes.get(at) == Some(&b'!') => Framed::Wrong(at, "no '!'".into()),
             Some(at) => Framed::Whole(at + 1),
             None => Framed::Part,
         }),
-        tell: |bytes| Description::right(String::from_utf8_lossy(bytes)),
+        describe: |bytes| Description::right(String::from_utf8_lossy(bytes)),
     };
 
     fn texts(recording: &mut Recording) -> Vec<String> {
@@ -573,7 +574,7 @@ mod tests {
         let beginning = "(2 bytes of an incomplete message)";
         assert_eq!(texts(&mut recording), ["one.", "two.", "three.", "yes.", "no.", beginning]);
         // Messages that the tester has not read yet are omitted, except where reading stops.
-        recording.took(channel, 2);
+        recording.mark_read(channel, 2);
         assert_eq!(texts(&mut recording), ["one.", "two.", "yes.", "no.", beginning]);
         recording.add(channel, Sender::Program, b"ur!five.");
         let last = recording.tail().pop().unwrap();
@@ -613,8 +614,8 @@ mod tests {
             recording.add(channel, Sender::Program, &endless);
         }
         let pending = recording.channels[channel].program.pending.len();
-        assert!(pending <= LONGEST + endless.len() && recording.records.len() <= KEPT, "{pending}");
-        assert!(recording.bytes <= KEPT_BYTES + LONGEST + endless.len());
+        assert!(pending <= LONGEST + endless.len() && recording.records.len() <= MAX_RECORDS, "{pending}");
+        assert!(recording.bytes <= MAX_RECORDED_BYTES + LONGEST + endless.len());
         assert!(texts(&mut recording).iter().any(|text| text.contains("that are not messages")));
     }
 }

@@ -411,7 +411,7 @@ mod tests {
         assert!(program.wait().unwrap().success());
     }
 
-    fn shown(text: &str) -> Vec<String> {
+    fn screen_lines(text: &str) -> Vec<String> {
         let mut screen = Screen::new(4);
         screen.write(text);
         screen.lines().collect()
@@ -419,15 +419,15 @@ mod tests {
 
     #[test]
     fn cursor_jumps_leave_blanks() {
-        assert_eq!(shown("A\x1b[10C16 Tess\r\n\x1b[1;3Hx"), ["A x        16 Tess"]);
-        assert_eq!(shown("\x1b[2;3Hb\x1b[31mc\x1b(B\x1b[0md\x1b[3b"), ["", "  bcdddd"]);
+        assert_eq!(screen_lines("A\x1b[10C16 Tess\r\n\x1b[1;3Hx"), ["A x        16 Tess"]);
+        assert_eq!(screen_lines("\x1b[2;3Hb\x1b[31mc\x1b(B\x1b[0md\x1b[3b"), ["", "  bcdddd"]);
     }
 
     #[test]
     fn alternate_screen_leaves_nothing() {
-        assert_eq!(shown("before\r\n\x1b[?1049hGAME OVER\x1b[?1049lafter"), ["before", "after"]);
+        assert_eq!(screen_lines("before\r\n\x1b[?1049hGAME OVER\x1b[?1049lafter"), ["before", "after"]);
         assert_eq!(
-            shown("\x1b[?1049hGAME"),
+            screen_lines("\x1b[?1049hGAME"),
             ["GAME"],
             "the alternate screen of a program that does not leave it counts"
         );
@@ -435,9 +435,9 @@ mod tests {
 
     #[test]
     fn cleared_lines_are_removed_and_scrolled_lines_are_kept() {
-        assert_eq!(shown("map\x1b[H\x1b[2Jover"), ["over"]);
-        assert_eq!(shown("1\r\n2\r\n3\r\n4\r\n5\x1b[H\x1b[Jx"), ["1", "x", "", "", ""]);
-        assert_eq!(shown("abc\x1b[2D\x1b[Kd\x1b[1J"), [""]);
+        assert_eq!(screen_lines("map\x1b[H\x1b[2Jover"), ["over"]);
+        assert_eq!(screen_lines("1\r\n2\r\n3\r\n4\r\n5\x1b[H\x1b[Jx"), ["1", "x", "", "", ""]);
+        assert_eq!(screen_lines("abc\x1b[2D\x1b[Kd\x1b[1J"), [""]);
     }
 
     #[test]

@@ -119,7 +119,7 @@ pub(crate) fn decode_all<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String>
 mod tests {
     use std::fmt::Debug;
 
-    use netcore::{Gone, Leave, Link, Outcome, PeerId, Role, Time};
+    use netcore::{DisconnectReason, Leave, Link, Outcome, PeerId, Role, Time};
     use wincode::{
         SchemaRead, SchemaWrite,
         config::{Config, Configuration, deserialize_exact, serialize},
@@ -158,7 +158,9 @@ mod tests {
             same(config, &Note::Resumed { at: number }, &(2_u32, number));
             same(config, &Note::Suspended { at: number }, &(3_u32, number));
         }
-        for why in [Gone::Left, Gone::Broken, Gone::Lagging, Gone::Interrupted] {
+        for why in
+            [DisconnectReason::Left, DisconnectReason::Broken, DisconnectReason::Lagging, DisconnectReason::Interrupted]
+        {
             same(config, &why, &(why as u32));
         }
         for leave in [Leave::Over, Leave::Resumable] {

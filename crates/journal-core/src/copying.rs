@@ -39,7 +39,7 @@ pub trait Copying: Debug + Send + Sync {
     fn reached(&self) -> Option<u64>;
 
     /// Why the copy will reach no further position, so that waiting outputs are never sent.
-    fn lost(&self) -> Option<String>;
+    fn failure(&self) -> Option<String>;
 
     fn wake(&self, context: &Context<'_>);
 

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use netcore::{Gone, Input, PeerId};
+use netcore::{DisconnectReason, Input, PeerId};
 
 use crate::record::Peer;
 
@@ -49,7 +49,7 @@ impl Peers {
     pub(crate) fn follow<M>(&mut self, input: &Input<'_, M>, closed: impl Iterator<Item = PeerId>) -> Vec<Peer> {
         match input {
             // A peer that only shut down its sending half stays until the room closes it.
-            Input::Disconnected { peer, why } if *why != Gone::Left => {
+            Input::Disconnected { peer, why } if *why != DisconnectReason::Left => {
                 self.close(*peer);
             }
             _ => {

@@ -5,7 +5,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use netcore::{DecodeError, Gone, Input, Leave, PeerId, Time};
+use netcore::{DecodeError, DisconnectReason, Input, Leave, PeerId, Time};
 use thiserror::Error;
 
 use crate::{
@@ -291,7 +291,7 @@ impl<R: Read> Reader<R> {
             ELAPSED => Input::Elapsed,
             REFRESH => Input::Refresh { peer: peer? },
             DISCONNECTED => {
-                let why: Gone =
+                let why: DisconnectReason =
                     codec::decode_all(body).map_err(|_| damaged("its reason for disconnecting is not valid"))?;
                 Input::Disconnected { peer: peer?, why }
             }

@@ -300,8 +300,8 @@ impl Hold for JournalHold {
         self.sink.set_stalled(is_stalled);
     }
 
-    fn lost(&self) -> Option<String> {
-        self.sink.lost().or_else(|| self.sink.copy().and_then(|copy| copy.lost()))
+    fn failure(&self) -> Option<String> {
+        self.sink.failure().or_else(|| self.sink.copy().and_then(|copy| copy.failure()))
     }
 }
 

@@ -285,7 +285,7 @@ impl Sink {
         }
         drop(waker);
         // It may have been reached before the waker was stored.
-        if self.reached() > above || self.lost().is_some() { Poll::Ready(()) } else { Poll::Pending }
+        if self.reached() > above || self.failure().is_some() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Whether the backlog is so large that no records should be added.
@@ -302,7 +302,7 @@ impl Sink {
     }
 
     /// The reason why outputs must no longer be sent, if there is one.
-    pub(crate) fn lost(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         match &self.inner().phase {
             Phase::Lost(why) => Some(why.clone()),
             _ => None,

@@ -108,12 +108,12 @@ fn wait_for_all(
         }
         block_on(poll_fn(|context| {
             hold.flush();
-            if hold.reached() >= mark || hold.lost().is_some() {
+            if hold.reached() >= mark || hold.failure().is_some() {
                 return Poll::Ready(());
             }
             hold.poll_reached(mark - 1, context)
         }));
-        if hold.lost().is_some() || hold.reached() == u64::MAX {
+        if hold.failure().is_some() || hold.reached() == u64::MAX {
             return;
         }
         last = last.max(count);

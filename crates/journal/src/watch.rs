@@ -93,7 +93,7 @@ async fn show<E: Game>(mut screen: ReplayScreen<E>) -> anyhow::Result<Option<Str
                     match screen.key(typed) {
                         Reaction::Nothing => {}
                         Reaction::Leave => break,
-                        Reaction::Redraw => stage.forget(),
+                        Reaction::Redraw => stage.invalidate(),
                         Reaction::Suspend => {
                             stage.suspend();
                             last = Instant::now();

@@ -73,7 +73,7 @@ impl Warden for SeatWarden {
     }
 
     // Each seat counts as a host of its own. Otherwise players would share the room's quota for one host.
-    fn shown(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
+    fn room_address(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
         let seat = u8::try_from(self.0.state().opened).unwrap_or(u8::MAX - 1);
         SocketAddr::from((Ipv4Addr::new(127, 0, 0, seat.saturating_add(1)), address.port()))
     }

@@ -8,7 +8,7 @@ use mastermind::{
 };
 
 use crate::{
-    round::Wanted,
+    round::RulePreferences,
     solve::{How, PROVABLE, Task},
 };
 
@@ -146,7 +146,7 @@ fn yes_or_no(typed: &str) -> Result<bool, &'static str> {
 #[expect(clippy::struct_excessive_bools, reason = "as on the command line")]
 pub(crate) struct Play {
     pub(crate) panel: bool,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: RulePreferences,
     pub(crate) rules: Rules,
     pub(crate) seed: Option<u64>,
     pub(crate) daily: bool,
@@ -177,7 +177,7 @@ impl Plan {
         if let Some((_, why)) = refused.iter().find(|(refused, _)| *refused) {
             return Err(UsageError((*why).into()));
         }
-        let wanted = Wanted { length, repeats, colours };
+        let wanted = RulePreferences { length, repeats, colours };
         // If these rules are not valid, no input at the prompts could make them valid.
         let rules = wanted.without_asking().map_err(|error| UsageError(error.to_string()))?;
         Ok(Self::Play(Play { panel, wanted, rules, seed, daily, duel, hints }))

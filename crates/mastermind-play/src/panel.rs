@@ -86,7 +86,7 @@ impl Player<'_> {
                 Command::Press(_) => Request::Nothing,
                 Command::Leave => Request::Leave,
                 Command::Redraw => {
-                    self.stage.forget();
+                    self.stage.invalidate();
                     Request::Nothing
                 }
                 Command::Suspend => {

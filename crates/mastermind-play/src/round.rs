@@ -113,14 +113,14 @@ impl Round {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct RulePreferences {
     pub(crate) length: Option<usize>,
     pub(crate) repeats: Option<bool>,
     /// `None` means all eight.
     pub(crate) colours: Option<usize>,
 }
 
-impl Wanted {
+impl RulePreferences {
     /// `length` and `repeats` replace missing values.
     pub(crate) fn rules(self, length: usize, repeats: bool) -> Result<Rules, ConfigError> {
         let length = self.length.unwrap_or(length);
@@ -142,7 +142,7 @@ pub(crate) enum Setter {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: RulePreferences,
     /// The rules if the user is not prompted.
     pub(crate) rules: Rules,
     pub(crate) setter: Setter,

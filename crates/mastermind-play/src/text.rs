@@ -14,7 +14,7 @@ use mastermind::{
 use crate::{
     book::Book,
     interrupt,
-    round::{Round, Setter, Settings, Wanted},
+    round::{Round, RulePreferences, Setter, Settings},
     voice,
 };
 
@@ -105,7 +105,7 @@ fn take_down(console: &mut Console, round: &mut Round, book: &Book) -> Reply<()>
     Ok(())
 }
 
-fn read_rules(console: &mut Console, wanted: Wanted) -> Reply<Rules> {
+fn read_rules(console: &mut Console, wanted: RulePreferences) -> Reply<Rules> {
     loop {
         let length = wanted.length.map_or_else(|| read_length(console), Ok)?;
         let repeats = wanted.repeats.map_or_else(

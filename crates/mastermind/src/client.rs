@@ -2,7 +2,7 @@
 
 use alloc::{collections::BTreeMap, collections::VecDeque, string::String, vec::Vec};
 use bytes::{Bytes, BytesMut};
-use netcore::{DecodeError, Framing, Gone, Link, Time, framing::LineDecoder};
+use netcore::{DecodeError, DisconnectReason, Framing, Link, Time, framing::LineDecoder};
 
 use crate::{
     code::{Code, MAX_COLOURS},
@@ -213,7 +213,7 @@ impl netcore::Client for Client {
         self.outgoing.pop_front().map(|message| message.to_frame(self.framing))
     }
 
-    fn disconnected(&mut self, _: Time, _: Gone) {
+    fn disconnected(&mut self, _: Time, _: DisconnectReason) {
         self.over = true;
     }
 

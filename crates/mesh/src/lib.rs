@@ -35,8 +35,8 @@ pub use name::{MAX_NAME, Name, NameError};
 #[cfg(feature = "nats")]
 pub use nats::{BrokerSettings, Limits, Nats};
 pub use node::{
-    EXPIRY, HEARTBEAT, How, Input, LEASE, LeaseGrant, LeaseRequest, MAX_ROOMS, Node, OUTAGE, Opening, Output,
-    REQUEST_TIMEOUT, Reply, Settings, Stays, Ticket, WriteRequest,
+    Acquisition, EXPIRY, HEARTBEAT, HandoverRefusal, Input, LEASE, LeaseGrant, LeaseRequest, MAX_ROOMS, Node, OUTAGE,
+    Opening, Output, REQUEST_TIMEOUT, Reply, Settings, Ticket, WriteRequest,
 };
 pub use results::{
     Committed, Delivery, MAX_DELIVERIES, MAX_RESULTS, REMEMBERED_SECONDS, Receipt, Results, TAKEN_SECONDS,

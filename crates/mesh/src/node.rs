@@ -111,8 +111,8 @@ pub enum Input {
     Close(Name),
     /// Stop accepting rooms, and keep the present ones until they are handed over.
     Drain,
-    /// Hand a room of a draining node over. [`Output::Suspend`] or [`Output::Stays`] follows once the directory shows
-    /// that the node drains.
+    /// Hand a room of a draining node over. [`Output::Suspend`] or [`Output::HandoverRefused`] follows once the
+    /// directory shows that the node drains.
     HandOver(Name),
     /// Cancel the handover. No effect on a suspended room.
     CancelHandover(Name),
@@ -123,13 +123,13 @@ pub enum Input {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum Acquisition {
     New,
     /// This process has owned the room without interruption and has its state.
-    Again,
+    Retained,
     /// An earlier process of this node owned the room, and its files hold the state. For [`Durability::Cluster`] so
     /// does the journal in the mesh, which survives failures that the files may not.
-    Returned,
+    Recovered,
     /// The journal in the mesh holds the state. Close a room without a journal: it has published nothing, or its
     /// durability permits the loss.
     TakenOver,
@@ -137,7 +137,7 @@ pub enum How {
 
 /// Why a room cannot be handed over: no node accepts rooms, or none that does can run this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stays {
+pub enum HandoverRefusal {
     NoNode,
     NoRules,
 }
@@ -148,14 +148,14 @@ pub enum Output {
     /// Bypasses the directory; see [`Node::grant_lease`].
     RequestLease(Ticket, LeaseRequest),
     /// The node owns the room under this fence from now on.
-    Own(Name, Fence, How),
+    Own(Name, Fence, Acquisition),
     /// The room ends here and must not publish anything further.
     Lost(Name),
     ClaimFailed(Name),
     /// The entry is removed; the journal may be removed too.
     Closed(Name),
     Suspend(Name),
-    Stays(Name, Stays),
+    HandoverRefused(Name, HandoverRefusal),
     /// The room ends here. If no other node takes it, this node takes it back.
     HandedOver(Name),
     /// Another data directory uses the name; the node waits until it is free.

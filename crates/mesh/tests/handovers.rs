@@ -10,8 +10,8 @@ use std::{
 };
 
 use mesh::{
-    Delta, Directory, Durability, Entry, Fence, Holder, How, Input, Key, Local, Name, Node, NodeValue, Opening, Output,
-    REQUEST_TIMEOUT, Reply, Revision, RoomValue, Settings, Stays, Value, Watch, Written,
+    Acquisition, Delta, Directory, Durability, Entry, Fence, HandoverRefusal, Holder, Input, Key, Local, Name, Node,
+    NodeValue, Opening, Output, REQUEST_TIMEOUT, Reply, Revision, RoomValue, Settings, Value, Watch, Written,
 };
 use netcore::Time;
 
@@ -114,7 +114,7 @@ impl Fleet {
         let room = name("nuggets-1");
         let opening = Opening { needs: needs.to_owned(), ..Opening::new(Durability::Cluster, "row".to_owned()) };
         self.input(0, Input::Open(room.clone(), opening));
-        assert!(matches!(&self.outputs(0)[..], [Output::Own(_, _, How::New)]));
+        assert!(matches!(&self.outputs(0)[..], [Output::Own(_, _, Acquisition::New)]));
         self.work();
         room
     }
@@ -145,7 +145,7 @@ fn suspended_room_moves_to_a_node_with_its_rules() {
     assert_eq!(fleet.outputs(0), [Output::HandedOver(room.clone())]);
     fleet.work();
     assert_eq!(fleet.may_publish(&room), [false, false, true]);
-    assert!(matches!(&fleet.outputs(2)[..], [Output::Own(_, _, How::TakenOver)]));
+    assert!(matches!(&fleet.outputs(2)[..], [Output::Own(_, _, Acquisition::TakenOver)]));
     fleet.wait(Duration::from_secs(30));
     assert_eq!(fleet.may_publish(&room), [false, false, true]);
     assert!(fleet.outputs(0).is_empty() && fleet.outputs(1).is_empty());
@@ -155,13 +155,13 @@ fn suspended_room_moves_to_a_node_with_its_rules() {
 fn room_stays_if_no_other_node_can_run_it() {
     let mut fleet = Fleet::new(&[&["nuggets-3"], &["nuggets-4", "chess-1"]]);
     let room = fleet.open("nuggets-3");
-    assert_eq!(fleet.hand_over(&room), [Output::Stays(room.clone(), Stays::NoRules)]);
+    assert_eq!(fleet.hand_over(&room), [Output::HandoverRefused(room.clone(), HandoverRefusal::NoRules)]);
     // A room without needs moves to any node that does not drain.
     let mut fleet = Fleet::new(&[&[], &[]]);
     let room = fleet.open("");
     fleet.input(1, Input::Drain);
     fleet.work();
-    assert_eq!(fleet.hand_over(&room), [Output::Stays(room.clone(), Stays::NoNode)]);
+    assert_eq!(fleet.hand_over(&room), [Output::HandoverRefused(room.clone(), HandoverRefusal::NoNode)]);
     assert_eq!(fleet.may_publish(&room), [true, false]);
 }
 
@@ -238,7 +238,7 @@ fn comes_back(is_lost: bool) {
     assert!(matches!(&ask.value, Some(Value::Room(RoomValue { unread: true, .. }))), "{ask:?}");
     out.clear();
     node.input(at, Input::Reply(ticket, Reply::Written(Written::Stored(Revision(69)))), &mut out);
-    assert!(matches!(&out[..], [Output::Own(_, Fence(69), How::TakenOver), ..]), "{out:?}");
+    assert!(matches!(&out[..], [Output::Own(_, Fence(69), Acquisition::TakenOver), ..]), "{out:?}");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn repeated_claim_stays_with_its_owner() {
             assert_eq!(fleet.may_publish(&room), [false, true], "it goes on at the other node");
         } else {
             fleet.wait(Duration::from_secs(1));
-            assert_eq!(fleet.outputs(0), [Output::Own(room.clone(), Fence(revision.0), How::Again)]);
+            assert_eq!(fleet.outputs(0), [Output::Own(room.clone(), Fence(revision.0), Acquisition::Retained)]);
             assert_eq!(fleet.may_publish(&room), [true, false]);
         }
     }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::{Gone, Time};
+use crate::{DisconnectReason, Time};
 
 /// A client of any game: a state machine without a socket, a clock or a screen.
 ///
@@ -37,7 +37,7 @@ pub trait Client {
     }
 
     /// Reports that the connection is gone.
-    fn disconnected(&mut self, now: Time, why: Gone);
+    fn disconnected(&mut self, now: Time, why: DisconnectReason);
 
     /// Whether the client neither sends nor expects messages any more.
     fn is_over(&self) -> bool;

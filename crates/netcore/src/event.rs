@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
-use crate::{Gone, PeerId};
+use crate::{DisconnectReason, PeerId};
 
 /// Something that happened in a room.
 ///
@@ -85,7 +85,7 @@ pub enum Departure {
     /// The game is over for it.
     GameOver,
     /// Its connection ended.
-    Disconnected(Gone),
+    Disconnected(DisconnectReason),
     /// The server dismissed it, for this reason.
     Dismissed(String),
 }
@@ -95,10 +95,12 @@ impl fmt::Display for Departure {
         match self {
             Self::Quit => f.write_str("quit"),
             Self::GameOver => f.write_str("game over"),
-            Self::Disconnected(Gone::Left) => f.write_str("closed the connection"),
-            Self::Disconnected(Gone::Broken) => f.write_str("the connection broke"),
-            Self::Disconnected(Gone::Interrupted) => f.write_str("did not reconnect after the server was resumed"),
-            Self::Disconnected(Gone::Lagging) => f.write_str("did not read its messages"),
+            Self::Disconnected(DisconnectReason::Left) => f.write_str("closed the connection"),
+            Self::Disconnected(DisconnectReason::Broken) => f.write_str("the connection broke"),
+            Self::Disconnected(DisconnectReason::Interrupted) => {
+                f.write_str("did not reconnect after the server was resumed")
+            }
+            Self::Disconnected(DisconnectReason::Lagging) => f.write_str("did not read its messages"),
             Self::Dismissed(why) => write!(f, "disconnected by the server: {why}"),
         }
     }

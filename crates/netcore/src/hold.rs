@@ -31,7 +31,7 @@ pub trait Hold {
 
     /// The reason why no further position can be reached, after which the host must not send more outputs; `None`
     /// otherwise.
-    fn lost(&self) -> Option<String> {
+    fn failure(&self) -> Option<String> {
         None
     }
 }

@@ -3,7 +3,7 @@
 use alloc::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
-use crate::{DecodeError, Gone, Link, PeerId, Role};
+use crate::{DecodeError, DisconnectReason, Link, PeerId, Role};
 
 /// An input of a server: everything that can wake it.
 ///
@@ -42,12 +42,12 @@ pub enum Input<'a, M> {
         /// The peer.
         peer: PeerId,
     },
-    /// A peer disconnected. If it [`Left`](Gone::Left), the engine can still send to it, and must close it.
+    /// A peer disconnected. If it [`Left`](DisconnectReason::Left), the engine can still send to it, and must close it.
     Disconnected {
         /// The peer.
         peer: PeerId,
         /// The reason.
-        why: Gone,
+        why: DisconnectReason,
     },
     /// The time returned by [`Engine::deadline`](crate::Engine::deadline) has come.
     Elapsed,

@@ -1,8 +1,8 @@
 //! The part of the network programs that needs no operating system.
 //!
 //! - [`Engine`]: a game server as a deterministic state machine from [`Input`] to [`Output`].
-//! - [`Room`]: the same server at the level of bytes, for shells, journals and simulations. [`EngineRoom`] turns any engine
-//!   into a room. [`GameEvent`] and [`Status`] report what happens in the same terms for all games.
+//! - [`Room`]: the same server at the level of bytes, for shells, journals and simulations. [`EngineRoom`] turns any
+//!   engine into a room. [`GameEvent`] and [`Status`] report what happens in the same terms for all games.
 //! - [`Recorded`]: an engine whose matches can be recorded, replayed and resumed.
 //! - [`Hold`]: holds outputs back until their inputs are durably recorded.
 //! - [`Client`]: a game client as a state machine.
@@ -70,7 +70,7 @@ pub use level::Level;
 pub use message_stream::{MessageDecoder, MessageStream};
 pub use name::{Name, Naming, NotAName, cleaned};
 pub use outbox::{Outbox, OutboxPosition, Output, To};
-pub use peer::{Framing, Gone, HostId, Link, PeerId, Role};
+pub use peer::{DisconnectReason, Framing, HostId, Link, PeerId, Role};
 pub use quota::{Full, HostQueue, HostQueueState, Network, Rate, RateTable, Shares, TokenBucket};
 pub use recorded::{Recorded, StateError};
 pub use room::{Progress, Room, Split};

@@ -45,7 +45,7 @@ impl Link {
 
 /// Why a peer is disconnected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Gone {
+pub enum DisconnectReason {
     /// It closed its end in an orderly way.
     Left,
     /// The connection broke, or its port refuses datagrams.

@@ -297,10 +297,10 @@ impl Host {
                 self.deliver(now);
                 self.endpoints[index].transport.answer(clock(), Answer::Processed(ticket, progress));
             }
-            ConnectionEvent::Stranger { ticket, address, datagram } => {
+            ConnectionEvent::UnknownPeer { ticket, address, datagram } => {
                 let is_accepted = recording.accepts_datagram(now, address.into());
                 let admission = is_accepted.then(|| room.admits(datagram));
-                transport.answer(now, Answer::Stranger(ticket, admission));
+                transport.answer(now, Answer::UnknownPeer(ticket, admission));
             }
             ConnectionEvent::Opened { id, address, .. }
                 if self.warden.as_mut().is_some_and(|warden| !warden.admits(address)) =>
@@ -308,8 +308,8 @@ impl Host {
                 endpoint.refuse(now, id);
             }
             ConnectionEvent::Opened { id, role, link, address } => {
-                let shown = self.warden.as_mut().map_or(address, |warden| warden.shown(link, address));
-                if !recording.accepts_connection(now, shown.into()) {
+                let room_address = self.warden.as_mut().map_or(address, |warden| warden.room_address(link, address));
+                if !recording.accepts_connection(now, room_address.into()) {
                     endpoint.refuse(now, id);
                     if let Some(held_back) = self.refused_log.admit(now) {
                         let address = canonical(address);
@@ -321,7 +321,7 @@ impl Host {
                 let peer = PeerId(*next_peer);
                 *next_peer += 1;
                 at.insert(id, peer);
-                self.connect(now, peer, (index, id), (role, link), shown);
+                self.connect(now, peer, (index, id), (role, link), room_address);
             }
             ConnectionEvent::Refreshed { id } => {
                 if let Some(&peer) = at.get(&id) {

@@ -46,12 +46,12 @@ pub use log_limit::LogLimit;
 pub use observer::Observer;
 pub use open_files::raise_open_files;
 pub use quotas::{
-    ConnectionBudget, ConnectionPermit, HOST_RATE, Limits, MAX_CONNECTIONS, RECORDED_RATE, STRANGERS_RATE,
+    ConnectionBudget, ConnectionPermit, HOST_RATE, Limits, MAX_CONNECTIONS, RECORDED_RATE, UNKNOWN_PEERS_RATE,
 };
 pub use serve::serve;
 pub use shutdown::{request_to_end, shutdown};
 pub use streams::{ByteStream, Listen, MAX_LAG, Streams, Tcp};
-pub use transport::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, StrangerTicket, Transport};
+pub use transport::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport, UnknownPeerTicket};
 pub use tune::{MAX_UNACKNOWLEDGED, tune_accepted, tune_stream};
 pub use udp::{DatagramSocket, Ports, Udp};
 pub use warden::{Removal, Warden};

@@ -1,4 +1,4 @@
-use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Status, Time};
+use netcore::{DecodeError, DisconnectReason, GameEvent, PeerId, Role, Status, Time};
 
 /// Receives the events of a room, for a log, a lobby or a store of results. It must not block.
 ///
@@ -30,7 +30,7 @@ pub trait Observer {
     }
 
     /// The connection of a peer ended.
-    fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
+    fn disconnected(&mut self, now: Time, peer: PeerId, address: &str, why: DisconnectReason) {
         let _ = (now, peer, address, why);
     }
 }

@@ -20,7 +20,7 @@ pub const HOST_RATE: Rate = Rate { per_second: 32, burst: 96 };
 /// [`HOST_RATE`], so that a broken program does not prevent others on its machine from joining.
 pub(crate) const ANSWER_RATE: Rate = Rate { per_second: 32, burst: 96 };
 /// Datagrams per second of both kinds from all unknown addresses.
-pub const STRANGERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
+pub const UNKNOWN_PEERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
 /// Bytes per second that the inputs of one host may add to the recording of a room. Half of the burst is reserved for
 /// peers that record little, so that a flood does not stop them.
 pub const RECORDED_RATE: Rate = Rate { per_second: 300_000, burst: 600_000 };
@@ -86,7 +86,7 @@ impl ConnectionBudget {
 
     /// The number of connections.
     pub fn count(&self) -> usize {
-        self.shares().taken()
+        self.shares().in_use()
     }
 
     fn shares(&self) -> MutexGuard<'_, Shares> {
@@ -105,7 +105,7 @@ impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let mut shares = self.budget.shares();
         match self.host {
-            Some(host) => shares.give_back(host),
+            Some(host) => shares.release(host),
             None => shares.give_back_unshared(),
         }
     }
@@ -122,7 +122,7 @@ pub(crate) struct AdmissionQuota {
 impl AdmissionQuota {
     pub(crate) fn new(now: Time) -> Self {
         let [joins, answers] = [HOST_RATE, ANSWER_RATE].map(|rate| RateTable::new(rate, MAX_HOSTS));
-        Self { joins, answers, all: TokenBucket::new(STRANGERS_RATE, now) }
+        Self { joins, answers, all: TokenBucket::new(UNKNOWN_PEERS_RATE, now) }
     }
 
     pub(crate) fn admit(&mut self, now: Time, address: SocketAddr, admission: Admission) -> bool {

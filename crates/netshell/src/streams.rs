@@ -14,7 +14,7 @@ use std::{
 };
 
 use bytes::BytesMut;
-use netcore::{Full, Gone, HostId, Link, Rate, Role, Time};
+use netcore::{DisconnectReason, Full, HostId, Link, Rate, Role, Time};
 use tokio::net::TcpListener;
 use tracing::{debug, warn};
 
@@ -65,7 +65,7 @@ pub struct Streams<L: Listen> {
     // `tick_at` is `None` if no tick is scheduled.
     tick_at: Option<Time>,
     last_tick: Option<Time>,
-    gone: VecDeque<(ConnectionId, Gone)>,
+    gone: VecDeque<(ConnectionId, DisconnectReason)>,
     unwritten: Vec<ConnectionId>,
     // The connection whose bytes are in the buffer, and the start of its turn.
     current: Option<(ConnectionId, Time)>,
@@ -183,7 +183,7 @@ impl<L: Listen> Streams<L> {
             Serviced::Bytes => return true,
             Serviced::Waits => {}
             Serviced::Pauses => self.watch_time(now),
-            Serviced::Left => self.gone.push_back((id, Gone::Left)),
+            Serviced::Left => self.gone.push_back((id, DisconnectReason::Left)),
             Serviced::Lost(why) => self.lose(now, id, why),
             Serviced::Done => self.remove(id),
         }
@@ -198,7 +198,7 @@ impl<L: Listen> Streams<L> {
         }
     }
 
-    fn lose(&mut self, now: Time, id: ConnectionId, why: Gone) {
+    fn lose(&mut self, now: Time, id: ConnectionId, why: DisconnectReason) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.abort(&self.shared);
         let (connected, address) = (connection.is_connected(), canonical(connection.address));
@@ -207,12 +207,12 @@ impl<L: Listen> Streams<L> {
             return;
         }
         match why {
-            Gone::Left | Gone::Broken | Gone::Interrupted => {
+            DisconnectReason::Left | DisconnectReason::Broken | DisconnectReason::Interrupted => {
                 if let Some(held_back) = self.ended_log.admit(now) {
                     debug!(%id, %address, held_back, "the connection broke");
                 }
             }
-            Gone::Lagging => {
+            DisconnectReason::Lagging => {
                 if let Some(held_back) = self.gone_log.admit(now) {
                     warn!(%id, %address, held_back, "disconnected, since it does not read its messages");
                 }
@@ -270,7 +270,7 @@ impl<L: Listen> Streams<L> {
         while self.own_cost > MAX_OWN_TOTAL {
             let most = self.connections.iter().max_by_key(|(_, connection)| connection.queue().own_cost);
             let Some((&id, _)) = most else { return };
-            self.lose(now, id, Gone::Lagging);
+            self.lose(now, id, DisconnectReason::Lagging);
         }
     }
 }

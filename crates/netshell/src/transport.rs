@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Admission, Gone, History, Link, Progress, Role, Time};
+use netcore::{Admission, DisconnectReason, History, Link, Progress, Role, Time};
 
 /// A connection of a transport. A transport never reuses a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,9 +42,9 @@ pub enum ConnectionEvent<'a> {
         bytes: &'a mut BytesMut,
     },
     /// A datagram arrived from an address without a connection.
-    Stranger {
+    UnknownPeer {
         /// The ticket.
-        ticket: StrangerTicket,
+        ticket: UnknownPeerTicket,
         /// The source address.
         address: SocketAddr,
         /// The datagram.
@@ -61,7 +61,7 @@ pub enum ConnectionEvent<'a> {
         /// The connection.
         id: ConnectionId,
         /// The reason.
-        why: Gone,
+        why: DisconnectReason,
     },
     /// Internal work; there may be more to do.
     Internal,
@@ -84,12 +84,12 @@ impl BytesTicket {
     }
 }
 
-/// The obligation to answer [`ConnectionEvent::Stranger`], as [`BytesTicket`].
+/// The obligation to answer [`ConnectionEvent::UnknownPeer`], as [`BytesTicket`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the transport waits for an answer"]
-pub struct StrangerTicket(());
+pub struct UnknownPeerTicket(());
 
-impl StrangerTicket {
+impl UnknownPeerTicket {
     /// Creates a ticket, one for each event.
     #[expect(clippy::new_without_default, reason = "only transports make them")]
     pub const fn new() -> Self {
@@ -108,7 +108,7 @@ pub enum Answer {
     Paused(BytesTicket, Time),
     /// The permitted effect of the datagram, or `None` if its host has used up a limit. The address may become a
     /// connection, which the next events report.
-    Stranger(StrangerTicket, Option<Admission>),
+    UnknownPeer(UnknownPeerTicket, Option<Admission>),
 }
 
 /// A delivery to connections of a transport.

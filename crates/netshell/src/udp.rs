@@ -20,7 +20,7 @@ use tracing::{debug, warn};
 use self::port::Port;
 pub use self::socket::DatagramSocket;
 use crate::{
-    Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, LogLimit, StrangerTicket, Transport,
+    Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, LogLimit, Transport, UnknownPeerTicket,
     address::canonical,
     datagrams::{Arrival, Datagrams, is_answerable},
 };
@@ -59,7 +59,7 @@ pub struct Ports<S> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AdmissionState {
     Idle,
-    Stranger(Remote),
+    UnknownPeer(Remote),
     // Report the connection first, then the bytes.
     Opened(ConnectionId, Remote),
     Admitted(ConnectionId),
@@ -105,7 +105,7 @@ impl<S: DatagramSocket> Ports<S> {
             }
             match self.datagrams.arrive(now, remote, &self.buffer) {
                 Arrival::Ready(id) => return Ok(Received::Connection(id)),
-                Arrival::Unknown => return Ok(Received::Stranger(remote)),
+                Arrival::Unknown => return Ok(Received::UnknownPeer(remote)),
                 Arrival::Queued => {}
                 Arrival::Dropped => self.refuse(now, remote.1),
             }
@@ -142,7 +142,7 @@ impl<S: DatagramSocket> Ports<S> {
 
 enum Received {
     Connection(ConnectionId),
-    Stranger(Remote),
+    UnknownPeer(Remote),
     LimitReached,
     Nothing,
 }
@@ -164,9 +164,9 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         self.handed = now;
         match self.admission {
             AdmissionState::Idle => {}
-            AdmissionState::Stranger((_, address)) => {
-                return Ok(Some(ConnectionEvent::Stranger {
-                    ticket: StrangerTicket::new(),
+            AdmissionState::UnknownPeer((_, address)) => {
+                return Ok(Some(ConnectionEvent::UnknownPeer {
+                    ticket: UnknownPeerTicket::new(),
                     address,
                     datagram: &self.buffer,
                 }));
@@ -189,10 +189,10 @@ impl<S: DatagramSocket> Transport for Ports<S> {
             Received::Connection(id) => {
                 Ok(Some(ConnectionEvent::Bytes { ticket: BytesTicket::new(id), bytes: &mut self.buffer }))
             }
-            Received::Stranger(remote) => {
-                self.admission = AdmissionState::Stranger(remote);
-                Ok(Some(ConnectionEvent::Stranger {
-                    ticket: StrangerTicket::new(),
+            Received::UnknownPeer(remote) => {
+                self.admission = AdmissionState::UnknownPeer(remote);
+                Ok(Some(ConnectionEvent::UnknownPeer {
+                    ticket: UnknownPeerTicket::new(),
                     address: remote.1,
                     datagram: &self.buffer,
                 }))
@@ -217,7 +217,7 @@ impl<S: DatagramSocket> Transport for Ports<S> {
             return None;
         }
         let ports = self.all.iter().enumerate();
-        let remotes = ports.filter_map(|(index, port)| Some((index, port.spell(address)?))).collect();
+        let remotes = ports.filter_map(|(index, port)| Some((index, port.map_address(address)?))).collect();
         self.datagrams.adopt(now, remotes)
     }
 
@@ -225,7 +225,7 @@ impl<S: DatagramSocket> Transport for Ports<S> {
         match answer {
             Answer::Processed(ticket, _) => self.datagrams.fair.charge(now, ticket.id(), now.since(self.handed)),
             Answer::Paused(ticket, until) => self.pause(now, ticket.id(), until),
-            Answer::Stranger(_, admission) => self.admit(now, admission),
+            Answer::UnknownPeer(_, admission) => self.admit(now, admission),
         }
     }
 
@@ -263,7 +263,7 @@ impl<S: DatagramSocket> Transport for Ports<S> {
 
 impl<S: DatagramSocket> Ports<S> {
     fn admit(&mut self, now: Time, admission: Option<Admission>) {
-        let AdmissionState::Stranger(remote) = self.admission else { return };
+        let AdmissionState::UnknownPeer(remote) = self.admission else { return };
         self.admission = AdmissionState::Idle;
         let Some(admission) = admission else { return self.refuse(now, remote.1) };
         if admission == Admission::Ignored {

@@ -23,7 +23,7 @@ pub trait Warden {
 
     /// The form of an address that the room, its recording and the observer receive. [`Removal::Host`] and the budgets
     /// use it too, so it must keep the addresses of one host together. A resumed peer keeps its earlier form.
-    fn shown(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
+    fn room_address(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
         let _ = link;
         address
     }

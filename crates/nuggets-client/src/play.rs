@@ -103,7 +103,7 @@ impl Player {
 
     pub(crate) async fn run(mut self) -> Parting {
         loop {
-            self.look_for_the_end();
+            self.check_end();
             if let Some(end) = self.ended.take() {
                 // Before any output is printed.
                 drop(self.stage);
@@ -154,7 +154,7 @@ impl Player {
     }
 
     // Shows the result if a user is there to read it; otherwise the program ends.
-    fn look_for_the_end(&mut self) {
+    fn check_end(&mut self) {
         if self.over.as_ref().is_some_and(AfterGame::has_joined) {
             self.play_on();
         }
@@ -169,7 +169,7 @@ impl Player {
                 self.stage.change();
             }
             (Some(over), _) if !self.leaving => {
-                if over.go_on() {
+                if over.update() {
                     self.stage.change();
                 }
             }
@@ -252,7 +252,7 @@ impl Player {
                 }
             }
             Action::Scroll(direction) => self.view.scroll(self.session.client(), direction),
-            Action::Redraw => self.stage.forget(),
+            Action::Redraw => self.stage.invalidate(),
             Action::Suspend => self.stage.suspend(),
             Action::Ignore => {}
         }
@@ -377,7 +377,7 @@ impl AfterGame {
     }
 
     /// Returns whether the screen changed.
-    pub(crate) fn go_on(&mut self) -> bool {
+    pub(crate) fn update(&mut self) -> bool {
         if self.joins_at.is_some_and(|joins_at| joins_at <= Instant::now()) {
             self.join();
         }

@@ -94,7 +94,7 @@ impl Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netcore::{Client as _, Gone, Time};
+    use netcore::{Client as _, DisconnectReason, Time};
     use nuggets::{Name, Participant};
 
     fn client(part: Participant, messages: &[&str]) -> Client {
@@ -127,7 +127,7 @@ mod tests {
             (bob("GOLD 0 3 247"), "You had 3 nuggets, 247 were unclaimed."),
             (client(Participant::Spectator, &[]), "247 nuggets were unclaimed."),
         ] {
-            gone.disconnected(Time::ZERO, Gone::Broken);
+            gone.disconnected(Time::ZERO, DisconnectReason::Broken);
             let gone = Verdict::of(&gone);
             assert_eq!((gone.title.as_str(), &*gone.text[1]), ("Server gone", left));
         }

@@ -4,7 +4,7 @@ use std::{future, mem, net::SocketAddr, sync::Arc, time::Duration};
 
 use clientkit::{Received, ServerLocation, Wire};
 use cmdkit::{Backoff, Directory, FOLLOW};
-use netcore::{Client as _, Gone, Time};
+use netcore::{Client as _, DisconnectReason, Time};
 use netshell::Clock;
 use nuggets::{Client, ClientMessage, Command, End, Participant, ServerMessage, client::GIVE_UP, protocol::printable};
 use tokio::{select, task::JoinHandle, time::sleep};
@@ -256,7 +256,7 @@ impl Session {
             self.tries = 0;
             self.send_first_message();
         } else {
-            self.client.disconnected(self.now(), Gone::Broken);
+            self.client.disconnected(self.now(), DisconnectReason::Broken);
         }
     }
 

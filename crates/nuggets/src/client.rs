@@ -15,7 +15,7 @@ mod timers;
 use alloc::{collections::VecDeque, string::String, vec, vec::Vec};
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
-use netcore::{DecodeError, Framing, Gone, Link, Time};
+use netcore::{DecodeError, DisconnectReason, Framing, Link, Time};
 
 use self::{
     purses::Purses,
@@ -296,7 +296,7 @@ impl netcore::Client for Client {
     }
 
     /// Over datagrams, this means that the system reported the server's port as closed. The port may open again.
-    fn disconnected(&mut self, now: Time, why: Gone) {
+    fn disconnected(&mut self, now: Time, why: DisconnectReason) {
         match (self.timers.phase(), self.link) {
             (Phase::Over, _) => {}
             (_, Link::Datagram) => self.timers.refused(now),

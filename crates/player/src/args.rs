@@ -21,7 +21,7 @@ use rand_pcg::Pcg64Mcg;
 use tracing::info;
 
 use crate::{
-    bot::{Learner, Pilot, USUAL, load_table},
+    bot::{Learner, Strategy, USUAL, load_table},
     game::Advisor,
 };
 
@@ -153,7 +153,7 @@ fn parse_space(typed: &str) -> Result<StateSpace, &'static str> {
 #[derive(Debug)]
 pub(crate) enum Plan {
     Human(Box<Advisor>),
-    Program(Pilot),
+    Program(Strategy),
 }
 
 impl Args {
@@ -164,7 +164,7 @@ impl Args {
             return Err(UsageError(wrong.to_owned()).into());
         }
         if self.train {
-            return Ok(Plan::Program(Pilot::Learner(Box::new(self.learner()?))));
+            return Ok(Plan::Program(Strategy::Learner(Box::new(self.learner()?))));
         }
         let solver = Solver::new();
         let (policy, by_table) = self.policy(&solver)?;
@@ -173,7 +173,7 @@ impl Args {
             advisor.by_table = by_table;
             Ok(Plan::Human(Box::new(advisor)))
         } else {
-            Ok(Plan::Program(Pilot::Table(Box::new(policy))))
+            Ok(Plan::Program(Strategy::Table(Box::new(policy))))
         }
     }
 

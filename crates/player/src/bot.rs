@@ -7,7 +7,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use blackjack::{
     PlayerMessage, Policy, QTable, Score, StateSpace, Verdict,
-    client::Meaning,
+    client::MessageEffect,
     learn::{Choice, Episode, Explore},
     qtable::MAX_FILE,
 };
@@ -29,7 +29,7 @@ use crate::session::{Session, UNENDED};
 const QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub(crate) enum Pilot {
+pub(crate) enum Strategy {
     Table(Box<Policy>),
     Learner(Box<Learner>),
 }
@@ -67,7 +67,7 @@ impl Learner {
     }
 }
 
-impl Pilot {
+impl Strategy {
     pub(crate) fn space(&self) -> StateSpace {
         match self {
             Self::Table(policy) => policy.space(),
@@ -112,7 +112,7 @@ enum Disconnect {
 pub(crate) async fn play(
     location: ServerLocation,
     session: impl Fn() -> Session,
-    pilot: &mut Pilot,
+    strategy: &mut Strategy,
     rounds: Option<u64>,
 ) -> anyhow::Result<(Score, anyhow::Result<()>)> {
     let stop = shutdown().context("cannot handle signals")?;
@@ -123,7 +123,7 @@ pub(crate) async fn play(
             info!("stopped");
             Ok(())
         }
-        ended = play_on(location, &mut playing, session, pilot, rounds) => ended,
+        ended = play_on(location, &mut playing, session, strategy, rounds) => ended,
     };
     Ok((playing.score, ended))
 }
@@ -132,14 +132,14 @@ async fn play_on(
     mut location: ServerLocation,
     playing: &mut Session,
     session: impl Fn() -> Session,
-    pilot: &mut Pilot,
+    strategy: &mut Strategy,
     rounds: Option<u64>,
 ) -> anyhow::Result<()> {
     let (mut backoff, mut since) = (Backoff::default(), Instant::now());
     let mut connected = location.connect().await;
     loop {
         match connected {
-            Ok(mut wire) => match converse(&mut wire, playing, pilot, rounds).await {
+            Ok(mut wire) => match converse(&mut wire, playing, strategy, rounds).await {
                 Ok(()) => {
                     wire.close().await;
                     return Ok(());
@@ -168,7 +168,7 @@ async fn play_on(
 async fn converse(
     wire: &mut Wire,
     session: &mut Session,
-    pilot: &mut Pilot,
+    strategy: &mut Strategy,
     rounds: Option<u64>,
 ) -> Result<(), Disconnect> {
     info!("joining; the dealer deals when a table is full, and sends nothing until then");
@@ -200,30 +200,30 @@ async fn converse(
         }
         while let Some(event) = session.poll_event() {
             match event {
-                Meaning::Asked => {
-                    if let Some(choice) = pilot.choose(session) {
+                MessageEffect::DecisionDue => {
+                    if let Some(choice) = strategy.choose(session) {
                         let message = session.client.decide(choice).map_err(|error| Disconnect::Wrong(error.into()))?;
                         trace!("> {message}");
                     }
                 }
-                Meaning::Ended { verdict, lesson, .. } => {
-                    pilot.learn(session.score, verdict, lesson, &mut progress);
+                MessageEffect::Ended { verdict, lesson, .. } => {
+                    strategy.learn(session.score, verdict, lesson, &mut progress);
                     progress.draw(|elapsed| how_far(session.score, rounds, elapsed));
                 }
-                Meaning::Quit => {
+                MessageEffect::Quit => {
                     progress.end();
                     if !begun {
                         warn!("the dealer sent QUIT before the first round: it has no seat left");
                     }
                     return Ok(());
                 }
-                Meaning::Began => {
+                MessageEffect::Began => {
                     // The time spent waiting for a seat is not counted.
                     if !mem::replace(&mut begun, true) {
                         progress = progress_line();
                     }
                 }
-                Meaning::Dealt | Meaning::Ignored => {}
+                MessageEffect::Dealt | MessageEffect::Ignored => {}
             }
         }
         received.map_err(|error| Disconnect::Wrong(error.into()))?;

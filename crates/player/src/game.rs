@@ -2,7 +2,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use blackjack::{
     Action, Card, Client, Dialect, Hand, Name, PlayerMessage, Policy, Score, Verdict,
-    client::Meaning,
+    client::MessageEffect,
     exact::{Odds, Solver},
     learn::Choice,
 };
@@ -62,30 +62,30 @@ impl Game {
         &self.session.client
     }
 
-    pub(crate) fn poll_event(&mut self) -> Option<Meaning> {
+    pub(crate) fn poll_event(&mut self) -> Option<MessageEffect> {
         let event = self.session.poll_event()?;
         self.take_in(&event);
         Some(event)
     }
 
-    fn take_in(&mut self, event: &Meaning) {
+    fn take_in(&mut self, event: &MessageEffect) {
         self.advice = None;
         match *event {
-            Meaning::Began => {
+            MessageEffect::Began => {
                 self.begun += 1;
                 self.just_ended = false;
                 (self.stood, self.grade, self.revealed) = (false, None, None);
             }
-            Meaning::Asked => {
+            MessageEffect::DecisionDue => {
                 let upcard = self.upcard().filter(|_| self.client().state().is_some());
                 self.advice = upcard.map(|upcard| self.advisor.advise(self.hand(), upcard));
             }
-            Meaning::Ended { verdict, total, .. } => {
+            MessageEffect::Ended { verdict, total, .. } => {
                 self.last = Some((total, verdict));
                 self.just_ended = true;
                 self.count();
             }
-            Meaning::Dealt | Meaning::Ignored | Meaning::Quit => {}
+            MessageEffect::Dealt | MessageEffect::Ignored | MessageEffect::Quit => {}
         }
     }
 

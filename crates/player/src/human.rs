@@ -5,7 +5,7 @@ mod lines;
 use std::{collections::VecDeque, future, io, mem, pin::Pin, time::Duration};
 
 use anyhow::anyhow;
-use blackjack::{Action, client::Meaning};
+use blackjack::{Action, client::MessageEffect};
 use bytes::{Buf, Bytes, BytesMut};
 use clientkit::{ServerLocation, Wire};
 use cmdkit::{Backoff, FOLLOW};
@@ -60,7 +60,7 @@ pub(crate) async fn play(
         answered: None,
         unended: None,
         rushed: None,
-        state: State::Playing,
+        state: PlayState::Playing,
         leaving: false,
         played: Summary::default(),
     };
@@ -70,35 +70,35 @@ pub(crate) async fn play(
 
 /// The party that acts next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    Asked,
+enum Awaiting {
+    Player,
     /// After an answer that took this time.
     Answered(Duration),
     Dealing,
 }
 
-impl Turn {
+impl Awaiting {
     fn of(game: &Game, answered: Option<Duration>) -> Self {
         match answered {
-            _ if game.is_asked() => Self::Asked,
+            _ if game.is_asked() => Self::Player,
             Some(after) if game.in_round() => Self::Answered(after),
             _ => Self::Dealing,
         }
     }
 }
 
-type Connecting = Pin<Box<dyn Future<Output = Reached>>>;
+type Connecting = Pin<Box<dyn Future<Output = ConnectResult>>>;
 
 /// The place of the dealer, and a connection to it or the error.
-type Reached = (ServerLocation, anyhow::Result<Wire>);
+type ConnectResult = (ServerLocation, anyhow::Result<Wire>);
 
-enum State {
+enum PlayState {
     Playing,
-    Over(Over),
-    Joining(Over, Connecting),
+    Over(GameEnd),
+    Joining(GameEnd, Connecting),
 }
 
-struct Over {
+struct GameEnd {
     reason: Option<String>,
     failed: bool,
     // Whether the ranks are shown instead of the cards behind them.
@@ -126,7 +126,7 @@ struct Person {
     unended: Option<String>,
     // Rounds that the dealer ended without waiting for an answer, and its longest wait.
     rushed: Option<(u64, Duration)>,
-    state: State,
+    state: PlayState,
     leaving: bool,
     played: Summary,
 }
@@ -142,7 +142,7 @@ impl Person {
                 return Ok(());
             }
             chunk.reserve(CHUNK);
-            let reads = self.inbox.wants_more() && matches!(self.state, State::Playing);
+            let reads = self.inbox.wants_more() && matches!(self.state, PlayState::Playing);
             let (asked, wake) = (self.game.is_asked(), self.wake());
             let Self { link, stage, state, .. } = self;
             select! {
@@ -158,10 +158,10 @@ impl Person {
     // a piece in one batch and would already be in the next round.
     fn take_in(&mut self) -> io::Result<()> {
         while self.hold.is_none()
-            && matches!(self.state, State::Playing)
+            && matches!(self.state, PlayState::Playing)
             && let Some(byte) = self.inbox.next_byte()
         {
-            let was = Turn::of(&self.game, self.answered);
+            let was = Awaiting::of(&self.game, self.answered);
             let received = self.game.session.receive(&[byte]);
             while let Some(event) = self.game.poll_event() {
                 self.handle_event(&event, was)?;
@@ -170,11 +170,11 @@ impl Person {
                 self.end(Some(format!("{:#}", anyhow::Error::from(error))), true);
             }
         }
-        if self.inbox.is_over() && self.hold.is_none() && matches!(self.state, State::Playing) {
+        if self.inbox.is_over() && self.hold.is_none() && matches!(self.state, PlayState::Playing) {
             let waited = self.game.is_asked().then(|| self.clock.stop(self.inbox.arrived));
             let error = self.game.session.ended();
             self.end(Some(error.to_string()), true);
-            self.look_for_dealer();
+            self.search_dealer();
             // The silence of a lost dealer contains no information about its limit.
             if let Some(waited) = waited.filter(|_| self.search.is_none()) {
                 self.clock.learn(waited);
@@ -183,32 +183,32 @@ impl Person {
         Ok(())
     }
 
-    fn handle_event(&mut self, event: &Meaning, was: Turn) -> io::Result<()> {
+    fn handle_event(&mut self, event: &MessageEffect, was: Awaiting) -> io::Result<()> {
         self.stage.change();
         self.unended = None;
         self.search = None;
-        let over = matches!(event, Meaning::Began | Meaning::Ended { .. } | Meaning::Quit);
-        let waited = (was == Turn::Asked && over).then(|| self.clock.stop(self.inbox.arrived));
+        let over = matches!(event, MessageEffect::Began | MessageEffect::Ended { .. } | MessageEffect::Quit);
+        let waited = (was == Awaiting::Player && over).then(|| self.clock.stop(self.inbox.arrived));
         match event {
-            Meaning::Asked => {
+            MessageEffect::DecisionDue => {
                 self.clock.start(self.inbox.arrived);
                 self.advised = false;
             }
-            Meaning::Began | Meaning::Dealt => self.answered = None,
-            Meaning::Ended { .. } => {
+            MessageEffect::Began | MessageEffect::Dealt => self.answered = None,
+            MessageEffect::Ended { .. } => {
                 self.game.revealed = self.link.revealed();
                 if self.view.is_some() {
                     let practices = matches!(self.link, Link::Practice(_));
                     self.hold = Some(if practices { Hold::Key } else { Hold::Until(Instant::now() + PAUSE) });
                 }
             }
-            Meaning::Ignored | Meaning::Quit => {}
+            MessageEffect::Ignored | MessageEffect::Quit => {}
         }
         if self.view.is_none() {
             lines::print_event(&self.game, event, self.clock.left(Instant::now()))?;
         }
         match (event, waited) {
-            (Meaning::Quit, waited) => self.handle_quit(waited, was),
+            (MessageEffect::Quit, waited) => self.handle_quit(waited, was),
             (_, Some(waited)) => {
                 let (rounds, longest) = self.rushed.unwrap_or_default();
                 self.rushed = Some((rounds + 1, longest.max(waited)));
@@ -220,7 +220,7 @@ impl Person {
     }
 
     // `waited` is how long a question was open, if there was one.
-    fn handle_quit(&mut self, waited: Option<Duration>, was: Turn) {
+    fn handle_quit(&mut self, waited: Option<Duration>, was: Awaiting) {
         let (reason, failed) = match (waited, self.rushed, was) {
             (Some(waited), _, _) => {
                 let cut = QuitReason::after(waited, self.clock.limit);
@@ -231,7 +231,7 @@ impl Person {
                 (Some(cut.in_words()), cut.costs_the_hand())
             }
             (None, Some((unanswered, waited)), _) => (Some(lines::rushed(unanswered, self.game.round(), waited)), true),
-            (None, None, Turn::Answered(after)) => (Some(lines::no_result(after)), true),
+            (None, None, Awaiting::Answered(after)) => (Some(lines::no_result(after)), true),
             (None, None, _) if self.game.round() == 0 => (Some(lines::NO_SEAT.to_owned()), false),
             (None, None, _) => (None, false),
         };
@@ -239,7 +239,7 @@ impl Person {
     }
 
     fn end(&mut self, reason: Option<String>, failed: bool) {
-        self.state = State::Over(Over { reason, failed, ranked: true });
+        self.state = PlayState::Over(GameEnd { reason, failed, ranked: true });
         self.stage.change();
         if self.view.is_some() {
             self.stage.ignore_keys(DRAIN);
@@ -254,12 +254,12 @@ impl Person {
             Some(Hold::Until(end)) => Some(end),
             Some(Hold::Key) | None => None,
         };
-        let playing = self.view.is_some() && matches!(self.state, State::Playing);
+        let playing = self.view.is_some() && matches!(self.state, PlayState::Playing);
         let clock = self.clock.next_change(now).filter(|_| playing);
         let waits = playing && self.game.round() == 0;
         let part = now.saturating_duration_since(self.joined).subsec_nanos();
         let waiting = waits.then(|| now + TICK - Duration::from_nanos(part.into()));
-        let unended = self.unended_at().filter(|_| matches!(self.state, State::Playing));
+        let unended = self.unended_at().filter(|_| matches!(self.state, PlayState::Playing));
         [hold, clock, waiting, unended].into_iter().flatten().min()
     }
 
@@ -287,17 +287,17 @@ impl Person {
         let Some(view) = &self.view else { return };
         let now = Instant::now();
         let closing = match &self.state {
-            State::Over(over) | State::Joining(over, _) => Some(Closing {
+            PlayState::Over(over) | PlayState::Joining(over, _) => Some(Closing {
                 reason: over.reason.as_deref(),
                 ranked: over.ranked,
                 again: match (&self.state, &self.again) {
-                    (State::Joining(..), _) => Again::Joining,
+                    (PlayState::Joining(..), _) => Again::Joining,
                     (_, Some(_)) => Again::Possible,
                     (_, None) => Again::Never,
                 },
                 ignores_keys: self.stage.ignores_keys(),
             }),
-            State::Playing => None,
+            PlayState::Playing => None,
         };
         let scene = Scene {
             keys: true,
@@ -317,10 +317,10 @@ impl Person {
     }
 }
 
-async fn connected(state: &mut State) -> Reached {
+async fn connected(state: &mut PlayState) -> ConnectResult {
     match state {
-        State::Joining(_, connecting) => connecting.await,
-        State::Playing | State::Over(_) => future::pending().await,
+        PlayState::Joining(_, connecting) => connecting.await,
+        PlayState::Playing | PlayState::Over(_) => future::pending().await,
     }
 }
 
@@ -331,12 +331,12 @@ impl Person {
 
     fn join_after(&mut self, pause: Duration) {
         let Some(location) = self.again.clone() else { return };
-        if let State::Over(over) = mem::replace(&mut self.state, State::Playing) {
-            self.state = State::Joining(over, Box::pin(reach(location, pause)));
+        if let PlayState::Over(over) = mem::replace(&mut self.state, PlayState::Playing) {
+            self.state = PlayState::Joining(over, Box::pin(reach(location, pause)));
         }
     }
 
-    fn look_for_dealer(&mut self) {
+    fn search_dealer(&mut self) {
         if !self.again.as_ref().is_some_and(ServerLocation::follows) {
             return;
         }
@@ -345,16 +345,16 @@ impl Person {
             return;
         }
         let pause = backoff.next_wait();
-        if let State::Over(Over { reason: Some(reason), .. }) = &self.state {
+        if let PlayState::Over(GameEnd { reason: Some(reason), .. }) = &self.state {
             warn!("{reason}; locating the room");
         }
         self.leaving = false;
         self.join_after(pause);
     }
 
-    fn joined(&mut self, (location, connected): Reached) {
+    fn joined(&mut self, (location, connected): ConnectResult) {
         self.stage.change();
-        let State::Joining(over, _) = mem::replace(&mut self.state, State::Playing) else { return };
+        let PlayState::Joining(over, _) = mem::replace(&mut self.state, PlayState::Playing) else { return };
         self.again = Some(location);
         match connected {
             Ok(wire) => {
@@ -367,10 +367,10 @@ impl Person {
                 (self.advised, self.answered, self.joined) = (false, None, now);
             }
             Err(error) => {
-                self.state = State::Over(Over { reason: Some(format!("{error:#}")), ranked: true, ..over });
+                self.state = PlayState::Over(GameEnd { reason: Some(format!("{error:#}")), ranked: true, ..over });
                 if self.search.is_some() {
                     self.leaving = self.view.is_none();
-                    self.look_for_dealer();
+                    self.search_dealer();
                 }
             }
         }
@@ -392,8 +392,8 @@ impl Person {
             lines::print_line(&line)?;
         }
         let ended = match state {
-            State::Over(Over { reason: Some(reason), failed: true, .. })
-            | State::Joining(Over { reason: Some(reason), failed: true, .. }, _) => Err(anyhow!(reason)),
+            PlayState::Over(GameEnd { reason: Some(reason), failed: true, .. })
+            | PlayState::Joining(GameEnd { reason: Some(reason), failed: true, .. }, _) => Err(anyhow!(reason)),
             _ => Ok(()),
         };
         Ok((played, ended))
@@ -402,7 +402,7 @@ impl Person {
     fn conclude(&mut self, drawn: bool) -> Vec<String> {
         let mut told = vec![];
         match &self.state {
-            State::Playing => {
+            PlayState::Playing => {
                 // Messages that arrived while a result was shown count too.
                 while let Some(byte) = self.inbox.next_byte()
                     && self.game.session.receive(&[byte]).is_ok()
@@ -415,7 +415,7 @@ impl Person {
                     told.push(lines::LEFT_A_HAND.to_owned());
                 }
             }
-            State::Over(over) | State::Joining(over, _) => {
+            PlayState::Over(over) | PlayState::Joining(over, _) => {
                 told.extend(self.game.outcome().filter(|_| drawn));
                 told.extend(over.reason.as_deref().filter(|_| !over.failed).map(sentence));
             }
@@ -425,7 +425,7 @@ impl Person {
     }
 }
 
-async fn reach(mut location: ServerLocation, pause: Duration) -> Reached {
+async fn reach(mut location: ServerLocation, pause: Duration) -> ConnectResult {
     sleep(pause).await;
     let connected = location.reconnect().await;
     (location, connected)
@@ -498,15 +498,15 @@ impl Person {
         let Some(view) = &mut self.view else { return };
         match typed {
             Key::Interrupt | Key::EndOfInput => self.leaving = true,
-            Key::Redraw => self.stage.forget(),
+            Key::Redraw => self.stage.invalidate(),
             Key::Suspend => self.stage.suspend(),
             _ if view.help => view.help = false,
             Key::Byte(b'?') | Key::Function(1) => view.help = true,
             Key::Byte(b'q' | b'Q') => self.leaving = true,
             Key::Byte(key) => match &mut self.state {
-                State::Over(_) if key == b'\n' => self.join(),
-                State::Over(over) | State::Joining(over, _) => over.ranked ^= key == b'\t',
-                State::Playing => match self.hold {
+                PlayState::Over(_) if key == b'\n' => self.join(),
+                PlayState::Over(over) | PlayState::Joining(over, _) => over.ranked ^= key == b'\t',
+                PlayState::Playing => match self.hold {
                     Some(Hold::Key) if key != b'\n' && key != b' ' => {}
                     Some(_) => self.hold = None,
                     None => {

@@ -89,12 +89,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 let link = Link::Wire(location.connect().await?);
                 human::play(link, Some(location), Game::new(name.clone(), dialect, *advisor), draws, args.limit()).await
             }
-            Plan::Program(mut pilot) => {
-                let space = pilot.space();
+            Plan::Program(mut strategy) => {
+                let space = strategy.space();
                 let session = || Session::new(name.clone(), dialect, space);
-                let (score, ended) = bot::play(location, session, &mut pilot, args.rounds).await?;
+                let (score, ended) = bot::play(location, session, &mut strategy, args.rounds).await?;
                 // A table is saved even if the dealer is lost.
-                Ok((Summary { score, forfeits: 0, games: 1 }, both(ended, pilot.finish(score))))
+                Ok((Summary { score, forfeits: 0, games: 1 }, both(ended, strategy.finish(score))))
             }
         }
     });

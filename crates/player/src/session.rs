@@ -6,10 +6,10 @@ use std::{
 use anyhow::anyhow;
 use blackjack::{
     Client, Dialect, Name, Score, StateSpace, Verdict,
-    client::{ClientError, Event, Meaning},
+    client::{ClientError, Event, MessageEffect},
 };
 use clientkit::Wire;
-use netcore::{Client as _, Framing, Gone, Time};
+use netcore::{Client as _, DisconnectReason, Framing, Time};
 use tracing::{trace, warn};
 
 /// A limit, so that a faulty dealer cannot fill a disk.
@@ -40,8 +40,8 @@ impl Session {
         self.client.receive(Time::ZERO, bytes)
     }
 
-    pub(crate) fn poll_event(&mut self) -> Option<Meaning> {
-        let Event { message, meaning, anomaly } = self.client.poll_event()?;
+    pub(crate) fn poll_event(&mut self) -> Option<MessageEffect> {
+        let Event { message, effect, anomaly } = self.client.poll_event()?;
         trace!("< {message}");
         if let Some(anomaly) = anomaly {
             self.anomalies = self.anomalies.saturating_add(1);
@@ -52,10 +52,10 @@ impl Session {
                 warn!("further anomalies of this dealer are not logged");
             }
         }
-        if let Meaning::Ended { verdict, .. } = meaning {
+        if let MessageEffect::Ended { verdict, .. } = effect {
             self.score.add(verdict);
         }
-        Some(meaning)
+        Some(effect)
     }
 
     pub(crate) fn unended(&self) -> Option<String> {
@@ -80,7 +80,7 @@ impl Session {
     }
 
     pub(crate) fn ended(&mut self) -> anyhow::Error {
-        self.client.disconnected(Time::ZERO, Gone::Left);
+        self.client.disconnected(Time::ZERO, DisconnectReason::Left);
         let rounds = self.score.rounds();
         if self.client.is_within_message() {
             return anyhow!(

@@ -95,7 +95,7 @@ pub(crate) fn train(args: &TrainArgs) -> anyhow::Result<()> {
     let rate = progress.rate(score.rounds());
     saves.finish(score.rounds(), || save(&args.output, &table))?;
     if score.rounds() < args.rounds {
-        say_how_to_go_on(args, &plan, args.rounds - score.rounds());
+        print_resume_command(args, &plan, args.rounds - score.rounds());
     }
     let Plan { seed, threads, .. } = plan;
     let (rounds, mean) = (score.rounds(), score.mean());
@@ -177,7 +177,7 @@ fn table_to_train(args: &TrainArgs) -> anyhow::Result<QTable> {
     }
 }
 
-fn say_how_to_go_on(args: &TrainArgs, plan: &Plan, left: u64) {
+fn print_resume_command(args: &TrainArgs, plan: &Plan, left: u64) {
     let (name, Plan { seed, threads, .. }) = (file_name(&args.output), plan);
     let (qtable, explore) = (command_of("qtable"), args.explore.word());
     let epsilon = args.epsilon.as_ref().map_or_else(String::new, |epsilon| format!(" --epsilon {}", epsilon.typed));

@@ -95,7 +95,7 @@ impl Player {
             }
             self.connection.send_replace(Server::Lost);
             let (attempts, wait) = (backoff.attempts(), backoff.next_wait());
-            self.tell_loss(news, attempts, wait, &why);
+            self.log_loss(news, attempts, wait, &why);
             let again = async {
                 sleep(wait).await;
                 location.reconnect().await
@@ -106,7 +106,7 @@ impl Player {
 
     // Every client logs the loss of its connection. Later attempts are logged by one client only, at growing intervals,
     // since there may be many clients and attempts.
-    fn tell_loss(&self, news: bool, attempts: u32, again_in: Duration, why: &anyhow::Error) {
+    fn log_loss(&self, news: bool, attempts: u32, again_in: Duration, why: &anyhow::Error) {
         let name = self.name.escape_debug();
         if news {
             warn!(%name, ?again_in, "lost the connection, reconnecting: {why:#}");
@@ -332,11 +332,11 @@ impl GameLog {
                     explosion_radius,
                     bomb_timer,
                 } = parameters;
-                let name = shown(server_name);
+                let name = printable_name(server_name);
                 info!(%name, players_count, size_x, size_y, game_length, explosion_radius, bomb_timer, held_back, "received Hello");
             }
             ServerMessage::AcceptedPlayer { id, player } => {
-                info!(id = id.0, name = %shown(&player.name), address = %player.address.escape_debug(), held_back, "accepted");
+                info!(id = id.0, name = %printable_name(&player.name), address = %player.address.escape_debug(), held_back, "accepted");
             }
             ServerMessage::GameStarted { players } => info!(players = players.len(), held_back, "the game starts"),
             ServerMessage::GameEnded { scores } => {
@@ -348,7 +348,7 @@ impl GameLog {
     }
 }
 
-fn shown(name: &str) -> String {
+fn printable_name(name: &str) -> String {
     isolated(&name.escape_debug().to_string()).into_owned()
 }
 
@@ -356,7 +356,7 @@ fn standing(players: &BTreeMap<PlayerId, robots::Player>, scores: &BTreeMap<Play
     let mut table: Vec<(u32, PlayerId)> = scores.iter().map(|(&id, &score)| (score, id)).collect();
     table.sort_unstable();
     let row = |&(score, id): &(u32, PlayerId)| match players.get(&id) {
-        Some(player) => format!("{} {score}", shown(&player.name)),
+        Some(player) => format!("{} {score}", printable_name(&player.name)),
         None => format!("player {} {score}", id.0),
     };
     let mut rows: Vec<String> = table.iter().take(MOST_NAMED).map(row).collect();

@@ -44,4 +44,4 @@ mod window;
 pub use crate::sender::{Contact, Server};
 pub use picture::Picture;
 pub use view::{Follow, UserRole, View};
-pub use window::{Left, Window};
+pub use window::{ClosedWindow, Window};

@@ -56,11 +56,11 @@ pub enum UserRole {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Look {
+enum CameraTarget {
     #[default]
-    AsTold,
-    At(PlayerId),
-    Around,
+    Followed,
+    Player(PlayerId),
+    Free,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -95,7 +95,7 @@ pub struct View {
     pub(crate) window: Size,
     pub(crate) now: Time,
     follow: Follow,
-    look: Look,
+    target: CameraTarget,
     newest: Option<DrawMessage>,
     // A client reports the end of the game before its last picture arrives here.
     own: Option<PlayerId>,
@@ -118,7 +118,7 @@ impl View {
             window: Size::ZERO,
             now: Time::ZERO,
             follow,
-            look: Look::default(),
+            target: CameraTarget::default(),
             newest: None,
             own: None,
             joining: Joining::default(),
@@ -218,7 +218,7 @@ impl View {
         self.story.is_moving(now)
     }
 
-    pub(crate) fn shown(&self) -> Content {
+    pub(crate) fn content(&self) -> Content {
         match (self.is_too_small(), self.help, self.showing) {
             (true, ..) => Content::TooSmall,
             (false, true, _) => Content::Help,
@@ -263,7 +263,7 @@ impl View {
             Direction::Left => (-SCROLL.0, 0),
         };
         let (size, fields) = (size(game), Layout::of(game, self.window).fields());
-        self.look = Look::Around;
+        self.target = CameraTarget::Free;
         self.camera.scroll(size, fields, columns, rows);
     }
 
@@ -272,11 +272,15 @@ impl View {
         let Some(game) = self.game() else { return };
         let own = self.own(&game.players);
         let others = || game.player_positions.keys().copied().filter(|&id| Some(id) != own);
-        let first = if own.is_some() { Look::AsTold } else { others().next().map_or(Look::AsTold, Look::At) };
-        self.look = match self.look {
-            Look::Around => first,
-            Look::AsTold => others().next().map_or(first, Look::At),
-            Look::At(now) => others().find(|&id| id > now).map_or(first, Look::At),
+        let first = if own.is_some() {
+            CameraTarget::Followed
+        } else {
+            others().next().map_or(CameraTarget::Followed, CameraTarget::Player)
+        };
+        self.target = match self.target {
+            CameraTarget::Free => first,
+            CameraTarget::Followed => others().next().map_or(first, CameraTarget::Player),
+            CameraTarget::Player(now) => others().find(|&id| id > now).map_or(first, CameraTarget::Player),
         };
     }
 
@@ -316,10 +320,10 @@ impl View {
     }
 
     pub(crate) fn in_view(&self, players: &BTreeMap<PlayerId, Player>) -> Option<PlayerId> {
-        match self.look {
-            Look::AsTold => self.own(players),
-            Look::At(id) => Some(id),
-            Look::Around => None,
+        match self.target {
+            CameraTarget::Followed => self.own(players),
+            CameraTarget::Player(id) => Some(id),
+            CameraTarget::Free => None,
         }
     }
 

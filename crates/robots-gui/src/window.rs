@@ -52,12 +52,12 @@ enum CloseReason {
 
 /// A closed window. The terminal is restored.
 #[derive(Debug)]
-pub struct Left {
+pub struct ClosedWindow {
     why: CloseReason,
     result: Option<String>,
 }
 
-impl Left {
+impl ClosedWindow {
     /// Logs the reason, and writes the result of the last game to standard output, if one has ended.
     pub fn report(self) {
         info!(why = ?self.why, "left");
@@ -144,7 +144,7 @@ impl Window {
     }
 
     /// Shows pictures and sends keys until the user leaves or the terminal hangs up, then restores the terminal.
-    pub async fn run(mut self) -> Left {
+    pub async fn run(mut self) -> ClosedWindow {
         loop {
             self.draw();
             let rest = self.rest;
@@ -156,7 +156,7 @@ impl Window {
             select! {
                 event = self.stage.next(true) => {
                     if let Some(why) = self.handle_event(event) {
-                        return Left { why, result: self.view.result_text() };
+                        return ClosedWindow { why, result: self.view.result_text() };
                     }
                 }
                 () = arrival => self.receive(),
@@ -165,13 +165,13 @@ impl Window {
                     self.stage.change();
                 }
                 () = changed(&mut self.told) => self.stage.change(),
-                () = changed(&mut self.server) => self.hear_of_server(),
+                () = changed(&mut self.server) => self.update_server(),
                 () = tick => self.stage.change(),
             }
         }
     }
 
-    fn hear_of_server(&mut self) {
+    fn update_server(&mut self) {
         self.contact.server = self.server.as_ref().map_or(Server::There, |server| *server.borrow());
         if self.contact.server == Server::Gone {
             // The last pictures may be waiting in the socket.
@@ -246,7 +246,7 @@ impl Window {
                 // The picture that ends a game may have arrived before this key, and must be handled first.
                 self.receive();
                 let ignored = self.stage.ignores_keys() && !key.is_command();
-                let action = if ignored { Action::Ignore } else { keys::action(key, self.view.shown()) };
+                let action = if ignored { Action::Ignore } else { keys::action(key, self.view.content()) };
                 debug!(?key, ?action, "key");
                 return self.act(action);
             }
@@ -272,7 +272,7 @@ impl Window {
             Action::ToggleDanger => self.view.danger = !self.view.danger,
             Action::ToggleTable => self.view.toggle_table(),
             Action::Again | Action::Proceed => self.proceed(action == Action::Again),
-            Action::Redraw => self.stage.forget(),
+            Action::Redraw => self.stage.invalidate(),
             Action::Suspend => self.stage.suspend(),
             Action::Ignore => return None,
         }

@@ -4,12 +4,12 @@ use robots::protocol::shape::{Label, PartError, Value};
 
 use crate::{
     report::{Fault, Field, Report, ReportLine},
-    text::{self, Carrier},
+    text::{self, TransportKind},
 };
 
 /// Offsets named `at` count from the start of the stream in the report itself, and from the start of the message in its
 /// parts.
-pub(crate) fn report(report: &Report, source: &Map<String, Json>, carrier: Carrier) -> Json {
+pub(crate) fn report(report: &Report, source: &Map<String, Json>, transport: TransportKind) -> Json {
     let mut out = source.clone();
     let mut put = |key: &str, value: Json| {
         out.insert(key.to_owned(), value);
@@ -22,11 +22,11 @@ pub(crate) fn report(report: &Report, source: &Map<String, Json>, carrier: Carri
     put("fields_left_out", report.lines_left_out.into());
     put("notes", report.notes.iter().map(|note| json!({"at": note.at, "text": note.text})).collect());
     put("notes_left_out", report.notes_left_out.into());
-    put("error", report.fault.as_ref().map_or(Json::Null, |fault| error(fault, report, carrier)));
+    put("error", report.fault.as_ref().map_or(Json::Null, |fault| error(fault, report, transport)));
     Json::Object(out)
 }
 
-fn error(fault: &Fault, report: &Report, carrier: Carrier) -> Json {
+fn error(fault: &Fault, report: &Report, transport: TransportKind) -> Json {
     let kind = match fault {
         Fault::Malformed(PartError::UnknownTag { .. }) => "unknown tag",
         Fault::Malformed(PartError::NotUtf8 { .. }) => "not UTF-8",
@@ -36,7 +36,7 @@ fn error(fault: &Fault, report: &Report, carrier: Carrier) -> Json {
         Fault::Unfinished { .. } => "unfinished",
     };
     let around = report.around.as_ref().map(|around| json!({"bytes": text::hex(&around.bytes), "wrong": around.wrong}));
-    json!({"at": fault.at(), "kind": kind, "text": text::explained(fault, report, carrier), "around": around})
+    json!({"at": fault.at(), "kind": kind, "text": text::explained(fault, report, transport), "around": around})
 }
 
 fn line(line: &ReportLine) -> Json {

@@ -15,7 +15,7 @@ use tokio::{
 use crate::{
     json,
     report::Report,
-    text::{self, Carrier},
+    text::{self, TransportKind},
 };
 
 const WAITING: usize = 64;
@@ -56,11 +56,11 @@ impl Printer {
     }
 
     /// [`io::ErrorKind::BrokenPipe`] if writing has failed before; [`Written::finish`] returns the reason.
-    pub(crate) async fn report(&self, report: &Report, source: &Source, carrier: Carrier) -> io::Result<()> {
+    pub(crate) async fn report(&self, report: &Report, source: &Source, transport: TransportKind) -> io::Result<()> {
         let text = if self.json {
-            format!("{}\n", json::report(report, &source.fields, carrier))
+            format!("{}\n", json::report(report, &source.fields, transport))
         } else {
-            text::report(report, &source.words, carrier)
+            text::report(report, &source.words, transport)
         };
         self.write(text).await
     }

@@ -29,7 +29,7 @@ use crate::{
     explain::Explainer,
     kind::Kind,
     printer::{Printer, Source},
-    text::{Carrier, counted},
+    text::{TransportKind, counted},
 };
 
 /// Further connections are closed.
@@ -94,7 +94,7 @@ async fn datagrams(socket: UdpSocket, kind: Kind, count: Arc<AtomicU64>, printer
         let (length, address) = socket.recv_from(&mut buffer).await.context("cannot receive")?;
         let number = count.fetch_add(1, Ordering::Relaxed) + 1;
         let report = Explainer::datagram(kind, number, &buffer[..length]);
-        printer.report(&report, &source(None, address), Carrier::Datagram).await?;
+        printer.report(&report, &source(None, address), TransportKind::Datagram).await?;
     }
 }
 
@@ -155,7 +155,7 @@ async fn connection(mut stream: TcpStream, kind: Kind, source: &Source, printer:
 
 async fn feed(explainer: &mut Explainer, mut bytes: &[u8], source: &Source, printer: &Printer) -> io::Result<()> {
     while let Some(report) = explainer.next(&mut bytes) {
-        printer.report(&report, source, Carrier::Stream).await?;
+        printer.report(&report, source, TransportKind::Stream).await?;
     }
     Ok(())
 }
@@ -166,7 +166,7 @@ async fn end(explainer: Explainer, why: &str, source: &Source, printer: &Printer
     let unfinished = explainer.finish();
     let rest = match &unfinished {
         Some(report) => {
-            printer.report(report, source, Carrier::Stream).await?;
+            printer.report(report, source, TransportKind::Stream).await?;
             let (length, name) = (counted(report.length as u64, "byte"), report.name.unwrap_or("message"));
             format!("then {length} of an unfinished {name}")
         }
@@ -207,7 +207,7 @@ async fn file_as_datagram(path: &Path, kind: Kind, printer: &Printer) -> anyhow:
         }
     }
     let report = Explainer::datagram(kind, 1, &datagram);
-    printer.report(&report, &Source::default(), Carrier::Datagram).await?;
+    printer.report(&report, &Source::default(), TransportKind::Datagram).await?;
     Ok(if report.fault.is_none() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURE) })
 }
 

@@ -10,7 +10,7 @@ use crate::{
     explain::{Explainer, MAX_SHOWN_ITEMS, MAX_SHOWN_LINES},
     kind::Kind,
     report::{Fault, Report, ReportLine},
-    text::{Carrier, report},
+    text::{TransportKind, report},
 };
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -33,10 +33,10 @@ fn documented_examples_are_explained_and_their_beginnings_are_unfinished() {
         let explained = Explainer::datagram(kind, 1, &bytes);
         assert_eq!((&explained.fault, explained.length), (&None, bytes.len()), "{message}");
         assert!(message.starts_with(explained.name.unwrap()), "{message}");
-        let text = report(&explained, "", Carrier::Stream);
+        let text = report(&explained, "", TransportKind::Stream);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         for end in 0..bytes.len() {
-            let text = report(&Explainer::datagram(kind, 1, &bytes[..end]), "", Carrier::Datagram);
+            let text = report(&Explainer::datagram(kind, 1, &bytes[..end]), "", TransportKind::Datagram);
             assert!(text.contains(&format!("WRONG at byte {end}: ")), "{text}");
         }
         examples += 1;
@@ -52,7 +52,7 @@ fn documented_session_is_explained() {
     let stream = bytes("00 04 c5 81 c3 b3 03 07 01");
     let (mut explainer, mut rest, mut text) = (Explainer::new(Kind::Client), &stream[..], String::new());
     while let Some(explained) = explainer.next(&mut rest) {
-        text.push_str(&report(&explained, "#1 127.0.0.1:42704", Carrier::Stream));
+        text.push_str(&report(&explained, "#1 127.0.0.1:42704", TransportKind::Stream));
     }
     assert!(session.starts_with(&text), "{text}");
 }

@@ -8,35 +8,35 @@ const ROW: usize = 8;
 const MAX_SHOWN_BYTES: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carrier {
+pub(crate) enum TransportKind {
     /// Offsets are given in the stream and in the message.
     Stream,
     Datagram,
 }
 
 /// `source` describes the source of the bytes and may be empty.
-pub(crate) fn report(report: &Report, source: &str, carrier: Carrier) -> String {
+pub(crate) fn report(report: &Report, source: &str, transport: TransportKind) -> String {
     let mut out = String::new();
     let Report { number, at, length, .. } = report;
     let from = if source.is_empty() { String::new() } else { format!("{source}  ") };
     let name = report.name.unwrap_or("unknown");
     let bytes = counted(*length as u64, "byte");
-    let head = match carrier {
-        Carrier::Stream => format!("{from}message {number}: {name}, {bytes} from byte {at}"),
-        Carrier::Datagram => format!("{from}datagram {number}: {name}, {bytes}"),
+    let head = match transport {
+        TransportKind::Stream => format!("{from}message {number}: {name}, {bytes} from byte {at}"),
+        TransportKind::Datagram => format!("{from}datagram {number}: {name}, {bytes}"),
     };
     wrap(&mut out, "", &head);
     if !report.lines.is_empty() {
-        out.push_str(match carrier {
-            Carrier::Stream => "   stream message  bytes\n",
-            Carrier::Datagram => "     byte  bytes\n",
+        out.push_str(match transport {
+            TransportKind::Stream => "   stream message  bytes\n",
+            TransportKind::Datagram => "     byte  bytes\n",
         });
     }
     for line in &report.lines {
         match line {
-            ReportLine::Field(shown) => field(&mut out, shown, report.at, carrier),
+            ReportLine::Field(shown) => field(&mut out, shown, report.at, transport),
             ReportLine::LeftOut { items, depth } => {
-                out.push_str(&" ".repeat(margin(carrier) + 2 * depth));
+                out.push_str(&" ".repeat(margin(transport) + 2 * depth));
                 out.push_str("... and ");
                 out.push_str(&grouped(u64::from(*items)));
                 out.push_str(" more\n");
@@ -50,14 +50,14 @@ pub(crate) fn report(report: &Report, source: &str, carrier: Carrier) -> String 
         wrap(
             &mut out,
             "  ",
-            &format!("WRONG at {}: {}", place(report.at, fault.at(), carrier), explained(fault, report, carrier)),
+            &format!("WRONG at {}: {}", place(report.at, fault.at(), transport), explained(fault, report, transport)),
         );
     }
     if let Some(around) = report.around.as_ref().filter(|around| !around.bytes.is_empty()) {
         wrap(&mut out, "  ", &format!("around it: {}", marked(around)));
     }
     for note in &report.notes {
-        wrap(&mut out, "  ", &format!("note, {}: {}", place(report.at, note.at, carrier), note.text));
+        wrap(&mut out, "  ", &format!("note, {}: {}", place(report.at, note.at, transport), note.text));
     }
     if report.notes_left_out > 0 {
         wrap(&mut out, "  ", &format!("... and {} more", counted(report.notes_left_out as u64, "note")));
@@ -75,7 +75,7 @@ pub(crate) fn line(words: &str, source: &str) -> String {
     out
 }
 
-pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> String {
+pub(crate) fn explained(fault: &Fault, report: &Report, transport: TransportKind) -> String {
     match fault {
         Fault::Malformed(PartError::UnknownTag { tag, of, .. }) => {
             let mut tags: Vec<String> =
@@ -108,18 +108,18 @@ pub(crate) fn explained(fault: &Fault, report: &Report, carrier: Carrier) -> Str
         }
         Fault::Unfinished { label, cut, missing, .. } => {
             let missing = counted(*missing as u64, "byte");
-            let carrier = match carrier {
-                Carrier::Stream => "stream",
-                Carrier::Datagram => "datagram",
+            let transport = match transport {
+                TransportKind::Stream => "stream",
+                TransportKind::Datagram => "datagram",
             };
             let place = if *cut { "within" } else { "before" };
             match label {
-                Label::Message => format!("the {carrier} is empty; a message has {missing} at least"),
+                Label::Message => format!("the {transport} is empty; a message has {missing} at least"),
                 label => {
                     let length = counted(report.length as u64, "byte");
                     let name = report.name.unwrap_or("message");
                     format!(
-                        "the {carrier} ends {place} {}: {length} of an unfinished {name}, {missing} more at least",
+                        "the {transport} ends {place} {}: {length} of an unfinished {name}, {missing} more at least",
                         named(*label)
                     )
                 }
@@ -177,22 +177,22 @@ fn named(label: Label) -> String {
     }
 }
 
-fn place(start: u64, at: usize, carrier: Carrier) -> String {
-    match carrier {
-        Carrier::Stream => format!("byte {} of the stream, byte {at} of the message", start + at as u64),
-        Carrier::Datagram => format!("byte {at}"),
+fn place(start: u64, at: usize, transport: TransportKind) -> String {
+    match transport {
+        TransportKind::Stream => format!("byte {} of the stream, byte {at} of the message", start + at as u64),
+        TransportKind::Datagram => format!("byte {at}"),
     }
 }
 
-const fn margin(carrier: Carrier) -> usize {
-    let offsets = match carrier {
-        Carrier::Stream => 17,
-        Carrier::Datagram => 9,
+const fn margin(transport: TransportKind) -> usize {
+    let offsets = match transport {
+        TransportKind::Stream => 17,
+        TransportKind::Datagram => 9,
     };
     offsets + 2 + 3 * ROW - 1 + 2
 }
 
-fn field(out: &mut String, field: &Field, start: u64, carrier: Carrier) {
+fn field(out: &mut String, field: &Field, start: u64, transport: TransportKind) {
     let indent = "  ".repeat(field.depth);
     let value = value(&field.value);
     let labelled = match field.label {
@@ -200,7 +200,7 @@ fn field(out: &mut String, field: &Field, start: u64, carrier: Carrier) {
         Label::Field(name) => format!("{name}: {value}"),
         Label::Item(_, number) => format!("{number}. {value}"),
     };
-    let room = WIDTH - margin(carrier);
+    let room = WIDTH - margin(transport);
     let mut words = pieces(&format!("{indent}{labelled}"), room, &format!("{indent}  ")).into_iter();
     let mut rows = field.bytes[..field.bytes.len().min(MAX_SHOWN_BYTES)].chunks(ROW);
     let left_out = field.bytes.len().saturating_sub(MAX_SHOWN_BYTES);
@@ -210,11 +210,11 @@ fn field(out: &mut String, field: &Field, start: u64, carrier: Carrier) {
         if bytes.is_none() && words.is_none() {
             break;
         }
-        let offsets = match (index, carrier) {
-            (0, Carrier::Stream) => format!("{:>9}{:>8}", start + field.at as u64, field.at),
-            (0, Carrier::Datagram) => format!("{:>9}", field.at),
-            (_, Carrier::Stream) => " ".repeat(17),
-            (_, Carrier::Datagram) => " ".repeat(9),
+        let offsets = match (index, transport) {
+            (0, TransportKind::Stream) => format!("{:>9}{:>8}", start + field.at as u64, field.at),
+            (0, TransportKind::Datagram) => format!("{:>9}", field.at),
+            (_, TransportKind::Stream) => " ".repeat(17),
+            (_, TransportKind::Datagram) => " ".repeat(9),
         };
         let line = format!("{offsets}  {:<23}  {}", bytes.unwrap_or_default(), words.unwrap_or_default());
         out.push_str(line.trim_end());

@@ -5,7 +5,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use bytes::{Bytes, BytesMut};
 use core::net::SocketAddr;
-use netcore::{Gone, Time, wire::ShortText};
+use netcore::{DisconnectReason, Time, wire::ShortText};
 
 use crate::{
     protocol::{
@@ -243,7 +243,7 @@ impl netcore::Client for Client {
         Some(frame.freeze())
     }
 
-    fn disconnected(&mut self, _now: Time, _why: Gone) {
+    fn disconnected(&mut self, _now: Time, _why: DisconnectReason) {
         self.end();
     }
 

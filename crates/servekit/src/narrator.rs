@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, io, time::Duration};
 
 use cmdkit::{Queue, clock_time, isolated, time_left};
-use netcore::{DecodeError, GameEvent, Gone, PeerId, Rate, Role, Severity, Standing, Time};
+use netcore::{DecodeError, DisconnectReason, GameEvent, PeerId, Rate, Role, Severity, Standing, Time};
 use netshell::{LogLimit, Observer};
 use tracing::{
     debug,
@@ -101,17 +101,17 @@ impl Narrator {
 }
 
 // Absent if there is no name: spectators have none.
-fn given(name: &str) -> Option<DisplayValue<String>> {
-    (!name.is_empty()).then(|| display(shown(name)))
+fn name_field(name: &str) -> Option<DisplayValue<String>> {
+    (!name.is_empty()).then(|| display(printable_name(name)))
 }
 
-fn shown(name: &str) -> String {
+fn printable_name(name: &str) -> String {
     isolated(&name.escape_debug().to_string()).into_owned()
 }
 
 fn result(row: &Standing, unit: &str) -> String {
     let Standing { rank, name, seat, score } = row;
-    format!("{rank}. {} ({seat}) {score} {unit}", shown(name))
+    format!("{rank}. {} ({seat}) {score} {unit}", printable_name(name))
 }
 
 impl Observer for Narrator {
@@ -125,17 +125,17 @@ impl Observer for Narrator {
         match event {
             GameEvent::Waiting { name, before, .. } => {
                 if let Some(held_back) = self.admit(now, "waiting") {
-                    info!(name = %shown(name), address, before, held_back, "waits for a seat");
+                    info!(name = %printable_name(name), address, before, held_back, "waits for a seat");
                 }
             }
             GameEvent::Joined { name, seat, .. } => {
                 if let Some(held_back) = self.admit(now, "joined") {
-                    info!(name = given(name), seat, address, held_back, "joined");
+                    info!(name = name_field(name), seat, address, held_back, "joined");
                 }
             }
             GameEvent::Left { name, seat, why, .. } => {
                 if let Some(held_back) = self.admit(now, "left") {
-                    info!(name = given(name), seat, address, %why, held_back, "left");
+                    info!(name = name_field(name), seat, address, %why, held_back, "left");
                 }
             }
             GameEvent::Started { game, players } => {
@@ -179,7 +179,7 @@ impl Observer for Narrator {
         }
     }
 
-    fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
+    fn disconnected(&mut self, now: Time, peer: PeerId, address: &str, why: DisconnectReason) {
         if let Some(held_back) = self.admit(now, "gone") {
             debug!(%peer, address, ?why, held_back, "gone");
         }
@@ -194,7 +194,10 @@ mod tests {
     fn result_line_has_the_unit_of_the_score_and_omits_an_empty_name() {
         let row = Standing { rank: 1, seat: "table 1, seat 1".into(), name: "Ann".into(), score: 430 };
         assert_eq!(result(&row, "wins"), "1. Ann (table 1, seat 1) 430 wins");
-        assert_eq!((given("").is_some(), given("A\n").map(|name| name.to_string())), (false, Some("A\\n".into())));
+        assert_eq!(
+            (name_field("").is_some(), name_field("A\n").map(|name| name.to_string())),
+            (false, Some("A\\n".into()))
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use crate::{Kind, Store, StoreError, connection::Row};
+use crate::{PlayerKind, Store, StoreError, connection::Row};
 
 /// The class of matches for which no class was recorded, and the reason why they are casual.
 pub const EARLIER: &str = "earlier";
@@ -39,7 +39,7 @@ impl Default for JournalNote {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct SeatRecord {
-    pub kind: Kind,
+    pub kind: PlayerKind,
     /// As [`MatchPlayer::host`](crate::MatchPlayer::host).
     pub host: String,
     /// As [`MatchPlayer::level`](crate::MatchPlayer::level).
@@ -109,7 +109,7 @@ impl Store {
         let text = "SELECT address, name, kind, host, level FROM seats WHERE room = $1";
         let rows = self.rows(text, &[room.into()]).await?;
         let seat = |row: &Row| {
-            let kind = Kind::from_number(row.integer(2)?);
+            let kind = PlayerKind::from_number(row.integer(2)?);
             Ok(((row.text(0)?, row.text(1)?), SeatRecord { kind, host: row.text(3)?, level: row.text(4)? }))
         };
         rows.iter().map(seat).collect()

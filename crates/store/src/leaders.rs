@@ -3,9 +3,9 @@ use std::cmp::Reverse;
 use skillratings::weng_lin::WengLinRating;
 
 use crate::{
-    Kind, MAX_PAGE, Store, StoreError,
+    MAX_PAGE, PlayerKind, Store, StoreError,
     connection::Row,
-    rating::{drifted, fixed, shown, sure, uncertainty},
+    rating::{drifted, fixed, rounded, sure, uncertainty},
 };
 
 const MAX_HISTORY: i64 = 200;
@@ -30,7 +30,7 @@ pub struct Leader {
     /// From 1; equal players share a rank.
     pub rank: u32,
     pub name: String,
-    pub kind: Kind,
+    pub kind: PlayerKind,
     pub score: Score,
 }
 
@@ -96,7 +96,7 @@ impl Store {
         let values = [game.into(), class.into(), season.into(), i64::from(ranked).into(), most.into()];
         let mut leaders: Vec<Leader> = vec![];
         for row in self.rows(text, &values).await? {
-            let (name, kind) = (row.text(0)?, Kind::from_number(row.integer(1)?));
+            let (name, kind) = (row.text(0)?, PlayerKind::from_number(row.integer(1)?));
             let score = score(&row, class, now)?;
             leaders.push(Leader { rank: 0, name, kind, score });
         }
@@ -121,7 +121,7 @@ impl Store {
     pub async fn rating(
         &self,
         Board { game, class, season }: Board<'_>,
-        (name, kind): (&str, Kind),
+        (name, kind): (&str, PlayerKind),
         now: u64,
     ) -> Result<Option<(i64, i64)>, StoreError> {
         let text = concat!(
@@ -148,10 +148,10 @@ impl Store {
     }
 
     /// The kinds with which a name has played, in the order proven, unproven, bot.
-    pub async fn kinds(&self, name: &str) -> Result<Vec<Kind>, StoreError> {
+    pub async fn kinds(&self, name: &str) -> Result<Vec<PlayerKind>, StoreError> {
         // One query for each kind, since a player may have played any number of matches.
         let mut kinds = vec![];
-        for kind in [Kind::Proven, Kind::Unproven, Kind::Bot] {
+        for kind in [PlayerKind::Proven, PlayerKind::Unproven, PlayerKind::Bot] {
             let values = [name.into(), kind.number().into()];
             let text = "SELECT match_id FROM players WHERE name = $1 AND kind = $2 LIMIT 1";
             // Bots are rated under another name.
@@ -166,7 +166,7 @@ impl Store {
     /// Returns the scores of a player as of `now`, sorted by game and class.
     pub async fn scores(
         &self,
-        (name, kind): (&str, Kind),
+        (name, kind): (&str, PlayerKind),
         season: &str,
         now: u64,
     ) -> Result<Vec<(String, String, Score)>, StoreError> {
@@ -189,7 +189,7 @@ impl Store {
     async fn history(
         &self,
         (game, class): (&str, &str),
-        (name, kind): (&str, Kind),
+        (name, kind): (&str, PlayerKind),
     ) -> Result<Vec<(u64, i64)>, StoreError> {
         // A player with several seats in a match has several rows.
         let text = "SELECT ended, MAX(rating) FROM players \
@@ -204,10 +204,10 @@ impl Store {
 fn score(row: &Row, class: &str, now: u64) -> Result<Score, StoreError> {
     let rating = WengLinRating { rating: row.real(2)?, uncertainty: row.real(3)? };
     let drifted = drifted(rating, now.saturating_sub(row.number(4)?));
-    let rating = fixed(class, (&row.text(0)?, Kind::from_number(row.integer(1)?))).unwrap_or(drifted);
+    let rating = fixed(class, (&row.text(0)?, PlayerKind::from_number(row.integer(1)?))).unwrap_or(drifted);
     let (matches, sum) = (row.integer(6)?, row.integer(8)?);
     Ok(Score {
-        rating: shown(rating),
+        rating: rounded(rating),
         uncertainty: uncertainty(rating),
         ranked: row.integer(5)? == 1,
         matches: matches.unsigned_abs(),

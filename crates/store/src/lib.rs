@@ -10,7 +10,7 @@
 //! - [`Store::copy_to`] copies all data into another database of either kind.
 //! - The other methods are the queries of the web pages.
 //!
-//! A person is a name and a [`Kind`], because anyone may use an unproven name.
+//! A person is a name and a [`PlayerKind`], because anyone may use an unproven name.
 
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
@@ -53,7 +53,7 @@ pub use season::{ALL_TIME, day_of, is_season, season_of};
 /// The trust level of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum PlayerKind {
     /// Any client may have used the name.
     #[default]
     Unproven,
@@ -62,7 +62,7 @@ pub enum Kind {
     Bot,
 }
 
-impl Kind {
+impl PlayerKind {
     pub(crate) const fn number(self) -> i64 {
         match self {
             Self::Unproven => 0,

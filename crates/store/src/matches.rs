@@ -1,4 +1,4 @@
-use crate::{Kind, Store, StoreError, connection::Row};
+use crate::{PlayerKind, Store, StoreError, connection::Row};
 
 pub const MAX_PAGE: u32 = 100;
 
@@ -37,7 +37,7 @@ pub struct MatchPlayer {
     /// From 1; players with equal scores may share a rank.
     pub rank: u32,
     pub name: String,
-    pub kind: Kind,
+    pub kind: PlayerKind,
     pub seat: String,
     /// In the game's own unit.
     pub score: i64,
@@ -87,7 +87,7 @@ pub(crate) fn collect(rows: &[Row]) -> Result<Vec<Match>, StoreError> {
         let player = MatchPlayer {
             rank: small(row.integer(11)?),
             name: row.text(12)?,
-            kind: Kind::from_number(row.integer(13)?),
+            kind: PlayerKind::from_number(row.integer(13)?),
             seat: row.text(14)?,
             score: row.integer(15)?,
             rating: (rating != 0).then_some(rating),

@@ -12,7 +12,7 @@ use skillratings::{
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
 
-use crate::Kind;
+use crate::PlayerKind;
 
 /// Displayed points per point of the mean. A new player has a mean of 25, so 1000 points.
 const POINTS: f64 = 40.0;
@@ -29,8 +29,8 @@ pub const LADDER: &str = "ladder";
 /// Points of the built-in bots on boards of [`LADDER`], by the names of their ratings.
 const FIXED: [(&str, f64); 3] = [("bot, easy", 800.0), ("bot, normal", 1_000.0), ("bot, hard", 1_200.0)];
 
-pub(crate) fn fixed(class: &str, (name, kind): (&str, Kind)) -> Option<WengLinRating> {
-    let fixed = FIXED.iter().find(|(fixed, _)| *fixed == name && kind == Kind::Bot && class == LADDER);
+pub(crate) fn fixed(class: &str, (name, kind): (&str, PlayerKind)) -> Option<WengLinRating> {
+    let fixed = FIXED.iter().find(|(fixed, _)| *fixed == name && kind == PlayerKind::Bot && class == LADDER);
     fixed.map(|(_, points)| WengLinRating { rating: points / POINTS, uncertainty: 0.0 })
 }
 
@@ -40,7 +40,7 @@ fn points(value: f64) -> i64 {
     points
 }
 
-pub(crate) fn shown(rating: WengLinRating) -> i64 {
+pub(crate) fn rounded(rating: WengLinRating) -> i64 {
     // Zero marks a match without a rating.
     points(rating.rating).max(1)
 }
@@ -51,7 +51,7 @@ pub(crate) fn uncertainty(rating: WengLinRating) -> i64 {
 
 /// The sort key of boards: the lower bound of the rating, so that one lucky match cannot lead a board.
 pub(crate) fn sure(rating: WengLinRating) -> i64 {
-    shown(rating) - uncertainty(rating)
+    rounded(rating) - uncertainty(rating)
 }
 
 pub(crate) fn drifted(rating: WengLinRating, millis: u64) -> WengLinRating {
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn new_player_has_a_thousand_points_and_high_uncertainty() {
         let new = WengLinRating::new();
-        assert_eq!((shown(new), uncertainty(new), sure(new)), (1_000, 667, 333));
+        assert_eq!((rounded(new), uncertainty(new), sure(new)), (1_000, 667, 333));
     }
 
     #[test]
@@ -96,8 +96,8 @@ mod tests {
             })
             .collect();
         assert!(after[0].rating > after[1].rating && after[2].rating > after[3].rating);
-        assert_eq!(shown(after[1]), shown(after[2]));
-        assert!(shown(after[0]) > 1_000);
+        assert_eq!(rounded(after[1]), rounded(after[2]));
+        assert!(rounded(after[0]) > 1_000);
         // The gain is the sum of the comparisons.
         let gain = |others: &[(WengLinRating, u32)]| rate((new, 1), others).rating - new.rating;
         assert!((gain(&all[1..]) - 3.0 * gain(&all[1..2])).abs() < 1e-9);
@@ -110,7 +110,7 @@ mod tests {
             (strong, weak) = (rate((strong, 1), &[(weak, 2)]), rate((weak, 2), &[(strong, 1)]));
         }
         assert!(strong.rating.is_finite() && weak.uncertainty > 0.0);
-        assert!(shown(strong) > shown(weak) && shown(weak) >= 1);
+        assert!(rounded(strong) > rounded(weak) && rounded(weak) >= 1);
     }
 
     #[test]
@@ -121,6 +121,6 @@ mod tests {
         assert!(after(30) > after(29));
         assert!((after(3 * 365) - WengLinRating::new().uncertainty).abs() < 0.05);
         assert!((after(100_000) - WengLinRating::new().uncertainty).abs() < 1e-9);
-        assert_eq!(shown(drifted(known, u64::MAX)), 1_200, "the strength itself stays");
+        assert_eq!(rounded(drifted(known, u64::MAX)), 1_200, "the strength itself stays");
     }
 }

@@ -3,12 +3,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use skillratings::weng_lin::WengLinRating;
 
 use crate::{
-    Kind, Match, MatchPlayer, Store, StoreError,
+    Match, MatchPlayer, PlayerKind, Store, StoreError,
     connection::Connection,
     database::transaction,
     leaders::average,
     names::note_use,
-    rating::{LADDER, drifted, fixed, rate, shown, sure},
+    rating::{LADDER, drifted, fixed, rate, rounded, sure},
     season::{ALL_TIME, day_of, season_of},
 };
 
@@ -23,7 +23,7 @@ pub const MAX_MEETINGS_A_DAY: i64 = 3;
 const LAST: u32 = u32::MAX;
 
 /// The owner of a rating. All bots of a level share one rating.
-type Person = (String, Kind);
+type Person = (String, PlayerKind);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
@@ -97,11 +97,11 @@ async fn store_players(writer: &mut Connection, new: &Match) -> Result<(), Store
             i64::from(player.quit).into(),
         ];
         writer.execute(text, &values).await?;
-        if player.kind == Kind::Proven {
+        if player.kind == PlayerKind::Proven {
             note_use(writer, &player.name).await?;
         }
     }
-    if new.players.iter().any(|player| player.kind != Kind::Bot) {
+    if new.players.iter().any(|player| player.kind != PlayerKind::Bot) {
         let text = "INSERT INTO journals (file, room, title, examined, people) VALUES ($1, $2, $3, 0, 1) \
                     ON CONFLICT (file) DO UPDATE SET people = 1";
         writer.execute(text, &[(&new.journal).into(), (&new.room).into(), (&new.title).into()]).await?;
@@ -112,8 +112,8 @@ async fn store_players(writer: &mut Connection, new: &Match) -> Result<(), Store
 // `None` for a bot of unknown level.
 fn person(player: &MatchPlayer) -> Option<Person> {
     match (player.kind, player.level.as_str()) {
-        (Kind::Bot, "") => None,
-        (Kind::Bot, level) => Some((format!("bot, {level}"), Kind::Bot)),
+        (PlayerKind::Bot, "") => None,
+        (PlayerKind::Bot, level) => Some((format!("bot, {level}"), PlayerKind::Bot)),
         (kind, _) => Some((player.name.clone(), kind)),
     }
 }
@@ -127,7 +127,7 @@ fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
     let mut all: Vec<(Person, &MatchPlayer)> = vec![];
     for player in players {
         let Some(person) = person(player) else { continue };
-        let is_person = player.kind != Kind::Bot;
+        let is_person = player.kind != PlayerKind::Bot;
         match all.iter_mut().find(|(other, _)| is_person && *other == person) {
             Some((_, best)) if rank(player) < rank(best) => *best = player,
             Some(_) => {}
@@ -160,7 +160,7 @@ async fn ratings(
     new: &Match,
 ) -> Result<Result<BTreeMap<Person, i64>, &'static str>, StoreError> {
     if new.class == DAILY {
-        let Some(player) = new.players.first().filter(|player| player.kind == Kind::Proven) else {
+        let Some(player) = new.players.first().filter(|player| player.kind == PlayerKind::Proven) else {
             return Ok(Err("unproven"));
         };
         let text = "INSERT INTO attempts (day, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
@@ -228,7 +228,7 @@ async fn opponents(
 // The host and the names of two players who may be the same person. An unknown host matches every host. All unproven
 // names of a host count as one name, since a person can use any number of them.
 fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, &'a str, &'a str)> {
-    if one.kind == Kind::Bot || other.kind == Kind::Bot {
+    if one.kind == PlayerKind::Bot || other.kind == PlayerKind::Bot {
         return None;
     }
     let host = match (one.host.as_str(), other.host.as_str()) {
@@ -236,7 +236,7 @@ fn meeting<'a>(one: &'a MatchPlayer, other: &'a MatchPlayer) -> Option<(String, 
         ("", _) | (_, "") => "",
         _ => return None,
     };
-    let name = |player: &'a MatchPlayer| if player.kind == Kind::Proven { player.name.as_str() } else { "" };
+    let name = |player: &'a MatchPlayer| if player.kind == PlayerKind::Proven { player.name.as_str() } else { "" };
     let (one, other) = (name(one), name(other));
     Some((host.to_owned(), one.min(other), one.max(other)))
 }
@@ -286,7 +286,7 @@ async fn count_for(
         let mut record = before[person];
         if let Some(rating) = fixed_of(new, person).or_else(|| rated.and_then(|all| mean(all))) {
             record.rating = rating;
-            ratings.push((person.clone(), shown(rating)));
+            ratings.push((person.clone(), rounded(rating)));
         }
         record.matches = record.matches.saturating_add(1);
         record.score = record.score.saturating_add(player.score);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::AssertSqlSafe;
 
 use crate::{
-    Kind, MAX_PAGE, Match, Store, StoreError,
+    MAX_PAGE, Match, PlayerKind, Store, StoreError,
     connection::Value,
     matches::{collect, columns},
 };
@@ -20,10 +20,10 @@ pub const MAX_MEETINGS: i64 = 2_048;
 pub struct MatchFilter {
     pub game: String,
     pub player: String,
-    pub kind: Option<Kind>,
+    pub kind: Option<PlayerKind>,
     /// An opponent, if a player is given.
     pub against: String,
-    pub against_kind: Option<Kind>,
+    pub against_kind: Option<PlayerKind>,
     /// Only matches that ended before the match with this id.
     pub before: String,
     /// Up to [`MAX_PAGE`].
@@ -38,7 +38,7 @@ pub struct Ties {
 }
 
 /// `None` is any kind.
-type Person<'a> = (&'a str, Option<Kind>);
+type Person<'a> = (&'a str, Option<PlayerKind>);
 
 #[derive(Debug, Default)]
 struct Statement<'a> {
@@ -61,7 +61,7 @@ impl<'a> Statement<'a> {
 
     // Selects the newest matches before the given one: the newest of each kind, and of those the newest overall.
     fn newest(&mut self, (name, kind): Person<'a>, game: &'a str, (ended, id): (i64, &'a str), limit: i64) {
-        let all = [Kind::Unproven, Kind::Proven, Kind::Bot];
+        let all = [PlayerKind::Unproven, PlayerKind::Proven, PlayerKind::Bot];
         let kinds = kind.as_ref().map_or(&all[..], std::slice::from_ref);
         self.add("SELECT DISTINCT ended, match_id FROM (");
         for (number, kind) in kinds.iter().enumerate() {
@@ -145,7 +145,11 @@ impl Store {
 
     /// For each game, how often `one` ranked before, behind and equal to `other` in complete matches. Examines
     /// [`MAX_MEETINGS`] matches.
-    pub async fn against(&self, one: (&str, Kind), other: (&str, Kind)) -> Result<Vec<(String, Ties)>, StoreError> {
+    pub async fn against(
+        &self,
+        one: (&str, PlayerKind),
+        other: (&str, PlayerKind),
+    ) -> Result<Vec<(String, Ties)>, StoreError> {
         let (first, second) = self.rarer((one.0, Some(one.1)), (other.0, Some(other.1))).await?;
         let is_swapped = first != (one.0, Some(one.1));
         let mut statement = Statement::default();

@@ -13,7 +13,7 @@ use tracing::{
 };
 
 use crate::{
-    ALL_TIME, Kind, Match, MatchFilter, MatchPlayer, NameChanges, Order, RedeemOutcome, ReplaceOutcome, RoomTime,
+    ALL_TIME, Match, MatchFilter, MatchPlayer, NameChanges, Order, PlayerKind, RedeemOutcome, ReplaceOutcome, RoomTime,
     Store, StoreError, Trouble,
     connection::{Connection, Role, STATEMENTS},
     database::MIGRATIONS,
@@ -44,9 +44,9 @@ async fn on_each_of(version: usize, test: impl AsyncFn(Store, Option<&str>)) {
 fn a_match(number: u32) -> Match {
     let (ann, bot) = (entry(1, "Ann", 1), entry(3, "Bot", 3));
     let players = vec![
-        MatchPlayer { kind: Kind::Proven, ..ann },
+        MatchPlayer { kind: PlayerKind::Proven, ..ann },
         entry(2, "Bob", 2),
-        MatchPlayer { kind: Kind::Bot, level: "easy".into(), ..bot },
+        MatchPlayer { kind: PlayerKind::Bot, level: "easy".into(), ..bot },
     ];
     support::a_match(number, "nuggets", players)
 }
@@ -90,15 +90,17 @@ async fn use_all(store: &Store) {
             store.leaders(board("nuggets"), (order, ranked), 100, 0).await.unwrap();
         }
     }
-    store.rating(board("nuggets"), ("Ann", Kind::Proven), 0).await.unwrap();
+    store.rating(board("nuggets"), ("Ann", PlayerKind::Proven), 0).await.unwrap();
     store.seasons().await.unwrap();
-    store.scores(("Ann", Kind::Proven), ALL_TIME, 0).await.unwrap();
-    for other in [("Bob", Kind::Unproven), ("Bot", Kind::Bot), ("Rare", Kind::Unproven)] {
-        store.against(("Ann", Kind::Proven), other).await.unwrap();
+    store.scores(("Ann", PlayerKind::Proven), ALL_TIME, 0).await.unwrap();
+    for other in [("Bob", PlayerKind::Unproven), ("Bot", PlayerKind::Bot), ("Rare", PlayerKind::Unproven)] {
+        store.against(("Ann", PlayerKind::Proven), other).await.unwrap();
     }
     for game in ["", "nuggets"] {
-        for (player, kind) in [("", None), ("Ann", None), ("Ann", Some(Kind::Proven)), ("Rare", None)] {
-            for (against, against_kind) in [("", None), ("Bob", None), ("Bob", Some(Kind::Unproven)), ("Rare", None)] {
+        for (player, kind) in [("", None), ("Ann", None), ("Ann", Some(PlayerKind::Proven)), ("Rare", None)] {
+            for (against, against_kind) in
+                [("", None), ("Bob", None), ("Bob", Some(PlayerKind::Unproven)), ("Rare", None)]
+            {
                 for before in ["", "j1-1000000"] {
                     let filter = MatchFilter {
                         game: game.into(),
@@ -398,7 +400,7 @@ async fn tables_of_version_2_are_migrated_on_each_database() {
         store.prepare().await.unwrap();
         let ann = MatchFilter { player: "Ann".into(), game: "nuggets".into(), limit: 9, ..MatchFilter::default() };
         assert_eq!(store.matches(&ann).await.unwrap().len(), 1);
-        let scores = store.scores(("Ann", Kind::Proven), ALL_TIME, 4).await.unwrap();
+        let scores = store.scores(("Ann", PlayerKind::Proven), ALL_TIME, 4).await.unwrap();
         let (game, class, score) = &scores[0];
         assert_eq!(
             (game.as_str(), class.as_str(), score.history.as_slice()),

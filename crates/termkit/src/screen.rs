@@ -83,14 +83,14 @@ impl Screen {
         let size = current_size();
         if size != self.size {
             self.size = size;
-            self.forget()?;
+            self.invalidate()?;
         }
         self.terminal.draw(render)?;
         Ok(())
     }
 
     /// The next [`Screen::draw`] redraws everything, because another program wrote on the terminal.
-    pub fn forget(&mut self) -> io::Result<()> {
+    pub fn invalidate(&mut self) -> io::Result<()> {
         self.terminal.backend_mut().clear()?;
         self.terminal.resize(Rect::from((ratatui::layout::Position::ORIGIN, self.size)))
     }
@@ -106,7 +106,7 @@ impl Screen {
         // Shells change the modes of the terminal.
         release(false);
         take_over(self.keyboard)?;
-        self.forget()
+        self.invalidate()
     }
 
     /// Restores the terminal and stops the program, as Ctrl-Z does. Without job control it does not stop.

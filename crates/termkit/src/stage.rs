@@ -103,9 +103,9 @@ impl Stage {
     }
 
     /// The next frame redraws everything, because another program wrote on the terminal.
-    pub fn forget(&mut self) {
+    pub fn invalidate(&mut self) {
         self.changed = true;
-        self.with_screen(Screen::forget);
+        self.with_screen(Screen::invalidate);
     }
 
     /// Restores the terminal and stops the program, as Ctrl-Z does.

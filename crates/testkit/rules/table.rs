@@ -7,8 +7,8 @@ use std::{collections::BTreeMap, mem, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    EngineRoom, GameEvent, Gone, Input, Leave, Link, Outbox, Output, PeerId, Progress, Protocol, Recorded, Role,
-    Room as _, Time, To,
+    DisconnectReason, EngineRoom, GameEvent, Input, Leave, Link, Outbox, Output, PeerId, Progress, Protocol, Recorded,
+    Role, Room as _, Time, To,
 };
 
 use crate::transcript;
@@ -67,7 +67,7 @@ impl<E: Recorded> Table<E> {
         }
     }
 
-    pub(crate) fn gone(&mut self, who: &str, why: Gone) {
+    pub(crate) fn disconnect(&mut self, who: &str, why: DisconnectReason) {
         if let Some(peer) = self.wires.get(who).filter(|wire| !wire.closed).map(|wire| wire.peer) {
             self.input(Input::Disconnected { peer, why });
         }
@@ -143,7 +143,7 @@ impl<E: Recorded> Table<E> {
         let frames = |table: &Self| table.wires.values().map(|wire| wire.frames.len()).sum::<usize>();
         let before = frames(self);
         for who in self.open() {
-            self.gone(&who, Gone::Interrupted);
+            self.disconnect(&who, DisconnectReason::Interrupted);
         }
         assert_eq!(frames(self), before, "lost connections are sent nothing");
         self.wires.clear();
@@ -185,11 +185,11 @@ impl<E: Recorded> Table<E> {
             match line.split(' ').collect::<Vec<_>>()[..] {
                 ["wait", time, "ms"] => self.wait(Duration::from_millis(time.parse().expect("milliseconds"))),
                 ["wait", time, "s"] => self.wait(Duration::from_secs(time.parse().expect("seconds"))),
-                [who, "left"] => self.gone(who, Gone::Left),
-                [who, "broke"] => self.gone(who, Gone::Broken),
+                [who, "left"] => self.disconnect(who, DisconnectReason::Left),
+                [who, "broke"] => self.disconnect(who, DisconnectReason::Broken),
                 [who, "refresh"] => self.refresh(who),
                 [who, "was", "interrupted"] => {
-                    self.gone(who, Gone::Interrupted);
+                    self.disconnect(who, DisconnectReason::Interrupted);
                     self.wires.remove(who);
                 }
                 ["stop"] => self.stop(),

@@ -9,7 +9,9 @@ use std::{
 
 use bytes::BytesMut;
 use journal_core::{Disk, Head, JournalEnd, JournalHold, Journalled, Scribe, SyncPolicy, Writing};
-use netcore::{EngineRoom, Gone, Hold as _, Input, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time};
+use netcore::{
+    DisconnectReason, EngineRoom, Hold as _, Input, Link, Outbox, Output, PeerId, Recorded, Role, Room, Time,
+};
 
 /// A match in progress. Its journal is written when it [settles](Match::settle).
 #[derive(Debug)]
@@ -57,7 +59,7 @@ impl<E: Recorded> Match<E> {
     }
 
     pub fn disconnect(&mut self, peer: PeerId) {
-        self.input(Input::Disconnected { peer, why: Gone::Broken });
+        self.input(Input::Disconnected { peer, why: DisconnectReason::Broken });
     }
 
     /// Advances the clock and processes all deadlines of the room up to then.

@@ -20,7 +20,7 @@ use rand_pcg::Pcg64;
 
 use self::{
     content::Content,
-    state::{DIRECTORY, NameChange, State, forget_orphans},
+    state::{DIRECTORY, NameChange, State, remove_orphans},
 };
 use crate::draw::draw;
 
@@ -69,17 +69,17 @@ impl SimulatedDisk {
 
     /// What a reader sees.
     pub fn written(&self, path: impl AsRef<Path>) -> Vec<u8> {
-        self.look(path.as_ref(), |content| content.written.clone())
+        self.with_content(path.as_ref(), |content| content.written.clone())
     }
 
     /// What survives a power cut for certain.
     pub fn synced(&self, path: impl AsRef<Path>) -> Vec<u8> {
-        self.look(path.as_ref(), |content| content.synced.clone())
+        self.with_content(path.as_ref(), |content| content.synced.clone())
     }
 
-    fn look<T: Default>(&self, path: &Path, look: impl FnOnce(&Content) -> T) -> T {
+    fn with_content<T: Default>(&self, path: &Path, read: impl FnOnce(&Content) -> T) -> T {
         let state = self.lock();
-        state.names.get(path).and_then(|inode| state.files.get(inode)).map(look).unwrap_or_default()
+        state.names.get(path).and_then(|inode| state.files.get(inode)).map(read).unwrap_or_default()
     }
 
     /// The content that certainly survives a power cut.
@@ -93,7 +93,7 @@ impl SimulatedDisk {
                 None => names.remove(path),
             };
         }
-        forget_orphans(&mut names);
+        remove_orphans(&mut names);
         let files = state.files.iter().map(|(&inode, content)| (inode, Content::synced(content.synced.clone())));
         let files = files.collect();
         let copy = State { files, names, removed: state.removed.clone(), ..State::default() };
@@ -217,7 +217,7 @@ impl SimulatedDisk {
     }
 
     /// Removes the names for which `is_kept` returns false.
-    pub fn forget_others(&self, is_kept: impl Fn(&Path) -> bool) {
+    pub fn retain_names(&self, is_kept: impl Fn(&Path) -> bool) {
         self.lock().names.retain(|path, inode| *inode == DIRECTORY || is_kept(path));
     }
 

@@ -19,6 +19,8 @@ mod draw;
 pub mod hostile;
 pub mod machine;
 pub mod measured;
+#[cfg(unix)]
+mod monitor;
 pub mod net;
 pub mod peer;
 #[cfg(unix)]
@@ -32,8 +34,6 @@ pub mod stream;
 mod temp_dir;
 #[cfg(unix)]
 pub mod terminal;
-#[cfg(unix)]
-mod watched;
 
 use std::{
     thread,
@@ -50,10 +50,10 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Polls for a value that has no notification.
-pub async fn found<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+pub async fn poll_until<T>(what: &str, poll: impl AsyncFn() -> Option<T>) -> T {
     let waits = async {
         loop {
-            match look().await {
+            match poll().await {
                 Some(found) => return found,
                 None => sleep(PAUSE).await,
             }

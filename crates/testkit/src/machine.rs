@@ -21,7 +21,7 @@ use std::{
 
 use netcore::Time;
 
-pub(crate) use self::thread::{Turns, is_thread, sleep};
+pub(crate) use self::thread::{ThreadContext, is_thread, sleep};
 use self::{
     clock::State,
     thread::{Process, ThreadTask},
@@ -112,7 +112,11 @@ impl Machine {
 
     /// The thread alternates with the tasks, so it may block in calls that take virtual time. If one of the threads is
     /// killed, all must be.
-    pub(crate) fn spawn_thread(&mut self, name: &'static str, body: impl FnOnce(&Turns) + Send + 'static) -> TaskId {
+    pub(crate) fn spawn_thread(
+        &mut self,
+        name: &'static str,
+        body: impl FnOnce(&ThreadContext) + Send + 'static,
+    ) -> TaskId {
         let thread = ThreadTask::start(self.clock(), self.process.clone(), body);
         self.spawn(name, thread)
     }

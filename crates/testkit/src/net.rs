@@ -180,7 +180,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
 
     /// Clients that are peers of the server.
     pub(crate) fn connected(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
-        let peers: BTreeSet<SocketAddr> = self.shared.lock().places.keys().copied().collect();
+        let peers: BTreeSet<SocketAddr> = self.shared.lock().routes.keys().copied().collect();
         let open = self.clients.iter().filter(move |(at, endpoint)| !endpoint.closed && peers.contains(at));
         open.map(|(&at, endpoint)| (at, &endpoint.client))
     }

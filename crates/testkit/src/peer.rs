@@ -76,7 +76,7 @@ impl Peer {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 // Later datagrams are left for the next call.
-                return self.taken(1).pop();
+                return self.read_pending(1).pop();
             }
             self.socket.set_read_timeout(Some(left)).expect("a socket can be waited on");
             match self.socket.recv(&mut buffer) {
@@ -94,11 +94,11 @@ impl Peer {
 
     /// Datagrams that have already arrived, oldest first.
     pub fn pending(&self) -> Vec<Vec<u8>> {
-        self.taken(usize::MAX)
+        self.read_pending(usize::MAX)
     }
 
     // At most this many of the datagrams that have already arrived.
-    fn taken(&self, most: usize) -> Vec<Vec<u8>> {
+    fn read_pending(&self, most: usize) -> Vec<Vec<u8>> {
         self.socket.set_nonblocking(true).expect("a socket can be looked at");
         let mut all = vec![];
         let mut buffer = vec![0; 1 << 16];

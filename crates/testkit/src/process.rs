@@ -8,7 +8,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use crate::{eventually, watched::Watched};
+use crate::{eventually, monitor::Monitor};
 
 /// Whether SIGHUP ends programs started here. It does not under `nohup`.
 pub fn hang_up_counts() -> bool {
@@ -36,7 +36,7 @@ impl Finished {
 pub struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
-    shared: Arc<Watched<State>>,
+    shared: Arc<Monitor<State>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -74,7 +74,7 @@ impl Process {
         // The developer's terminal must not influence the test.
         command.env_remove("RUST_LOG").env_remove("NO_COLOR").stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
-        let shared = Watched::new(State::default());
+        let shared = Monitor::new(State::default());
         let stdout = child.stdout.take().expect("standard output is a pipe");
         let stderr = child.stderr.take().expect("standard error is a pipe");
         let pid = Pid::from_child(&child);
@@ -244,7 +244,7 @@ impl Drop for Process {
 
 fn reader(
     mut from: impl Read + Send + 'static,
-    shared: &Arc<Watched<State>>,
+    shared: &Arc<Monitor<State>>,
     into: fn(&mut State) -> &mut Vec<u8>,
 ) -> JoinHandle<()> {
     let shared = Arc::clone(shared);

@@ -10,7 +10,7 @@
 mod crashes;
 mod mix;
 mod oracle;
-mod others;
+mod other_processes;
 mod report;
 mod scribes;
 mod trouble;

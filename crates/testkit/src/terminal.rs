@@ -11,7 +11,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::PATIENCE;
-pub use crate::watched::Watched;
+pub use crate::monitor::Monitor;
 
 /// Pause before keys are pressed again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ fn size(columns: u16, rows: u16) -> PtySize {
 }
 
 pub struct Terminal {
-    parser: Arc<Watched<vt100::Parser<Bells>>>,
+    parser: Arc<Monitor<vt100::Parser<Bells>>>,
     master: Box<dyn MasterPty + Send>,
     keyboard: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -74,7 +74,7 @@ impl Terminal {
         }
         let modes = modes(&*pair.master);
         let child = pair.slave.spawn_command(command).expect("the program can be started");
-        let parser = Watched::new(vt100::Parser::new_with_callbacks(rows, columns, 0, Bells::default()));
+        let parser = Monitor::new(vt100::Parser::new_with_callbacks(rows, columns, 0, Bells::default()));
         let mut output = pair.master.try_clone_reader().expect("a terminal can be read");
         let seen = Arc::clone(&parser);
         thread::spawn(move || {
@@ -102,7 +102,7 @@ impl Terminal {
             if self.parser.find_within(AGAIN, is_there).is_some() {
                 return;
             }
-            let screen = self.look(vt100::Screen::contents);
+            let screen = self.with_screen(vt100::Screen::contents);
             assert!(begun.elapsed() < PATIENCE, "{text:?} does not come; the screen is\n{screen}");
         }
     }
@@ -144,8 +144,8 @@ impl Terminal {
         });
     }
 
-    pub fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
-        look(self.parser.lock().screen())
+    pub fn with_screen<T>(&self, read: impl FnOnce(&vt100::Screen) -> T) -> T {
+        read(self.parser.lock().screen())
     }
 
     pub fn bells(&self) -> usize {
@@ -169,7 +169,7 @@ impl Terminal {
     fn wait_for_exit(&mut self) -> u32 {
         // A process cannot be waited for with a deadline, so another thread kills it after the deadline.
         let mut killer = self.child.clone_killer();
-        let ended = Watched::new(false);
+        let ended = Monitor::new(false);
         let watch = Arc::clone(&ended);
         let watchdog = thread::spawn(move || {
             let is_late = watch.find(|ended| ended.then_some(())).is_none();
@@ -181,7 +181,7 @@ impl Terminal {
         let status = self.child.wait().expect("an own child can be waited for");
         ended.change(|ended| *ended = true);
         let is_late = watchdog.join().expect("the watchdog does not panic");
-        assert!(!is_late, "the program did not end; the screen is\n{}", self.look(vt100::Screen::contents));
+        assert!(!is_late, "the program did not end; the screen is\n{}", self.with_screen(vt100::Screen::contents));
         status.exit_code()
     }
 }

@@ -19,10 +19,12 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    Admission, DecodeError, Departure, GameEvent, Gone, HistoryWriter, Hold, Input, Link, Outbox, Outcome, PeerId,
-    Phase, Progress, Role, Room, Severity, Split, Status, Time,
+    Admission, DecodeError, Departure, DisconnectReason, GameEvent, HistoryWriter, Hold, Input, Link, Outbox, Outcome,
+    PeerId, Phase, Progress, Role, Room, Severity, Split, Status, Time,
 };
-use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Host, StrangerTicket, Transport, serve};
+use netshell::{
+    Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Host, Transport, UnknownPeerTicket, serve,
+};
 use testkit::machine::Machine;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,8 +59,8 @@ enum Event {
     Opened { id: u64, link: Link, address: SocketAddr },
     Bytes { id: u64, bytes: Bytes },
     Refreshed { id: u64 },
-    Gone { id: u64, why: Gone },
-    Stranger { address: SocketAddr },
+    Gone { id: u64, why: DisconnectReason },
+    UnknownPeer { address: SocketAddr },
 }
 
 impl Script {
@@ -85,7 +87,7 @@ impl Script {
         self.push(Event::Refreshed { id });
     }
 
-    fn disconnect(&self, id: u64, why: Gone) {
+    fn disconnect(&self, id: u64, why: DisconnectReason) {
         self.push(Event::Gone { id, why });
     }
 
@@ -140,13 +142,13 @@ impl Transport for Script {
                 *buffer = bytes.into();
                 ConnectionEvent::Bytes { ticket: BytesTicket::new(ConnectionId(id)), bytes: buffer }
             }
-            Event::Stranger { address } => {
-                ConnectionEvent::Stranger { ticket: StrangerTicket::new(), address, datagram: b"" }
+            Event::UnknownPeer { address } => {
+                ConnectionEvent::UnknownPeer { ticket: UnknownPeerTicket::new(), address, datagram: b"" }
             }
             Event::Refreshed { id } => ConnectionEvent::Refreshed { id: ConnectionId(id) },
             Event::Gone { id, why } => {
                 let id = ConnectionId(id);
-                if why != Gone::Left {
+                if why != DisconnectReason::Left {
                     state.open.retain(|&open| open != id);
                 }
                 ConnectionEvent::Closed { id, why }
@@ -163,7 +165,7 @@ impl Transport for Script {
                 state.paused.push((id, until));
                 state.unprocessed.push((id, self.buffer.split().freeze()));
             }
-            Answer::Stranger(_, admission) => state.admissions.push(admission),
+            Answer::UnknownPeer(_, admission) => state.admissions.push(admission),
         }
     }
 
@@ -264,7 +266,7 @@ impl Hold for Gate {
         self.lock().full
     }
 
-    fn lost(&self) -> Option<String> {
+    fn failure(&self) -> Option<String> {
         self.lock().lost.then(|| "the disk is gone".to_owned())
     }
 }

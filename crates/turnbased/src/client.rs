@@ -4,7 +4,7 @@ use alloc::{
     vec::Vec,
 };
 use bytes::{Bytes, BytesMut};
-use netcore::{DecodeError, Framing, Gone, Link, Time, framing::LineDecoder};
+use netcore::{DecodeError, DisconnectReason, Framing, Link, Time, framing::LineDecoder};
 
 use crate::{
     Rules,
@@ -151,7 +151,7 @@ impl<R: Rules> netcore::Client for Client<R> {
         self.outgoing.pop_front().map(|message| frame(&message, self.framing))
     }
 
-    fn disconnected(&mut self, _: Time, _: Gone) {
+    fn disconnected(&mut self, _: Time, _: DisconnectReason) {
         self.is_over = true;
     }
 

@@ -9,8 +9,8 @@ use alloc::{
 use bytes::Bytes;
 use core::time::Duration;
 use netcore::{
-    DecodeError, Departure, Engine, Framing, GameEvent, Gone, HostId, Input, Leave, Link, Occupant, Outbox, Outcome,
-    PeerId, Phase, Recorded, RequestOf, Role, Standing, StateError, Status, Time,
+    DecodeError, Departure, DisconnectReason, Engine, Framing, GameEvent, HostId, Input, Leave, Link, Occupant, Outbox,
+    Outcome, PeerId, Phase, Recorded, RequestOf, Role, Standing, StateError, Status, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -344,13 +344,13 @@ impl<R: Rules> Table<R> {
     }
 
     // A player who closes the connection in an orderly way loses the seat immediately; all others may return.
-    fn disconnected(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
+    fn disconnected(&mut self, now: Time, peer: PeerId, why: DisconnectReason, out: &mut Outbox) {
         let seat = self.seat_of(peer);
         self.state.peers.remove(&peer);
         out.close(peer);
         let Some(number) = seat else { return };
         match self.state.seats.get_mut(&number) {
-            Some(seat) if why != Gone::Left => seat.lost = Some(now),
+            Some(seat) if why != DisconnectReason::Left => seat.lost = Some(now),
             _ => self.vacate(now, number, Departure::Disconnected(why), out),
         }
     }
@@ -367,7 +367,7 @@ impl<R: Rules> Table<R> {
         };
         let (lost, idle) = (numbers(&gone), numbers(&|seat| seat.lost.is_none() && over(seat.active, IDLE)));
         for number in lost {
-            self.vacate(now, number, Departure::Disconnected(Gone::Interrupted), out);
+            self.vacate(now, number, Departure::Disconnected(DisconnectReason::Interrupted), out);
         }
         for peer in idle.into_iter().filter_map(|number| Some(self.state.seats.get(&number)?.peer)).collect::<Vec<_>>()
         {

@@ -13,7 +13,7 @@ use rustix::{
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt},
 };
-use testkit::{eventually, terminal::Watched};
+use testkit::{eventually, terminal::Monitor};
 
 use super::support::{Server, client};
 
@@ -53,7 +53,7 @@ fn a_terminal_that_hangs_up_ends_the_game() {
 fn continued_client_takes_the_terminal_once() {
     let server = Server::with_map(MAP);
     let (mut client, mut window) = start(&server);
-    let written = Watched::new(Vec::new());
+    let written = Monitor::new(Vec::new());
     let (reader, log) = (window.try_clone().unwrap(), Arc::clone(&written));
     let reading = thread::spawn(move || {
         let (mut reader, mut chunk) = (reader, [0; 4096]);

@@ -111,7 +111,7 @@ fn a_demonstration_needs_no_server_and_can_be_played_again() {
         Terminal::start(&path(), &["--demo", "--bots", "1", "--level", "hard", "--delay-ms", "0"], 80, 24);
     terminal.wait_for("the game begins in ");
     terminal.wait_for(KEYS);
-    terminal.look(|screen| {
+    terminal.with_screen(|screen| {
         let contents = screen.contents();
         assert!(contents.contains("bot1  250 ★") && contents.contains("you     0"), "{contents}");
     });

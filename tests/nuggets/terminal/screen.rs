@@ -29,7 +29,7 @@ fn a_game_from_welcome_to_goodbye() {
     let server = Server::with_map(MAP);
     let mut terminal = play(&server, 80, 10);
     wait_for_game(&terminal, STATUS, MAP);
-    assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+    assert!(terminal.with_screen(|screen| screen.alternate_screen() && screen.hide_cursor()));
 
     server.send(b"GOLD 39 39 211");
     wait_for_game(&terminal, "Player A has 39 nuggets (211 nuggets unclaimed).  GOLD received: 39", "");
@@ -80,7 +80,7 @@ fn suspended_client_restores_the_terminal_and_continues() {
         terminal.resize(18, 10);
         terminal.press(b"\n");
         terminal.wait_for_lines(&["A 0 gold, 250 left", "+-----------------"]);
-        assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+        assert!(terminal.with_screen(|screen| screen.alternate_screen() && screen.hide_cursor()));
         terminal.press(b"l");
         server.wait_for(&["PLAY Ann", "KEY l"]);
         leave(terminal);

@@ -7,7 +7,7 @@ use std::{
 
 use testkit::{
     PATIENCE,
-    terminal::{Terminal, Watched},
+    terminal::{Monitor, Terminal},
 };
 
 use crate::programs;
@@ -35,7 +35,7 @@ type Received = Vec<(SocketAddr, Vec<u8>)>;
 
 pub(crate) struct Server {
     socket: UdpSocket,
-    received: Arc<Watched<Received>>,
+    received: Arc<Monitor<Received>>,
 }
 
 impl Server {
@@ -43,7 +43,7 @@ impl Server {
     pub(crate) fn start(script: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Self {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let listener = socket.try_clone().unwrap();
-        let received = Watched::new(vec![]);
+        let received = Monitor::new(vec![]);
         let log = Arc::clone(&received);
         // The thread blocks in `recv_from` until the test program ends.
         thread::spawn(move || {

@@ -15,7 +15,7 @@ fn from_lobby_to_game_and_back() {
     client.show(&lobby(&["Ann"]));
     terminal.wait_for_lines(&["Lobby of here", "Players 1 of 2, waiting for 1 more"]);
     terminal.wait_for(">A   0 Ann");
-    assert!(terminal.look(|screen| screen.alternate_screen() && screen.hide_cursor()));
+    assert!(terminal.with_screen(|screen| screen.alternate_screen() && screen.hide_cursor()));
     client.show(&game(5));
     terminal.wait_for_lines(&[
         "Turn 5 of 20 [#####---------------]  here",

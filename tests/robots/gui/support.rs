@@ -56,7 +56,7 @@ impl Client {
 
 pub(crate) fn port(terminal: &Terminal) -> u16 {
     terminal.wait_for("Waiting for pictures on UDP port");
-    let contents = terminal.look(vt100::Screen::contents);
+    let contents = terminal.with_screen(vt100::Screen::contents);
     contents.split_once("UDP port ").unwrap().1.split('.').next().unwrap().parse().unwrap()
 }
 

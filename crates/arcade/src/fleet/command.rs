@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use mesh::{LeaseGrant, LeaseRequest, Name, Stays};
+use mesh::{HandoverRefusal, LeaseGrant, LeaseRequest, Name};
 use tokio::sync::oneshot;
 
 use super::{seal::RelayKey, view::View};
@@ -80,7 +80,7 @@ impl Shared {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HandoverError {
-    Stays(Stays),
+    Refused(HandoverRefusal),
     /// Another node owns it already, or it has closed.
     Lost,
 }
@@ -118,8 +118,8 @@ impl Handovers {
         answer(self.0.get_mut(room).and_then(|handover| handover.offer.take()), Ok(()));
     }
 
-    pub(super) fn stays(&mut self, room: &Name, why: Stays) {
-        answer(self.0.remove(room).and_then(|handover| handover.offer), Err(HandoverError::Stays(why)));
+    pub(super) fn refuse(&mut self, room: &Name, why: HandoverRefusal) {
+        answer(self.0.remove(room).and_then(|handover| handover.offer), Err(HandoverError::Refused(why)));
     }
 
     /// Returns whether the room can be handed over.

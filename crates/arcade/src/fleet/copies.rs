@@ -132,7 +132,7 @@ impl Copies {
     /// `None` if the copy is not sufficient. An error means that another node owns the room, that it was read before,
     /// or that a later version has written its copy.
     pub(crate) async fn read(&self, room: &str) -> Result<Option<Read>, Unreadable> {
-        let taken = self.of(room).and_then(|copy| copy.taken()).ok_or(Unreadable::Gone)?;
+        let taken = self.of(room).and_then(|copy| copy.take_receiver()).ok_or(Unreadable::Gone)?;
         let pieces = taken.await.map_err(|_| Unreadable::Gone)?;
         put_together(&pieces).map_err(|Later| {
             self.skipped.fetch_add(1, Ordering::Relaxed);
@@ -224,7 +224,7 @@ impl Copies {
         self.handed.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn shown(&self) -> CopiesStatus {
+    pub(crate) fn status(&self) -> CopiesStatus {
         let rooms: Vec<_> = self.rooms().values().cloned().collect();
         let (mut lag, mut bytes) = (Duration::ZERO, 0);
         for (waits, waiting) in rooms.iter().map(|copy| copy.lag()) {
@@ -232,7 +232,7 @@ impl Copies {
         }
         let (moved, fenced) = (self.moved.load(Ordering::Relaxed), self.fenced.load(Ordering::Relaxed));
         let (handed, short) = (self.handed.load(Ordering::Relaxed), self.common.short.load(Ordering::Relaxed));
-        CopiesStatus { lag, bytes, moved, handed, fenced, stored: self.common.quota.taken(), short }
+        CopiesStatus { lag, bytes, moved, handed, fenced, stored: self.common.quota.in_use(), short }
     }
 }
 
@@ -384,8 +384,8 @@ impl Quota {
         Self(Mutex::new(Shares::new(most)))
     }
 
-    fn taken(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).taken()
+    fn in_use(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).in_use()
     }
 
     /// Charges `after` bytes in place of `before`. Returns `false`, without any change, if that exceeds the quota.
@@ -515,7 +515,7 @@ mod tests {
         // The other node has a newer claim, so storing stops, and the room has to end.
         playing.play(1);
         let lost = timeout(testkit::PATIENCE, events.recv()).await.unwrap();
-        assert_eq!((lost, own.shown().fenced), (Some(Event::Lost(name("robots-1"))), 1));
+        assert_eq!((lost, own.status().fenced), (Some(Event::Lost(name("robots-1"))), 1));
     }
 
     #[tokio::test]
@@ -533,7 +533,7 @@ mod tests {
         stored(&own).await;
         assert!(Journals::remove(&mesh, &name("robots-1"), Fence(9)).await.unwrap());
         playing.play(1);
-        testkit::found("that a state is wanted", async || own.of("robots-1").unwrap().wants_state().then_some(()))
+        testkit::poll_until("that a state is wanted", async || own.of("robots-1").unwrap().wants_state().then_some(()))
             .await;
         playing.play(2);
         stored(&own).await;
@@ -555,7 +555,7 @@ mod tests {
         playing.play(2);
         stored(&own).await;
         let states = async || mesh.read(&name("robots-1")).await.unwrap().iter().filter(|piece| piece.is_start).count();
-        testkit::found("one state", async || (states().await == 1).then_some(())).await;
+        testkit::poll_until("one state", async || (states().await == 1).then_some(())).await;
         assert_eq!(found(&mesh, 12).await.0, journal_core::digest(playing.room.room()));
     }
 
@@ -578,7 +578,7 @@ mod tests {
         playing.play(1);
         stored(&measured).await;
         // One such room of a host fits into the quota, but the state of a second one does not.
-        let most = measured.shown().stored * 9 / 4;
+        let most = measured.status().stored * 9 / 4;
         let (events, _happens) = mpsc::channel(8);
         let own = Copies::with_most(Durability::Node, Arc::new(mesh.clone()), events, most);
         let mut first = begin(&own, 1, "10.0.0.1:1");
@@ -586,7 +586,7 @@ mod tests {
         assert!(own.catch_up("robots-1", Duration::ZERO, testkit::PATIENCE).await);
         let mut second = begin(&own, 2, "10.0.0.1:1");
         second.play(1);
-        testkit::found("that it is short", async || (own.shown().short == 1).then_some(())).await;
+        testkit::poll_until("that it is short", async || (own.status().short == 1).then_some(())).await;
         assert!(!own.catch_up("robots-2", Duration::ZERO, Duration::from_millis(1)).await);
         assert_eq!(size(&mesh, "robots-2").await, 0);
         second.play(1);
@@ -597,7 +597,7 @@ mod tests {
         for room in ["robots-1", "robots-2", "robots-3"] {
             own.end(&name(room));
         }
-        assert_eq!(own.shown().short, 0);
+        assert_eq!(own.status().short, 0);
         assert!(own.common.quota.exchange(HostId::of("10.0.0.1:1"), 0, most / 2));
     }
 
@@ -611,7 +611,7 @@ mod tests {
         let mut playing = Match::begin(data.path(), own.of("robots-1").unwrap());
         own.note("robots-1", b"room".to_vec(), Some(HostId::of("10.0.0.1:1")));
         playing.play(1);
-        testkit::found("that it is short", async || (own.shown().short == 1).then_some(())).await;
+        testkit::poll_until("that it is short", async || (own.status().short == 1).then_some(())).await;
         assert!(playing.hold.reached() < playing.hold.position());
     }
 
@@ -655,7 +655,7 @@ mod tests {
         assert_eq!(playing.hold.reached(), playing.hold.position());
         assert!(matches!(mesh.open(&name("robots-1"), Fence(8)).await.unwrap(), Appended::Stored(_)));
         playing.play(1);
-        testkit::found("that it is fenced", async || (own.shown().fenced == 1).then_some(())).await;
+        testkit::poll_until("that it is fenced", async || (own.status().fenced == 1).then_some(())).await;
         assert!(playing.hold.reached() < playing.hold.position());
     }
 

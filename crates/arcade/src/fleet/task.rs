@@ -7,7 +7,7 @@ use std::{
 };
 
 use mesh::{
-    Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, Fence, How, Input, Key, LeaseGrant, LeaseRequest,
+    Acquisition, Delta, Directory, Durability, ENTRY_AGE_SECONDS, Entry, Fence, Input, Key, LeaseGrant, LeaseRequest,
     MeshError, Name, Node, Opening, Output, Reply, Revision, Ticket, Value, Written,
 };
 use netcore::Time;
@@ -341,7 +341,7 @@ impl Task {
                 self.copies.remove(room, fence);
             }
             Output::Suspend(room) => self.handovers.suspend(&room),
-            Output::Stays(room, why) => self.handovers.stays(&room, why),
+            Output::HandoverRefused(room, why) => self.handovers.refuse(&room, why),
             Output::HandedOver(room) => {
                 self.release(&room);
                 self.handovers.handed_over(&room);
@@ -358,13 +358,13 @@ impl Task {
         self.codes.remove_room(room);
     }
 
-    fn own(&mut self, room: Name, fence: Fence, how: How) {
+    fn own(&mut self, room: Name, fence: Fence, how: Acquisition) {
         let answer = self.waiting.remove(&room);
         // After a power failure, the disk may lack delivered outputs.
-        let is_safer_there = how == How::Returned && self.copies.durability() == Durability::Cluster;
-        let reads = how == How::TakenOver || is_safer_there && self.rooms.contains(&room);
+        let is_safer_there = how == Acquisition::Recovered && self.copies.durability() == Durability::Cluster;
+        let reads = how == Acquisition::TakenOver || is_safer_there && self.rooms.contains(&room);
         // An earlier run had this room, but the data directory no longer has it.
-        let is_unknown = matches!(how, How::New | How::Returned) && !self.rooms.contains(&room);
+        let is_unknown = matches!(how, Acquisition::New | Acquisition::Recovered) && !self.rooms.contains(&room);
         if !is_unknown {
             self.fences.insert(room.clone(), fence);
             self.copies.own(&room, fence, reads);

@@ -134,11 +134,11 @@ impl View {
 
     pub(super) fn owner(&self, room: &Name) -> Option<NodeStatus> {
         let holder = self.rooms.get(room)?.holder.as_ref()?;
-        Some(shown(&holder.node, self.nodes.get(&holder.node)?))
+        Some(status_of(&holder.node, self.nodes.get(&holder.node)?))
     }
 
     pub(super) fn node(&self, name: &Name) -> Option<NodeStatus> {
-        Some(shown(name, self.nodes.get(name)?))
+        Some(status_of(name, self.nodes.get(name)?))
     }
 
     /// Whether a room is being handed over, or was claimed by a node that does not have its state yet.
@@ -156,11 +156,11 @@ impl View {
     }
 
     pub(super) fn nodes(&self) -> Vec<NodeStatus> {
-        self.nodes.iter().map(|(name, node)| shown(name, node)).collect()
+        self.nodes.iter().map(|(name, node)| status_of(name, node)).collect()
     }
 }
 
-fn shown(name: &Name, node: &Present) -> NodeStatus {
+fn status_of(name: &Name, node: &Present) -> NodeStatus {
     NodeStatus { name: name.clone(), address: node.value.address.clone(), draining: node.value.draining }
 }
 

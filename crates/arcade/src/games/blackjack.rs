@@ -10,7 +10,7 @@ use servekit::Wire;
 use tokio::task::spawn_blocking;
 
 use super::{
-    kind::{Bot, Connect, Field, Frames, Kind, within},
+    kind::{Bot, Connect, Field, Frames, GameKind, within},
     ladder::{First, LadderGame, MessageParser, ProgramEvent},
     page_state::{Dealer, PageState, Painter, Picture, Show},
     replayable::{Relevance, Replayable},
@@ -34,7 +34,7 @@ impl Default for Options {
     }
 }
 
-impl Kind for Options {
+impl GameKind for Options {
     type Engine = Server;
     type Painter = Felt;
 
@@ -65,8 +65,8 @@ impl Kind for Options {
 
     fn fields() -> Vec<Field> {
         vec![
-            Field::whole("players", &TABLE, "Seats at the table, which begins when all are taken."),
-            Field::whole("rounds", &ROUNDS, "Rounds of a game."),
+            Field::integer("players", &TABLE, "Seats at the table, which begins when all are taken."),
+            Field::integer("rounds", &ROUNDS, "Rounds of a game."),
         ]
     }
 

@@ -1,4 +1,4 @@
-//! The interface of a game to the hub. Each native game implements [`Kind`] in a file beside this one.
+//! The interface of a game to the hub. Each native game implements [`GameKind`] in a file beside this one.
 
 use std::{net::SocketAddr, ops::RangeInclusive};
 
@@ -29,7 +29,7 @@ pub(crate) enum Frames {
 const STANDARD: &str = "standard";
 
 /// The options of a game's rooms, and all other properties of the game. The default is the usual room.
-pub(crate) trait Kind: Clone + Default + PartialEq + Serialize + DeserializeOwned {
+pub(crate) trait GameKind: Clone + Default + PartialEq + Serialize + DeserializeOwned {
     type Engine: Replayable + PageState;
     type Painter: Painter + Default + 'static;
 
@@ -183,7 +183,7 @@ impl Field {
         Self { name, kind, default: Value::Null, least: None, most: None, choices: vec![], text }
     }
 
-    pub(crate) fn whole<T: Copy + Into<u64>>(
+    pub(crate) fn integer<T: Copy + Into<u64>>(
         name: &'static str,
         range: &RangeInclusive<T>,
         text: &'static str,
@@ -193,7 +193,7 @@ impl Field {
     }
 
     pub(crate) fn seed(most: u64) -> Self {
-        Self::whole("seed", &(0..=most), "The same number gives the same match; without one it is drawn.")
+        Self::integer("seed", &(0..=most), "The same number gives the same match; without one it is drawn.")
     }
 
     pub(crate) fn choice(name: &'static str, choices: impl Into<Vec<&'static str>>, text: &'static str) -> Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::{Buf as _, Bytes, BytesMut};
 use netcore::{EngineRoom, Input, Link, Outbox, Output, PeerId, Role, Room as _, Time};
 
-use super::{Game, Kind, Options, by_kind, with_kind};
+use super::{Game, GameKind, Options, by_kind, with_kind};
 
 /// In bytes.
 pub(crate) const MAX_FIRST: usize = 300;
@@ -70,7 +70,7 @@ impl MessageParser {
     }
 }
 
-pub(super) trait LadderGame: Kind {
+pub(super) trait LadderGame: GameKind {
     /// Whether the game requests moves. In other games a program has to send messages all the time.
     const REQUESTS_MOVES: bool;
     /// The maximum duration of a match.

@@ -22,7 +22,7 @@ use store::{DAILY, LADDER, Order};
 
 use super::{
     counts::Casual,
-    kind::{Bot, Connect, Field, Frames, Kind, MAX_EXACT, within},
+    kind::{Bot, Connect, Field, Frames, GameKind, MAX_EXACT, within},
     ladder::{LadderGame, MessageParser, ProgramEvent},
     page_state::{PageState, Painter, Picture},
     replayable::Replayable,
@@ -75,7 +75,7 @@ impl Options {
     }
 }
 
-impl Kind for Options {
+impl GameKind for Options {
     type Engine = Server;
     type Painter = Rows;
 
@@ -127,10 +127,10 @@ impl Kind for Options {
                 ["solo", "race", "daily"],
                 "Solo: everybody has codes of their own. Race: all look for the same code. Daily: the puzzle of the day.",
             ),
-            Field::whole("length", &PEGS, "Pegs in a code."),
+            Field::integer("length", &PEGS, "Pegs in a code."),
             Field::boolean("repeats", "Whether a colour may occur twice in a code."),
-            Field::whole("players", &RACERS, "Players of a race, which begins when all are there."),
-            Field::whole("minutes", &MINUTES, "How long a race lasts at most."),
+            Field::integer("players", &RACERS, "Players of a race, which begins when all are there."),
+            Field::integer("minutes", &MINUTES, "How long a race lasts at most."),
             Field::seed(MAX_EXACT),
         ]
     }

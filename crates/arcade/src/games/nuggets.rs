@@ -14,7 +14,7 @@ use servekit::Wire;
 
 use super::{
     counts::Casual,
-    kind::{Bot, Connect, Field, Frames, Kind, MAX_EXACT, within},
+    kind::{Bot, Connect, Field, Frames, GameKind, MAX_EXACT, within},
     ladder::{First, LadderGame},
     page_state::{PageState, Painter, Picture, Show},
     replayable::Replayable,
@@ -61,7 +61,7 @@ impl Options {
     }
 }
 
-impl Kind for Options {
+impl GameKind for Options {
     type Engine = Server;
     type Painter = Cave;
 
@@ -100,7 +100,7 @@ impl Kind for Options {
     fn fields() -> Vec<Field> {
         vec![
             Field::choice("map", maps::names(), "The map that is explored."),
-            Field::whole("countdown", &COUNTDOWN, "Seconds from the first player to the start of a match."),
+            Field::integer("countdown", &COUNTDOWN, "Seconds from the first player to the start of a match."),
             Field::seed(MAX_EXACT),
         ]
     }

@@ -14,7 +14,7 @@ use servekit::Wire;
 
 use super::{
     counts::Casual,
-    kind::{Bot, Connect, Field, Frames, Kind, within},
+    kind::{Bot, Connect, Field, Frames, GameKind, within},
     ladder::{First, LadderGame},
     page_state::{PageState, Painter, Picture},
     replayable::Replayable,
@@ -51,7 +51,7 @@ impl Options {
     }
 }
 
-impl Kind for Options {
+impl GameKind for Options {
     type Engine = Server;
     type Painter = BoardPainter;
 
@@ -95,11 +95,11 @@ impl Kind for Options {
 
     fn fields() -> Vec<Field> {
         vec![
-            Field::whole("players", &ROBOTS, "Robots in a match, which begins when all are taken."),
-            Field::whole("columns", &BOARD, "Width of the board in fields."),
-            Field::whole("rows", &BOARD, "Height of the board in fields."),
-            Field::whole("turns", &TURNS, "Turns of a game."),
-            Field::whole("turn_duration", &TURN_DURATION, "Duration of a turn in milliseconds."),
+            Field::integer("players", &ROBOTS, "Robots in a match, which begins when all are taken."),
+            Field::integer("columns", &BOARD, "Width of the board in fields."),
+            Field::integer("rows", &BOARD, "Height of the board in fields."),
+            Field::integer("turns", &TURNS, "Turns of a game."),
+            Field::integer("turn_duration", &TURN_DURATION, "Duration of a turn in milliseconds."),
             Field::seed(u32::MAX.into()),
         ]
     }

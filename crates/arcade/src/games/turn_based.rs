@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use turnbased::{Client, LastMove, Name, Rules, ServerMessage, Table};
 
 use super::{
-    kind::{Bot, Connect, Kind},
+    kind::{Bot, Connect, GameKind},
     ladder::{LadderGame, MessageParser, ProgramEvent},
     page_state::{PageState, Painter, Picture},
     replayable::Replayable,
@@ -36,7 +36,7 @@ impl<R: Rules> PartialEq for Options<R> {
 
 impl<R: Rules> Eq for Options<R> {}
 
-impl<R: Rules> Kind for Options<R> {
+impl<R: Rules> GameKind for Options<R> {
     type Engine = Table<R>;
     type Painter = View<R>;
 

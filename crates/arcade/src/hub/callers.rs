@@ -8,7 +8,7 @@ use std::{
 use netcore::{HostId, Network, Rate, RateTable, Time, TokenBucket};
 use tracing::warn;
 
-use super::shares::Kind;
+use super::shares::RefusalKind;
 
 /// Cost units per second of one host's requests: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
@@ -43,7 +43,7 @@ impl Callers {
 
     /// Warns the operator, since a refused client can rarely solve the problem. Equal warnings in a row are logged
     /// once.
-    pub(crate) fn complain(&self, kind: Kind, text: &str) {
+    pub(crate) fn complain(&self, kind: RefusalKind, text: &str) {
         let now = self.now();
         let mut complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
         let (bucket, last) =

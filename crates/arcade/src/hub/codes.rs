@@ -33,7 +33,7 @@ pub(crate) struct Proof {
 pub(crate) enum Coded {
     Here(Arc<Room>),
     /// A room of another node.
-    Elsewhere {
+    Remote {
         id: String,
         code: String,
     },
@@ -46,55 +46,60 @@ impl Hub {
         host: HostId,
         purpose: Purpose,
         found: impl Future<Output = Option<T>>,
-    ) -> Tried<T> {
+    ) -> AttemptResult<T> {
         if self.tries.wait(host, &purpose).is_some() {
             let turn = match self.resources.lookups.wait(host).await {
                 Ok(turn) => turn,
-                Err(refusal) => return Tried::TooMany(refusal.after()),
+                Err(refusal) => return AttemptResult::TooMany(refusal.after()),
             };
             sleep(LOOKUP).await;
             let found = found.await;
             drop(turn);
-            return found.map_or(Tried::Wrong, Tried::Right);
+            return found.map_or(AttemptResult::Wrong, AttemptResult::Right);
         }
         if let Some(found) = found.await {
-            return Tried::Right(found);
+            return AttemptResult::Right(found);
         }
         self.tries.charge(host, &purpose);
-        Tried::Wrong
+        AttemptResult::Wrong
     }
 
-    pub(crate) async fn by_code(&self, host: HostId, typed: &str) -> Tried<Coded> {
+    pub(crate) async fn by_code(&self, host: HostId, typed: &str) -> AttemptResult<Coded> {
         let find = |code: &str| {
             if let Some(room) = self.rooms.all().into_iter().find(|room| room.access.code() == Some(code)) {
                 return Some(Coded::Here(room));
             }
-            let id = self.elsewhere()?.fleet.room_of(code)?;
-            Some(Coded::Elsewhere { id, code: code.to_owned() })
+            let id = self.cluster()?.fleet.room_of(code)?;
+            Some(Coded::Remote { id, code: code.to_owned() })
         };
         self.try_code(host, typed, find).await
     }
 
     // A text that is not a code does not count as a try.
-    async fn try_code<T>(&self, host: HostId, typed: &str, find: impl FnOnce(&str) -> Option<T>) -> Tried<T> {
+    async fn try_code<T>(&self, host: HostId, typed: &str, find: impl FnOnce(&str) -> Option<T>) -> AttemptResult<T> {
         match read_code(typed) {
-            None => Tried::Wrong,
+            None => AttemptResult::Wrong,
             Some(code) if code.len() == SHORT_CODE => self.tries.attempt(host, &Purpose::ShortRoomCode, || find(&code)),
             Some(code) => self.look_up(host, Purpose::RoomCode, async { find(&code) }).await,
         }
     }
 
     /// A try at a missing room costs as much and takes as long as one at an unlisted room.
-    pub(crate) async fn admits(&self, host: HostId, (id, room): (&str, Option<&Room>), proof: &Proof) -> Tried<()> {
+    pub(crate) async fn admits(
+        &self,
+        host: HostId,
+        (id, room): (&str, Option<&Room>),
+        proof: &Proof,
+    ) -> AttemptResult<()> {
         if room.is_some_and(|room| room.access.is_public() || self.has_token(id, room, proof)) {
-            return Tried::Right(());
+            return AttemptResult::Right(());
         }
         if let Some(Access::Word(mac)) = room.map(|room| &room.access) {
-            let Some(word) = &proof.word else { return Tried::Wrong };
+            let Some(word) = &proof.word else { return AttemptResult::Wrong };
             let is_right = || self.secret().verify_word(id, word, mac);
             return self.tries.attempt(host, &Purpose::Word(id.to_owned()), || is_right().then_some(()));
         }
-        let Some(typed) = &proof.code else { return Tried::Wrong };
+        let Some(typed) = &proof.code else { return AttemptResult::Wrong };
         let code = room.and_then(|room| room.access.code());
         self.try_code(host, typed, |typed| (code == Some(typed)).then_some(())).await
     }
@@ -135,7 +140,7 @@ pub(crate) struct Tries {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Tried<T> {
+pub(crate) enum AttemptResult<T> {
     Right(T),
     Wrong,
     /// Not checked. The next try is possible after this time.
@@ -150,7 +155,12 @@ impl Default for Tries {
 
 impl Tries {
     /// Only wrong tries are counted.
-    pub(crate) fn attempt<T>(&self, host: HostId, purpose: &Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
+    pub(crate) fn attempt<T>(
+        &self,
+        host: HostId,
+        purpose: &Purpose,
+        look: impl FnOnce() -> Option<T>,
+    ) -> AttemptResult<T> {
         self.attempt_at(self.now(), host, purpose, look)
     }
 
@@ -162,16 +172,22 @@ impl Tries {
         charge(&mut self.counters(), self.now(), host, purpose);
     }
 
-    fn attempt_at<T>(&self, now: Time, host: HostId, purpose: &Purpose, look: impl FnOnce() -> Option<T>) -> Tried<T> {
+    fn attempt_at<T>(
+        &self,
+        now: Time,
+        host: HostId,
+        purpose: &Purpose,
+        look: impl FnOnce() -> Option<T>,
+    ) -> AttemptResult<T> {
         let mut counters = self.counters();
         if let Some(wait) = wait(&mut counters, now, host, purpose) {
-            return Tried::TooMany(wait);
+            return AttemptResult::TooMany(wait);
         }
         if let Some(found) = look() {
-            return Tried::Right(found);
+            return AttemptResult::Right(found);
         }
         charge(&mut counters, now, host, purpose);
-        Tried::Wrong
+        AttemptResult::Wrong
     }
 
     fn now(&self) -> Time {
@@ -230,21 +246,21 @@ mod tests {
         let right = |now, host, purpose: Purpose| tries.attempt_at(now, host, &purpose, || Some(7));
         let wrong = |now, host, purpose: Purpose| tries.attempt_at(now, host, &purpose, || None::<u32>);
         for _ in 0..100 {
-            assert_eq!(right(at(0), eve, word("nuggets-1")), Tried::Right(7));
+            assert_eq!(right(at(0), eve, word("nuggets-1")), AttemptResult::Right(7));
         }
         for _ in 0..20 {
-            assert_eq!(wrong(at(0), eve, word("nuggets-1")), Tried::Wrong);
+            assert_eq!(wrong(at(0), eve, word("nuggets-1")), AttemptResult::Wrong);
         }
-        let Tried::TooMany(wait) = right(at(0), eve, word("nuggets-1")) else { panic!("it is checked") };
+        let AttemptResult::TooMany(wait) = right(at(0), eve, word("nuggets-1")) else { panic!("it is checked") };
         assert!(wait > Duration::from_secs(20) && wait <= Duration::from_secs(30), "{wait:?}");
-        assert_eq!(right(at(0), ann, word("nuggets-1")), Tried::Right(7));
+        assert_eq!(right(at(0), ann, word("nuggets-1")), AttemptResult::Right(7));
         let others =
             [word("nuggets-2"), Purpose::Key("nuggets-1".to_owned()), Purpose::ShortRoomCode, Purpose::RoomCode];
         for other in others {
-            assert_eq!(right(at(0), eve, other), Tried::Right(7));
+            assert_eq!(right(at(0), eve, other), AttemptResult::Right(7));
         }
-        assert_eq!(wrong(at(30), eve, word("nuggets-1")), Tried::Wrong);
-        assert!(matches!(right(at(30), eve, word("nuggets-1")), Tried::TooMany(_)));
+        assert_eq!(wrong(at(30), eve, word("nuggets-1")), AttemptResult::Wrong);
+        assert!(matches!(right(at(30), eve, word("nuggets-1")), AttemptResult::TooMany(_)));
     }
 
     #[test]
@@ -252,15 +268,15 @@ mod tests {
         let tries = Tries::default();
         let eve = HostId::of("10.0.0.9:1");
         let wrong = |host| tries.attempt_at(Time::ZERO, host, &Purpose::ShortRoomCode, || None::<()>);
-        while wrong(eve) == Tried::Wrong {}
+        while wrong(eve) == AttemptResult::Wrong {}
         // Each host is in a network of its own.
         let crowd = |number: usize| HostId::V6Network((number as u64) << 16);
         for number in 1..MAX_TRYING {
-            assert_eq!(wrong(crowd(number)), Tried::Wrong);
+            assert_eq!(wrong(crowd(number)), AttemptResult::Wrong);
         }
         assert!(tries.counters().is_full());
-        assert_eq!(wrong(HostId::V6Network(u64::MAX)), Tried::Wrong);
-        assert!(matches!(wrong(eve), Tried::TooMany(_)), "the counter of a host that guesses most stays");
+        assert_eq!(wrong(HostId::V6Network(u64::MAX)), AttemptResult::Wrong);
+        assert!(matches!(wrong(eve), AttemptResult::TooMany(_)), "the counter of a host that guesses most stays");
     }
 
     #[test]
@@ -268,8 +284,8 @@ mod tests {
         let tries = Tries::default();
         let wrong = |host| tries.attempt_at(Time::ZERO, host, &Purpose::ShortRoomCode, || None::<()>);
         let flood = (0..1_000).map(|number| wrong(HostId::V6Network((number % 250) << 8)));
-        assert_eq!(flood.filter(|tried| *tried == Tried::Wrong).count(), 320);
-        assert_eq!(wrong(HostId::V6Network(1 << 16)), Tried::Wrong, "another customer");
+        assert_eq!(flood.filter(|tried| *tried == AttemptResult::Wrong).count(), 320);
+        assert_eq!(wrong(HostId::V6Network(1 << 16)), AttemptResult::Wrong, "another customer");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tokio::{
 use tracing::warn;
 
 use super::{
-    elsewhere::{Elsewhere, Far, FarRooms},
+    cluster::{Cluster, RemoteRoom, RemoteRooms},
     rooms::Rooms,
 };
 use crate::{
@@ -48,11 +48,11 @@ pub(crate) struct Lobby {
 #[serde(untagged)]
 pub(crate) enum Open {
     Here(Box<Info>),
-    Elsewhere(Box<RawValue>),
+    Remote(Box<RawValue>),
 }
 
 impl Lobby {
-    pub(crate) fn of(rooms: &Rooms, results: &Results, elsewhere: Option<&Elsewhere>, all: bool) -> Self {
+    pub(crate) fn of(rooms: &Rooms, results: &Results, cluster: Option<&Cluster>, all: bool) -> Self {
         let mut boards = results.boards().as_ref().clone();
         let shown = |room: &Room| {
             let info = room.info.borrow();
@@ -60,21 +60,21 @@ impl Lobby {
         };
         let here = rooms.all().into_iter().filter(|room| all || room.access.is_listed());
         let here = here.map(|room| Box::new(shown(&room)));
-        let open = match elsewhere {
+        let open = match cluster {
             None => here.map(Open::Here).collect(),
-            Some(elsewhere) => with_far(here, &elsewhere.rooms()),
+            Some(cluster) => with_far(here, &cluster.rooms()),
         };
         if !all {
-            boards.recent.retain(|ended| !hides(rooms, elsewhere, &ended.room));
+            boards.recent.retain(|ended| !hides(rooms, cluster, &ended.room));
         }
-        let unsure = elsewhere.is_some_and(|elsewhere| !elsewhere.fleet.is_present());
+        let unsure = cluster.is_some_and(|cluster| !cluster.fleet.is_present());
         Self { rooms: open, unsure, boards }
     }
 }
 
 // If both nodes have a room, the row of this node is listed.
-fn with_far(here: impl Iterator<Item = Box<Info>>, far: &FarRooms) -> Vec<Open> {
-    let far = far.iter().filter_map(|(id, far)| Some((id.clone(), Open::Elsewhere(far.row.info.clone()?))));
+fn with_far(here: impl Iterator<Item = Box<Info>>, far: &RemoteRooms) -> Vec<Open> {
+    let far = far.iter().filter_map(|(id, far)| Some((id.clone(), Open::Remote(far.row.info.clone()?))));
     let mut open: BTreeMap<String, Open> = far.collect();
     open.extend(here.map(|info| (info.id.clone(), Open::Here(info))));
     open.into_values().collect()
@@ -86,9 +86,9 @@ pub(crate) struct Publisher {
     results: Arc<Results>,
     lists: Arc<Lists>,
     rooms: BTreeMap<Key, PublishedRoom>,
-    elsewhere: Option<Arc<Elsewhere>>,
-    far: BTreeMap<Key, (Arc<Far>, Arc<Listed>)>,
-    far_rooms: Arc<FarRooms>,
+    cluster: Option<Arc<Cluster>>,
+    far: BTreeMap<Key, (Arc<RemoteRoom>, Arc<Listed>)>,
+    far_rooms: Arc<RemoteRooms>,
     boards: Arc<Boards>,
     highlights: Highlights,
     told_at: Instant,
@@ -105,14 +105,13 @@ impl Publisher {
         open: Arc<Rooms>,
         results: Arc<Results>,
         lists: Arc<Lists>,
-        elsewhere: Option<Arc<Elsewhere>>,
+        cluster: Option<Arc<Cluster>>,
     ) -> serde_json::Result<Self> {
         let boards = results.boards();
-        let highlights = Highlights::of(&boards, |room| hides(&open, elsewhere.as_deref(), room))?;
+        let highlights = Highlights::of(&boards, |room| hides(&open, cluster.as_deref(), room))?;
         let told_at = Instant::now();
         let (rooms, far, far_rooms) = Default::default();
-        let mut publisher =
-            Self { open, results, lists, rooms, elsewhere, far, far_rooms, boards, highlights, told_at };
+        let mut publisher = Self { open, results, lists, rooms, cluster, far, far_rooms, boards, highlights, told_at };
         publisher.collect()?;
         publisher.publish();
         Ok(publisher)
@@ -141,12 +140,12 @@ impl Publisher {
         let mut changed = false;
         let boards = self.results.boards();
         if !Arc::ptr_eq(&boards, &self.boards) && self.told_at.elapsed() >= BOARDS_PAUSE {
-            let highlights = Highlights::of(&boards, |room| hides(&self.open, self.elsewhere.as_deref(), room))?;
+            let highlights = Highlights::of(&boards, |room| hides(&self.open, self.cluster.as_deref(), room))?;
             changed = (&highlights.recent, &highlights.leaders) != (&self.highlights.recent, &self.highlights.leaders);
             let highlights = Highlights { unsure: self.highlights.unsure, ..highlights };
             (self.highlights, self.boards, self.told_at) = (highlights, boards, Instant::now());
         }
-        let unsure = self.elsewhere.as_ref().is_some_and(|elsewhere| !elsewhere.fleet.is_present());
+        let unsure = self.cluster.as_ref().is_some_and(|cluster| !cluster.fleet.is_present());
         changed |= unsure != self.highlights.unsure;
         self.highlights.unsure = unsure;
         let listed = self.open.by_name().into_iter().filter(|(_, room)| room.access.is_listed());
@@ -166,8 +165,8 @@ impl Publisher {
     }
 
     fn collect_far(&mut self) -> bool {
-        let Some(elsewhere) = &self.elsewhere else { return false };
-        let rooms = elsewhere.rooms();
+        let Some(cluster) = &self.cluster else { return false };
+        let rooms = cluster.rooms();
         if Arc::ptr_eq(&rooms, &self.far_rooms) {
             return false;
         }
@@ -199,8 +198,8 @@ impl Publisher {
     }
 }
 
-pub(super) fn hides(rooms: &Rooms, elsewhere: Option<&Elsewhere>, id: &str) -> bool {
-    rooms.hides(id) || elsewhere.is_some_and(|elsewhere| elsewhere.hides(id))
+pub(super) fn hides(rooms: &Rooms, cluster: Option<&Cluster>, id: &str) -> bool {
+    rooms.hides(id) || cluster.is_some_and(|cluster| cluster.hides(id))
 }
 
 impl PublishedRoom {
@@ -328,7 +327,7 @@ impl Listed {
             options: Mode { mode: serde_json::to_value(&info.options)?.get("mode").cloned() },
             rated: info.counts.rated,
         };
-        Self::shown(row, |player| player.name.as_str())
+        Self::from_row(row, |player| player.name.as_str())
     }
 
     fn of_far(game: Game, info: &str) -> serde_json::Result<Self> {
@@ -350,10 +349,10 @@ impl Listed {
             options: Mode { mode: info.options.get("mode").cloned() },
             rated: info.rated,
         };
-        Self::shown(row, |player| player["name"].as_str().unwrap_or_default())
+        Self::from_row(row, |player| player["name"].as_str().unwrap_or_default())
     }
 
-    fn shown<P: Serialize>(mut row: Row<'_, P>, name: impl Fn(&P) -> &str) -> serde_json::Result<Self> {
+    fn from_row<P: Serialize>(mut row: Row<'_, P>, name: impl Fn(&P) -> &str) -> serde_json::Result<Self> {
         let mut words = format!("{}\n{}\n{}", row.id, row.title, row.name.unwrap_or_default()).to_lowercase();
         for player in row.players {
             words.push('\n');

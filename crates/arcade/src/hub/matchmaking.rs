@@ -67,9 +67,9 @@ impl Hub {
     }
 
     pub(crate) fn leads(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeStatus> {
-        let elsewhere = self.elsewhere()?;
+        let cluster = self.cluster()?;
         let most_here = self.open_to(game, host, seeker.browser).map(|room| room.info.borrow().people).max();
-        elsewhere.leads(game, most_here.unwrap_or_default(), &self.rooms)
+        cluster.leads(game, most_here.unwrap_or_default(), &self.rooms)
     }
 
     /// Verified names in rooms with a free seat, up to [`MAX_RATED`].

@@ -19,7 +19,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use super::{elsewhere::Elsewhere, ladders::board::Ladders, resources::Resources, rooms::Rooms};
+use super::{cluster::Cluster, ladders::board::Ladders, resources::Resources, rooms::Rooms};
 use crate::{games::Game, results::Health, room::hub_room::Counters};
 
 /// Upper bounds in seconds.
@@ -162,18 +162,18 @@ impl Metrics {
         rooms: &Rooms,
         results: &Health,
         resources: &Resources,
-        elsewhere: Option<&Elsewhere>,
+        cluster: Option<&Cluster>,
         ladders: Option<&Ladders>,
     ) -> String {
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         self.count(rooms);
         self.count_ladders(ladders);
-        if let Some(elsewhere) = elsewhere {
-            let fleet = &elsewhere.fleet;
+        if let Some(cluster) = cluster {
+            let fleet = &cluster.fleet;
             self.nodes.set(i64::try_from(fleet.nodes().len()).unwrap_or(i64::MAX));
-            self.far_rooms.set(i64::try_from(elsewhere.rooms().len()).unwrap_or(i64::MAX));
+            self.far_rooms.set(i64::try_from(cluster.rooms().len()).unwrap_or(i64::MAX));
             self.relayed.set(i64::try_from(fleet.relayed()).unwrap_or(i64::MAX));
-            let feeds = fleet.feeds.shown();
+            let feeds = fleet.feeds.status();
             self.published.set(i64::try_from(feeds.published).unwrap_or(i64::MAX));
             self.events.inc_by(feeds.stored.saturating_sub(self.events.get()));
             self.followed.set(i64::try_from(feeds.followed).unwrap_or(i64::MAX));
@@ -181,7 +181,7 @@ impl Metrics {
             self.lag.set(fleet.lag().as_secs_f64());
             self.unheard.set((!fleet.is_present()).into());
             self.silent.set((!fleet.copies.may_publish()).into());
-            let copies = fleet.copies.shown();
+            let copies = fleet.copies.status();
             self.copy_lag.set(copies.lag.as_secs_f64());
             self.copy_bytes.set(i64::try_from(copies.bytes).unwrap_or(i64::MAX));
             self.moved.inc_by(copies.moved.saturating_sub(self.moved.get()));
@@ -225,7 +225,7 @@ impl Metrics {
             let board = ladders.and_then(|ladders| ladders.get(game));
             let (waiting, playing, played, lost) = board.map_or_else(Default::default, |board| {
                 let view = board.view();
-                (view.waiting(), view.playing(), view.played(), view.lost())
+                (view.waiting(), view.playing(), view.played(), view.forfeits())
             });
             self.ladder_waiting.get_or_create(&of).set(i64::try_from(waiting).unwrap_or(i64::MAX));
             self.ladder_playing.get_or_create(&of).set(i64::try_from(playing).unwrap_or(i64::MAX));

@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use journal_core::JournalEnd;
-use mesh::Stays;
+use mesh::HandoverRefusal;
 use serde::{Deserialize, Serialize};
 use tokio::{
     sync::{Semaphore, mpsc::Receiver, oneshot},
@@ -23,7 +23,7 @@ use tracing::{error, info, warn};
 
 use super::{
     Hub,
-    elsewhere::{Elsewhere, Row},
+    cluster::{Cluster, Row},
     files::parse,
 };
 use crate::{
@@ -132,7 +132,7 @@ impl Hub {
     /// Hands the open rooms over and accepts no more. Rooms that cannot move keep running here. Fails without
     /// `--nats`, and while rooms are already being moved.
     pub(crate) async fn move_rooms(self: &Arc<Self>) -> anyhow::Result<Moved> {
-        let Some(elsewhere) = self.elsewhere() else {
+        let Some(cluster) = self.cluster() else {
             bail!(
                 "rooms move only between the hubs of one arcade, but this hub was started without --nats; end it \
                  with `arcade drain`"
@@ -142,11 +142,11 @@ impl Hub {
             bail!("the rooms of this hub are already being moved; `arcade status` shows how many are left");
         }
         self.rooms.drain();
-        elsewhere.fleet.drain().await;
+        cluster.fleet.drain().await;
         let turns = Arc::new(Semaphore::new(AT_ONCE));
         let mut tasks = JoinSet::new();
         for room in self.rooms.all() {
-            let (hub, fleet, turns) = (Arc::clone(self), Arc::clone(&elsewhere.fleet), Arc::clone(&turns));
+            let (hub, fleet, turns) = (Arc::clone(self), Arc::clone(&cluster.fleet), Arc::clone(&turns));
             tasks.spawn(async move {
                 let _turn = turns.acquire().await;
                 hub.move_room(&fleet, room).await
@@ -287,13 +287,11 @@ impl Hub {
 
     /// Whether clients have to retry, because a room moves between hubs.
     pub(crate) fn is_moving(&self, id: &str) -> bool {
-        let Some(elsewhere) = self.elsewhere() else { return false };
+        let Some(cluster) = self.cluster() else { return false };
         match self.rooms.get(id) {
             Some(room) => room.is_suspended(),
             // The directory may not have published the new owner yet.
-            None => {
-                elsewhere.fleet.is_moving(id) || self.moves.has_handed(id) && elsewhere.fleet.owner_of(id).is_none()
-            }
+            None => cluster.fleet.is_moving(id) || self.moves.has_handed(id) && cluster.fleet.owner_of(id).is_none(),
         }
     }
 }
@@ -301,8 +299,8 @@ impl Hub {
 impl From<HandoverError> for Outcome {
     fn from(kept: HandoverError) -> Self {
         match kept {
-            HandoverError::Stays(Stays::NoNode) => Self::Stays(StayReason::NoHub),
-            HandoverError::Stays(Stays::NoRules) => Self::Stays(StayReason::NoRules),
+            HandoverError::Refused(HandoverRefusal::NoNode) => Self::Stays(StayReason::NoHub),
+            HandoverError::Refused(HandoverRefusal::NoRules) => Self::Stays(StayReason::NoRules),
             HandoverError::Lost => Self::Gone,
         }
     }
@@ -329,8 +327,8 @@ impl Hub {
                     let (hub, turns) = (Arc::clone(&self), Arc::clone(&turns));
                     tokio::spawn(async move {
                         let _turn = turns.acquire().await;
-                        if let Some(elsewhere) = hub.elsewhere().cloned() {
-                            hub.take_over(&elsewhere, room.as_str()).await;
+                        if let Some(cluster) = hub.cluster().cloned() {
+                            hub.take_over(&cluster, room.as_str()).await;
                         }
                     });
                 }
@@ -338,8 +336,8 @@ impl Hub {
         }
     }
 
-    async fn take_over(self: &Arc<Self>, elsewhere: &Elsewhere, id: &str) {
-        let fleet = &elsewhere.fleet;
+    async fn take_over(self: &Arc<Self>, cluster: &Cluster, id: &str) {
+        let fleet = &cluster.fleet;
         let read = match fleet.copies.read(id).await {
             Ok(read) => read,
             Err(Unreadable::Gone) => return,

@@ -50,14 +50,14 @@ impl Hub {
             file.maker = maker;
             set(&mut file).map(|()| file)
         };
-        let Some(elsewhere) = &self.elsewhere else {
+        let Some(cluster) = &self.cluster else {
             let _opening = self.rooms.opening();
             self.has_place(options, maker)?;
             return Ok(self.run(begin(self.rooms.files.name(options.game().name())?)?)?);
         };
         // Claims may take seconds, so the limits are checked before and the opening lock is not held.
         self.has_place(options, maker)?;
-        let id = self.claim_name(&elsewhere.fleet, options)?;
+        let id = self.claim_name(&cluster.fleet, options)?;
         let opened = begin(id.clone()).map_err(OpenError::from).and_then(|file| {
             let _opening = self.rooms.opening();
             self.has_place(options, maker)?;
@@ -65,7 +65,7 @@ impl Hub {
         });
         match &opened {
             Ok(room) => self.announce(room),
-            Err(_) => Handle::current().block_on(elsewhere.fleet.close(&id)),
+            Err(_) => Handle::current().block_on(cluster.fleet.close(&id)),
         }
         opened
     }
@@ -98,8 +98,8 @@ impl Hub {
 
     /// May block the thread.
     pub(super) fn claim_code(&self, code: &str, room: &str) -> Result<(), ClaimError> {
-        match &self.elsewhere {
-            Some(elsewhere) => Handle::current().block_on(elsewhere.fleet.claim_code(code, room)),
+        match &self.cluster {
+            Some(cluster) => Handle::current().block_on(cluster.fleet.claim_code(code, room)),
             None => Ok(()),
         }
     }

@@ -86,7 +86,7 @@ struct PictureState {
 impl PictureState {
     fn remove(&mut self, id: &str) {
         if let Some(watched) = self.watched.remove(id) {
-            self.shares.give_back(watched.host);
+            self.shares.release(watched.host);
         }
     }
 }

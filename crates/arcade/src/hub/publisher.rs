@@ -20,7 +20,7 @@ use tokio::{
 use tracing::{debug, warn};
 
 use crate::{
-    fleet::{Feeds, Fleet, Owned},
+    fleet::{Feeds, Fleet, OwnedRoom},
     room::{
         Room,
         feed::{Backlog, Event, EventKind, Item, MAX_ITEM},
@@ -119,7 +119,7 @@ impl PublicationState {
 #[derive(Clone, Copy)]
 pub(super) struct Published<'a> {
     pub(super) room: &'a Arc<Room>,
-    pub(super) owned: &'a Owned,
+    pub(super) owned: &'a OwnedRoom,
     pub(super) feeds: &'a Feeds,
 }
 
@@ -225,7 +225,7 @@ fn take(next: Next, news: &PageNews, items: &mut Vec<Item>, bytes: &mut usize) -
 }
 
 struct Log<'a> {
-    owned: &'a Owned,
+    owned: &'a OwnedRoom,
     feeds: &'a Feeds,
     last: &'a mut Option<Sequence>,
     run: u64,
@@ -274,7 +274,7 @@ impl Log<'_> {
 
     // Returns whether the event is stored. Otherwise a snapshot must precede it.
     async fn append(&mut self, is_anchor: bool, body: &Bytes) -> Result<bool, StreamEnd> {
-        let Owned { name, fence } = self.owned;
+        let OwnedRoom { name, fence } = self.owned;
         let mut append = Append { fence: *fence, after: *self.last, is_anchor, body: body.clone() };
         let begun = Instant::now();
         loop {

@@ -5,7 +5,7 @@ use netshell::{ConnectionBudget, ConnectionPermit, Limits};
 
 use super::{
     callers::{Callers, REQUEST},
-    shares::{Kind, Refusal, Refusals, Share, Shares},
+    shares::{Refusal, RefusalKind, Refusals, Share, Shares},
 };
 use crate::room::bots::MAX_BOTS;
 
@@ -52,7 +52,7 @@ impl Default for Settings {
 }
 
 const fn no_file(full: Full) -> Refusal {
-    Refusal { kind: Kind::Files, full }
+    Refusal { kind: RefusalKind::Files, full }
 }
 
 #[derive(Debug)]
@@ -95,17 +95,17 @@ impl Resources {
         let slices = std::thread::available_parallelism().map_or(1, usize::from) / 2;
         Arc::new(Self {
             callers,
-            bodies: Shares::new(Kind::Bodies, MAX_BODIES),
-            answers: Shares::new(Kind::Answers, MAX_ANSWER_BYTES),
-            queries: Shares::new(Kind::Queries, store::READERS as usize),
-            replays: Shares::new(Kind::Replays, MAX_REPLAYS),
-            learners: Shares::new(Kind::Learners, MAX_LEARNERS),
-            lookups: Shares::new(Kind::Tries, MAX_LOOKUPS),
-            slices: Shares::new(Kind::Slices, slices.max(1)),
+            bodies: Shares::new(RefusalKind::Bodies, MAX_BODIES),
+            answers: Shares::new(RefusalKind::Answers, MAX_ANSWER_BYTES),
+            queries: Shares::new(RefusalKind::Queries, store::READERS as usize),
+            replays: Shares::new(RefusalKind::Replays, MAX_REPLAYS),
+            learners: Shares::new(RefusalKind::Learners, MAX_LEARNERS),
+            lookups: Shares::new(RefusalKind::Tries, MAX_LOOKUPS),
+            slices: Shares::new(RefusalKind::Slices, slices.max(1)),
             refusals: Refusals::default(),
-            connections: Shares::new(Kind::Connections, MAX_CONNECTIONS),
-            handshakes: Shares::new(Kind::Handshakes, MAX_HANDSHAKES),
-            sockets: Shares::with_cap(Kind::Sockets, MAX_SOCKETS, settings.sockets_per_host),
+            connections: Shares::new(RefusalKind::Connections, MAX_CONNECTIONS),
+            handshakes: Shares::new(RefusalKind::Handshakes, MAX_HANDSHAKES),
+            sockets: Shares::with_cap(RefusalKind::Sockets, MAX_SOCKETS, settings.sockets_per_host),
             files: Limits { connections }.into(),
             rooms: for_rooms / FILES_OF_ROOM,
             rooms_per_host: settings.rooms_per_host,
@@ -123,11 +123,11 @@ impl Resources {
     }
 
     /// A handshake costs as much as a request. A trusted reverse proxy has no share here either.
-    pub(crate) fn handshake(&self, peer: SocketAddr) -> Result<Share, Kind> {
+    pub(crate) fn handshake(&self, peer: SocketAddr) -> Result<Share, RefusalKind> {
         let taken = if self.callers.is_proxy(peer) {
             self.handshakes.take_unshared()
         } else if self.callers.request(peer.into(), REQUEST).is_some() {
-            return Err(Kind::Requests);
+            return Err(RefusalKind::Requests);
         } else {
             self.handshakes.take(peer.into(), 1)
         };
@@ -139,13 +139,13 @@ impl Resources {
     }
 
     pub(crate) fn sockets(&self) -> usize {
-        self.sockets.taken()
+        self.sockets.in_use()
     }
 
     /// Fails if there are too many drawn maps; `makers` have opened the present rooms.
     pub(crate) fn own_map(makers: impl Iterator<Item = Option<HostId>>, maker: Option<HostId>) -> Result<(), Refusal> {
         let maps = netcore::Shares::new(MAX_OWN_MAPS);
-        Self::one_more(maps, makers, maker).map_err(|full| Refusal { kind: Kind::Maps, full })
+        Self::one_more(maps, makers, maker).map_err(|full| Refusal { kind: RefusalKind::Maps, full })
     }
 
     /// Fails if a host, or the hub itself, may not open a room; `makers` have opened the present ones.
@@ -155,13 +155,13 @@ impl Resources {
         maker: Option<HostId>,
     ) -> Result<(), Refusal> {
         let rooms = netcore::Shares::new(self.rooms).with_cap(self.rooms_per_host);
-        Self::one_more(rooms, makers, maker).map_err(|full| Refusal { kind: Kind::Rooms, full })
+        Self::one_more(rooms, makers, maker).map_err(|full| Refusal { kind: RefusalKind::Rooms, full })
     }
 
     /// Fails if a host, or the hub itself, may not add a bot; `owners` have added the present ones.
     pub(crate) fn bot(owners: impl Iterator<Item = Option<HostId>>, owner: Option<HostId>) -> Result<(), Refusal> {
         let bots = netcore::Shares::new(MAX_BOTS);
-        Self::one_more(bots, owners, owner).map_err(|full| Refusal { kind: Kind::Bots, full })
+        Self::one_more(bots, owners, owner).map_err(|full| Refusal { kind: RefusalKind::Bots, full })
     }
 
     // Requests without a host are not charged to a share.
@@ -208,7 +208,10 @@ mod tests {
         let take = |host: u8| std::iter::from_fn(|| resources.connection(peer(host)).ok()).collect::<Vec<_>>();
         let sockets: Vec<_> = std::iter::from_fn(|| resources.socket(host(1)).ok()).collect();
         assert_eq!(sockets.len(), 168, "half of three eighths of what is not reserved");
-        assert_eq!(resources.connection(peer(1)).unwrap_err(), Refusal { kind: Kind::Files, full: Full::Share(168) });
+        assert_eq!(
+            resources.connection(peer(1)).unwrap_err(),
+            Refusal { kind: RefusalKind::Files, full: Full::Share(168) }
+        );
         let (second, proxy) = (take(2), take(9));
         assert_eq!((second.len(), proxy.len()), (84, 84), "a proxy has no share");
         assert_eq!(resources.connection(peer(3)).unwrap_err().full, Full::All(336));
@@ -229,7 +232,7 @@ mod tests {
         };
         assert_eq!(take_all(&mut owners, Some(host(1))), 490);
         let refused = Resources::bot(owners.iter().copied(), Some(host(1))).unwrap_err();
-        assert_eq!(refused, Refusal { kind: Kind::Bots, full: Full::Share(490) });
+        assert_eq!(refused, Refusal { kind: RefusalKind::Bots, full: Full::Share(490) });
         assert_eq!(take_all(&mut owners, Some(host(2))), 245);
         assert_eq!(take_all(&mut owners, None), 245, "rooms of the hub have no share");
         assert_eq!(Resources::bot(owners.iter().copied(), None).unwrap_err().full, Full::All(MAX_BOTS));
@@ -249,7 +252,7 @@ mod tests {
         let few = Settings { rooms_per_host: 2, open_files: Some(1_024), ..Settings::default() };
         let resources = Resources::new(&few, Callers::new(vec![], HostNames::default()));
         let refused = resources.room([Some(host(1)); 2].into_iter(), Some(host(1))).unwrap_err();
-        assert_eq!(refused, Refusal { kind: Kind::Rooms, full: Full::Share(2) });
+        assert_eq!(refused, Refusal { kind: RefusalKind::Rooms, full: Full::Share(2) });
         let full = resources.room([None; 149].into_iter(), None).unwrap_err();
         assert_eq!(full.full, Full::All(149), "there are files for so many");
     }

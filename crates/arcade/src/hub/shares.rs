@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(crate) struct Shares {
-    kind: Kind,
+    kind: RefusalKind,
     state: Mutex<ShareState>,
 }
 
@@ -34,12 +34,12 @@ struct ShareState {
 
 impl Shares {
     /// One host may have half.
-    pub(crate) fn new(kind: Kind, size: usize) -> Arc<Self> {
+    pub(crate) fn new(kind: RefusalKind, size: usize) -> Arc<Self> {
         Self::with_cap(kind, size, usize::MAX)
     }
 
     /// One host may have half, but at most `cap`.
-    pub(crate) fn with_cap(kind: Kind, size: usize, cap: usize) -> Arc<Self> {
+    pub(crate) fn with_cap(kind: RefusalKind, size: usize, cap: usize) -> Arc<Self> {
         let state = ShareState {
             given: netcore::Shares::new(size).with_cap(cap),
             waiting: netcore::Shares::new(MAX_WAITING),
@@ -75,12 +75,12 @@ impl Shares {
         };
         match timeout(PATIENCE, &mut request.given).await {
             Ok(Ok(share)) => Ok(share),
-            Ok(Err(_)) | Err(_) => Err(self.refusal(Full::All(self.taken()))),
+            Ok(Err(_)) | Err(_) => Err(self.refusal(Full::All(self.in_use()))),
         }
     }
 
-    pub(crate) fn taken(&self) -> usize {
-        self.state().given.taken()
+    pub(crate) fn in_use(&self) -> usize {
+        self.state().given.in_use()
     }
 
     fn share(self: &Arc<Self>, host: Option<HostId>, amount: usize) -> Share {
@@ -91,7 +91,7 @@ impl Shares {
         Refusal { kind: self.kind, full }
     }
 
-    fn give_back(self: &Arc<Self>, host: Option<HostId>, amount: usize) {
+    fn release(self: &Arc<Self>, host: Option<HostId>, amount: usize) {
         let mut served = vec![];
         {
             let mut state = self.state();
@@ -124,7 +124,7 @@ pub(crate) struct Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.shares.give_back(self.host, self.amount);
+        self.shares.release(self.host, self.amount);
     }
 }
 
@@ -138,7 +138,7 @@ impl Drop for WaitingRequest {
     fn drop(&mut self) {
         self.given.close();
         let mut state = self.shares.state();
-        state.waiting.give_back(self.host);
+        state.waiting.release(self.host);
         state.queue.remove(self.host, oneshot::Sender::is_closed);
     }
 }
@@ -147,11 +147,11 @@ impl Drop for WaitingRequest {
 macro_rules! kinds {
     ($($kind:ident: $name:literal,)*) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Kind {
+        pub(crate) enum RefusalKind {
             $($kind,)*
         }
 
-        impl Kind {
+        impl RefusalKind {
             pub(crate) const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
             pub(crate) const fn name(self) -> &'static str {
@@ -186,7 +186,7 @@ kinds! {
     Bots: "bots",
 }
 
-impl Kind {
+impl RefusalKind {
     /// The message of a refusal that does not depend on other hosts.
     pub(crate) fn message(self) -> Message {
         match self {
@@ -208,7 +208,7 @@ impl Kind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    pub(crate) kind: Kind,
+    pub(crate) kind: RefusalKind,
     pub(crate) full: Full,
 }
 
@@ -224,36 +224,40 @@ impl Refusal {
             Full::All(count) => (count, false),
         };
         match self.kind {
-            Kind::Rooms if is_of_host => message!(
+            RefusalKind::Rooms if is_of_host => message!(
                 "too_many_rooms",
                 "your address has opened {count} rooms already; join one of them, or close one",
                 count = count
             ),
-            Kind::Maps if is_of_host => message!(
+            RefusalKind::Maps if is_of_host => message!(
                 "too_many_maps",
                 "your address has too many rooms with maps of their own; close one and try again"
             ),
-            Kind::Rooms | Kind::Maps => {
+            RefusalKind::Rooms | RefusalKind::Maps => {
                 message!("hub_has_no_room", "the hub has no space for another room; join one of those that are open")
             }
-            Kind::Bots if is_of_host => {
+            RefusalKind::Bots if is_of_host => {
                 message!("too_many_bots", "your address has too many bots; remove some and try again")
             }
-            Kind::Bots => message!("hub_has_no_bot", "all bots of the hub are playing; try again later"),
-            Kind::Connections | Kind::Handshakes | Kind::Files | Kind::Sockets if is_of_host => message!(
-                "too_many_connections",
-                "your address has too many open connections; close some pages and try again"
-            ),
-            Kind::Bodies | Kind::Answers | Kind::Queries if is_of_host => {
+            RefusalKind::Bots => message!("hub_has_no_bot", "all bots of the hub are playing; try again later"),
+            RefusalKind::Connections | RefusalKind::Handshakes | RefusalKind::Files | RefusalKind::Sockets
+                if is_of_host =>
+            {
+                message!(
+                    "too_many_connections",
+                    "your address has too many open connections; close some pages and try again"
+                )
+            }
+            RefusalKind::Bodies | RefusalKind::Answers | RefusalKind::Queries if is_of_host => {
                 message!(
                     "too_many_requests",
                     "too many requests from your address are in progress; try again in a moment"
                 )
             }
-            Kind::Replays if is_of_host => {
+            RefusalKind::Replays if is_of_host => {
                 message!("too_many_replays", "your address watches too many replays; try again in a moment")
             }
-            Kind::Learners | Kind::Slices if is_of_host => {
+            RefusalKind::Learners | RefusalKind::Slices if is_of_host => {
                 message!("too_many_learners", "your address has too many training sessions; close one and try again")
             }
             kind => kind.message(),
@@ -263,9 +267,9 @@ impl Refusal {
     /// When the caller may try again.
     pub(crate) const fn after(self) -> Duration {
         Duration::from_secs(match self.kind {
-            Kind::Queries | Kind::Slices | Kind::Requests => 2,
-            Kind::Answers | Kind::Bodies | Kind::Replays => 5,
-            Kind::Rooms | Kind::Maps => 60,
+            RefusalKind::Queries | RefusalKind::Slices | RefusalKind::Requests => 2,
+            RefusalKind::Answers | RefusalKind::Bodies | RefusalKind::Replays => 5,
+            RefusalKind::Rooms | RefusalKind::Maps => 60,
             _ => 30,
         })
     }
@@ -280,15 +284,15 @@ impl fmt::Display for Refusal {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Refusals([AtomicU64; Kind::ALL.len()]);
+pub(crate) struct Refusals([AtomicU64; RefusalKind::ALL.len()]);
 
 impl Refusals {
-    pub(crate) fn count(&self, kind: Kind) {
+    pub(crate) fn count(&self, kind: RefusalKind) {
         self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        Kind::ALL.iter().map(|&kind| (kind.name(), self.0[kind as usize].load(Ordering::Relaxed)))
+        RefusalKind::ALL.iter().map(|&kind| (kind.name(), self.0[kind as usize].load(Ordering::Relaxed)))
     }
 }
 
@@ -315,19 +319,19 @@ mod tests {
 
     #[test]
     fn dropped_share_is_given_back() {
-        let shares = Shares::with_cap(Kind::Sockets, 10, 2);
+        let shares = Shares::with_cap(RefusalKind::Sockets, 10, 2);
         let share = shares.take(host(1), 2).unwrap();
         let refused = shares.take(host(1), 1).unwrap_err();
-        assert_eq!(refused, Refusal { kind: Kind::Sockets, full: Full::Share(2) });
+        assert_eq!(refused, Refusal { kind: RefusalKind::Sockets, full: Full::Share(2) });
         let proxied: Vec<Share> = iter::from_fn(|| shares.take_unshared().ok()).collect();
-        assert_eq!((proxied.len(), shares.taken()), (8, 10));
+        assert_eq!((proxied.len(), shares.in_use()), (8, 10));
         drop((share, proxied));
-        assert_eq!(shares.taken(), 0);
+        assert_eq!(shares.in_use(), 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn waiting_requests_are_served_host_by_host() {
-        let shares = Shares::new(Kind::Replays, 2);
+        let shares = Shares::new(RefusalKind::Replays, 2);
         let held = shares.wait(host(1)).await.unwrap();
         // One host may have half, even if the rest is free.
         let mut greedy: Vec<_> = (0..50).map(|_| queue(&shares, host(1))).collect();
@@ -348,24 +352,24 @@ mod tests {
         }
         // The next request is served too, and is dropped before it notices.
         drop((of_third, greedy, second, third));
-        assert_eq!(shares.taken(), 0);
+        assert_eq!(shares.in_use(), 0);
         let state = shares.state();
-        assert!(state.queue.is_empty() && state.waiting.taken() == 0);
+        assert!(state.queue.is_empty() && state.waiting.in_use() == 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn number_and_time_of_waiting_requests_are_limited() {
-        let shares = Shares::new(Kind::Queries, 1);
+        let shares = Shares::new(RefusalKind::Queries, 1);
         let held = shares.wait(host(9)).await.unwrap();
         let greedy: Vec<_> = (0..MAX_WAITING / 2).map(|_| queue(&shares, host(1))).collect();
         let refused = shares.wait(host(1)).now_or_never().expect("half of the requests are of this host").unwrap_err();
-        assert_eq!(refused, Refusal { kind: Kind::Queries, full: Full::Share(128) });
+        assert_eq!(refused, Refusal { kind: RefusalKind::Queries, full: Full::Share(128) });
         let patient = queue(&shares, host(2));
         assert_eq!(patient.await.unwrap_err().full, Full::All(1), "after a while");
         drop(greedy);
         assert!(shares.state().queue.is_empty());
         let dropped = queue(&shares, host(3));
         drop((held, dropped));
-        assert_eq!(shares.taken(), 0);
+        assert_eq!(shares.in_use(), 0);
     }
 }

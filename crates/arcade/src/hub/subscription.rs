@@ -416,7 +416,7 @@ mod tests {
         channel.subscribe("127.0.0.1:9".parse().unwrap()).await.unwrap()
     }
 
-    async fn taken(subscription: &Subscription) -> Vec<NextMessage> {
+    async fn received(subscription: &Subscription) -> Vec<NextMessage> {
         let mut messages = vec![];
         while let Ok(next) = timeout(Duration::from_millis(1), subscription.next()).await {
             let is_end = matches!(next, NextMessage::End(_));
@@ -436,26 +436,26 @@ mod tests {
     async fn new_watcher_receives_the_backlog_once_and_then_events() {
         let channel = open(Game::Robots);
         let early = subscribe(&channel).await;
-        assert_eq!(taken(&early).await, [], "nothing is known yet");
+        assert_eq!(received(&early).await, [], "nothing is known yet");
         assert!(publish(&channel, SNAPSHOT, (1, 0), vec![Item::News("1".into())]));
         assert!(channel.is_ready().await);
         assert!(publish(&channel, EventKind::Change, (1, 0), vec![frame("a"), frame("b")]));
-        assert_eq!(taken(&early).await, items(&[Item::News("1".into()), frame("a"), frame("b")]));
+        assert_eq!(received(&early).await, items(&[Item::News("1".into()), frame("a"), frame("b")]));
         let late = subscribe(&channel).await;
         assert!(publish(&channel, EventKind::Change, (1, 2), vec![frame("c"), Item::Text("w".into())]));
-        assert_eq!(taken(&early).await, items(&[frame("c"), Item::Text("w".into())]));
+        assert_eq!(received(&early).await, items(&[frame("c"), Item::Text("w".into())]));
         // A snapshot contains no words, so those before it are not repeated.
-        assert_eq!(taken(&late).await, items(&[Item::News("1".into()), frame("a"), frame("b"), frame("c")]));
+        assert_eq!(received(&late).await, items(&[Item::News("1".into()), frame("a"), frame("b"), frame("c")]));
         // A snapshot without news is not sent.
         assert!(publish(&channel, SNAPSHOT, (1, 4), vec![Item::News("1".into()), frame("abc")]));
         assert!(publish(&channel, EventKind::Change, (1, 4), vec![frame("d")]));
-        assert_eq!(taken(&early).await, items(&[frame("d")]));
-        assert_eq!(taken(&late).await, items(&[frame("d")]));
+        assert_eq!(received(&early).await, items(&[frame("d")]));
+        assert_eq!(received(&late).await, items(&[frame("d")]));
         // Such a snapshot does not hide a missing message.
         assert!(publish(&channel, SNAPSHOT, (1, 9), vec![frame("x")]));
-        assert_eq!(taken(&late).await, items(&[frame("x")]));
+        assert_eq!(received(&late).await, items(&[frame("x")]));
         assert!(publish(&channel, SNAPSHOT, (2, 0), vec![frame("y")]));
-        assert_eq!(taken(&late).await, items(&[frame("y")]));
+        assert_eq!(received(&late).await, items(&[frame("y")]));
         assert!(!publish(
             &channel,
             EventKind::Change,
@@ -463,7 +463,7 @@ mod tests {
             vec![frame("z"), Item::End(CloseReason::Closed), frame("?")]
         ));
         let end = NextMessage::End(Some(CloseReason::Closed));
-        assert_eq!(taken(&late).await, [items(&[frame("z")]), vec![end]].concat());
+        assert_eq!(received(&late).await, [items(&[frame("z")]), vec![end]].concat());
         assert!(channel.is_over() && channel.subscribe("127.0.0.1:9".parse().unwrap()).await.is_err());
     }
 
@@ -488,19 +488,19 @@ mod tests {
         let channel = open(Game::Nuggets);
         let (slow, quick) = (subscribe(&channel).await, subscribe(&channel).await);
         assert!(publish(&channel, SNAPSHOT, (1, 0), vec![frame("GRID 1 1")]));
-        assert_eq!((taken(&slow).await.len(), taken(&quick).await.len()), (1, 1));
+        assert_eq!((received(&slow).await.len(), received(&quick).await.len()), (1, 1));
         let picture = |number: u64| frame(&format!("DISPLAY\n{number} {}", "x".repeat(60_000)));
         for number in 0..100 {
             assert!(publish(&channel, EventKind::Change, (1, number), vec![picture(number)]));
-            assert_eq!(taken(&quick).await, items(&[picture(number)]));
+            assert_eq!(received(&quick).await, items(&[picture(number)]));
         }
-        let messages = taken(&slow).await;
+        let messages = received(&slow).await;
         // Queued messages precede the snapshot.
         assert!((10..25).contains(&messages.len()), "{}", messages.len());
         assert_eq!(messages[..2], items(&[picture(0), picture(1)]));
         assert_eq!(messages[messages.len() - 2..], items(&[frame("GRID 1 1"), picture(99)]));
         assert!(publish(&channel, EventKind::Change, (1, 100), vec![picture(100)]));
-        assert_eq!(taken(&slow).await, items(&[picture(100)]));
+        assert_eq!(received(&slow).await, items(&[picture(100)]));
     }
 
     #[tokio::test(start_paused = true)]
@@ -525,9 +525,9 @@ mod tests {
         let Some(ChannelRequest::Subscribe { number, answer, .. }) = requests.recv().await else { panic!() };
         answer.send(Ok(())).unwrap();
         let subscription = coming.await.unwrap().unwrap();
-        assert_eq!(taken(&subscription).await, items(&[frame("a")]));
+        assert_eq!(received(&subscription).await, items(&[frame("a")]));
         channel.remove(number, CloseReason::RemovedByOwner);
-        assert_eq!(taken(&subscription).await, [NextMessage::End(Some(CloseReason::RemovedByOwner))]);
+        assert_eq!(received(&subscription).await, [NextMessage::End(Some(CloseReason::RemovedByOwner))]);
         drop(subscription);
         assert!(matches!(requests.recv().await, Some(ChannelRequest::Unsubscribe(gone)) if gone == number));
         assert!(channel.is_empty() && !channel.is_over());

@@ -62,7 +62,7 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
 }
 
 async fn wait<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
-    testkit::found(what, async || found()).await
+    testkit::poll_until(what, async || found()).await
 }
 
 async fn after(hub: &Hub, before: &Arc<Room>) -> Arc<Room> {

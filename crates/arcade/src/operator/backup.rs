@@ -231,7 +231,7 @@ mod tests {
     };
 
     use journal_core::{Head, Scribe, SyncPolicy, SystemDisk, Writing};
-    use netcore::{EngineRoom, Gone, Hold as _, Input, Link, Outbox, PeerId, Role, Room as _, Time};
+    use netcore::{DisconnectReason, EngineRoom, Hold as _, Input, Link, Outbox, PeerId, Role, Room as _, Time};
     use testkit::TempDir;
 
     use super::*;
@@ -282,7 +282,7 @@ mod tests {
             now = now.plus(Duration::from_millis(1));
             let connected = Input::Connected { peer, role: Role::Watcher, link: Link::Stream, address: "a".into() };
             room.input(now, connected, &mut out);
-            room.input(now, Input::Disconnected { peer, why: Gone::Left }, &mut out);
+            room.input(now, Input::Disconnected { peer, why: DisconnectReason::Left }, &mut out);
             out.drain().for_each(drop);
             hold.position();
             hold.flush();

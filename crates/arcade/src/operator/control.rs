@@ -221,7 +221,7 @@ async fn execute(hub: &Arc<Hub>, request: Request) -> anyhow::Result<Value> {
 }
 
 fn find(hub: &Hub, id: &str) -> anyhow::Result<Arc<Room>> {
-    if let Some(node) = hub.elsewhere().and_then(|elsewhere| elsewhere.fleet.owner_of(id)) {
+    if let Some(node) = hub.cluster().and_then(|cluster| cluster.fleet.owner_of(id)) {
         bail!("{id} is a room of the hub '{}'; run this command there", node.name);
     }
     hub.rooms.get(id).with_context(|| format!("no room '{}'; `arcade room list` shows all rooms", id.escape_debug()))

@@ -158,7 +158,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
             tokio::spawn(Arc::clone(&hub).prune(retention));
         }
         tokio::spawn(Arc::clone(&hub).release_unused_names());
-        if hub.elsewhere().is_some() {
+        if hub.cluster().is_some() {
             tokio::spawn(Arc::clone(&hub).follow_name_changes());
         }
         results.prepared().await;
@@ -166,9 +166,8 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.ladder.is_empty() {
             block_in_place(|| hub.open_ladders(&args.ladder))?;
         }
-        let elsewhere = hub.elsewhere().cloned();
-        let publisher =
-            Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lists()), elsewhere)?;
+        let cluster = hub.cluster().cloned();
+        let publisher = Publisher::new(Arc::clone(&hub.rooms), Arc::clone(&results), Arc::clone(hub.lists()), cluster)?;
         tokio::spawn(async move {
             if let Err(error) = publisher.run().await {
                 error!("the lobby is no longer updated: {error}");

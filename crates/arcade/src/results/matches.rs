@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use cmdkit::display_name;
 use journal_core::{Arrival, Bookmark, Entry, Facts, Journal, Note, ReadError, Reader, Replay, SegmentState, Snapshot};
 use netcore::{Departure, GameEvent, Occupant, Outbox, Output, Phase, Recorded, Room as _, Standing, Time};
-use store::{JournalNote, Kind, LADDER, Match, MatchPlayer, Order, RoomTime, SeatRecord};
+use store::{JournalNote, LADDER, Match, MatchPlayer, Order, PlayerKind, RoomTime, SeatRecord};
 
 use crate::{
     games::{self, Casual, Game, PageState, with_kind},
@@ -53,8 +53,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// All matches that began before this time are over.
-    pub(crate) fn known(&self) -> RoomTime {
-        self.matches.known()
+    pub(crate) fn room_time(&self) -> RoomTime {
+        self.matches.room_time()
     }
 
     pub(crate) fn running(&self) -> impl Iterator<Item = Match> {
@@ -81,7 +81,7 @@ pub(crate) fn read(path: &Path, start: Start, found: impl FnMut(Match) -> bool) 
     let name = journal.head()?.game;
     let game = Game::named(&name).with_context(|| format!("this hub does not have the game '{name}'"))?;
     let read = with_kind!(game, K => {
-        Reading::<<K as games::Kind>::Engine>::start(&journal, path, start)?.run(&journal, found)
+        Reading::<<K as games::GameKind>::Engine>::start(&journal, path, start)?.run(&journal, found)
     });
     read.map(Some)
 }
@@ -269,7 +269,7 @@ impl Matches {
         }
     }
 
-    fn known(&self) -> RoomTime {
+    fn room_time(&self) -> RoomTime {
         self.begun.values().chain(&self.earliest).min_by_key(|begun| begun.until).map_or(self.now, |begun| *begun)
     }
 
@@ -312,7 +312,7 @@ impl Matches {
                 } else if let Some(seated) = self.seats.get_mut(seat) {
                     seated.left = true;
                     // Bots leave only when no person is left.
-                    seated.quit = *why != Departure::GameOver && seated.seated.kind != Kind::Bot;
+                    seated.quit = *why != Departure::GameOver && seated.seated.kind != PlayerKind::Bot;
                 }
                 None
             }
@@ -373,7 +373,7 @@ impl Matches {
 }
 
 fn unusual(over: &Match) -> Option<Casual> {
-    let mut people = over.players.iter().filter(|player| player.kind != Kind::Bot);
+    let mut people = over.players.iter().filter(|player| player.kind != PlayerKind::Bot);
     // A player who leaves has lost, even if no opponent is left. The ladder ends matches with at most one remaining
     // program, and those that last too long; both are results.
     if !over.complete && over.class != LADDER && !people.clone().all(|player| player.quit) {

@@ -169,7 +169,7 @@ mod tests {
             (found.len() >= 3 && results.health().stored >= 3).then_some(found)
         };
         // That result is delivered again after its timeout, which is later than this test.
-        let found = testkit::found("three results", all).await;
+        let found = testkit::poll_until("three results", all).await;
         let mut numbers: Vec<u32> = found.iter().map(|found| found.number).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [2, 3, 4]);
@@ -206,7 +206,7 @@ mod tests {
         results.store.prepare().await.unwrap();
         results.start();
         assert!(results.submit(&over(1)).await);
-        testkit::found("the result", async || (results.health().stored == 1).then_some(())).await;
+        testkit::poll_until("the result", async || (results.health().stored == 1).then_some(())).await;
         assert_eq!(mesh::Results::dead_letters(&mesh), 0, "it did not wait for them");
         let all_dead = async || {
             // They are delivered again, and each submitted result triggers a check of the queue.
@@ -214,6 +214,6 @@ mod tests {
             results.submit(&over(submitted.fetch_add(1, Ordering::Relaxed) + 1)).await;
             (mesh::Results::dead_letters(&mesh) == 3).then_some(())
         };
-        testkit::found("dead letters", all_dead).await;
+        testkit::poll_until("dead letters", all_dead).await;
     }
 }

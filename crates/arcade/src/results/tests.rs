@@ -12,7 +12,7 @@ use netcore::{
     Room as _, Time,
 };
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
-use store::{JournalNote, Kind, MatchFilter, RoomTime, SeatRecord};
+use store::{JournalNote, MatchFilter, PlayerKind, RoomTime, SeatRecord};
 use testkit::TempDir;
 
 use super::{matches::RecordedSeats, *};
@@ -138,12 +138,12 @@ fn results(directory: &Path) -> Arc<Results> {
 async fn prepared(directory: &Path) -> Arc<Results> {
     let results = results(directory);
     // On a busy machine a connection can take longer than the hub allows; the hub retries, too.
-    testkit::found("a prepared database", async || results.store.prepare().await.ok()).await;
+    testkit::poll_until("a prepared database", async || results.store.prepare().await.ok()).await;
     results
 }
 
 async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
-    testkit::found(what, async || is_so().await.then_some(())).await;
+    testkit::poll_until(what, async || is_so().await.then_some(())).await;
 }
 
 async fn stored(results: &Results) -> Vec<Match> {
@@ -163,7 +163,7 @@ fn journal_contains_the_results_of_its_matches() {
     let directory = TempDir::new();
     let path = play(directory.path(), 3);
     let seat = |address: &str, name: &str| {
-        let seated = SeatRecord { kind: Kind::Proven, ..SeatRecord::default() };
+        let seated = SeatRecord { kind: PlayerKind::Proven, ..SeatRecord::default() };
         ((address.to_owned(), name.to_owned()), seated)
     };
     // Bob uses another name than the one that he owns.
@@ -176,7 +176,7 @@ fn journal_contains_the_results_of_its_matches() {
     assert!(last.id.ends_with("-3") && last.begins < last.ends && last.started <= last.ended);
     let mut kinds: Vec<_> = last.players.iter().map(|player| (player.name.as_str(), player.kind)).collect();
     kinds.sort_unstable();
-    assert_eq!(kinds, [("Ann", Kind::Proven), ("Bob", Kind::Unproven)]);
+    assert_eq!(kinds, [("Ann", PlayerKind::Proven), ("Bob", PlayerKind::Unproven)]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -197,7 +197,7 @@ async fn killed_hub_stores_each_match_of_a_pruned_journal_once() {
     assert_eq!(rest, stored[stored.len() - rest.len()..], "the same as from the beginning");
     assert!((stored.len() / 2 - 1..stored.len()).contains(&rest.len()), "{} of {}", rest.len(), stored.len());
     assert_eq!((progress.position, progress.running().count()), (journal_core::open(&path).unwrap().end(), 0));
-    assert!(progress.known().until >= stored.last().unwrap().ends);
+    assert!(progress.room_time().until >= stored.last().unwrap().ends);
 }
 
 async fn kill_at_any_step(journals: &TempDir, matches: u64) {
@@ -287,7 +287,7 @@ async fn only_the_unknown_part_of_a_journal_is_replayed() {
     let opened = journal_core::open(&path).unwrap();
     assert_eq!(opened.segments(), 1);
     let (all, progress) = read(&path, record(RoomTime::default()));
-    let known = RoomTime { until: all[2_900].ends, zero: progress.known().zero };
+    let known = RoomTime { until: all[2_900].ends, zero: progress.room_time().zero };
     let (rest, _) = read(&path, record(known));
     assert!(rest.iter().all(|new| new.number > 1_500), "it begins after the first states");
     assert_eq!(rest.iter().filter(|new| new.ends > known.until).count(), 99);
@@ -402,7 +402,7 @@ fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
     play_as(directory, (matches, max), &described().facts(), follow, |_| {})
 }
 
-fn facts_in(new: &Match) -> (Description, BTreeSet<(&str, Kind, bool, &str)>) {
+fn facts_in(new: &Match) -> (Description, BTreeSet<(&str, PlayerKind, bool, &str)>) {
     let Match { room, title, class, casual, .. } = new.clone();
     let of = new.players.iter().map(|of| (&*of.name, of.kind, !of.host.is_empty(), &*of.level)).collect();
     (Description { room, title, class, casual }, of)
@@ -416,7 +416,7 @@ async fn result_depends_only_on_its_journal() {
     let (found, _) = read(&path, no_record());
     assert_eq!(found.len(), 2);
     for new in &found {
-        let players = BTreeSet::from([("Ann", Kind::Proven, true, ""), ("Bob", Kind::Bot, true, "hard")]);
+        let players = BTreeSet::from([("Ann", PlayerKind::Proven, true, ""), ("Bob", PlayerKind::Bot, true, "hard")]);
         assert_eq!(facts_in(new), (described(), players), "match {}", new.number);
     }
     // The database does not contain the room.
@@ -435,7 +435,7 @@ fn result_of_a_pruned_journal_is_complete() {
     let (found, _) = read(&path, no_record());
     assert!((1..LONG).contains(&found.len()), "{} matches", found.len());
     for new in &found {
-        let players = BTreeSet::from([("Ann", Kind::Proven, true, ""), ("Bob", Kind::Bot, true, "hard")]);
+        let players = BTreeSet::from([("Ann", PlayerKind::Proven, true, ""), ("Bob", PlayerKind::Bot, true, "hard")]);
         assert_eq!(facts_in(new), (described(), players), "match {}", new.number);
     }
 }
@@ -453,7 +453,7 @@ fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
         let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
         register.follow(outputs, Phase::Playing, address);
         if outputs.iter().any(|output| matches!(output, Output::Event(GameEvent::Started { .. }))) {
-            let proven = |fact: SeatFact| fact.seated.kind == Kind::Proven;
+            let proven = |fact: SeatFact| fact.seated.kind == PlayerKind::Proven;
             assert!(SeatFact::all(&end.facts().all()).into_values().any(proven));
             roster.remove_names(&["Ann".into()]);
             register.revoke(&["Ann".into()]);
@@ -462,7 +462,7 @@ fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
     let path = play_as(directory.path(), (1, MAX_SIZE), &described().facts(), follow, |_| {});
     let (found, _) = read(&path, no_record());
     let kinds: Vec<_> = found[0].players.iter().map(|player| player.kind).collect();
-    assert_eq!(kinds, [Kind::Unproven; 2]);
+    assert_eq!(kinds, [PlayerKind::Unproven; 2]);
 }
 
 fn with_matches(directory: &Path, matches: usize) -> (Arc<Results>, String) {

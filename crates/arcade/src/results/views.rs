@@ -5,7 +5,7 @@ use std::{
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
-use store::{Kind, Leader, Match, MatchPlayer, Order, Score};
+use store::{Leader, Match, MatchPlayer, Order, PlayerKind, Score};
 
 pub(crate) fn match_json(found: &Match) -> Value {
     let mut json = json!({
@@ -32,8 +32,8 @@ pub(crate) fn player_json(player: &MatchPlayer) -> Value {
         "name": player.name,
         "seat": player.seat,
         "score": player.score,
-        "proven": player.kind == Kind::Proven,
-        "bot": player.kind == Kind::Bot,
+        "proven": player.kind == PlayerKind::Proven,
+        "bot": player.kind == PlayerKind::Bot,
         "rating": player.rating,
     });
     if player.quit {
@@ -107,7 +107,7 @@ impl LeaderView {
     pub(crate) fn new(leader: Leader, order: Order) -> Self {
         let Leader { rank, name, kind, score } = leader;
         let standing = StandingView::new(&score, order);
-        Self { rank, name, standing, proven: kind == Kind::Proven, bot: kind == Kind::Bot }
+        Self { rank, name, standing, proven: kind == PlayerKind::Proven, bot: kind == PlayerKind::Bot }
     }
 }
 

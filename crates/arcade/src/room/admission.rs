@@ -164,7 +164,7 @@ impl Hints {
         let now = Instant::now();
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((_, host)) = state.computed.pop_front_if(|(at, _)| *at + PERIOD <= now) {
-            state.shares.give_back(host);
+            state.shares.release(host);
         }
         let may = state.shares.take(host).is_ok();
         if may {

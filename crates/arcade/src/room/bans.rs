@@ -140,8 +140,8 @@ impl Warden for Guard {
         !self.bans.has(address.into())
     }
 
-    fn shown(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
-        self.roster.shown(link, address)
+    fn room_address(&mut self, link: Link, address: SocketAddr) -> SocketAddr {
+        self.roster.room_address(link, address)
     }
 
     fn farewell(&self, why: &str, framing: Framing) -> Option<Bytes> {

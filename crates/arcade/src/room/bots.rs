@@ -21,7 +21,7 @@ use tracing::{debug, info};
 
 use super::{info::Info, roster::Roster};
 use crate::{
-    games::{Bot as Player, Game, Kind, with_kind},
+    games::{Bot as Player, Game, GameKind, with_kind},
     message::message,
 };
 
@@ -253,7 +253,7 @@ impl Bot {
             let wire = wire.as_mut().context("it has no socket")?;
             let own = match self.game.wire() {
                 servekit::Wire::Udp => wire.address()?,
-                servekit::Wire::Tcp(_) => self.roster.mask.shown(Link::Stream, wire.address()?),
+                servekit::Wire::Tcp(_) => self.roster.mask.room_address(Link::Stream, wire.address()?),
             };
             Ok((wire, own))
         };
@@ -262,7 +262,7 @@ impl Bot {
 
     async fn connect(&self, known: &mut Option<BotAddress>) -> std::io::Result<Wire> {
         let connected = Wire::stream(own_address(self.room), self.room, |own| {
-            let own = self.roster.mask.shown(Link::Stream, own);
+            let own = self.roster.mask.room_address(Link::Stream, own);
             self.roster.add_bot(own, self.seating.level);
             *known = Some(BotAddress(own, Arc::clone(&self.roster)));
         });

@@ -186,7 +186,7 @@ impl Info {
             code: file.access.code().map(str::to_owned),
             owned: file.owner.is_some(),
             locked: file.locked,
-            options: file.options.shown(),
+            options: file.options.without_secrets(),
             counts,
             closing: None,
             bots_in: None,

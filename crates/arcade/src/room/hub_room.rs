@@ -17,8 +17,8 @@ use std::{
 use bytes::Bytes;
 use journal_core::{Journalled, Peer as JournalPeer};
 use netcore::{
-    Admission as DatagramAdmission, DecodeError, Gone, Input, Link, Occupant, Outbox, Outcome, PeerId, Phase, Progress,
-    Recorded, Role, Room, Split, Status, Time,
+    Admission as DatagramAdmission, DecodeError, DisconnectReason, Input, Link, Occupant, Outbox, Outcome, PeerId,
+    Phase, Progress, Recorded, Role, Room, Split, Status, Time,
 };
 use prometheus_client::metrics::{counter::Counter, histogram::Histogram};
 use tokio::sync::watch;
@@ -135,7 +135,7 @@ impl<E: Recorded + PageState> HubRoom<E> {
         if let Some(address) = peer.address {
             self.setting.roster.set_close_reason(address, ending);
         }
-        self.process(now, Input::Disconnected { peer: id, why: Gone::Broken }, out);
+        self.process(now, Input::Disconnected { peer: id, why: DisconnectReason::Broken }, out);
         out.close(id);
     }
 

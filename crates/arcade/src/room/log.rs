@@ -47,11 +47,11 @@ impl Log {
         match event {
             GameEvent::Joined { name, seat, .. } if !name.is_empty() => {
                 let Some(left_out) = self.admit() else { return };
-                info!(room, name = shown(name), seat, address, left_out, "joined");
+                info!(room, name = printable_name(name), seat, address, left_out, "joined");
             }
             GameEvent::Left { name, seat, why, .. } if !name.is_empty() && *why != Departure::GameOver => {
                 let Some(left_out) = self.admit() else { return };
-                info!(room, name = shown(name), seat, address, %why, left_out, "left");
+                info!(room, name = printable_name(name), seat, address, %why, left_out, "left");
             }
             GameEvent::Ended { game: number, complete, standings } if !standings.is_empty() => {
                 let Some(left_out) = self.admit() else { return };
@@ -68,14 +68,14 @@ impl Log {
 }
 
 // Players choose names, so they are escaped and truncated.
-fn shown(name: &str) -> String {
+fn printable_name(name: &str) -> String {
     name.chars().take(LETTERS).flat_map(char::escape_debug).collect()
 }
 
 // A single player may lose.
 fn winners(game: Game, standings: &[Standing]) -> String {
     let first: Vec<_> = standings.iter().filter(|row| row.rank == 1 && !game.is_lost(row.score)).collect();
-    let named = first.iter().take(WINNERS).map(|row| shown(&row.name)).collect::<Vec<_>>().join(", ");
+    let named = first.iter().take(WINNERS).map(|row| printable_name(&row.name)).collect::<Vec<_>>().join(", ");
     if first.len() > WINNERS { format!("{named} and {} more", first.len() - WINNERS) } else { named }
 }
 
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn names_are_short_and_have_no_line_ends() {
-        assert_eq!(shown("A\nnn"), "A\\nnn");
-        assert_eq!(shown(&"x".repeat(255)).len(), LETTERS);
+        assert_eq!(printable_name("A\nnn"), "A\\nnn");
+        assert_eq!(printable_name(&"x".repeat(255)).len(), LETTERS);
         let row = |name: &str, rank| Standing { rank, name: name.into(), seat: "A".into(), score: 1 };
         assert_eq!(winners(Game::Nuggets, &[row("Ann", 1), row("Bob", 1), row("Eve", 2)]), "Ann, Bob");
         assert_eq!(winners(Game::Nuggets, &vec![row("x", 1); 9]), "x, x, x, x and 5 more");

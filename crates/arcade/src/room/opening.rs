@@ -33,7 +33,7 @@ use super::{
     roster::{EndNotice, Roster},
     transport::WebSockets,
 };
-use crate::games::{Counts, Kind, Options, PageState, with_kind, with_options};
+use crate::games::{Counts, GameKind, Options, PageState, with_kind, with_options};
 
 /// How long a room whose engine has panicked keeps its port before it restarts. A room that fails immediately therefore
 /// does not fill the disk or the log.
@@ -91,7 +91,7 @@ fn begin(
     (listen, facts): (&[SocketAddr], &Facts),
 ) -> anyhow::Result<Begun> {
     if let Some(path) = journal {
-        let resumed = with_kind!(options.game(), K => resume::<<K as Kind>::Engine>(path, writing));
+        let resumed = with_kind!(options.game(), K => resume::<<K as GameKind>::Engine>(path, writing));
         match resumed {
             Ok(begun) => return Ok(begun),
             Err(error) => warn!("cannot resume '{}', so its room restarts: {error:#}", path.display()),

@@ -55,7 +55,7 @@ impl Mask {
     /// The address by which the room identifies a client.
     ///
     /// Over datagrams, that is the true address, which no message contains. A browser's seat already is a pseudonym.
-    pub(crate) fn shown(&self, link: Link, of: SocketAddr) -> SocketAddr {
+    pub(crate) fn room_address(&self, link: Link, of: SocketAddr) -> SocketAddr {
         if link != Link::Stream {
             return of;
         }
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn pseudonyms_are_stable_and_have_the_form_of_addresses() {
         let mask = Mask::new([7; 32]);
-        let shown = |text: &str| mask.shown(Link::Stream, text.parse().unwrap());
+        let shown = |text: &str| mask.room_address(Link::Stream, text.parse().unwrap());
         let one = shown("10.0.0.1:4000");
         assert_eq!(one, shown("[::ffff:10.0.0.1]:4000"));
         assert_eq!(one.to_string().parse(), Ok(one));
@@ -158,7 +158,7 @@ mod tests {
         assert!(one != shown("10.0.0.1:4001") && HostId::from(one) == shown("10.0.0.1:4001").into());
         assert_ne!(HostId::from(one), shown("10.0.0.2:4000").into());
         let seat = "10.0.0.1:4000".parse().unwrap();
-        assert_eq!([Link::Datagram, Link::Message].map(|link| mask.shown(link, seat)), [seat; 2]);
+        assert_eq!([Link::Datagram, Link::Message].map(|link| mask.room_address(link, seat)), [seat; 2]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 use journal_core::{Fact, Facts, JournalFacts};
 use netcore::{Departure, GameEvent, Level, Output, PeerId, Phase};
 use serde::{Deserialize, Serialize};
-use store::{Kind, SeatRecord, day_of, unix_now};
+use store::{PlayerKind, SeatRecord, day_of, unix_now};
 
 use super::{
     info::Player,
@@ -119,7 +119,7 @@ impl Register {
         let seat = |(seat, fact)| (seat, Seat { fact, proof: None });
         let mut seats: BTreeMap<String, Seat> = SeatFact::all(&facts).into_iter().map(seat).collect();
         for Player { address, name, seat, bot, .. } in players.iter().filter(|player| !player.seat.is_empty()) {
-            let kind = if *bot { Kind::Bot } else { Kind::Unproven };
+            let kind = if *bot { PlayerKind::Bot } else { PlayerKind::Unproven };
             let fact = seats.remove(seat).map(|seat| seat.fact).filter(|fact| fact.name == *name && !fact.left);
             // Without a fact, the database may know more, so no fact is recorded here.
             let fact = fact.unwrap_or_else(|| SeatFact {
@@ -128,7 +128,7 @@ impl Register {
                 left: false,
                 quit: false,
             });
-            let proof = roster.proof(address.as_deref()).filter(|_| fact.seated.kind == Kind::Unproven);
+            let proof = roster.proof(address.as_deref()).filter(|_| fact.seated.kind == PlayerKind::Unproven);
             seats.insert(seat.clone(), Seat { fact, proof });
         }
         Self { journal, roster, seats: Mutex::new(seats) }
@@ -161,7 +161,7 @@ impl Register {
                     let Some(of) = seats.get_mut(seat).filter(|of| of.fact.name == *name) else { continue };
                     if phase == Phase::Playing {
                         of.fact.left = true;
-                        of.fact.quit = *why != Departure::GameOver && of.fact.seated.kind != Kind::Bot;
+                        of.fact.quit = *why != Departure::GameOver && of.fact.seated.kind != PlayerKind::Bot;
                         self.record(seat, &of.fact);
                         if seats.values().filter(|of| of.fact.left).count() > MAX_LEFT {
                             self.remove_seats(seats, |_, of| of.fact.left);
@@ -183,15 +183,15 @@ impl Register {
         let bot = address.and_then(|address| self.roster.bot_level(address.parse().ok()?));
         let proof = self.roster.proof(address).filter(|_| bot.is_none());
         let kind = match (&bot, &proof) {
-            (Some(_), _) => Kind::Bot,
+            (Some(_), _) => PlayerKind::Bot,
             (None, Some(proof)) => proof.kind(name),
-            (None, None) => Kind::Unproven,
+            (None, None) => PlayerKind::Unproven,
         };
         let host = address.map_or_else(String::new, |address| self.roster.host_code(address, day_of(unix_now())));
         let level = bot.map_or("", level_name).to_owned();
         let fact =
             SeatFact { name: name.to_owned(), seated: SeatRecord { kind, host, level }, left: false, quit: false };
-        Seat { fact, proof: proof.filter(|_| kind == Kind::Unproven) }
+        Seat { fact, proof: proof.filter(|_| kind == PlayerKind::Unproven) }
     }
 
     fn record(&self, seat: &str, fact: &SeatFact) {
@@ -214,8 +214,8 @@ impl Register {
     /// The keys of the seats have lost these names.
     pub(crate) fn revoke(&self, names: &[String]) {
         for (seat, Seat { fact, .. }) in &mut *self.seats() {
-            if fact.seated.kind == Kind::Proven && names.contains(&fact.name) {
-                fact.seated.kind = Kind::Unproven;
+            if fact.seated.kind == PlayerKind::Proven && names.contains(&fact.name) {
+                fact.seated.kind = PlayerKind::Unproven;
                 self.record(seat, fact);
             }
         }
@@ -224,8 +224,8 @@ impl Register {
     fn prove_all(&self, seats: &mut BTreeMap<String, Seat>) -> Vec<String> {
         let mut proven = vec![];
         for (seat, Seat { fact, proof }) in seats {
-            if proof.take_if(|proof| proof.kind(&fact.name) == Kind::Proven).is_some() {
-                fact.seated.kind = Kind::Proven;
+            if proof.take_if(|proof| proof.kind(&fact.name) == PlayerKind::Proven).is_some() {
+                fact.seated.kind = PlayerKind::Proven;
                 self.record(seat, fact);
                 proven.push(fact.name.clone());
             }

@@ -16,7 +16,7 @@ use std::{
 
 use netcore::{HostId, Level, Link, Network, Occupant, PeerId, Rate, RateTable, Role, Time};
 use serde_json::json;
-use store::Kind;
+use store::PlayerKind;
 use tokio::{
     sync::{Notify, mpsc},
     time::Instant,
@@ -53,9 +53,9 @@ const BARRED: &str = "The owner of this room has removed you; you can rejoin aft
 pub(crate) struct Proof(Arc<OnceLock<Vec<String>>>);
 
 impl Proof {
-    pub(crate) fn kind(&self, name: &str) -> Kind {
+    pub(crate) fn kind(&self, name: &str) -> PlayerKind {
         let owns = self.0.get().is_some_and(|names| names.iter().any(|own| own == name));
-        if owns { Kind::Proven } else { Kind::Unproven }
+        if owns { PlayerKind::Proven } else { PlayerKind::Unproven }
     }
 }
 
@@ -222,7 +222,7 @@ impl Roster {
     }
 
     pub(crate) fn is_proven(&self, address: Option<&str>, name: &str) -> bool {
-        self.proof(address).is_some_and(|proof| proof.kind(name) == Kind::Proven)
+        self.proof(address).is_some_and(|proof| proof.kind(name) == PlayerKind::Proven)
     }
 
     pub(crate) fn has_joined(&self, address: SocketAddr) -> bool {
@@ -250,8 +250,8 @@ impl Roster {
 /// Peers, hosts and bots.
 impl Roster {
     /// The address by which the room identifies a client; see [`Mask::shown`].
-    pub(crate) fn shown(&self, link: Link, address: SocketAddr) -> SocketAddr {
-        let shown = self.mask.shown(link, address);
+    pub(crate) fn room_address(&self, link: Link, address: SocketAddr) -> SocketAddr {
+        let shown = self.mask.room_address(link, address);
         let mut state = self.state();
         if shown != address {
             state.expected = Some((shown, address.into()));
@@ -819,7 +819,7 @@ mod tests {
     #[test]
     fn true_host_of_a_peer_is_known_until_its_last_event() {
         let roster = Roster::default();
-        let shown = roster.shown(Link::Stream, "192.0.2.7:5".parse().unwrap());
+        let shown = roster.room_address(Link::Stream, "192.0.2.7:5".parse().unwrap());
         roster.connect(PeerId(1), Role::Player, Link::Stream, Some(shown));
         let host = Some(HostId::of("192.0.2.7:5"));
         assert_eq!(roster.host_of(PeerId(1), None), host);

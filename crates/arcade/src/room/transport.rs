@@ -17,7 +17,7 @@ use std::{
 };
 
 use bytes::BytesMut;
-use netcore::{Gone, HostId, Link, Role, Time};
+use netcore::{DisconnectReason, HostId, Link, Role, Time};
 use netshell::{Answer, BytesTicket, ConnectionEvent, ConnectionId, Delivery, Transport};
 use tokio::sync::mpsc;
 
@@ -166,7 +166,7 @@ impl WebSockets {
         // Addresses of new seats are random, so hardly any seat has this one.
         let is_free = !self.at.contains_key(&newcomer.address);
         if is_free && self.seats.len() - self.given_up >= MAX_SEATS {
-            if let Some(event) = self.retained.first_to_go().and_then(|id| self.give_up(id, Gone::Broken)) {
+            if let Some(event) = self.retained.first_to_go().and_then(|id| self.give_up(id, DisconnectReason::Broken)) {
                 self.next_newcomer = Some(newcomer);
                 return event;
             }
@@ -208,7 +208,7 @@ impl WebSockets {
         ConnectionEvent::Refreshed { id }
     }
 
-    fn give_up(&mut self, id: ConnectionId, why: Gone) -> Option<ConnectionEvent<'static>> {
+    fn give_up(&mut self, id: ConnectionId, why: DisconnectReason) -> Option<ConnectionEvent<'static>> {
         let seat = self.seats.get_mut(&id).filter(|seat| !seat.given_up)?;
         seat.given_up = true;
         self.given_up += 1;
@@ -250,7 +250,7 @@ impl WebSockets {
             if seat.retained_until > now {
                 return None;
             }
-            return self.give_up(id, Gone::Broken);
+            return self.give_up(id, DisconnectReason::Broken);
         };
         mailbox.looked_at();
         if let Some(message) = mailbox.take() {
@@ -261,7 +261,7 @@ impl WebSockets {
             let left = mailbox.has_left();
             // The seat of a watcher, or of a player who has not joined yet, is not worth retaining.
             if left || !self.roster.has_joined(seat.address) {
-                return self.give_up(id, if left { Gone::Left } else { Gone::Broken });
+                return self.give_up(id, if left { DisconnectReason::Left } else { DisconnectReason::Broken });
             }
             self.retain(now, id);
             return Some(ConnectionEvent::Internal);

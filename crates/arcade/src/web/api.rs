@@ -15,7 +15,7 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{ALL_TIME, Claim, Kind, MAX_PAGE, Match, MatchFilter, Store, Ties, is_season, unix_now};
+use store::{ALL_TIME, Claim, MAX_PAGE, Match, MatchFilter, PlayerKind, Store, Ties, is_season, unix_now};
 use tokio::{task::block_in_place, time::sleep};
 use tracing::warn;
 
@@ -30,7 +30,7 @@ use crate::{
     games::Game,
     hub::{
         Hub,
-        shares::{Kind as Refused, Share},
+        shares::{RefusalKind, Share},
     },
     message::message,
     replays::{MAX_STRETCH, ReplayError},
@@ -105,7 +105,7 @@ pub(super) fn game_of(name: &str) -> Answer<Game> {
 struct MatchesQuery {
     game: Option<String>,
     player: Option<String>,
-    kind: Option<Kind>,
+    kind: Option<PlayerKind>,
     before: Option<String>,
     limit: Option<u32>,
 }
@@ -151,7 +151,7 @@ async fn one_match(State(hub): State<Arc<Hub>>, caller: Caller, Path(id): Path<S
 }
 
 fn replay_node(hub: &Hub, found: &Match) -> Option<NodeStatus> {
-    hub.elsewhere()?.replay_node(&found.game, &found.journal)
+    hub.cluster()?.replay_node(&found.game, &found.journal)
 }
 
 // `None` if this node has a journal of the match.
@@ -243,11 +243,11 @@ pub(super) fn season(season: Option<String>) -> Answer<String> {
 #[serde(deny_unknown_fields)]
 struct PlayerQuery {
     /// By default the most trusted kind that has played.
-    kind: Option<Kind>,
+    kind: Option<PlayerKind>,
     season: Option<String>,
 }
 
-async fn person(store: &Store, name: String, kind: Option<Kind>) -> Answer<(String, Kind)> {
+async fn person(store: &Store, name: String, kind: Option<PlayerKind>) -> Answer<(String, PlayerKind)> {
     let kinds = store.kinds(&name).await?;
     let wanted = match kind {
         Some(kind) => kinds.contains(&kind).then_some(kind),
@@ -280,15 +280,15 @@ async fn player(
         games.entry(game.name()).or_default().push(ScoreView::new(class, score, order));
     }
     let matches = views(&hub, &found);
-    let (proven, bot) = (kind == Kind::Proven, kind == Kind::Bot);
+    let (proven, bot) = (kind == PlayerKind::Proven, kind == PlayerKind::Bot);
     Ok(Json(json!({ "name": name, "proven": proven, "bot": bot, "games": games, "matches": matches })).into_response())
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AgainstQuery {
-    kind: Option<Kind>,
-    other_kind: Option<Kind>,
+    kind: Option<PlayerKind>,
+    other_kind: Option<PlayerKind>,
 }
 
 async fn against(
@@ -341,11 +341,11 @@ async fn claim(
             return Ok(Claim::Own);
         }
         if !claims.take(host, now) {
-            return Err(ApiError::TooMany(Refused::Claims, too_many_claims()));
+            return Err(ApiError::TooMany(RefusalKind::Claims, too_many_claims()));
         }
         let claimed = store.claim(&name, &hash.0, now).await;
         if !matches!(claimed, Ok(Claim::Own)) {
-            claims.give_back(host);
+            claims.release(host);
         }
         Ok(claimed?)
     };

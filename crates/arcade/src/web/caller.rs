@@ -20,7 +20,7 @@ use crate::hub::{
     Hub,
     callers::{self, Callers},
     resources::{Resources, Slot},
-    shares::Kind,
+    shares::RefusalKind,
 };
 use crate::{fleet::seal::Relayed, message::message};
 
@@ -125,10 +125,10 @@ pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(),
     let unknown = message!(
         "unknown_host",
         "this hub has no host name '{name}'; its operator can add it with --name, as in --name play.example.org",
-        name = shown(name)
+        name = printable_header(name)
     );
-    resources.callers.complain(Kind::Name, &unknown.to_string());
-    Err(Box::new(counted(Kind::Name, error(StatusCode::MISDIRECTED_REQUEST, &unknown))))
+    resources.callers.complain(RefusalKind::Name, &unknown.to_string());
+    Err(Box::new(counted(RefusalKind::Name, error(StatusCode::MISDIRECTED_REQUEST, &unknown))))
 }
 
 /// The only layer of read-only pages.
@@ -144,12 +144,15 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
     let callers = &hub.resources().callers;
     let caller = of(request.extensions(), request.headers(), callers);
     if hub.bans().has(caller.host()) {
-        return Err(Box::new(counted(Kind::Banned, error(StatusCode::FORBIDDEN, &Kind::Banned.message()))));
+        return Err(Box::new(counted(
+            RefusalKind::Banned,
+            error(StatusCode::FORBIDDEN, &RefusalKind::Banned.message()),
+        )));
     }
     let cost = if page::is_file(request.uri().path()) { callers::FILE } else { callers::REQUEST };
     if let Some(wait) = callers.request(caller.host(), cost) {
-        let response = error(StatusCode::TOO_MANY_REQUESTS, &Kind::Requests.message());
-        return Err(Box::new(later(counted(Kind::Requests, response), wait.as_secs().saturating_add(1))));
+        let response = error(StatusCode::TOO_MANY_REQUESTS, &RefusalKind::Requests.message());
+        return Err(Box::new(later(counted(RefusalKind::Requests, response), wait.as_secs().saturating_add(1))));
     }
     if request.method().is_safe() {
         return Ok(());
@@ -180,15 +183,15 @@ fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) 
     let text = format!(
         "rejected a request of a page at '{}' to the hub as '{}'; if the page belongs to the hub, its reverse proxy \
          must forward Host unchanged, with the port (nginx: proxy_set_header Host $http_host)",
-        shown(origin.as_bytes()),
-        shown(host)
+        printable_header(origin.as_bytes()),
+        printable_header(host)
     );
-    callers.complain(Kind::Origin, &text);
-    Err(counted(Kind::Origin, error(StatusCode::FORBIDDEN, &Kind::Origin.message())))
+    callers.complain(RefusalKind::Origin, &text);
+    Err(counted(RefusalKind::Origin, error(StatusCode::FORBIDDEN, &RefusalKind::Origin.message())))
 }
 
 // Escapes a sent value for a log or an error.
-fn shown(sent: &[u8]) -> String {
+fn printable_header(sent: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(sent).chars().take(MAX_SHOWN).collect();
     start.escape_debug().to_string()
 }

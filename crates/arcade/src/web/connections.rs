@@ -207,7 +207,7 @@ where
     tokio::select! {
         // Errors of a connection affect only its client.
         _ = connection.as_mut() => {}
-        () = progress.missed() => {}
+        () = progress.deadline_missed() => {}
         _ = ends.changed() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
@@ -395,13 +395,13 @@ mod tests {
                 refused += 1;
             }
         }
-        assert_eq!((refused, server.resources.answers.taken()), (256 - 8, 8 * LARGE), "half of 64 MB");
+        assert_eq!((refused, server.resources.answers.in_use()), (256 - 8, 8 * LARGE), "half of 64 MB");
         let mut innocent = connect_from(&server, 2);
         innocent.write_all(request).await.unwrap();
         assert!(rest(&mut innocent).await.len() > LARGE);
         // Their connections end, and the memory is free.
         tokio::time::sleep(2 * limits::PATIENCE).await;
-        assert_eq!(server.resources.answers.taken(), 0);
+        assert_eq!(server.resources.answers.in_use(), 0);
         for stream in &mut deaf {
             rest(stream).await;
         }
@@ -423,7 +423,7 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
         assert!(read > LARGE, "{read}");
-        assert_eq!(server.resources.answers.taken(), 0);
+        assert_eq!(server.resources.answers.in_use(), 0);
     }
 
     #[tokio::test(start_paused = true)]
@@ -435,7 +435,7 @@ mod tests {
         }
         let answer = rest(&mut half[599]).await;
         assert!(answer.starts_with("HTTP/1.1 429") && answer.contains("retry-after:"), "{answer}");
-        assert_eq!(server.resources.bodies.taken(), 512);
+        assert_eq!(server.resources.bodies.in_use(), 512);
         let mut innocent = connect_from(&server, 2);
         innocent
             .write_all(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     hub::{
         self, Hub,
-        codes::{self, LINK_LIVES, Purpose, Tried},
+        codes::{self, AttemptResult, LINK_LIVES, Purpose},
     },
     message::{Message, message},
 };
@@ -95,9 +95,9 @@ async fn redeem(
         (!matches!(redeemed, Ok(RedeemOutcome::Unknown))).then_some(redeemed)
     };
     let redeemed = match hub.look_up(caller.host(), Purpose::DeviceCode, found).await {
-        Tried::Right(redeemed) => redeemed?,
-        Tried::Wrong => RedeemOutcome::Unknown,
-        Tried::TooMany(wait) => return Ok(too_many(wait)),
+        AttemptResult::Right(redeemed) => redeemed?,
+        AttemptResult::Wrong => RedeemOutcome::Unknown,
+        AttemptResult::TooMany(wait) => return Ok(too_many(wait)),
     };
     match redeemed {
         RedeemOutcome::Name(name) => Ok(Json(json!({ "name": name })).into_response()),

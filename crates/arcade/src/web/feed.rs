@@ -92,7 +92,7 @@ pub(super) async fn feed(
     let is_node = relayed.is_some();
     let room = hub.rooms.get(&id).filter(|room| is_node && room.access.is_public());
     let Some(room) = room else { return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response() };
-    let Some(step) = hub.elsewhere().and_then(|elsewhere| elsewhere.feeding.feed(&elsewhere.fleet, &room)) else {
+    let Some(step) = hub.cluster().and_then(|cluster| cluster.feeding.feed(&cluster.fleet, &room)) else {
         return error(
             StatusCode::SERVICE_UNAVAILABLE,
             &message!("not_owner", "the directory does not assign this room to this hub yet"),
@@ -225,7 +225,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Serves sockets whose address states that they only watch a public room of another node, if this node can follow
 /// it.
-pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+pub(super) async fn watch_remote_room(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let Some((id, game, query)) = watched(&hub, &request) else { return next.run(request).await };
     let (mut parts, body) = request.into_parts();
     let Some(channel) = channel(&hub, &id, game).await else {
@@ -264,13 +264,13 @@ fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, SocketQuery)> 
         return None;
     }
     let id = relay::room_of(path).filter(|id| hub.rooms.get(id).is_none())?;
-    let far = hub.elsewhere()?.rooms().get(id).filter(|far| far.is_public).cloned()?;
+    let far = hub.cluster()?.rooms().get(id).filter(|far| far.is_public).cloned()?;
     Some((id.to_owned(), far.row.game, query))
 }
 
 // `None` if the room cannot be followed.
 async fn channel(hub: &Arc<Hub>, id: &str, game: Game) -> Option<Arc<Channel>> {
-    let (channel, requests) = hub.elsewhere()?.following.channel(id, game)?;
+    let (channel, requests) = hub.cluster()?.following.channel(id, game)?;
     if let Some(requests) = requests {
         tokio::spawn(follow(Arc::clone(hub), id.to_owned(), Arc::clone(&channel), requests));
     }
@@ -278,8 +278,8 @@ async fn channel(hub: &Arc<Hub>, id: &str, game: Game) -> Option<Arc<Channel>> {
 }
 
 async fn serve_watcher(socket: WebSocket, hub: &Hub, channel: &Arc<Channel>, address: SocketAddr) {
-    let Some(elsewhere) = hub.elsewhere() else { return };
-    let fed = elsewhere.fleet.feeds.feeding();
+    let Some(cluster) = hub.cluster() else { return };
+    let fed = cluster.fleet.feeds.feeding();
     match channel.subscribe(address).await {
         Ok(subscription) => {
             socket::serve_watcher(socket, subscription, channel.game(), &hub.metrics().game(channel.game().name()))
@@ -296,24 +296,24 @@ type FeedSocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// Ends when the room has no watchers, or following it fails.
 async fn follow(hub: Arc<Hub>, id: String, channel: Arc<Channel>, requests: mpsc::UnboundedReceiver<ChannelRequest>) {
-    let Some(elsewhere) = hub.elsewhere() else { return };
-    let counted = elsewhere.fleet.feeds.following();
+    let Some(cluster) = hub.cluster() else { return };
+    let counted = cluster.fleet.feeds.following();
     let ended = match (open(&hub, &id).await, id.parse()) {
-        (Ok(feed), Ok(name)) => attend(feed, &name, &elsewhere.fleet.feeds, &channel, requests).await,
+        (Ok(feed), Ok(name)) => attend(feed, &name, &cluster.fleet.feeds, &channel, requests).await,
         (Err(error), _) => Err(format!("{error:#}")),
         (_, Err(error)) => Err(error.to_string()),
     };
     if let Err(why) = &ended {
         debug!(room = id, "spectators get separate sockets: {why}");
     }
-    elsewhere.following.unfollow(&id, &channel, ended.is_err());
+    cluster.following.unfollow(&id, &channel, ended.is_err());
     drop(counted);
 }
 
 async fn open(hub: &Hub, id: &str) -> anyhow::Result<FeedSocket> {
-    let elsewhere = hub.elsewhere().ok_or_else(|| anyhow::anyhow!("this arcade has no other hubs"))?;
-    let node = elsewhere.fleet.owner_of(id).ok_or_else(|| anyhow::anyhow!("no other node owns it"))?;
-    let stream = relay::upgrade(&elsewhere.fleet, &node, &format!("/rooms/{id}/feed")).await?;
+    let cluster = hub.cluster().ok_or_else(|| anyhow::anyhow!("this arcade has no other hubs"))?;
+    let node = cluster.fleet.owner_of(id).ok_or_else(|| anyhow::anyhow!("no other node owns it"))?;
+    let stream = relay::upgrade(&cluster.fleet, &node, &format!("/rooms/{id}/feed")).await?;
     let config = WebSocketConfig::default().max_message_size(Some(MAX_LINE)).max_frame_size(Some(MAX_LINE));
     Ok(WebSocketStream::from_raw_socket(stream, tungstenite::protocol::Role::Client, Some(config)).await)
 }

@@ -35,10 +35,10 @@ async fn ready(State(hub): State<Arc<Hub>>) -> Response {
         (StatusCode::SERVICE_UNAVAILABLE, "draining")
     } else if health.error.is_some() {
         (StatusCode::SERVICE_UNAVAILABLE, "results are not stored")
-    } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.copies.may_publish()) {
+    } else if hub.cluster().is_some_and(|cluster| !cluster.fleet.copies.may_publish()) {
         let text = "the directory of the arcade does not answer, and another hub may have the rooms of this one, which stand still";
         (StatusCode::SERVICE_UNAVAILABLE, text)
-    } else if hub.elsewhere().is_some_and(|elsewhere| !elsewhere.fleet.is_present()) {
+    } else if hub.cluster().is_some_and(|cluster| !cluster.fleet.is_present()) {
         (StatusCode::SERVICE_UNAVAILABLE, "the directory of the arcade does not respond")
     } else if hub.rooms.is_stalled() {
         (StatusCode::SERVICE_UNAVAILABLE, "journals are not written")
@@ -86,9 +86,9 @@ pub(crate) fn only_numbers(hub: Arc<Hub>) -> Router {
 async fn all_numbers(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Response {
     let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|accepts| accepts.to_str().ok());
     let is_open = accepts.into_iter().any(|accepts| accepts.contains("application/openmetrics-text"));
-    let elsewhere = hub.elsewhere().map(Arc::as_ref);
+    let cluster = hub.cluster().map(Arc::as_ref);
     let health = hub.results().health();
-    let open_metrics = hub.metrics().scrape(&hub.rooms, &health, hub.resources(), elsewhere, hub.ladders());
+    let open_metrics = hub.metrics().scrape(&hub.rooms, &health, hub.resources(), cluster, hub.ladders());
     let (kind, text) = if is_open {
         ("application/openmetrics-text; version=1.0.0; charset=utf-8", open_metrics)
     } else {
@@ -114,7 +114,7 @@ mod tests {
         let (hub, [room, _]) = hub_with(&data, writing);
         let answers = async |expected: StatusCode| {
             let status = async || ready(State(Arc::clone(&hub))).await.status();
-            testkit::found(expected.as_str(), async || (status().await == expected).then_some(())).await;
+            testkit::poll_until(expected.as_str(), async || (status().await == expected).then_some(())).await;
         };
         answers(StatusCode::OK).await;
         let ann = Peer::new(room.address);

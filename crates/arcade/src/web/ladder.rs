@@ -39,7 +39,7 @@ use crate::{
             board::{Board, Ladders},
             program::{self, MARK},
         },
-        shares::Kind as Refused,
+        shares::RefusalKind,
     },
     message::{self, message},
     results::views::LeaderView,
@@ -127,7 +127,7 @@ async fn join(
     let (host, now, of, hash) = (caller.host(), unix_now(), name.clone(), program::hash(&key));
     let operation = async move |store: Store| {
         if !claims.take(host, now) {
-            return Err(ApiError::TooMany(Refused::Claims, too_many_claims()));
+            return Err(ApiError::TooMany(RefusalKind::Claims, too_many_claims()));
         }
         let mut claimed = store.claim(&of, &hash, now).await;
         if matches!(claimed, Ok(Claim::Own)) {
@@ -135,7 +135,7 @@ async fn join(
             claimed = store.mark_name_used(&of).await.map(|()| Claim::Own);
         }
         if !matches!(claimed, Ok(Claim::Own)) {
-            claims.give_back(host);
+            claims.release(host);
         }
         Ok(claimed?)
     };

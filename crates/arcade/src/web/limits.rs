@@ -149,7 +149,7 @@ impl Progress {
     }
 
     /// Returns when the client has missed the deadline.
-    pub(crate) async fn missed(&self) {
+    pub(crate) async fn deadline_missed(&self) {
         let mut due = self.0.subscribe();
         loop {
             let until = *due.borrow_and_update();

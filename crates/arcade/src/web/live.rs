@@ -194,7 +194,7 @@ impl<'a, P: Fn(&str) -> Option<watch::Receiver<Arc<Shot>>>> LivePage<'a, P> {
         let frame = Arc::clone(&view.subscription.frames.borrow_and_update());
         let follows = view.has.is_some_and(|has| has + 1 == frame.number);
         view.has = Some(frame.number);
-        text(if follows { frame.change.clone() } else { frame.whole() })
+        text(if follows { frame.change.clone() } else { frame.full() })
     }
 
     // The pictures that have changed since they were last sent, within the allowance.

@@ -140,7 +140,7 @@ impl Claims {
     }
 
     /// Takes back a count for a name that was not available.
-    pub(crate) fn give_back(&self, host: HostId) {
+    pub(crate) fn release(&self, host: HostId) {
         let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for network in host.networks() {
             if let Some(taken) = today.taken.get_mut(&network) {
@@ -259,7 +259,7 @@ mod tests {
         let taken = (0..900).filter(|_| claims.take(eve, DAY)).count();
         assert_eq!(taken, CLAIMS as usize);
         assert!(claims.take(ann, DAY));
-        claims.give_back(eve);
+        claims.release(eve);
         assert!(claims.take(eve, DAY) && !claims.take(eve, 2 * DAY - 1));
         let customer = (0..1_000).filter(|number| claims.take(HostId::V6Network((number % 250) << 8), DAY)).count();
         assert_eq!(customer, 16 * CLAIMS as usize, "a large network counts as a few hosts");

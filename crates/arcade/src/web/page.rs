@@ -89,7 +89,7 @@ impl Page {
         if let Some(rendered) = state.rendered.as_ref().filter(|rendered| rendered.number == frame.number) {
             return Some(rendered.clone());
         }
-        let plain = Bytes::from(page(&String::from_utf8_lossy(&frame.whole()), self.settings)?);
+        let plain = Bytes::from(page(&String::from_utf8_lossy(&frame.full()), self.settings)?);
         let compressed = gzip(&plain, Compression::fast());
         let rendered = RenderedPage { number: frame.number, plain, compressed };
         state.rendered = Some(rendered.clone());

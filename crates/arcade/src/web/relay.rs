@@ -58,10 +58,10 @@ const OF_CONNECTION: [HeaderName; 6] = [
 
 /// An invalid proof is ignored.
 pub(super) fn recognize(hub: &Hub, request: &mut Request) {
-    if let Some(proof) = hub.elsewhere().and_then(|_| request.headers_mut().remove(seal::HEADER))
-        && let Some(elsewhere) = hub.elsewhere()
+    if let Some(proof) = hub.cluster().and_then(|_| request.headers_mut().remove(seal::HEADER))
+        && let Some(cluster) = hub.cluster()
         && let Ok(proof) = proof.to_str()
-        && let Some(relayed) = elsewhere.fleet.unseal(proof, request.method().as_str(), path_of(request.uri()))
+        && let Some(relayed) = cluster.fleet.unseal(proof, request.method().as_str(), path_of(request.uri()))
     {
         request.extensions_mut().insert(relayed);
     }
@@ -72,7 +72,7 @@ fn path_of(uri: &Uri) -> &str {
 }
 
 /// Forwards the socket of a room of another node, and its part of the interface for programs.
-pub(super) async fn elsewhere(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+pub(super) async fn forward_to_owner(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     if let Some(id) = room_of(request.uri().path())
         && !arrives(&hub, id).await
     {
@@ -103,9 +103,9 @@ async fn arrives(hub: &Hub, id: &str) -> bool {
 }
 
 fn owner(hub: &Hub, path: &str) -> Option<NodeStatus> {
-    let elsewhere = hub.elsewhere()?;
+    let cluster = hub.cluster()?;
     let id = room_of(path).filter(|id| hub.rooms.get(id).is_none())?;
-    elsewhere.fleet.owner_of(id)
+    cluster.fleet.owner_of(id)
 }
 
 /// `None` for the page of a room.
@@ -123,7 +123,7 @@ impl FromRequestParts<Arc<Hub>> for ForwardableRequest {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Infallible> {
-        Ok(Self(hub.elsewhere().map(|_| Box::new(parts.clone()))))
+        Ok(Self(hub.cluster().map(|_| Box::new(parts.clone()))))
     }
 }
 
@@ -203,7 +203,7 @@ async fn try_pass(
     let callers = &hub.resources().callers;
     let client = caller::of(request.extensions(), request.headers(), callers).0;
     let secure = is_secure(request.extensions(), request.headers(), callers);
-    let fleet = &hub.elsewhere().ok_or_else(|| anyhow::anyhow!("this arcade has no other hubs"))?.fleet;
+    let fleet = &hub.cluster().ok_or_else(|| anyhow::anyhow!("this arcade has no other hubs"))?.fleet;
     let path = path_of(request.uri()).to_owned();
     let relayed = Relayed { client, secure };
     let proof = fleet.seal(&seal::SealedRequest { method: request.method().as_str(), path: &path, relayed });
@@ -265,10 +265,10 @@ async fn grant_lease(
     proven: Option<Extension<Relayed>>,
     Query(query): Query<seal::LeaseQuery>,
 ) -> Response {
-    let Some(elsewhere) = hub.elsewhere().filter(|_| proven.is_some()) else {
+    let Some(cluster) = hub.cluster().filter(|_| proven.is_some()) else {
         return error(StatusCode::FORBIDDEN, &message!("nodes_only", "this is for other hubs of the arcade"));
     };
-    match elsewhere.fleet.grant_lease(query.into()).await {
+    match cluster.fleet.grant_lease(query.into()).await {
         Some(grant) => Json(LeaseReply::from(grant)).into_response(),
         None => error(StatusCode::SERVICE_UNAVAILABLE, &message!("busy", "the hub is busy")),
     }

@@ -22,7 +22,7 @@ use crate::{
     hub::{
         Hub,
         reports::{MAX_REPORT_TEXT, Reason, Report, ReportError},
-        shares::Kind,
+        shares::RefusalKind,
     },
     message::message,
 };
@@ -65,7 +65,7 @@ async fn report(
     };
     match block_in_place(|| hub.reports.add(report)) {
         Ok(()) => Ok(StatusCode::NO_CONTENT.into_response()),
-        Err(ReportError::TooMany) => Err(ApiError::TooMany(Kind::Reports, Kind::Reports.message())),
+        Err(ReportError::TooMany) => Err(ApiError::TooMany(RefusalKind::Reports, RefusalKind::Reports.message())),
         Err(ReportError::Failed(why)) => {
             warn!("cannot store a report: {why:#}");
             Err(ApiError::Later(message!("no_reports", "the report cannot be stored at the moment; try again later")))

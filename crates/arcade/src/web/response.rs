@@ -8,7 +8,7 @@ use axum::{
 use tokio::time::timeout;
 
 use crate::{
-    hub::shares::{Kind, Refusal},
+    hub::shares::{Refusal, RefusalKind},
     message::{Message, message},
 };
 
@@ -29,8 +29,14 @@ pub(crate) fn missing() -> Response {
 /// The response if the share of the host is used up, or the hub is at its limit.
 pub(crate) fn refused(refusal: Refusal) -> Response {
     // A limit that is soon free again is not the caller's fault.
-    let is_passing =
-        matches!(refusal.kind, Kind::Answers | Kind::Queries | Kind::Replays | Kind::Learners | Kind::Slices);
+    let is_passing = matches!(
+        refusal.kind,
+        RefusalKind::Answers
+            | RefusalKind::Queries
+            | RefusalKind::Replays
+            | RefusalKind::Learners
+            | RefusalKind::Slices
+    );
     let status = if refusal.is_of_host() && !is_passing {
         StatusCode::TOO_MANY_REQUESTS
     } else {
@@ -63,7 +69,7 @@ pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
 }
 
 /// Marks a response as a refusal, for the metrics.
-pub(crate) fn counted(kind: Kind, mut response: Response) -> Response {
+pub(crate) fn counted(kind: RefusalKind, mut response: Response) -> Response {
     response.extensions_mut().insert(kind);
     response
 }
@@ -80,6 +86,6 @@ pub(super) async fn in_time(response: impl Future<Output = Response>) -> Respons
 
 /// The response to wrong codes, words or keys.
 pub(super) fn too_many(wait: Duration) -> Response {
-    let refused = error(StatusCode::TOO_MANY_REQUESTS, &Kind::Tries.message());
-    later(counted(Kind::Tries, refused), wait.as_secs().saturating_add(1))
+    let refused = error(StatusCode::TOO_MANY_REQUESTS, &RefusalKind::Tries.message());
+    later(counted(RefusalKind::Tries, refused), wait.as_secs().saturating_add(1))
 }

@@ -14,7 +14,7 @@ use axum::{
 use netcore::{HostId, Level};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::{ALL_TIME, Kind, Store, unix_now};
+use store::{ALL_TIME, PlayerKind, Store, unix_now};
 use tokio::task::block_in_place;
 
 use super::{
@@ -29,7 +29,7 @@ use crate::{
     games::{self, Game, Options},
     hub::{
         self, Hub, OpenError,
-        codes::{Coded, Proof, Tried},
+        codes::{AttemptResult, Coded, Proof},
         matchmaking::{Led, MAX_RESERVATION, Seeker},
         opening,
     },
@@ -164,7 +164,7 @@ async fn ratings(hub: &Hub, caller: Caller, game: Game, key: KeyHash) -> (Option
         let own = store.names_of(&key.0).await?;
         let mut ratings = BTreeMap::new();
         for name in own.iter().chain(&waiting) {
-            let scores = store.scores((name, Kind::Proven), ALL_TIME, unix_now()).await?;
+            let scores = store.scores((name, PlayerKind::Proven), ALL_TIME, unix_now()).await?;
             let of_game = scores.into_iter().filter(|(of, _, _)| of == game.name()).map(|(_, _, score)| score);
             // The score of the class with the most matches.
             let score = of_game.max_by_key(|score| score.matches);
@@ -352,17 +352,17 @@ async fn follow(
         return page.answer(&headers).unwrap_or_else(missing);
     }
     match hub.by_code(caller.host(), &code).await {
-        Tried::Right(coded) => {
+        AttemptResult::Right(coded) => {
             let (id, code) = match coded {
                 Coded::Here(room) => (room.file().id.clone(), room.access.code().unwrap_or_default().to_owned()),
-                Coded::Elsewhere { id, code } => (id, code),
+                Coded::Remote { id, code } => (id, code),
             };
             let headers =
                 [(header::LOCATION, format!("/rooms/{id}#{code}")), (header::CACHE_CONTROL, "no-store".into())];
             (StatusCode::SEE_OTHER, headers).into_response()
         }
-        Tried::Wrong => (StatusCode::NOT_FOUND, page.answer(&headers).unwrap_or_else(missing)).into_response(),
-        Tried::TooMany(wait) => too_many(wait),
+        AttemptResult::Wrong => (StatusCode::NOT_FOUND, page.answer(&headers).unwrap_or_else(missing)).into_response(),
+        AttemptResult::TooMany(wait) => too_many(wait),
     }
 }
 
@@ -384,10 +384,12 @@ async fn join(
 ) -> Response {
     let found = match &join {
         Join { code: Some(code), room: None, word: None } => match hub.by_code(caller.host(), code).await {
-            Tried::Right(Coded::Here(room)) => Tried::Right(room),
-            Tried::Right(Coded::Elsewhere { id, .. }) => return pass_to_owner(&hub, &id, &request, &join).await,
-            Tried::Wrong => Tried::Wrong,
-            Tried::TooMany(wait) => Tried::TooMany(wait),
+            AttemptResult::Right(Coded::Here(room)) => AttemptResult::Right(room),
+            AttemptResult::Right(Coded::Remote { id, .. }) => {
+                return pass_to_owner(&hub, &id, &request, &join).await;
+            }
+            AttemptResult::Wrong => AttemptResult::Wrong,
+            AttemptResult::TooMany(wait) => AttemptResult::TooMany(wait),
         },
         Join { code: None, room: Some(id), word: Some(word) } => {
             if hub.hides(id) {
@@ -396,14 +398,14 @@ async fn join(
             let Some(room) = hub.rooms.get(id) else { return pass_to_owner(&hub, id, &request, &join).await };
             let proof = Proof { word: Some(word.clone()), ..Proof::default() };
             match hub.admits(caller.host(), (id, Some(&room)), &proof).await {
-                Tried::Right(()) => Tried::Right(room),
-                Tried::Wrong => {
+                AttemptResult::Right(()) => AttemptResult::Right(room),
+                AttemptResult::Wrong => {
                     return error(
                         StatusCode::FORBIDDEN,
                         &message!("wrong_word", "this is not the password of this room"),
                     );
                 }
-                Tried::TooMany(wait) => Tried::TooMany(wait),
+                AttemptResult::TooMany(wait) => AttemptResult::TooMany(wait),
             }
         }
         _ => {
@@ -414,14 +416,14 @@ async fn join(
         }
     };
     match found {
-        Tried::Right(room) => Json(room.info.borrow().clone()).into_response(),
-        Tried::Wrong => error(StatusCode::NOT_FOUND, &message!("unknown_code", "no open room has this code")),
-        Tried::TooMany(wait) => too_many(wait),
+        AttemptResult::Right(room) => Json(room.info.borrow().clone()).into_response(),
+        AttemptResult::Wrong => error(StatusCode::NOT_FOUND, &message!("unknown_code", "no open room has this code")),
+        AttemptResult::TooMany(wait) => too_many(wait),
     }
 }
 
 async fn pass_to_owner(hub: &Hub, id: &str, request: &ForwardableRequest, join: &Join) -> Response {
-    let owner = || hub.elsewhere()?.fleet.owner_of(id).filter(|_| !request.is_relayed());
+    let owner = || hub.cluster()?.fleet.owner_of(id).filter(|_| !request.is_relayed());
     match (owner(), serde_json::to_vec(join)) {
         (Some(node), Ok(body)) => relay::pass(hub, &node, request.with(body)).await,
         _ => no_such_room(),
@@ -440,12 +442,12 @@ async fn room_picture(
     let path = match &room {
         Some(room) if room.access.is_listed() => format!("rooms/{id}"),
         _ => match hub.admits(caller.host(), (&id, room.as_deref()), &proof_of(&headers)).await {
-            Tried::Right(()) => {
+            AttemptResult::Right(()) => {
                 let code = room.as_ref().and_then(|room| room.access.code());
                 format!("j/{}", code.unwrap_or_default())
             }
-            Tried::Wrong => return no_such_room(),
-            Tried::TooMany(wait) => return too_many(wait),
+            AttemptResult::Wrong => return no_such_room(),
+            AttemptResult::TooMany(wait) => return too_many(wait),
         },
     };
     let Some(svg) = caller::public_url(&hub, &extensions, &headers, &path).and_then(|url| hub::address::picture(&url))

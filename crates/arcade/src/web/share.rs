@@ -37,10 +37,10 @@ const PALE: Rgb = Rgb(244, 239, 230);
 const SOFT: Rgb = Rgb(190, 180, 165);
 
 pub(crate) fn routes() -> Router<Arc<Hub>> {
-    Router::new().route("/matches/{id}", get(shown)).route("/matches/{id}/picture.png", get(drawn))
+    Router::new().route("/matches/{id}", get(share_page)).route("/matches/{id}/picture.png", get(drawn))
 }
 
-async fn shown(
+async fn share_page(
     State(hub): State<Arc<Hub>>,
     caller: Caller,
     extensions: Extensions,

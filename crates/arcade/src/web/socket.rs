@@ -33,7 +33,7 @@ use crate::{
     games::{Frames, Game},
     hub::{
         Hub,
-        codes::{Proof, Tried},
+        codes::{AttemptResult, Proof},
         secret::Ticket,
         subscription::{NextMessage, Subscription},
     },
@@ -154,7 +154,7 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
         owner: entry.owner.clone(),
         seat: entry.seat.clone().or_else(|| entry.past.clone()),
     };
-    let is_admitted = hub.admits(caller.host(), (id, room.as_deref()), &proof).await == Tried::Right(());
+    let is_admitted = hub.admits(caller.host(), (id, room.as_deref()), &proof).await == AttemptResult::Right(());
     let room = match room {
         Some(room) if is_admitted => room,
         Some(room) if room.access.is_listed() => return end(socket, CloseReason::Private).await,
@@ -356,7 +356,7 @@ async fn read<E>(
         };
         messages.charge(now(), 1);
         bytes.charge(now(), u32::try_from(length).unwrap_or(u32::MAX).saturating_add(FRAME));
-        match taken(message, frames) {
+        match classify(message, frames) {
             Received::Message(message) => {
                 if let Some(room) = room {
                     room.put(message).await;
@@ -388,7 +388,7 @@ enum Received {
     },
 }
 
-fn taken(message: Message, frames: Frames) -> Received {
+fn classify(message: Message, frames: Frames) -> Received {
     let mut bytes = match message {
         Message::Text(text) if text.starts_with('{') => {
             return if text.len() <= MAX_ASIDE { Received::PageCommand(text) } else { Received::Nothing };

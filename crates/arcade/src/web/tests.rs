@@ -42,5 +42,5 @@ async fn queries_are_bounded_and_hosts_take_turns() {
     assert_eq!(timeout(PATIENCE, innocent).await.unwrap().unwrap().status(), StatusCode::OK);
     assert_eq!(timeout(PATIENCE, other).await.unwrap().unwrap().status(), StatusCode::NOT_FOUND);
     drop(waiting);
-    assert_eq!(queries.taken(), 0);
+    assert_eq!(queries.in_use(), 0);
 }

@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     // A certificate for `play.example.org` and 192.0.2.7, for the years from `first` up to `last`.
-    fn made(folder: &TempDir, first: i32, last: i32) -> Files {
+    fn write_files(folder: &TempDir, first: i32, last: i32) -> Files {
         let mut params = CertificateParams::new(vec!["play.example.org".to_owned(), "192.0.2.7".to_owned()]).unwrap();
         (params.not_before, params.not_after) = (date_time_ymd(first, 1, 1), date_time_ymd(last, 1, 1));
         let key = KeyPair::generate().unwrap();
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn certificate_reports_names_and_expiry() {
         let folder = TempDir::new();
-        let certificate = Certificate::read(&made(&folder, 2001, 2011)).unwrap();
+        let certificate = Certificate::read(&write_files(&folder, 2001, 2011)).unwrap();
         assert_eq!(format_rfc3339_seconds(certificate.ends().unwrap()).to_string(), "2011-01-01T00:00:00Z");
         let names = ["play.example.org", "192.0.2.7", "other.example.org", "192.0.2.8"].map(str::to_owned);
         assert_eq!(certificate.flaws(in_year(2005), &names[..2]), []);
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn each_flaw_of_the_files_has_its_message() {
         let folder = TempDir::new();
-        let (one, other) = (made(&folder, 2001, 2101), made(&folder, 2002, 2102));
+        let (one, other) = (write_files(&folder, 2001, 2101), write_files(&folder, 2002, 2102));
         let why = |certificate: &Path, key: &Path| {
             let files = Files { certificate: certificate.to_owned(), key: key.to_owned() };
             Certificate::read(&files).unwrap_err().to_string()

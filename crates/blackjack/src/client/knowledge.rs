@@ -6,13 +6,13 @@ use crate::{cards::Card, hand::Hand, learn::Episode, policy::StateSpace, protoco
 
 /// What a message of the dealer means for the player.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Meaning {
+pub enum MessageEffect {
     /// A round has begun.
     Began,
     /// A card was dealt, and no decision is due yet.
     Dealt,
     /// The player's decision is due: call [`Client::decide`](crate::Client::decide).
-    Asked,
+    DecisionDue,
     /// The round is over.
     Ended {
         /// The result of the hand.
@@ -58,7 +58,7 @@ pub struct Event {
     /// The message.
     pub message: DealerMessage,
     /// What it means.
-    pub meaning: Meaning,
+    pub effect: MessageEffect,
     /// The anomaly, for the log.
     pub anomaly: Option<Anomaly>,
 }
@@ -133,15 +133,15 @@ impl Knowledge {
 
     /// Applies a message. If this fails, the state is unchanged.
     pub(super) fn apply(&mut self, message: DealerMessage) -> Result<Event, UnexpectedMessage> {
-        let (meaning, anomaly) = match (message, self.phase) {
+        let (effect, anomaly) = match (message, self.phase) {
             (got, Phase::Over) => return Err(UnexpectedMessage { got, expected: Phase::Over.expected() }),
             (DealerMessage::Quit, _) => {
                 self.phase = Phase::Over;
-                (Meaning::Quit, None)
+                (MessageEffect::Quit, None)
             }
             (DealerMessage::Begin, was) => {
                 *self = Self { phase: Phase::First, ..Self::new(self.space) };
-                (Meaning::Began, (was != Phase::Idle).then_some(Anomaly::Dropped))
+                (MessageEffect::Began, (was != Phase::Idle).then_some(Anomaly::Dropped))
             }
             (DealerMessage::Card(card), Phase::First | Phase::Second | Phase::Hit | Phase::Between) => {
                 let unasked = self.phase == Phase::Between;
@@ -153,28 +153,28 @@ impl Knowledge {
                     _ if self.hand.points().is_bust() => Phase::Done,
                     _ => Phase::Between,
                 };
-                (Meaning::Dealt, self.see(card).or(unasked.then_some(Anomaly::Unasked)))
+                (MessageEffect::Dealt, self.see(card).or(unasked.then_some(Anomaly::Unasked)))
             }
             (DealerMessage::Upcard(card), Phase::Upcard) => {
                 self.upcard = Some(card);
                 self.phase = Phase::Between;
-                (Meaning::Dealt, self.see(card))
+                (MessageEffect::Dealt, self.see(card))
             }
             (DealerMessage::Decision, Phase::Between) => {
                 self.phase = Phase::Asked;
-                (Meaning::Asked, None)
+                (MessageEffect::DecisionDue, None)
             }
-            (DealerMessage::Result(_), Phase::Idle) => (Meaning::Ignored, Some(Anomaly::StrayResult)),
+            (DealerMessage::Result(_), Phase::Idle) => (MessageEffect::Ignored, Some(Anomaly::StrayResult)),
             (DealerMessage::Result(verdict), was) => {
                 self.phase = Phase::Idle;
                 let anomaly = self.judge(was, verdict);
                 let sound = anomaly.is_none() && !self.resumed;
                 let lesson = sound.then(|| self.episode.clone());
-                (Meaning::Ended { verdict, total: self.hand.total(), lesson }, anomaly)
+                (MessageEffect::Ended { verdict, total: self.hand.total(), lesson }, anomaly)
             }
             (got, phase) => return Err(UnexpectedMessage { got, expected: phase.expected() }),
         };
-        Ok(Event { message, meaning, anomaly })
+        Ok(Event { message, effect, anomaly })
     }
 
     fn see(&mut self, card: Card) -> Option<Anomaly> {

@@ -23,7 +23,7 @@ fn play(player: &mut Client, table: &mut QTable, script: &str) -> Result<String,
                 let message = DealerMessage::parse_text(line.as_bytes()).expect("a message");
                 let event = player.apply(message).map_err(|error| format!("{error}"))?;
                 odd.extend(event.anomaly.map(|anomaly| format!("{anomaly}")));
-                if let Meaning::Ended { verdict, lesson: Some(lesson), .. } = event.meaning {
+                if let MessageEffect::Ended { verdict, lesson: Some(lesson), .. } = event.effect {
                     lesson.teach(table, verdict);
                 }
             }
@@ -161,7 +161,7 @@ fn error_has_its_position() {
 fn deck_of_aces_is_handled() {
     let mut player = client(StateSpace::Soft);
     let ace = DealerMessage::Card(Card::new(1).unwrap());
-    let apply = |player: &mut Client, message| player.apply(message).unwrap().meaning;
+    let apply = |player: &mut Client, message| player.apply(message).unwrap().effect;
     apply(&mut player, DealerMessage::Begin);
     apply(&mut player, ace);
     apply(&mut player, ace);
@@ -174,7 +174,9 @@ fn deck_of_aces_is_handled() {
     }
     assert_eq!((hits, player.hand().total()), (20, 22));
     let ended = apply(&mut player, DealerMessage::Result(Verdict::Bust));
-    let Meaning::Ended { verdict: Verdict::Bust, total: 22, lesson: Some(lesson) } = ended else { panic!("{ended:?}") };
+    let MessageEffect::Ended { verdict: Verdict::Bust, total: 22, lesson: Some(lesson) } = ended else {
+        panic!("{ended:?}")
+    };
     let mut table = QTable::new(StateSpace::Soft);
     lesson.teach(&mut table, Verdict::Bust);
     assert_eq!(table.visited().map(|(_, entry)| entry.hit.n).sum::<u64>(), 20);

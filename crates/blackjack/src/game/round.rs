@@ -156,7 +156,7 @@ impl Round {
     }
 
     /// The public cards of a seat and the stage of its hand; `None` if it was dealt no cards.
-    pub fn shown(&self, seat: usize) -> Option<(Hand, Stage)> {
+    pub fn public_hand(&self, seat: usize) -> Option<(Hand, Stage)> {
         let place = self.places.get(seat).filter(|place| place.stage != Stage::Absent)?;
         Some((place.hand, place.stage))
     }

@@ -44,7 +44,7 @@ impl HostQuota {
 
     pub(crate) fn leave(&mut self, peer: PeerId) -> bool {
         let Some(host) = self.hosts.remove(&peer) else { return false };
-        self.shares.give_back(host);
+        self.shares.release(host);
         true
     }
 
@@ -183,6 +183,6 @@ mod tests {
         assert!(!quota.enter(PeerId(10_000), HostId::Other), "all are still taken");
         let clients: Vec<PeerId> = quota.peers().collect();
         assert!(clients.iter().all(|&peer| quota.leave(peer)) && !quota.leave(PeerId(10_000)));
-        assert_eq!((quota.is_empty(), quota.shares.taken()), (true, 0));
+        assert_eq!((quota.is_empty(), quota.shares.in_use()), (true, 0));
     }
 }

@@ -19,7 +19,8 @@ mod seat;
 
 use alloc::{format, string::ToString, vec::Vec};
 use netcore::{
-    Departure, GameEvent, Gone, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Standing, StateError, Time,
+    Departure, DisconnectReason, GameEvent, Occupant, Outbox, Outcome, PeerId, Phase, Severity, Standing, StateError,
+    Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +102,7 @@ impl Table {
         let rows = game.standings(self.number).rows;
         let seat = |seat: usize| -> Option<SeatView> {
             let Row { name, score, forfeits, .. } = rows.iter().find(|row| row.seat == seat + 1)?.clone();
-            let hand = round.and_then(|round| round.shown(seat));
+            let hand = round.and_then(|round| round.public_hand(seat));
             Some(SeatView { name, score, forfeits, hand, decides: round.and_then(Round::turn) == Some(seat) })
         };
         TableView {
@@ -287,7 +288,7 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
             out.event(left(game, seat.peer, (table, number), Departure::GameOver));
             seat.leave();
         } else if seat.mute {
-            out.event(left(game, seat.peer, (table, number), Departure::Disconnected(Gone::Left)));
+            out.event(left(game, seat.peer, (table, number), Departure::Disconnected(DisconnectReason::Left)));
             seat.leave();
             game.leave(number);
         }
@@ -312,12 +313,12 @@ impl Table {
         self.vacate(now, number, true, out);
     }
 
-    pub(crate) fn gone(&mut self, now: Time, peer: PeerId, why: Gone, out: &mut Outbox) {
+    pub(crate) fn disconnected(&mut self, now: Time, peer: PeerId, why: DisconnectReason, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
         let Some(seat) = self.seats[number].as_mut() else { return };
         let round = self.game.round();
         let in_hand = round.is_some_and(|round| round.is_playing(number));
-        if why == Gone::Left && (seat.leaving || (round.is_some() && !in_hand)) {
+        if why == DisconnectReason::Left && (seat.leaving || (round.is_some() && !in_hand)) {
             // The client closed its sending half after its last answer, and may still receive the result.
             seat.mute = true;
             return;
@@ -325,7 +326,7 @@ impl Table {
         if !seat.leaving {
             out.event(left(&self.game, peer, (self.number, number), Departure::Disconnected(why)));
         }
-        if why == Gone::Left {
+        if why == DisconnectReason::Left {
             seat.leave_now(now);
             self.flush(now, number, out);
         } else {
@@ -409,7 +410,7 @@ impl Table {
 
     fn release(&mut self, number: usize, out: &mut Outbox) {
         let Some(peer) = self.held.get_mut(number).and_then(Option::take) else { return };
-        let why = Departure::Disconnected(Gone::Interrupted);
+        let why = Departure::Disconnected(DisconnectReason::Interrupted);
         out.event(left(&self.game, peer, (self.number, number), why));
     }
 
@@ -433,7 +434,7 @@ impl Table {
     // Releases a seat whose client closed its sending half, so it could not answer in another round.
     fn part(&mut self, number: usize, out: &mut Outbox) {
         if let Some(seat) = &self.seats[number] {
-            let why = Departure::Disconnected(Gone::Left);
+            let why = Departure::Disconnected(DisconnectReason::Left);
             out.event(left(&self.game, seat.peer, (self.number, number), why));
         }
         self.game.leave(number);

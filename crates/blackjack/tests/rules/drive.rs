@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use blackjack::{Action, Client, Config, Dialect, Name, StateSpace, learn::Choice};
-use netcore::{Client as _, Framing, Gone, Input, Link, Role, Room as _};
+use netcore::{Client as _, DisconnectReason, Framing, Input, Link, Role, Room as _};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -63,7 +63,11 @@ impl Drive {
     fn trouble(&mut self, number: u32, who: &str) {
         match number {
             8..10 => self.room.refresh(who),
-            10..12 => self.room.gone(who, [Gone::Left, Gone::Broken, Gone::Lagging][self.rng.random_range(0..3)]),
+            10..12 => self.room.disconnect(
+                who,
+                [DisconnectReason::Left, DisconnectReason::Broken, DisconnectReason::Lagging]
+                    [self.rng.random_range(0..3)],
+            ),
             _ => {
                 let mut bytes = vec![0; self.rng.random_range(1..9)];
                 self.rng.fill_bytes(&mut bytes);

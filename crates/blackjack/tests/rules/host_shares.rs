@@ -4,7 +4,7 @@ use blackjack::{
     Config, DealerMessage,
     config::{MAX_CLIENTS, MAX_CLIENTS_OF_HOST},
 };
-use netcore::{Departure, Engine, GameEvent, Gone, Phase, Role, Severity};
+use netcore::{Departure, DisconnectReason, Engine, GameEvent, Phase, Role, Severity};
 
 use crate::room::{Room, config};
 
@@ -79,7 +79,7 @@ fn standings_of_deserted_tables_are_rate_limited() {
     let leave = |room: &mut Room, number: u32| {
         let who = format!("m{number}");
         join(room, "192.0.2.66", &who);
-        room.gone(&who, Gone::Broken);
+        room.disconnect(&who, DisconnectReason::Broken);
     };
     for json in [false, true] {
         let mut room = Room::new(Config { forever: true, json, ..config(1) });
@@ -111,7 +111,7 @@ fn each_seat_reports_one_departure_and_faults_are_warnings() {
         join(&mut room, "192.0.2.1", who);
     }
     room.send("Ann", b"JOIN Ann\0");
-    room.gone("Cyd", Gone::Broken);
+    room.disconnect("Cyd", DisconnectReason::Broken);
     for _ in 0..3 {
         for who in ["Bob", "Dee", "Eve", "Fay"] {
             room.send(who, b"STAND\0");
@@ -120,7 +120,7 @@ fn each_seat_reports_one_departure_and_faults_are_warnings() {
     for (who, why) in [
         ("Ann", Departure::Dismissed("JOIN Ann was not asked for".into())),
         ("Bob", Departure::GameOver),
-        ("Cyd", Departure::Disconnected(Gone::Broken)),
+        ("Cyd", Departure::Disconnected(DisconnectReason::Broken)),
         ("Dee", Departure::GameOver),
         ("Eve", Departure::GameOver),
         ("Fay", Departure::GameOver),

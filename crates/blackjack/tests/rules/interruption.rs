@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use blackjack::{Config, DealerMessage};
-use netcore::{Departure, Engine, GameEvent, Gone, Outcome, Phase, Role};
+use netcore::{Departure, DisconnectReason, Engine, GameEvent, Outcome, Phase, Role};
 
 use crate::room::{Room, config, two};
 
@@ -160,8 +160,9 @@ fn dealer_without_returning_players_is_deserted() {
     room.wait(Duration::from_secs(30));
     assert_eq!(room.server().outcome(), Some(Outcome::Deserted));
     assert_eq!(room.row("Ann"), [0; 6]);
-    let gone =
-        |event: &&GameEvent| matches!(event, GameEvent::Left { why: Departure::Disconnected(Gone::Interrupted), .. });
+    let gone = |event: &&GameEvent| {
+        matches!(event, GameEvent::Left { why: Departure::Disconnected(DisconnectReason::Interrupted), .. })
+    };
     assert_eq!(room.events.iter().filter(gone).count(), 2);
 }
 

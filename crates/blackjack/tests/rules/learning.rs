@@ -1,6 +1,6 @@
 use blackjack::{
     Client, Config, DealerMessage, Dialect, Name, Policy, QTable, Score, StateSpace,
-    client::Meaning,
+    client::MessageEffect,
     exact::Solver,
     learn::{Chance, Choice, Explore, Trainer},
 };
@@ -80,17 +80,17 @@ fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Cho
         client.receive(Time::ZERO, &room.bytes("Ann")).unwrap();
         while let Some(event) = client.poll_event() {
             assert_eq!(event.anomaly, None, "our dealer does nothing odd");
-            match event.meaning {
-                Meaning::Asked => {
+            match event.effect {
+                MessageEffect::DecisionDue => {
                     let choice = decide(&client);
                     client.act(Time::ZERO, choice);
                 }
-                Meaning::Ended { verdict, lesson, .. } => {
+                MessageEffect::Ended { verdict, lesson, .. } => {
                     score.add(verdict);
                     lesson.expect("a sound round").teach(table, verdict);
                 }
-                Meaning::Quit => assert_eq!(event.message, DealerMessage::Quit),
-                Meaning::Began | Meaning::Dealt | Meaning::Ignored => {}
+                MessageEffect::Quit => assert_eq!(event.message, DealerMessage::Quit),
+                MessageEffect::Began | MessageEffect::Dealt | MessageEffect::Ignored => {}
             }
         }
     }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use blackjack::{DealerMessage, Dialect, Name, PlayerMessage};
-use netcore::{Engine, Gone, Outcome};
+use netcore::{DisconnectReason, Engine, Outcome};
 
 use crate::room::{Room, config, two};
 
@@ -68,10 +68,10 @@ fn answer_out_of_turn_forfeits_the_hand() {
 
 #[test]
 fn disconnect_forfeits_the_hand() {
-    for why in [Gone::Left, Gone::Broken, Gone::Lagging] {
+    for why in [DisconnectReason::Left, DisconnectReason::Broken, DisconnectReason::Lagging] {
         for (loser, other) in [("Ann", "Bob"), ("Bob", "Ann")] {
             let mut room = seated();
-            room.gone(loser, why);
+            room.disconnect(loser, why);
             assert_lost(&mut room, loser, other);
         }
     }
@@ -81,7 +81,7 @@ fn disconnect_forfeits_the_hand() {
 fn a_half_closed_client_is_dealt_no_more_rounds() {
     let mut room = seated();
     room.send("Ann", b"STAND\0");
-    room.gone("Ann", Gone::Left);
+    room.disconnect("Ann", DisconnectReason::Left);
     assert!(!room.is_closed("Ann"));
     room.received("Ann");
     room.send("Bob", b"STAND\0");
@@ -144,9 +144,9 @@ fn client_that_does_not_join_takes_no_seat() {
 
 #[test]
 fn disconnect_before_the_start_frees_the_seat() {
-    for why in [Gone::Left, Gone::Broken] {
+    for why in [DisconnectReason::Left, DisconnectReason::Broken] {
         let mut room = Room::joined(two(1), &["Eve"]);
-        room.gone("Eve", why);
+        room.disconnect("Eve", why);
         assert!(room.is_closed("Eve"));
         room.join("Ann");
         assert_eq!(room.received("Ann"), []);
@@ -165,9 +165,9 @@ fn message_of_a_waiting_client_ends_its_connection() {
 
 #[test]
 fn dealer_without_players_is_deserted() {
-    for why in [Gone::Left, Gone::Broken] {
+    for why in [DisconnectReason::Left, DisconnectReason::Broken] {
         let mut room = Room::joined(config(5), &["Ann"]);
-        room.gone("Ann", why);
+        room.disconnect("Ann", why);
         assert_eq!(
             (room.server().outcome(), room.server().outcome()),
             (Some(Outcome::Deserted), Some(Outcome::Deserted))

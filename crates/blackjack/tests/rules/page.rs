@@ -28,7 +28,7 @@ fn card(name: &str) -> Card {
     Card::from_name(name.as_bytes()).unwrap()
 }
 
-fn shown(card: Card) -> Value {
+fn card_json(card: Card) -> Value {
     json!({ "rank": card.rank(), "suit": card.name().rsplit(' ').next() })
 }
 
@@ -77,8 +77,8 @@ fn dealer() -> Value {
 fn message_json(message: DealerMessage) -> Value {
     match message {
         DealerMessage::Begin => json!({ "kind": "begin" }),
-        DealerMessage::Card(card) => json!({ "kind": "card", "card": shown(card) }),
-        DealerMessage::Upcard(card) => json!({ "kind": "dealer", "card": shown(card) }),
+        DealerMessage::Card(card) => json!({ "kind": "card", "card": card_json(card) }),
+        DealerMessage::Upcard(card) => json!({ "kind": "dealer", "card": card_json(card) }),
         DealerMessage::Decision => json!({ "kind": "decision" }),
         DealerMessage::Result(verdict) => {
             let verdict = match verdict {
@@ -161,7 +161,7 @@ fn views() -> Value {
 }
 
 fn cards(hand: &Hand) -> Vec<Value> {
-    hand.cards().iter().map(|&card| shown(card)).collect()
+    hand.cards().iter().map(|&card| card_json(card)).collect()
 }
 
 fn table(table: &TableView) -> Value {
@@ -186,7 +186,7 @@ fn table(table: &TableView) -> Value {
         "phase": format!("{:?}", table.phase).to_uppercase(),
         "played": table.played,
         "rounds": table.rounds,
-        "upcard": table.upcard.map(shown),
+        "upcard": table.upcard.map(card_json),
         "revealed": table.revealed.as_ref().map(cards),
         "seats": table.seats.iter().map(|one| one.as_ref().map(seat)).collect::<Vec<_>>(),
     })

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use blackjack::{Card, Config, DealerMessage, Deck, Seed};
-use netcore::{Engine, Gone, Input, Leave, Outcome, Phase};
+use netcore::{DisconnectReason, Engine, Input, Leave, Outcome, Phase};
 
 use crate::{
     drive::Drive,
@@ -36,8 +36,10 @@ fn hole_card_and_deck_are_not_sent() {
                 let game = table.game();
                 let (round, number) = (game.round().unwrap(), table.number());
                 let order = deck(seed, number, game.played() + 1);
-                let shown: Vec<Card> =
-                    (0..6).filter_map(|seat| round.shown(seat)).flat_map(|(hand, _)| hand.cards().to_vec()).collect();
+                let shown: Vec<Card> = (0..6)
+                    .filter_map(|seat| round.public_hand(seat))
+                    .flat_map(|(hand, _)| hand.cards().to_vec())
+                    .collect();
                 assert!(order.contains(&round.upcard()) && shown.iter().all(|card| order.contains(card)));
                 let unseen: Vec<Card> =
                     order.into_iter().filter(|card| *card != round.upcard() && !shown.contains(card)).collect();
@@ -102,7 +104,7 @@ fn watcher_gets_all_open_cards_in_one_message() {
     );
     assert!(lines[2].starts_with("DEALER ") && lines[4].starts_with("HAND ") && lines.len() == 7, "{last}");
     room.send("Ann", b"STAND\0");
-    room.gone("Bob", Gone::Broken);
+    room.disconnect("Bob", DisconnectReason::Broken);
     room.wait(Duration::from_millis(100));
     let last = pictures(&mut room, "Wat").pop().unwrap();
     assert!(

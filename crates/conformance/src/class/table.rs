@@ -186,7 +186,7 @@ th.rule { writing-mode: vertical-rl; font-weight: normal; padding: .4rem .2rem; 
 pre { white-space: pre-wrap; overflow-wrap: anywhere }
 ";
 
-fn shown(text: &str) -> String {
+fn escaped(text: &str) -> String {
     Escaped(text).to_string()
 }
 
@@ -204,7 +204,7 @@ fn address(name: &str) -> String {
 }
 
 pub(super) fn untested_page(student: &str, text: &str) -> String {
-    html_page(student, STYLE, &format!("<pre>{}</pre>\n", shown(text)))
+    html_page(student, STYLE, &format!("<pre>{}</pre>\n", escaped(text)))
 }
 
 /// The page links to the reports in the folder `students` beside it.
@@ -220,11 +220,11 @@ pub(super) fn page(table: &Table<'_>) -> String {
 fn students(table: &Table<'_>) -> String {
     let mut text = String::from("<div class=\"wide\"><table>\n<tr><th>student<th>result<th>points<th>since last time");
     for rule in &table.rules {
-        let _ = write!(text, "<th class=\"rule\" title=\"{}\">{}", shown(rule.text), shown(rule.id));
+        let _ = write!(text, "<th class=\"rule\" title=\"{}\">{}", escaped(rule.text), escaped(rule.id));
     }
     for (student, grade) in &table.rows {
         text += "\n<tr>";
-        let name = shown(student);
+        let name = escaped(student);
         let _ = match grade {
             Some(_) => write!(text, "<td><a href=\"students/{}.html\">{name}</a>", address(&file_stem(student))),
             None => write!(text, "<td>{name}"),
@@ -237,8 +237,8 @@ fn students(table: &Table<'_>) -> String {
         };
         let points = grade.map_or_else(String::new, |grade| format!("{} of {}", grade.marks.points, table.of()));
         let change = grade.and_then(Grade::change).map_or_else(String::new, |change| {
-            let kept = change.kept_now.iter().map(|rule| format!("<span class=\"pass\">{}</span>", shown(rule)));
-            let broken = change.broken_now.iter().map(|rule| format!("<span class=\"fail\">{}</span>", shown(rule)));
+            let kept = change.kept_now.iter().map(|rule| format!("<span class=\"pass\">{}</span>", escaped(rule)));
+            let broken = change.broken_now.iter().map(|rule| format!("<span class=\"fail\">{}</span>", escaped(rule)));
             let rules: Vec<String> = kept.chain(broken).collect();
             format!("{:+} {}", change.points, rules.join(" "))
         });
@@ -250,7 +250,7 @@ fn students(table: &Table<'_>) -> String {
                 Some(Verdict::Failed) => ("fail", "0".to_owned()),
                 Some(Verdict::NotTested) | None => ("open", "&middot;".to_owned()),
             };
-            let _ = write!(text, "<td class=\"mark {class}\" title=\"{}\">{word}", shown(rule.id));
+            let _ = write!(text, "<td class=\"mark {class}\" title=\"{}\">{word}", escaped(rule.id));
         }
     }
     text + "\n</table></div>\n"
@@ -264,9 +264,9 @@ fn rules(table: &Table<'_>) -> String {
         let _ = write!(
             text,
             "\n<tr><td>{}<td class=\"number\">{}<td class=\"number\">{kept}<td class=\"number\">{broken}<td class=\"number\">{open}<td>{}",
-            shown(rule.id),
+            escaped(rule.id),
             rule.points,
-            shown(rule.text)
+            escaped(rule.text)
         );
     }
     text + "\n</table>\n"

@@ -15,7 +15,7 @@ use super::{
     SHUFFLED, chance::Chance,
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     launch::Run,
     net::Connection,
     rule::Rule,
@@ -56,7 +56,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn seat_players(judge: &mut Judge, mut dealer: Dealer, styles: &[Style]) -> Played<Self> {
+    pub(super) fn seat_players(judge: &mut Judge, mut dealer: Dealer, styles: &[Style]) -> ScenarioResult<Self> {
         let mut seats = Vec::new();
         for (number, &style) in (1..).zip(styles) {
             let mut seat = Seat::connect(judge, &mut dealer, number)?;
@@ -83,7 +83,7 @@ impl Table {
         }
     }
 
-    pub(super) fn finish_round(&mut self, judge: &mut Judge, round: u32) -> Played {
+    pub(super) fn finish_round(&mut self, judge: &mut Judge, round: u32) -> ScenarioResult {
         while let Some(index) = self.next_question(judge, round)? {
             self.hand(judge, index, round)?;
         }
@@ -98,7 +98,7 @@ impl Table {
         rounds: u32,
         (by, latest): (Instant, Instant),
         lacks_events: impl Fn(&Events) -> bool,
-    ) -> Played {
+    ) -> ScenarioResult {
         let mut fastest = Duration::MAX;
         for round in 0..rounds {
             let start = Instant::now();
@@ -116,7 +116,7 @@ impl Table {
     }
 
     /// Plays until the connections end, or until QUIT if `rounds` is `u32::MAX`.
-    pub(super) fn play(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> Played {
+    pub(super) fn play(&mut self, judge: &mut Judge, first: u32, rounds: u32) -> ScenarioResult {
         for round in first..rounds {
             if !self.deal(judge, round, rounds)? {
                 self.leave(judge);
@@ -145,7 +145,7 @@ impl Table {
     }
 
     /// Returns `false` if QUIT ends the game instead.
-    pub(super) fn deal(&mut self, judge: &mut Judge, round: u32, rounds: u32) -> Played<bool> {
+    pub(super) fn deal(&mut self, judge: &mut Judge, round: u32, rounds: u32) -> ScenarioResult<bool> {
         let at = round + 1;
         let mut upcards = Vec::new();
         let mut dealt: Vec<Card> = Vec::new();
@@ -268,7 +268,7 @@ impl Table {
     }
 
     /// `None` when all hands are over.
-    pub(super) fn next_question(&mut self, judge: &mut Judge, round: u32) -> Played<Option<usize>> {
+    pub(super) fn next_question(&mut self, judge: &mut Judge, round: u32) -> ScenarioResult<Option<usize>> {
         let by = self.dealer.options.deadline();
         while !self.seats.iter().all(Seat::is_over) {
             self.serve_offender(judge);
@@ -321,7 +321,7 @@ impl Table {
     }
 
     // The dealer may be waiting for a player whose hand is over.
-    fn no_question_after_bust(&mut self, judge: &mut Judge, round: u32) -> Played {
+    fn no_question_after_bust(&mut self, judge: &mut Judge, round: u32) -> ScenarioResult {
         for seat in self.seats.iter_mut().filter(|seat| seat.hand.points().is_bust()) {
             let received = seat.receive(judge, Instant::now() + TURN);
             let (at, total) = (seat.at(round), seat.hand.points().total());
@@ -344,7 +344,7 @@ impl Table {
 
     // While a player has a question, no other player may have the result of the round. If players are questioned one
     // after another, an early RESULT precedes this question.
-    fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> Played {
+    fn no_early_result(&mut self, judge: &mut Judge, asked: usize, round: u32) -> ScenarioResult {
         let wait = if round < PATIENT { TURN } else { Duration::ZERO };
         for seat in self.seats.iter_mut().filter(|seat| seat.is_over() && seat.result.is_none()) {
             loop {
@@ -369,7 +369,7 @@ impl Table {
         Ok(())
     }
 
-    pub(super) fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played {
+    pub(super) fn hand(&mut self, judge: &mut Judge, index: usize, round: u32) -> ScenarioResult {
         let deadline = || self.dealer.options.deadline();
         let upcard = self.upcard;
         let is_shared = self.seats.len() > 1;
@@ -489,14 +489,14 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn connect(judge: &mut Judge, dealer: &mut Dealer, number: usize) -> Played<Self> {
+    pub(super) fn connect(judge: &mut Judge, dealer: &mut Dealer, number: usize) -> ScenarioResult<Self> {
         let Dealer { run, address, options } = dealer;
         let opened = Connection::to_server(&mut **run, *address, options.start_deadline());
         let opened = opened.map_err(|error| {
             format!("expected a connection to {address}, but connecting failed: {error}{}", run.exit_clause())
         });
-        let line = judge.line(&format!("seat {number}"), &WITH_DEALER);
-        let connection = judge.expect(&LISTENS, opened)?.recorded(line);
+        let channel = judge.open_channel(&format!("seat {number}"), &WITH_DEALER);
+        let connection = judge.expect(&LISTENS, opened)?.recorded(channel);
         Ok(Self {
             connection,
             style: Style::Mixed,
@@ -529,7 +529,7 @@ impl Seat {
         }
     }
 
-    pub(super) fn join(&mut self, name: &str) -> Played {
+    pub(super) fn join(&mut self, name: &str) -> ScenarioResult {
         let name = Name::new(name.as_bytes());
         self.send(&PlayerMessage::Join(name.map_err(|_| anyhow::anyhow!("invalid name for a tester"))?));
         Ok(())
@@ -648,7 +648,7 @@ impl Question {
 }
 
 impl Table {
-    pub(super) fn results(&mut self, judge: &mut Judge, round: u32) -> Played {
+    pub(super) fn results(&mut self, judge: &mut Judge, round: u32) -> ScenarioResult {
         let mut verdicts = Vec::new();
         let mut dealt: Vec<Card> = self.upcard.into_iter().collect();
         for index in 0..self.seats.len() {
@@ -705,7 +705,7 @@ impl Table {
     }
 
     // `None` if the round is over without a RESULT.
-    fn result(&mut self, judge: &mut Judge, index: usize, round: u32) -> Played<Option<Verdict>> {
+    fn result(&mut self, judge: &mut Judge, index: usize, round: u32) -> ScenarioResult<Option<Verdict>> {
         let is_shared = self.seats.len() > 1;
         loop {
             if let Some(verdict) = self.seats.get_mut(index).and_then(|seat| seat.result.take()) {

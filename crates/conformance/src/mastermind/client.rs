@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use mastermind::ClientMessage;
 
 use crate::{
-    judge::{Judge, Played, scene},
+    judge::{Judge, ScenarioResult, scene},
     launch::Launcher,
     rule::Rule,
     tester::{Options, Tester},
@@ -66,7 +66,7 @@ const INVALID_LINES: [&[u8]; 12] = [
     &[b'N'; 5000],
 ];
 
-type Scenario = fn(&mut Judge, &mut Host) -> Played;
+type Scenario = fn(&mut Judge, &mut Host) -> ScenarioResult;
 
 /// The name, the delivery, the lines before PLAY, the rule and the actions.
 const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
@@ -150,7 +150,7 @@ const GAMES: &[(&str, Delivery, &[&str], &Rule, Scenario)] = &[
     }),
 ];
 
-fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
+fn one_game(judge: &mut Judge, host: &mut Host) -> ScenarioResult {
     host.seat(1);
     host.begin(judge, "6473", 8, false)?;
     host.game(judge)?;
@@ -158,14 +158,14 @@ fn one_game(judge: &mut Judge, host: &mut Host) -> Played {
 }
 
 /// Returns whether the client requests another game. The connection of a client that leaves stays open.
-fn is_over(judge: &mut Judge, host: &mut Host) -> Played<bool> {
+fn is_over(judge: &mut Judge, host: &mut Host) -> ScenarioResult<bool> {
     let next = host.receive(judge, &AFTER_OVER)?;
     let right = matches!(next, ClientAction::Closes | ClientAction::Sends(ClientMessage::New(_) | ClientMessage::Quit));
     judge.require(&AFTER_OVER, right, || format!("expected NEW or QUIT after OVER, received {}", describe(&next)))?;
     Ok(matches!(next, ClientAction::Sends(ClientMessage::New(_))))
 }
 
-fn others(judge: &mut Judge, host: &mut Host) -> Played {
+fn others(judge: &mut Judge, host: &mut Host) -> ScenarioResult {
     host.seat(2);
     host.send("SEAT 1 Bob");
     host.send("GAME 1 1 4 no");
@@ -186,7 +186,7 @@ fn others(judge: &mut Judge, host: &mut Host) -> Played {
     host.game(judge)
 }
 
-fn stars(judge: &mut Judge, host: &mut Host) -> Played {
+fn stars(judge: &mut Judge, host: &mut Host) -> ScenarioResult {
     host.seat(1);
     host.send("GAME 2 7 4 no");
     host.begin(judge, "1864", 8, false)?;
@@ -206,7 +206,7 @@ fn stars(judge: &mut Judge, host: &mut Host) -> Played {
     Ok(())
 }
 
-fn reject(judge: &mut Judge, host: &mut Host) -> Played {
+fn reject(judge: &mut Judge, host: &mut Host) -> ScenarioResult {
     for count in 0.. {
         let waits = host.connection.buffer.is_empty() && !host.connection.more(Instant::now() + PAUSE);
         if count > 0 && waits || host.receive(judge, &PLAYS)? == ClientAction::Closes {
@@ -222,12 +222,12 @@ fn reject(judge: &mut Judge, host: &mut Host) -> Played {
 }
 
 fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow::Result<()> {
-    let welcome = |judge: &mut Judge, delivery, name: &str, lines: &[&str]| {
-        Host::welcome(judge, launcher, *options, delivery, name, lines)
+    let start = |judge: &mut Judge, delivery, name: &str, lines: &[&str]| {
+        Host::start(judge, launcher, *options, delivery, name, lines)
     };
     let mut joins = false;
     judge.play("two games", |judge| {
-        let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+        let mut host = start(judge, Delivery::Whole, "tester", &[SOLO])?;
         joins = true;
         host.seat(1);
         host.begin(judge, "8536", 8, false)?;
@@ -257,7 +257,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let games = GAMES.iter().map(|&(name, delivery, lines, rule, scenario)| {
         scene(name, move |judge| {
             judge.under(rule, |judge| {
-                let mut host = welcome(judge, delivery, "tester", lines)?;
+                let mut host = start(judge, delivery, "tester", lines)?;
                 scenario(judge, &mut host)
             })
         })
@@ -265,7 +265,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     });
     let invalid_lines = scene("invalid lines", |judge| {
         for line in INVALID_LINES {
-            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            let mut host = start(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "4567", 8, false)?;
             host.receive(judge, &PLAYS)?;
@@ -279,10 +279,10 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     })
     .shows([&NO_CRASH]);
     let rest = [
-        scene("a name with a blank", |judge| welcome(judge, Delivery::Whole, "Ann van Dam", &[SOLO]).map(drop))
+        scene("a name with a blank", |judge| start(judge, Delivery::Whole, "Ann van Dam", &[SOLO]).map(drop))
             .shows([&NAME]),
         scene("a slow server", |judge| {
-            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            let mut host = start(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.pause(judge, &QUIET, PAUSE, "between PLAY and OK")?;
             host.seat(1);
             host.pause(judge, &QUIET, PAUSE, "between SEAT and GAME")?;
@@ -292,14 +292,14 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         })
         .shows([&QUIET]),
         scene("a rejected guess", |judge| {
-            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            let mut host = start(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;
             reject(judge, &mut host)
         })
         .shows([&REFUSED]),
         scene("BYE in the middle of a game", |judge| {
-            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            let mut host = start(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;
             host.turn(judge)?;
@@ -308,7 +308,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         })
         .shows([&BYE]),
         scene("a server that disconnects", |judge| {
-            let mut host = welcome(judge, Delivery::Whole, "tester", &[SOLO])?;
+            let mut host = start(judge, Delivery::Whole, "tester", &[SOLO])?;
             host.seat(1);
             host.begin(judge, "7531", 8, false)?;
             host.turn(judge)?;

@@ -18,7 +18,7 @@ pub(super) fn read_line(connection: &mut Connection, max: usize, by: Instant) ->
         if let Some(end) = connection.buffer.iter().take(max + 1).position(|&byte| byte == b'\n') {
             let line = connection.buffer.split_to(end);
             connection.buffer.advance(1);
-            connection.took(1);
+            connection.mark_read(1);
             return Received::Line(line);
         }
         if connection.buffer.len() > max {

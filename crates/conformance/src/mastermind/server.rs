@@ -6,7 +6,7 @@ mod player;
 mod rules;
 
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     launch::Launcher,
     ports::free_tcp_port,
     tester::{Options, Tester},
@@ -39,13 +39,13 @@ impl Subject<'_> {
         Ok(Server { run, address, options: self.options, clients: 0 })
     }
 
-    fn connect(&self, judge: &mut Judge) -> Played<Client> {
+    fn connect(&self, judge: &mut Judge) -> ScenarioResult<Client> {
         let mut server = self.start(judge)?;
         let client = Client::connect(judge, &mut server)?;
         Ok(Client { _server: Some(server), ..client })
     }
 
-    fn take_seat(&self, judge: &mut Judge, name: &str) -> Played<Player> {
+    fn take_seat(&self, judge: &mut Judge, name: &str) -> ScenarioResult<Player> {
         self.connect(judge)?.take_seat(judge, name)
     }
 }

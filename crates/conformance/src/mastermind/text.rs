@@ -45,7 +45,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         // Output that stays in a buffer on a pipe is visible at a terminal, so the other rules can still be judged.
         subject.terminal = Terminal::Whole;
     }
-    // Played for any selection of rules: an error in a plain game must not be attributed to other scenarios.
+    // ScenarioResult for any selection of rules: an error in a plain game must not be attributed to other scenarios.
     let mut scenes = vec![
         scene("a lost game", |judge| games::lost(judge, &subject, 4, false)),
         scene("a won game", |judge| games::won(judge, &subject)),

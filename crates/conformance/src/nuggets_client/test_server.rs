@@ -10,7 +10,7 @@ use super::{
     ADDRESS, FAREWELL, FIRST, FORM, HOST_NAME, INPUT, KEYS, LEAVES, NO_CRASH, ONCE, QUIT, SILENT, TEXT, WATCHES,
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     launch::{Exit, Launcher, Run},
     net::datagram,
     rule::Rule,
@@ -34,7 +34,7 @@ const REST: Duration = Duration::from_millis(300);
 /// The key that is typed until the client accepts keys.
 const WAKE: u8 = b'h';
 
-pub(super) fn shown(bytes: &[u8]) -> String {
+pub(super) fn quoted_bytes(bytes: &[u8]) -> String {
     let text = bytes.get(..SHOWN).unwrap_or(bytes).escape_ascii();
     if bytes.len() > SHOWN { format!("'{text}...' ({} bytes)", bytes.len()) } else { format!("'{text}'") }
 }
@@ -44,7 +44,7 @@ pub(super) struct TestServer<'a> {
     pub(super) run: Box<dyn Run>,
     pub(super) options: &'a Options,
     socket: UdpSocket,
-    line: Channel,
+    channel: Channel,
     other_address: Channel,
     client: Option<SocketAddr>,
     is_at_terminal: bool,
@@ -62,7 +62,7 @@ impl<'a> TestServer<'a> {
         launcher: &dyn Launcher,
         options: &'a Options,
         (name, host): (Option<&'static str>, &str),
-    ) -> Played<Self> {
+    ) -> ScenarioResult<Self> {
         // A name may resolve to either address family.
         let both = (host != HOST).then(|| UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).ok()).flatten();
         let socket = both.map_or_else(|| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)), Ok)?;
@@ -70,8 +70,8 @@ impl<'a> TestServer<'a> {
         let mut values = vec![("host", host.to_owned()), ("port", port.to_string())];
         values.extend(name.map(|name| ("name", name.to_owned())));
         let run = judge.start_at(terminal, launcher, &values)?;
-        let line = judge.line("the server", &WITH_CLIENT);
-        let other_address = judge.line("another address", &WITH_CLIENT);
+        let channel = judge.open_channel("the server", &WITH_CLIENT);
+        let other_address = judge.open_channel("another address", &WITH_CLIENT);
         let name = name.filter(|_| launcher.takes("name"));
         let is_at_terminal = launcher.chooses_terminal() && terminal == Terminal::Shell;
         Ok(Self {
@@ -79,7 +79,7 @@ impl<'a> TestServer<'a> {
             run,
             options,
             socket,
-            line,
+            channel,
             other_address,
             client: None,
             is_at_terminal,
@@ -91,13 +91,13 @@ impl<'a> TestServer<'a> {
 
     pub(super) fn send(&self, message: &[u8]) {
         if let Some(client) = self.client {
-            self.line.sent(message);
+            self.channel.sent(message);
             // If the client has ended, its missing answer shows that.
             let _ = self.socket.send_to(message, client);
         }
     }
 
-    pub(super) fn send_from_other_address(&self, message: &[u8]) -> Played {
+    pub(super) fn send_from_other_address(&self, message: &[u8]) -> ScenarioResult {
         if let Some(client) = self.client {
             self.other_address.sent(message);
             let _ = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.send_to(message, client);
@@ -107,40 +107,41 @@ impl<'a> TestServer<'a> {
 
     pub(super) fn next(&mut self, by: Instant) -> Option<Vec<u8>> {
         loop {
-            self.line.attend();
+            self.channel.focus();
             let (bytes, from) = datagram(&self.socket, &mut *self.run, by)?;
-            self.line.came(&bytes);
+            self.channel.received(&bytes);
             let client = *self.client.get_or_insert(from);
             let known = self.judge.check(&ADDRESS, client == from, || {
-                format!("expected all messages from {client}, received {} from {from}", shown(&bytes))
+                format!("expected all messages from {client}, received {} from {from}", quoted_bytes(&bytes))
             });
             if known {
                 let is_message = ClientMessage::parse(&bytes).is_ok();
-                self.judge
-                    .check(&FORM, is_message, || format!("expected a message of a client, received {}", shown(&bytes)));
+                self.judge.check(&FORM, is_message, || {
+                    format!("expected a message of a client, received {}", quoted_bytes(&bytes))
+                });
                 return Some(bytes);
             }
         }
     }
 
-    pub(super) fn receive_first(&mut self) -> Played<Vec<u8>> {
+    pub(super) fn receive_first(&mut self) -> ScenarioResult<Vec<u8>> {
         self.receive_first_as(&FIRST)
     }
 
     /// Any other message breaks this rule, unless the usual first message is wrong too.
-    pub(super) fn receive_first_as(&mut self, rule: &'static Rule) -> Played<Vec<u8>> {
+    pub(super) fn receive_first_as(&mut self, rule: &'static Rule) -> ScenarioResult<Vec<u8>> {
         let Some(first) = self.first() else { return self.no_first_message(rule) };
         let wanted = self.name.map_or_else(|| "SPECTATE".to_owned(), |name| format!("PLAY {name}"));
         let is_right = first == wanted.as_bytes();
         if is_right || self.name.is_none() || !self.is_hidden(rule, &FIRST) {
             self.judge.check(rule, is_right, || {
-                format!("expected '{wanted}' as the first message, received {}", shown(&first))
+                format!("expected '{wanted}' as the first message, received {}", quoted_bytes(&first))
             });
         }
         Ok(first)
     }
 
-    pub(super) fn receive_first_by_name(&mut self) -> Played {
+    pub(super) fn receive_first_by_name(&mut self) -> ScenarioResult {
         match self.first() {
             Some(_) => self.judge.require(&HOST_NAME, true, String::new),
             None => self.no_first_message(&HOST_NAME),
@@ -152,7 +153,7 @@ impl<'a> TestServer<'a> {
         self.next(self.options.deadline() + start)
     }
 
-    fn no_first_message<T>(&mut self, rule: &'static Rule) -> Played<T> {
+    fn no_first_message<T>(&mut self, rule: &'static Rule) -> ScenarioResult<T> {
         if rule != &FIRST && self.judge.has_failed(&FIRST) {
             self.judge.ended_by(&FIRST);
             return Err(Halt::Broken);
@@ -170,13 +171,13 @@ impl<'a> TestServer<'a> {
     }
 
     /// Returns whether the client sends typed keys.
-    pub(super) fn welcome(&mut self) -> Played<bool> {
+    pub(super) fn start_session(&mut self) -> ScenarioResult<bool> {
         self.receive_first()?;
         self.enter(b"GRID 3 14", &display(0))?;
         self.await_keys(&KEYS)
     }
 
-    pub(super) fn enter(&mut self, grid: &[u8], display: &[u8]) -> Played {
+    pub(super) fn enter(&mut self, grid: &[u8], display: &[u8]) -> ScenarioResult {
         if self.name.is_some() {
             self.send(b"OK A");
         }
@@ -195,7 +196,7 @@ impl<'a> TestServer<'a> {
 
     /// Types a key until the client sends it.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
-    pub(super) fn await_keys(&mut self, rule: &'static Rule) -> Played<bool> {
+    pub(super) fn await_keys(&mut self, rule: &'static Rule) -> ScenarioResult<bool> {
         let by = self.options.deadline();
         let mut typed = 0;
         while Instant::now() < by && self.run.exit(Instant::now()).is_none() {
@@ -218,7 +219,7 @@ impl<'a> TestServer<'a> {
     }
 
     /// Types a key, which the client must send even after the event in `after`.
-    pub(super) fn key(&mut self, key: u8, rule: &'static Rule, after: &str) -> Played {
+    pub(super) fn key(&mut self, key: u8, rule: &'static Rule, after: &str) -> ScenarioResult {
         self.run.type_bytes(&[key]);
         let by = self.options.deadline();
         loop {
@@ -251,15 +252,20 @@ impl<'a> TestServer<'a> {
         let asks = message.starts_with(b"PLAY") || message.starts_with(b"SPECTATE");
         if asks {
             self.judge.check(&ONCE, !self.has_sent_key, || {
-                format!("expected no repetition after the server has accepted the client, received {}", shown(message))
+                format!(
+                    "expected no repetition after the server has accepted the client, received {}",
+                    quoted_bytes(message)
+                )
             });
         } else if typed_key(message).is_some() {
-            self.judge.check(&KEYS, false, || format!("expected KEY for typed keys only, received {}", shown(message)));
+            self.judge.check(&KEYS, false, || {
+                format!("expected KEY for typed keys only, received {}", quoted_bytes(message))
+            });
         }
     }
 
     /// Returns whether KEY Q arrived.
-    pub(super) fn end_input(&mut self) -> Played<bool> {
+    pub(super) fn end_input(&mut self) -> ScenarioResult<bool> {
         if self.next(self.options.deadline()).is_none() {
             let why = "the client does not play if its standard input is a pipe";
             self.judge.leave_out([&INPUT, &LEAVES], why);
@@ -279,7 +285,7 @@ impl<'a> TestServer<'a> {
                 Some(message) if typed_key(&message).is_none() => {}
                 Some(message) => {
                     return self.judge.broken(&INPUT, || {
-                        format!("expected 'KEY Q' at the end of standard input, received {}", shown(&message))
+                        format!("expected 'KEY Q' at the end of standard input, received {}", quoted_bytes(&message))
                     });
                 }
                 None if self.is_hidden(&INPUT, &ADDRESS) => return Ok(false),
@@ -303,7 +309,7 @@ impl<'a> TestServer<'a> {
 
     /// The client must exit and have printed the text, or it breaks `rule`, unless the breach is one that any QUIT
     /// shows.
-    pub(super) fn quit_as(&mut self, message: &[u8], text: &str, rule: &'static Rule) -> Played {
+    pub(super) fn quit_as(&mut self, message: &[u8], text: &str, rule: &'static Rule) -> ScenarioResult {
         if self.run.exit(Instant::now()).is_some() {
             return self.break_missing(rule, "expected the client to wait for QUIT");
         }
@@ -328,7 +334,7 @@ impl<'a> TestServer<'a> {
     }
 
     /// A client that waits for QUIT after KEY Q prints its text.
-    pub(super) fn farewell(&mut self, text: &str) -> Played {
+    pub(super) fn farewell(&mut self, text: &str) -> ScenarioResult {
         self.send(format!("QUIT {text}").as_bytes());
         let by = self.options.deadline() + LINGER;
         let exit = self.run.exit(by);
@@ -346,7 +352,7 @@ impl<'a> TestServer<'a> {
     }
 
     /// The client must exit without another message, and have printed the text.
-    pub(super) fn quit(&mut self, text: &str) -> Played {
+    pub(super) fn quit(&mut self, text: &str) -> ScenarioResult {
         if self.run.exit(Instant::now()).is_some() {
             return self.break_missing(&QUIT, "expected the client to wait for QUIT");
         }
@@ -367,13 +373,16 @@ impl<'a> TestServer<'a> {
         if exit.is_some() {
             let more = self.next(Instant::now() + REST);
             self.judge.check(&SILENT, more.is_none(), || {
-                format!("expected nothing after QUIT, received {}", more.as_deref().map_or_else(String::new, shown))
+                format!(
+                    "expected nothing after QUIT, received {}",
+                    more.as_deref().map_or_else(String::new, quoted_bytes)
+                )
             });
         }
         Ok(())
     }
 
-    pub(super) fn survives(&mut self, rule: &'static Rule, after: &str) -> Played {
+    pub(super) fn survives(&mut self, rule: &'static Rule, after: &str) -> ScenarioResult {
         self.receive_until(Instant::now() + REST);
         match self.run.exit(Instant::now()) {
             Some(_) => self.break_missing(rule, &format!("expected the client to continue{after}")),
@@ -382,7 +391,7 @@ impl<'a> TestServer<'a> {
     }
 
     /// Types all keys in one batch.
-    pub(super) fn keys(&mut self, keys: &[u8], rule: &'static Rule) -> Played {
+    pub(super) fn keys(&mut self, keys: &[u8], rule: &'static Rule) -> ScenarioResult {
         self.run.type_bytes(keys);
         let by = self.options.deadline();
         for &key in keys {
@@ -393,15 +402,15 @@ impl<'a> TestServer<'a> {
                 }
             };
             self.judge.require(rule, came.as_deref().and_then(typed_key) == Some(key), || {
-                let came = came.as_deref().map_or_else(|| "nothing".to_owned(), shown);
-                let wanted = shown(&[b'K', b'E', b'Y', b' ', key]);
+                let came = came.as_deref().map_or_else(|| "nothing".to_owned(), quoted_bytes);
+                let wanted = quoted_bytes(&[b'K', b'E', b'Y', b' ', key]);
                 format!("expected {wanted} for one of {} keys typed in one batch, received {came}", keys.len())
             })?;
         }
         Ok(())
     }
 
-    fn break_missing<T>(&mut self, rule: &'static Rule, wrong: &str) -> Played<T> {
+    fn break_missing<T>(&mut self, rule: &'static Rule, wrong: &str) -> ScenarioResult<T> {
         let exit = self.run.exit(Instant::now() + REST);
         if rule != &NO_CRASH && exit.is_some_and(|exit| exit.is_crash(&self.run.errors())) {
             // The crash is recorded when the scenario is over.

@@ -12,10 +12,10 @@ use super::{
     game::{Action, Client, End, GOLD, Game, IgnoredDatagram, Kind, Role, kinds},
     model::{Effect, Model, cells},
     rules,
-    wire::{Row, differences, key_message, row, shown},
+    wire::{Row, differences, key_message, quoted_bytes, row},
 };
 use crate::{
-    judge::{Halt, Played},
+    judge::{Halt, ScenarioResult},
     launch::Run,
     rule::Rule,
 };
@@ -47,7 +47,7 @@ pub(super) struct Snapshot {
 
 impl Game<'_> {
     /// A key that must have no effect is judged with the next key that has one.
-    pub(super) fn key(&mut self, number: usize, key: u8) -> Played<Effect> {
+    pub(super) fn key(&mut self, number: usize, key: u8) -> ScenarioResult<Effect> {
         if self.clients[number].quit.is_some() {
             return Err(Halt::Broken);
         }
@@ -97,7 +97,7 @@ impl Game<'_> {
         self.idle = Some(IgnoredDatagram { rule, text: text.to_owned(), by, is_broken: false });
     }
 
-    pub(super) fn quit(&mut self, number: usize, rule: &'static Rule) -> Played<bool> {
+    pub(super) fn quit(&mut self, number: usize, rule: &'static Rule) -> ScenarioResult<bool> {
         let who = self.who(number);
         self.clients[number].leaving = true;
         self.send(number, b"KEY Q");
@@ -108,7 +108,7 @@ impl Game<'_> {
         self.missing(rule, || format!("{who}: expected QUIT after KEY Q, received none")).map(|()| false)
     }
 
-    pub(super) fn leave(&mut self, number: usize) -> Played {
+    pub(super) fn leave(&mut self, number: usize) -> ScenarioResult {
         let letter = self.letter(number)?;
         self.quit(number, &rules::LEAVE)?;
         self.clients[number].has_left = true;
@@ -129,7 +129,7 @@ impl Game<'_> {
         let Some(text) = &self.clients[number].quit else { return };
         let text = text.trim_ascii_end();
         self.judge.check(&rules::TEXTS, text == wanted.as_bytes(), || {
-            format!("expected QUIT {wanted}, received QUIT {}", shown(text))
+            format!("expected QUIT {wanted}, received QUIT {}", quoted_bytes(text))
         });
     }
 
@@ -141,7 +141,7 @@ impl Game<'_> {
         (0..self.clients.len()).filter(is_active).collect()
     }
 
-    fn before(&self) -> Played<Snapshot> {
+    fn before(&self) -> ScenarioResult<Snapshot> {
         Ok(Snapshot {
             purses: self.clients.iter().map(|client| client.purse).collect(),
             lefts: self.clients.iter().map(|client| client.left).collect(),
@@ -150,12 +150,12 @@ impl Game<'_> {
         })
     }
 
-    pub(super) fn judge_effects(&mut self, action: &Action<'_>) -> Played {
+    pub(super) fn judge_effects(&mut self, action: &Action<'_>) -> ScenarioResult {
         let before = self.before()?;
         self.judge_effects_from(action, &before)
     }
 
-    fn judge_effects_from(&mut self, action: &Action<'_>, before: &Snapshot) -> Played {
+    fn judge_effects_from(&mut self, action: &Action<'_>, before: &Snapshot) -> ScenarioResult {
         let model = self.model()?.clone();
         if self.end == End::Due {
             // Only the server's messages show whether that was the last nugget.
@@ -225,7 +225,13 @@ impl Game<'_> {
         }
     }
 
-    fn conclude(&mut self, action: &Action<'_>, model: &Model, before: &Snapshot, found: Vec<Observation>) -> Played {
+    fn conclude(
+        &mut self,
+        action: &Action<'_>,
+        model: &Model,
+        before: &Snapshot,
+        found: Vec<Observation>,
+    ) -> ScenarioResult {
         let is_silent = !before.active.is_empty()
             && before.active.iter().all(|&number| {
                 let client = &self.clients[number];
@@ -244,7 +250,7 @@ impl Game<'_> {
             if instead == Some(&rules::COLLECT) {
                 self.unpaid = Some(action.text.to_owned());
             }
-            self.attend(client);
+            self.focus(client);
             match (instead, wrong) {
                 (Some(instead), Some(wrong)) => self.judge.under(instead, |judge| {
                     judge.check(rule, false, || wrong);
@@ -268,7 +274,7 @@ impl Game<'_> {
     }
 
     // Handles an action after which no client received a DISPLAY.
-    fn silence(&mut self, action: &Action<'_>) -> Played {
+    fn silence(&mut self, action: &Action<'_>) -> ScenarioResult {
         let text = self.action_text(action);
         let wrong = || format!("expected DISPLAY after {text}, but no client received it");
         if *action.rule == rules::LEFT && !self.is_gone() {
@@ -749,7 +755,7 @@ const OVER: &str = "GAME OVER:";
 const LONGEST_NAME: usize = 50;
 
 impl Game<'_> {
-    pub(super) fn end(&mut self, after: &str, before: &Snapshot) -> Played {
+    pub(super) fn end(&mut self, after: &str, before: &Snapshot) -> ScenarioResult {
         let receivers = &before.active;
         self.end = End::Due;
         self.wait(|game| receivers.iter().all(|&number| game.clients[number].quit.is_some()));
@@ -776,7 +782,7 @@ impl Game<'_> {
             format!("expected no pile after {after}, which took the last nugget, received {remaining}")
         });
         for &number in receivers {
-            self.attend(number);
+            self.focus(number);
             let who = self.who(number);
             let client = &self.clients[number];
             let (text, log, left) = (client.quit.clone(), client.log.clone(), client.left);
@@ -792,7 +798,10 @@ impl Game<'_> {
             let text = String::from_utf8_lossy(&text).into_owned();
             let begins = text.trim_start().starts_with(OVER);
             self.judge.check(&rules::OVER, begins, || {
-                format!("{who}: expected QUIT {OVER} after the last nugget, received QUIT {}", shown(text.as_bytes()))
+                format!(
+                    "{who}: expected QUIT {OVER} after the last nugget, received QUIT {}",
+                    quoted_bytes(text.as_bytes())
+                )
             });
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
             let table = self.table();
@@ -847,7 +856,8 @@ impl Game<'_> {
             let Some((row, line)) = found else {
                 if !has_left {
                     self.judge.check(&rules::TABLE, false, || {
-                        let first = lines.get(1).map_or_else(|| "no row".to_owned(), |row| shown(row.as_bytes()));
+                        let first =
+                            lines.get(1).map_or_else(|| "no row".to_owned(), |row| quoted_bytes(row.as_bytes()));
                         format!("{who}: expected a row of player {letter}, received none; the first row is {first}")
                     });
                 }
@@ -858,7 +868,7 @@ impl Game<'_> {
                 format!(
                     "{who}: expected the row '{letter} {purse:>10} {}'{what}, received {}",
                     right.name,
-                    shown(line.as_bytes())
+                    quoted_bytes(line.as_bytes())
                 )
             };
             self.judge.check(&rules::TABLE, row.purse == right.purse, || wrong(""));

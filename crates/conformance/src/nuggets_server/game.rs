@@ -15,10 +15,10 @@ use nuggets::{
 use super::{
     model::{Effect, Model, cells},
     rules,
-    wire::{Arrival, LenientMessage, Wire, differences, fitted, key_message, misshape, parse_leniently, shown},
+    wire::{Arrival, LenientMessage, Wire, differences, fitted, key_message, misshape, parse_leniently, quoted_bytes},
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     report::Sender,
     rule::Rule,
     tape::Channel,
@@ -91,7 +91,7 @@ pub(super) struct Client {
     pub(super) has_left: bool,
     /// The server may send it QUIT now.
     pub(super) leaving: bool,
-    pub(super) line: Option<Channel>,
+    pub(super) channel: Option<Channel>,
 }
 
 impl Client {
@@ -204,18 +204,18 @@ impl<'a> Game<'a> {
         self.wire
     }
 
-    pub(super) fn open_client(&mut self) -> Played<usize> {
+    pub(super) fn open_client(&mut self) -> ScenarioResult<usize> {
         let number = self.wire.open()?;
-        let line = Some(self.judge.line(&format!("client {number}"), &WITH_SERVER));
-        self.clients.push(Client { line, ..Client::default() });
+        let channel = Some(self.judge.open_channel(&format!("client {number}"), &WITH_SERVER));
+        self.clients.push(Client { channel, ..Client::default() });
         Ok(number)
     }
 
-    pub(super) fn model(&self) -> Played<&Model> {
+    pub(super) fn model(&self) -> ScenarioResult<&Model> {
         self.model.as_ref().ok_or_else(|| anyhow::anyhow!("the map is not known yet").into())
     }
 
-    pub(super) fn letter(&self, number: usize) -> Played<Letter> {
+    pub(super) fn letter(&self, number: usize) -> ScenarioResult<Letter> {
         match self.clients[number].role {
             Role::Player(letter) => Ok(letter),
             Role::Unjoined | Role::Spectator => Err(anyhow::anyhow!("client {number} does not play").into()),
@@ -225,7 +225,7 @@ impl<'a> Game<'a> {
     pub(super) fn close_port(&mut self, number: usize) {
         self.wire.close(number);
         self.clients[number].role = Role::Unjoined;
-        self.record(number, |line| line.note(Sender::Tester, "closes its port"));
+        self.record(number, |channel| channel.note(Sender::Tester, "closes its port"));
     }
 
     /// Messages that arrive from now on count as effects of the datagram.
@@ -234,8 +234,8 @@ impl<'a> Game<'a> {
             client.log.clear();
             client.collected = 0;
         }
-        self.record(number, |line| line.sent(datagram));
-        self.attend(number);
+        self.record(number, |channel| channel.sent(datagram));
+        self.focus(number);
         self.wire.send(number, datagram);
         self.asked = Some(Instant::now());
         (self.last_sender, self.collector) = (Some(number), None);
@@ -319,7 +319,11 @@ impl<'a> Game<'a> {
     }
 
     /// Ends the scenario. If the server has ended, the rule that it survives any input is broken instead.
-    pub(super) fn break_missing<T>(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played<T> {
+    pub(super) fn break_missing<T>(
+        &mut self,
+        rule: &'static Rule,
+        wrong: impl FnOnce() -> String,
+    ) -> ScenarioResult<T> {
         if self.is_gone() {
             let idle = self.idle.take();
             let after = idle.as_ref().map_or_else(String::new, |idle| format!(" after {}", idle.text));
@@ -333,7 +337,7 @@ impl<'a> Game<'a> {
     }
 
     /// Like [`Game::break_missing`], but if the server still runs, the scenario can continue.
-    pub(super) fn missing(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> Played {
+    pub(super) fn missing(&mut self, rule: &'static Rule, wrong: impl FnOnce() -> String) -> ScenarioResult {
         match self.break_missing::<()>(rule, wrong) {
             Err(Halt::Broken) if !self.refused => Ok(()),
             ended => ended,
@@ -349,24 +353,24 @@ impl<'a> Game<'a> {
     }
 
     fn record(&self, number: usize, what: impl Fn(&Channel)) {
-        self.clients[number].line.iter().for_each(what);
+        self.clients[number].channel.iter().for_each(what);
     }
 
     /// The next breach is about this client.
-    pub(super) fn attend(&self, number: usize) {
-        self.record(number, Channel::attend);
+    pub(super) fn focus(&self, number: usize) {
+        self.record(number, Channel::focus);
     }
 
     pub(super) fn set_role(&mut self, number: usize, role: Role) {
         self.clients[number].role = role;
         let who = self.who(number);
-        self.record(number, |line| line.rename(&who));
+        self.record(number, |channel| channel.rename(&who));
     }
 
     fn take(&mut self, number: usize, bytes: &[u8]) {
         self.received += 1;
-        self.record(number, |line| line.came(bytes));
-        self.attend(number);
+        self.record(number, |channel| channel.received(bytes));
+        self.focus(number);
         let who = self.who(number);
         let size = self.model.as_ref().map(|model| (model.grid.rows(), model.grid.cols())).or(self.size);
         self.judge_form(&who, bytes);
@@ -380,14 +384,14 @@ impl<'a> Game<'a> {
             if !client.leaving && !is_over {
                 return;
             }
-            let text = shown(text);
+            let text = quoted_bytes(text);
             let own = self.idle.as_ref().map(|idle| idle.rule);
             let own = own.filter(|rule| [&rules::RETURN, &rules::WATCH_AGAIN].contains(rule));
             if let Some(idle) = &mut self.idle {
                 idle.is_broken |= own.is_some();
             }
             self.judge.check(own.unwrap_or(&rules::SILENT), false, || {
-                format!("{who}: expected nothing after QUIT {text}, received {}", shown(bytes))
+                format!("{who}: expected nothing after QUIT {text}, received {}", quoted_bytes(bytes))
             });
             return;
         }
@@ -398,7 +402,7 @@ impl<'a> Game<'a> {
                 if first != letter {
                     self.idle.iter_mut().for_each(|idle| idle.is_broken = true);
                     self.judge.check(&rules::ONCE, false, || {
-                        format!("{who}: expected no second player, received {}", shown(bytes))
+                        format!("{who}: expected no second player, received {}", quoted_bytes(bytes))
                     });
                 }
                 Kind::Ok
@@ -408,7 +412,7 @@ impl<'a> Game<'a> {
                 if let Some(idle) = self.idle.as_mut().filter(|idle| is_player && *idle.rule == rules::PLAYER_WATCHES) {
                     idle.is_broken = true;
                     self.judge.check(&rules::PLAYER_WATCHES, false, || {
-                        format!("{who}: expected to remain a player after SPECTATE, received {}", shown(bytes))
+                        format!("{who}: expected to remain a player after SPECTATE, received {}", quoted_bytes(bytes))
                     });
                 }
                 client.size = Some((rows, cols));
@@ -429,7 +433,7 @@ impl<'a> Game<'a> {
                     let wrong = misshape(text, rows, cols);
                     self.judge.check(&rules::SHAPE, wrong.is_none(), || {
                         let wrong = wrong.unwrap_or_default();
-                        format!("{who}: expected a DISPLAY of {rows} rows of {cols} bytes, each with a newline, received {}, which {wrong}", shown(text))
+                        format!("{who}: expected a DISPLAY of {rows} rows of {cols} bytes, each with a newline, received {}, which {wrong}", quoted_bytes(text))
                     });
                 }
                 client.display = size.map_or_else(|| text.to_vec(), |(rows, cols)| fitted(text, rows, cols));
@@ -445,7 +449,7 @@ impl<'a> Game<'a> {
                         None => (&rules::EARLY, String::new()),
                     };
                     self.judge.check(rule, false, || {
-                        format!("{who}: expected no QUIT{after} during the game, received {}", shown(bytes))
+                        format!("{who}: expected no QUIT{after} during the game, received {}", quoted_bytes(bytes))
                     });
                 }
                 client.quit = Some(text.to_vec());
@@ -474,11 +478,11 @@ impl<'a> Game<'a> {
         self.judge.check(rule, fits, || {
             let right =
                 if is_own { "the old purse plus the collected nuggets" } else { "0 collected and the old purse" };
-            format!("{who}: expected {right}, after a purse of {known}, received {}", shown(bytes))
+            format!("{who}: expected {right}, after a purse of {known}, received {}", quoted_bytes(bytes))
         });
         if let Some(before) = client.left {
             self.judge.check(&rules::TOTAL, remaining <= before, || {
-                format!("{who}: expected at most {before} nuggets left, as before, received {}", shown(bytes))
+                format!("{who}: expected at most {before} nuggets left, as before, received {}", quoted_bytes(bytes))
             });
         }
         (client.purse, client.left) = (purse, Some(remaining));
@@ -496,8 +500,9 @@ impl<'a> Game<'a> {
             // The shape of its text is judged by another rule.
             Ok(_) | Err(_) => bytes.starts_with(b"DISPLAY\n") && !bytes.contains(&0),
         };
-        self.judge
-            .check(&rules::FORM, exact, || format!("{who}: expected a message of a server, received {}", shown(bytes)));
+        self.judge.check(&rules::FORM, exact, || {
+            format!("{who}: expected a message of a server, received {}", quoted_bytes(bytes))
+        });
     }
 }
 
@@ -511,7 +516,7 @@ impl Game<'_> {
     }
 
     /// If the server sends no DISPLAY, the game continues without a spectator.
-    pub(super) fn spectate(&mut self, number: usize, map: Option<&Grid>) -> Played {
+    pub(super) fn spectate(&mut self, number: usize, map: Option<&Grid>) -> ScenarioResult {
         let all = [Kind::Grid, Kind::Gold, Kind::Display];
         let before = self.spectator();
         if let Some(before) = before {
@@ -570,7 +575,14 @@ impl Game<'_> {
     }
 
     // The messages must arrive in this order, with only ERRORs between them.
-    fn answered(&mut self, number: usize, all: &[Kind], rule: &'static Rule, what: &str, wanted: &str) -> Played {
+    fn answered(
+        &mut self,
+        number: usize,
+        all: &[Kind],
+        rule: &'static Rule,
+        what: &str,
+        wanted: &str,
+    ) -> ScenarioResult {
         let log: Vec<Kind> = self.clients[number].log.iter().copied().filter(|&kind| kind != Kind::Error).collect();
         if log.starts_with(all) {
             self.judge.check(rule, true, String::new);
@@ -586,7 +598,7 @@ impl Game<'_> {
         display: &[u8],
         size: Option<(u16, u16)>,
         left: Option<u32>,
-    ) -> Played {
+    ) -> ScenarioResult {
         let grid = match map {
             Some(map) => {
                 let right = (map.rows(), map.cols());
@@ -632,7 +644,7 @@ impl Game<'_> {
         Ok(())
     }
 
-    fn drawn(&mut self, display: &[u8], size: (u16, u16)) -> Played<Grid> {
+    fn drawn(&mut self, display: &[u8], size: (u16, u16)) -> ScenarioResult<Grid> {
         if display.iter().any(u8::is_ascii_uppercase) {
             if self.judge.has_failed(&rules::LEAVE) || self.judge.has_failed(&rules::LEFT) {
                 // Players of an earlier scenario could not leave, which is already recorded.
@@ -645,20 +657,20 @@ impl Game<'_> {
         match Grid::parse(&text) {
             Ok((grid, _)) if (grid.rows(), grid.cols()) == size => Ok(grid),
             _ => self.judge.broken(&rules::BOARD, || {
-                format!("expected a map, received GRID {} {} and the DISPLAY {}", size.0, size.1, shown(display))
+                format!("expected a map, received GRID {} {} and the DISPLAY {}", size.0, size.1, quoted_bytes(display))
             }),
         }
     }
 
-    pub(super) fn join(&mut self, name: &str) -> Played<usize> {
+    pub(super) fn join(&mut self, name: &str) -> ScenarioResult<usize> {
         self.join_as(name.as_bytes(), &rules::WELCOME)
     }
 
     /// Like [`Game::join`]. If the player is not accepted, `rule` is broken.
-    pub(super) fn join_as(&mut self, name: &[u8], rule: &'static Rule) -> Played<usize> {
+    pub(super) fn join_as(&mut self, name: &[u8], rule: &'static Rule) -> ScenarioResult<usize> {
         let number = self.open_client()?;
         let all = [Kind::Ok, Kind::Grid, Kind::Gold, Kind::Display];
-        let text = format!("PLAY {}", shown(name));
+        let text = format!("PLAY {}", quoted_bytes(name));
         self.send(number, &[b"PLAY ", name].concat());
         self.wait(|game| {
             let client = &game.clients[number];
@@ -720,7 +732,7 @@ impl Game<'_> {
         self.active().into_iter().all(|number| self.clients[number].is_shown())
     }
 
-    pub(super) fn reveal(&mut self, number: usize, letter: Letter) -> Played {
+    pub(super) fn reveal(&mut self, number: usize, letter: Letter) -> ScenarioResult {
         for &key in STEPS {
             self.send(number, &key_message(key));
             self.wait_until(Instant::now() + self.grace(), |game| game.place(letter).is_some());
@@ -736,7 +748,7 @@ impl Game<'_> {
     }
 
     // No other player has had the letter of a new player.
-    fn lettered(&mut self, number: usize, text: &str) -> Played<Letter> {
+    fn lettered(&mut self, number: usize, text: &str) -> ScenarioResult<Letter> {
         let expected = self.joined.last().map(|(before, ..)| before.byte().wrapping_add(1));
         // A running server may have had players before.
         let expected = expected.or_else(|| self.fresh.then_some(b'A'));

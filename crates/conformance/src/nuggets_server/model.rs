@@ -71,7 +71,7 @@ impl Model {
     pub(super) fn place(&mut self, letter: Letter, cell: Cell) {
         let knowledge = vec![Knowledge::UNKNOWN; self.grid.text().len()];
         self.players.insert(letter, ModelPlayer { cell, knowledge, came_by_passage: false, sight: Sight::default() });
-        self.look(letter, false);
+        self.update_sight(letter, false);
     }
 
     pub(super) fn adopt(&mut self, letter: Letter, display: &[u8]) {
@@ -147,10 +147,10 @@ impl Model {
             player.cell = to;
             player.came_by_passage |= self.grid.at(to) == PASSAGE;
         }
-        self.look(letter, is_pushed);
+        self.update_sight(letter, is_pushed);
     }
 
-    fn look(&mut self, letter: Letter, is_pushed: bool) {
+    fn update_sight(&mut self, letter: Letter, is_pushed: bool) {
         let Some(player) = self.players.get_mut(&letter) else { return };
         player.sight = self.sighter.sight(Field::from(&self.grid), player.cell, Vision::default());
         for range in player.sight.ranges() {

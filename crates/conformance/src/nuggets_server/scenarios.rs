@@ -7,16 +7,16 @@ use super::{
     game::{Client, End, Game, IgnoredDatagram, Kind, Role, STEPS, kinds},
     model::{CLOSET, HALL, MAP, MapFile, Model, TELLING, YARD, large_map},
     rules,
-    wire::{fitted, key_message, shown},
+    wire::{fitted, key_message, quoted_bytes},
 };
 use crate::{
-    judge::{Halt, Played},
+    judge::{Halt, ScenarioResult},
     launch::{Exit, Run},
     rule::Rule,
 };
 
 /// Watched by a spectator, if the server accepts one. Players need not leave at the end.
-pub(super) type Shared = fn(&mut Game<'_>) -> Played;
+pub(super) type Shared = fn(&mut Game<'_>) -> ScenarioResult;
 
 /// These scenarios also work with a running server. Without rules, a scenario may observe any.
 pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
@@ -111,7 +111,7 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
         for (datagram, rule) in [(&b"KEY hh"[..], &rules::MALFORMED_TOLD), (b"KEY ?", &rules::UNKNOWN)] {
             game.send(ann, datagram);
             let is_told = game.wait(|game| game.clients[ann].has(Kind::Error));
-            let wrong = || format!("expected ERROR after {} of player A, received none", shown(datagram));
+            let wrong = || format!("expected ERROR after {} of player A, received none", quoted_bytes(datagram));
             game.judge.check(rule, is_told, wrong);
         }
         Ok(())
@@ -120,11 +120,11 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
         let (_, bob) = pair(game)?;
         let server = game.open_client()?;
         for word in SERVER_WORDS {
-            game.idle(server, word, &rules::MALFORMED, &format!("{} of another server", shown(word)));
+            game.idle(server, word, &rules::MALFORMED, &format!("{} of another server", quoted_bytes(word)));
             probe(game, bob)?;
             let is_told = game.clients[server].has(Kind::Error);
             game.judge.check(&rules::SILENT_WORDS, !is_told, || {
-                format!("expected no answer to {}, which only servers send, received ERROR", shown(word))
+                format!("expected no answer to {}, which only servers send, received ERROR", quoted_bytes(word))
             });
         }
         Ok(())
@@ -171,7 +171,7 @@ pub(super) const SHARED: &[(&str, &[&Rule], Shared)] = &[
 
 /// The name, the text of the map, the rules that it is designed to observe (any if empty), and the actions.
 type Separate = (&'static str, fn() -> String, &'static [&'static Rule], Actions);
-type Actions = fn(&mut Game<'_>, &MapFile, &mut dyn Run) -> Played;
+type Actions = fn(&mut Game<'_>, &MapFile, &mut dyn Run) -> ScenarioResult;
 
 pub(super) const SEPARATE: &[Separate] = &[
     ("a full game", usual, &[&rules::FULL, &rules::LETTERS, &rules::LETTER_KEPT], |game, map, _| {
@@ -204,7 +204,7 @@ pub(super) const SEPARATE: &[Separate] = &[
         &[&rules::DIAGONAL, &rules::RUN, &rules::RUN_DIAGONAL, &rules::RUN_GOLD, &rules::RUN_SWAP],
         runs,
     ),
-    ("sight across a hall", || HALL.to_owned(), &[&rules::SIGHT, &rules::OWN, &rules::STALE], look),
+    ("sight across a hall", || HALL.to_owned(), &[&rules::SIGHT, &rules::OWN, &rules::STALE], sight_boundaries),
     ("a push in a passage", usual, &[&rules::PUSHED], push),
     ("the largest map", large_map, &[&rules::LARGE_MAP], watch_large),
     ("a whole game", usual, &[], |game, map, run| {
@@ -235,18 +235,18 @@ fn closet() -> String {
 }
 
 /// On a running server, the remaining players leave.
-pub(super) fn play_shared(game: &mut Game<'_>, map: Option<&MapFile>, scenario: Shared) -> Played {
+pub(super) fn play_shared(game: &mut Game<'_>, map: Option<&MapFile>, scenario: Shared) -> ScenarioResult {
     watch(game, map)?;
     scenario(game)?;
     leave_all(game)
 }
 
-pub(super) fn watch(game: &mut Game<'_>, map: Option<&MapFile>) -> Played {
+pub(super) fn watch(game: &mut Game<'_>, map: Option<&MapFile>) -> ScenarioResult {
     let watcher = game.open_client()?;
     game.spectate(watcher, map.map(|map| &map.grid))
 }
 
-fn pair(game: &mut Game<'_>) -> Played<(usize, usize)> {
+fn pair(game: &mut Game<'_>) -> ScenarioResult<(usize, usize)> {
     Ok((game.join("Ann")?, game.join("Bob")?))
 }
 
@@ -259,7 +259,7 @@ fn watcher(game: &mut Game<'_>, rule: &'static Rule) -> Option<usize> {
     watcher
 }
 
-fn watch_large(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
+fn watch_large(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> ScenarioResult {
     // Messages of this scenario break no other rule.
     game.is_strict = false;
     game.unwatched(&map.grid);
@@ -283,7 +283,7 @@ fn watch_large(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
 
 // Types a key unless it would end the game. If it must have no effect, a move of another player shows whether it had
 // one.
-fn careful(game: &mut Game<'_>, who: usize, key: u8) -> Played {
+fn careful(game: &mut Game<'_>, who: usize, key: u8) -> ScenarioResult {
     let (after, effect) = game.model()?.forecast(game.letter(who)?, key);
     if (effect.piles == 0 || !after.piles.is_empty()) && game.key(who, key)?.steps == 0 {
         probe_any(game, Some(who))?;
@@ -292,7 +292,7 @@ fn careful(game: &mut Game<'_>, who: usize, key: u8) -> Played {
 }
 
 // Changes only the player's position, preferably without gold.
-fn plain_step(game: &Game<'_>, letter: Letter) -> Played<Option<u8>> {
+fn plain_step(game: &Game<'_>, letter: Letter) -> ScenarioResult<Option<u8>> {
     let model = game.model()?;
     let plain = |key: &&u8| {
         let (after, effect) = model.forecast(letter, **key);
@@ -302,14 +302,14 @@ fn plain_step(game: &Game<'_>, letter: Letter) -> Played<Option<u8>> {
     Ok(key.or_else(|| STEPS.iter().find(plain)).copied())
 }
 
-fn probe(game: &mut Game<'_>, who: usize) -> Played {
+fn probe(game: &mut Game<'_>, who: usize) -> ScenarioResult {
     match plain_step(game, game.letter(who)?)? {
         Some(key) => game.key(who, key).map(drop),
         None => probe_any(game, Some(who)),
     }
 }
 
-fn probe_any(game: &mut Game<'_>, who: Option<usize>) -> Played {
+fn probe_any(game: &mut Game<'_>, who: Option<usize>) -> ScenarioResult {
     let mut players: Vec<(Letter, usize)> = game.joined.iter().map(|(letter, _, number)| (*letter, *number)).collect();
     players.sort_by_key(|(_, number)| Some(*number) == who);
     for (letter, number) in players {
@@ -324,7 +324,7 @@ fn probe_any(game: &mut Game<'_>, who: Option<usize>) -> Played {
     Ok(())
 }
 
-pub(super) fn leave_all(game: &mut Game<'_>) -> Played {
+pub(super) fn leave_all(game: &mut Game<'_>) -> ScenarioResult {
     if game.fresh {
         return Ok(());
     }
@@ -337,7 +337,7 @@ pub(super) fn leave_all(game: &mut Game<'_>) -> Played {
     Ok(())
 }
 
-fn watch_again(game: &mut Game<'_>) -> Played {
+fn watch_again(game: &mut Game<'_>) -> ScenarioResult {
     let ann = game.join("Ann")?;
     probe(game, ann)?;
     let Some(watcher) = watcher(game, &rules::WATCH_AGAIN) else { return Ok(()) };
@@ -356,7 +356,7 @@ fn watch_again(game: &mut Game<'_>) -> Played {
     probe(game, ann)
 }
 
-fn refused(game: &mut Game<'_>, play: &str, rule: &'static Rule, what: &str, wanted: &str) -> Played {
+fn refused(game: &mut Game<'_>, play: &str, rule: &'static Rule, what: &str, wanted: &str) -> ScenarioResult {
     let number = game.open_client()?;
     game.clients[number].leaving = true;
     game.send(number, play.as_bytes());
@@ -379,7 +379,7 @@ const PATIENT: u32 = 4;
 const RUNS: &[u8] = b"HJKLYUBN";
 const KEYS: &[u8] = b"lLhHjJkKnNyYuUbBjlnhLJlknHhKukbYyjUuJLhNKbB";
 
-fn movement(game: &mut Game<'_>) -> Played {
+fn movement(game: &mut Game<'_>) -> ScenarioResult {
     let (ann, bob) = pair(game)?;
     for (&key, who) in KEYS.iter().zip([ann, bob, ann].into_iter().cycle()) {
         careful(game, who, key)?;
@@ -392,7 +392,7 @@ fn movement(game: &mut Game<'_>) -> Played {
 }
 
 // A player that is pushed along a passage must remember the spots that it saw from there, even after it has returned.
-fn push(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
+fn push(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> ScenarioResult {
     watch(game, Some(map))?;
     let (ann, bob) = pair(game)?;
     let (pusher, victim) = (game.letter(ann)?, game.letter(bob)?);
@@ -420,7 +420,7 @@ fn push(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
 }
 
 // Two players go to spots where floating-point numbers make one wrongly see the other, or not.
-fn look(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
+fn sight_boundaries(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> ScenarioResult {
     watch(game, Some(map))?;
     let (ann, bob) = pair(game)?;
     let letter = game.letter(ann)?;
@@ -435,7 +435,7 @@ fn look(game: &mut Game<'_>, map: &MapFile, _: &mut dyn Run) -> Played {
 }
 
 // Runs from the middle of a room, over gold and through another player.
-fn runs(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run) -> Played {
+fn runs(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run) -> ScenarioResult {
     watch(game, Some(map))?;
     let (ann, bob) = pair(game)?;
     for direction in Direction::ALL {
@@ -489,13 +489,13 @@ fn at(model: &Model, cell: Cell) -> (u16, u16) {
     (place.row, place.col)
 }
 
-fn explore(game: &mut Game<'_>, who: usize) -> Played {
+fn explore(game: &mut Game<'_>, who: usize) -> ScenarioResult {
     let letter = game.letter(who)?;
     walk(game, who, Model::is_deep)?;
     walk(game, who, |model, cell| model.grid.at(cell) == ROOM && !model.knows(letter, cell))
 }
 
-fn walk(game: &mut Game<'_>, who: usize, wanted: impl Fn(&Model, Cell) -> bool) -> Played {
+fn walk(game: &mut Game<'_>, who: usize, wanted: impl Fn(&Model, Cell) -> bool) -> ScenarioResult {
     let (mut nearest, mut vain) = (usize::MAX, 0);
     for _ in 0..WALK {
         let model = game.model()?;
@@ -511,7 +511,7 @@ fn walk(game: &mut Game<'_>, who: usize, wanted: impl Fn(&Model, Cell) -> bool) 
     Ok(())
 }
 
-fn meet(game: &mut Game<'_>, who: usize, other: usize) -> Played {
+fn meet(game: &mut Game<'_>, who: usize, other: usize) -> ScenarioResult {
     let (letter, target) = (game.letter(who)?, game.letter(other)?);
     let model = game.model()?.clone();
     let place = model.cell(target);
@@ -552,7 +552,7 @@ fn opposite(direction: Direction) -> Option<Direction> {
 }
 
 /// Plays keys for a comparison with another game. Returns the spectator's last DISPLAY and the purses.
-pub(super) fn sample(game: &mut Game<'_>, map: &MapFile) -> Played<(Vec<u8>, Vec<u32>)> {
+pub(super) fn sample(game: &mut Game<'_>, map: &MapFile) -> ScenarioResult<(Vec<u8>, Vec<u32>)> {
     let board =
         |game: &Game<'_>| game.spectator().map_or_else(Vec::new, |watcher| game.clients[watcher].display.clone());
     watch(game, Some(map))?;
@@ -571,13 +571,18 @@ const MOST_KEYS: u32 = 1000;
 const UNANSWERED: u32 = 8;
 
 // Plays without a spectator, so that the game needs the fewest features of the server.
-fn one_player(game: &mut Game<'_>, map: &MapFile, run: &mut dyn Run, (name, rule): (&[u8], &'static Rule)) -> Played {
+fn one_player(
+    game: &mut Game<'_>,
+    map: &MapFile,
+    run: &mut dyn Run,
+    (name, rule): (&[u8], &'static Rule),
+) -> ScenarioResult {
     game.unwatched(&map.grid);
     let ann = game.join_as(name, rule)?;
     finish(game, &[ann], run, if rule == &rules::WELCOME { &rules::EXIT } else { rule })
 }
 
-fn finish(game: &mut Game<'_>, players: &[usize], run: &mut dyn Run, rule: &'static Rule) -> Played {
+fn finish(game: &mut Game<'_>, players: &[usize], run: &mut dyn Run, rule: &'static Rule) -> ScenarioResult {
     let mut turn = players.iter().copied().cycle();
     let mut keys = 0;
     while let Some(who) = turn.next()
@@ -600,7 +605,7 @@ fn finish(game: &mut Game<'_>, players: &[usize], run: &mut dyn Run, rule: &'sta
 }
 
 // Taking a pile may end the game. Returns the number of keys.
-fn hunt(game: &mut Game<'_>, who: usize) -> Played<u32> {
+fn hunt(game: &mut Game<'_>, who: usize) -> ScenarioResult<u32> {
     let letter = game.letter(who)?;
     let (mut nearest, mut vain) = (usize::MAX, 0);
     for count in 0.. {
@@ -669,18 +674,30 @@ const MALFORMED: [&[u8]; 12] = [
     b"%s%n%s%n KEY l",
 ];
 
-fn send_both(game: &mut Game<'_>, (player, other): (usize, usize), datagrams: &[&[u8]], rule: &'static Rule) -> Played {
+fn send_both(
+    game: &mut Game<'_>,
+    (player, other): (usize, usize),
+    datagrams: &[&[u8]],
+    rule: &'static Rule,
+) -> ScenarioResult {
     let open_client = game.open_client()?;
     for datagram in datagrams {
         for (who, whose) in [(player, "player A"), (open_client, "an unknown address")] {
-            idle(game, who, datagram, rule, &format!("{} of {whose}", shown(datagram)), other)?;
+            idle(game, who, datagram, rule, &format!("{} of {whose}", quoted_bytes(datagram)), other)?;
         }
     }
     Ok(())
 }
 
 // A move of another player shows whether the datagram had an effect. After a breach, no further datagrams are sent.
-fn idle(game: &mut Game<'_>, who: usize, datagram: &[u8], rule: &'static Rule, text: &str, other: usize) -> Played {
+fn idle(
+    game: &mut Game<'_>,
+    who: usize,
+    datagram: &[u8],
+    rule: &'static Rule,
+    text: &str,
+    other: usize,
+) -> ScenarioResult {
     if game.judge.has_failed(rule) {
         return Ok(());
     }
@@ -688,7 +705,13 @@ fn idle(game: &mut Game<'_>, who: usize, datagram: &[u8], rule: &'static Rule, t
     probe(game, other)
 }
 
-fn ignored(game: &mut Game<'_>, (who, whose): (usize, &str), keys: &[u8], rule: &'static Rule, other: usize) -> Played {
+fn ignored(
+    game: &mut Game<'_>,
+    (who, whose): (usize, &str),
+    keys: &[u8],
+    rule: &'static Rule,
+    other: usize,
+) -> ScenarioResult {
     for &key in keys {
         idle(game, who, &key_message(key), rule, &format!("KEY {} of {whose}", char::from(key)), other)?;
     }

@@ -213,7 +213,7 @@ const SHOWN: usize = 60;
 /// The number of cells that a report names.
 const NAMED: usize = 4;
 
-pub(super) fn shown(bytes: &[u8]) -> String {
+pub(super) fn quoted_bytes(bytes: &[u8]) -> String {
     let text = printable(bytes.get(..SHOWN).unwrap_or(bytes), b"");
     if bytes.len() > SHOWN { format!("'{text}...' ({} bytes)", bytes.len()) } else { format!("'{text}'") }
 }

@@ -15,7 +15,7 @@ use super::{
     test_dealer::{Delivery, TestDealer, USUAL_ARGUMENTS},
 };
 use crate::{
-    judge::{Judge, Played, Scene, scene},
+    judge::{Judge, ScenarioResult, Scene, scene},
     launch::{Launcher, Run, Values},
     ports::take_tcp_port,
     rule::Rule,
@@ -187,9 +187,9 @@ impl<'s> Training<'s> {
         TablePlayer { launcher: self.launcher, table: Some(table.to_owned()), trains }
     }
 
-    fn game(&self, judge: &mut Judge, table: &Path, trains: bool) -> Played {
+    fn game(&self, judge: &mut Judge, table: &Path, trains: bool) -> ScenarioResult {
         let player = self.player(table, trains);
-        let (mut dealer, run) = TestDealer::welcome(judge, &player, self.options, Delivery::Paced, USUAL_ARGUMENTS)?;
+        let (mut dealer, run) = TestDealer::start(judge, &player, self.options, Delivery::Paced, USUAL_ARGUMENTS)?;
         dealer.rounds(judge, TABLE_ROUNDS)?;
         super::quits(judge, dealer, run, (&QUITS, &ENDS))
     }
@@ -229,7 +229,7 @@ impl<'s> Training<'s> {
         table: &Path,
         trains: bool,
         rule: &'static Rule,
-    ) -> Played {
+    ) -> ScenarioResult {
         let (held, port) = take_tcp_port()?;
         let values = [
             ("name", USUAL_ARGUMENTS.name.to_owned()),

@@ -10,7 +10,7 @@ use bytes::BytesMut;
 
 use super::{ANSWERS, GRAMMAR, JOINS, QUIET};
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     launch::{Launcher, Run},
     net::Connection,
     rule::Rule,
@@ -75,13 +75,13 @@ pub(super) struct TestDealer {
 }
 
 impl TestDealer {
-    pub(super) fn welcome(
+    pub(super) fn start(
         judge: &mut Judge,
         launcher: &dyn Launcher,
         options: Options,
         delivery: Delivery,
         call: JoinArguments,
-    ) -> Played<(Self, Box<dyn Run>)> {
+    ) -> ScenarioResult<(Self, Box<dyn Run>)> {
         // A name may resolve to either address family.
         let both =
             (call.host != USUAL_ARGUMENTS.host).then(|| TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).ok()).flatten();
@@ -98,7 +98,7 @@ impl TestDealer {
         let first = options.drawn(52) % 52;
         let numbers = (1..=52).filter_map(|count| u8::try_from((first + count * STEP) % 52 + 1).ok());
         let mut dealer = Self {
-            connection: connection.recorded(judge.line("the table", &WITH_PLAYER)),
+            connection: connection.recorded(judge.open_channel("the table", &WITH_PLAYER)),
             reader: of_player(),
             sent: None,
             listener,
@@ -235,10 +235,10 @@ impl TestDealer {
         let upcard = self.draw();
         self.upcard = Some(upcard);
         self.send(DealerMessage::Upcard(upcard));
-        self.ask(judge);
+        self.request_decision(judge);
     }
 
-    fn ask(&mut self, judge: &mut Judge) {
+    fn request_decision(&mut self, judge: &mut Judge) {
         self.pace();
         self.connection.more(Instant::now() + self.pause);
         let (early, round) = (self.connection.rest(), self.round);
@@ -248,7 +248,7 @@ impl TestDealer {
         self.send(DealerMessage::Decision);
     }
 
-    pub(super) fn answer(&mut self, judge: &mut Judge) -> Played<Action> {
+    pub(super) fn answer(&mut self, judge: &mut Judge) -> ScenarioResult<Action> {
         let (round, asked) = (self.round, Instant::now());
         if self.connection.buffer.is_empty() {
             self.connection.more(self.options.deadline());
@@ -268,31 +268,31 @@ impl TestDealer {
         judge.expect(&ANSWERS, action)
     }
 
-    pub(super) fn hand(&mut self, judge: &mut Judge) -> Played {
+    pub(super) fn hand(&mut self, judge: &mut Judge) -> ScenarioResult {
         while self.answer(judge)? == Action::Hit {
             self.card();
             if self.hand.points().is_bust() {
                 break;
             }
-            self.ask(judge);
+            self.request_decision(judge);
         }
         Ok(())
     }
 
     /// Like [`TestDealer::hand`]. Returns whether the first answer was this action.
-    pub(super) fn answers_with(&mut self, judge: &mut Judge, wanted: Action) -> Played<bool> {
+    pub(super) fn answers_with(&mut self, judge: &mut Judge, wanted: Action) -> ScenarioResult<bool> {
         let first = self.answer(judge)?;
         if first == Action::Hit {
             self.card();
             if !self.hand.points().is_bust() {
-                self.ask(judge);
+                self.request_decision(judge);
                 self.hand(judge)?;
             }
         }
         Ok(first == wanted)
     }
 
-    pub(super) fn rounds(&mut self, judge: &mut Judge, rounds: usize) -> Played {
+    pub(super) fn rounds(&mut self, judge: &mut Judge, rounds: usize) -> ScenarioResult {
         for _ in 0..rounds {
             self.deal(judge);
             self.hand(judge)?;

@@ -20,9 +20,9 @@ use self::{
     session::{CommandLine, Session, USUAL},
 };
 use crate::{
-    judge::{Judge, Played, scene},
+    judge::{Judge, ScenarioResult, scene},
     launch::Launcher,
-    refusal::Desk,
+    refusal::RefusalTest,
     robots::context::Context,
     rule::Rule,
     tester::{Options, Tester},
@@ -41,7 +41,7 @@ pub static TESTER: Tester = Tester {
 
 static PLACEHOLDERS: &[&str] = &["gui", "name", "port", "server"];
 
-type Scene = fn(&mut Session<'_>) -> Played;
+type Scene = fn(&mut Session<'_>) -> ScenarioResult;
 
 /// If empty, the scene may observe any rule.
 type Meant = &'static [&'static Rule];
@@ -123,7 +123,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     let late_gui =
         scene("a GUI that starts late", move |judge| command_line::late_gui(context, judge)).shows([&LATE_GUI]);
     let ends = ENDS.map(|(name, rule, play)| scene(name, move |judge| play(context, judge)).shows([rule, &EXIT_ONE]));
-    let refusals = Desk { launcher, options: *options, explains: &EXPLAINS, values: command_line::values }
+    let refusals = RefusalTest { launcher, options: *options, explains: &EXPLAINS, values: command_line::values }
         .scenes(&command_line::REFUSALS);
     let scenes =
         others.iter().map(scene_of).chain(inputs).chain(malformed).chain(inconsistent).chain(names).chain(addresses);
@@ -132,10 +132,10 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
 
 const BAD_INPUTS: [&Rule; 6] = [&EMPTY_INPUT, &UNKNOWN_INPUT, &BAD_DIRECTION, &CUT_INPUT, &LONG_INPUT, &BIG_INPUT];
 
-type Ending = fn(&Context<'_>, &mut Judge) -> Played;
+type EndCheck = fn(&Context<'_>, &mut Judge) -> ScenarioResult;
 
 /// The client has ended afterwards.
-const ENDS: [(&str, &Rule, Ending); 5] = [
+const ENDS: [(&str, &Rule, EndCheck); 5] = [
     ("a server that leaves", &CLOSED, scenes::closed),
     ("a server that leaves within a message", &CUT_OFF, scenes::cut_off),
     ("a connection that is reset", &RESET, scenes::reset),

@@ -1,7 +1,7 @@
 use std::{sync::OnceLock, time::Instant};
 
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     launch::{Launcher, Run, Values},
     rule::Rule,
     tester::Options,
@@ -37,7 +37,7 @@ impl<'a> Context<'a> {
         Self { focus, slowness: 1 << number, ..Self::new(launcher, options, who, exit_one) }
     }
 
-    pub(super) fn start(&self, judge: &mut Judge, values: Values<'_>) -> Played<Box<dyn Run>> {
+    pub(super) fn start(&self, judge: &mut Judge, values: Values<'_>) -> ScenarioResult<Box<dyn Run>> {
         Ok(judge.start(self.launcher, values)?)
     }
 

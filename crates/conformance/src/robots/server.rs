@@ -38,7 +38,7 @@ use self::rules::{
     WIDE_BLAST, WRONG_ARGUMENTS, ZERO, ZERO_RADIUS,
 };
 use crate::{
-    judge::{self, Judge, Played, scene},
+    judge::{self, Judge, ScenarioResult, scene},
     launch::Launcher,
     robots::context::Context,
     rule::Rule,
@@ -137,7 +137,7 @@ fn details<'s>(context: &'s Context<'_>, of: &'static [Detail]) -> Vec<judge::Sc
 /// Repetitions of a scenario if the tester does not keep up with the turns.
 const ATTEMPTS: u32 = 4;
 
-type Play = fn(&Context<'_>, &mut Judge) -> Played;
+type Play = fn(&Context<'_>, &mut Judge) -> ScenarioResult;
 
 /// If empty, the scenario may observe any rule.
 type Meant = &'static [&'static Rule];

@@ -15,28 +15,32 @@ use robots::{
     },
 };
 
-use crate::tape::{Carrier, Description, Framed, Speech, Talk};
+use crate::tape::{ChannelFormat, Description, Framed, MessageFormat, MessageFraming};
 
 /// The longest text of a message, in characters.
 const LONGEST: usize = 300;
 const MOST_BYTES: usize = 32;
 
-pub(super) static WITH_SERVER: Talk = Talk { tester: CLIENT, program: SERVER, is_binary: true };
-pub(super) static WITH_CLIENT: Talk = Talk { tester: SERVER, program: CLIENT, is_binary: true };
-pub(super) static WITH_GUI: Talk = Talk { tester: INPUT, program: PICTURE, is_binary: true };
+pub(super) static WITH_SERVER: ChannelFormat = ChannelFormat { tester: CLIENT, program: SERVER, is_binary: true };
+pub(super) static WITH_CLIENT: ChannelFormat = ChannelFormat { tester: SERVER, program: CLIENT, is_binary: true };
+pub(super) static WITH_GUI: ChannelFormat = ChannelFormat { tester: INPUT, program: PICTURE, is_binary: true };
 
-const CLIENT: Speech = Speech {
-    carrier: Carrier::Stream(|bytes| framed::<ClientMessage>(bytes, MAX_CLIENT_MESSAGE, 0)),
-    tell: |bytes| description::<ClientMessage>(bytes, 0, value),
+const CLIENT: MessageFormat = MessageFormat {
+    framing: MessageFraming::Stream(|bytes| framed::<ClientMessage>(bytes, MAX_CLIENT_MESSAGE, 0)),
+    describe: |bytes| description::<ClientMessage>(bytes, 0, value),
 };
-const SERVER: Speech = Speech {
-    carrier: Carrier::Stream(|bytes| framed::<ServerMessage>(bytes, MAX_SERVER_MESSAGE, MAX_SERVER_ITEMS)),
-    tell: |bytes| description(bytes, MAX_SERVER_ITEMS, message),
+const SERVER: MessageFormat = MessageFormat {
+    framing: MessageFraming::Stream(|bytes| framed::<ServerMessage>(bytes, MAX_SERVER_MESSAGE, MAX_SERVER_ITEMS)),
+    describe: |bytes| description(bytes, MAX_SERVER_ITEMS, message),
 };
-const INPUT: Speech =
-    Speech { carrier: Carrier::Datagrams, tell: |bytes| description::<InputMessage>(bytes, 0, value) };
-const PICTURE: Speech =
-    Speech { carrier: Carrier::Datagrams, tell: |bytes| description(bytes, MAX_PICTURE_ITEMS, picture) };
+const INPUT: MessageFormat = MessageFormat {
+    framing: MessageFraming::Datagrams,
+    describe: |bytes| description::<InputMessage>(bytes, 0, value),
+};
+const PICTURE: MessageFormat = MessageFormat {
+    framing: MessageFraming::Datagrams,
+    describe: |bytes| description(bytes, MAX_PICTURE_ITEMS, picture),
+};
 
 fn framed<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Framed {
     match read_message::<T>(bytes, max, max_items) {
@@ -210,7 +214,7 @@ mod tests {
         for row in PAGE.lines() {
             let cells: Vec<_> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
             let [_, kind, message, bytes, _] = cells[..] else { continue };
-            let speech = match kind {
+            let message_format = match kind {
                 "client" => CLIENT,
                 "server" => SERVER,
                 "input" => INPUT,
@@ -220,9 +224,9 @@ mod tests {
             let digits: Vec<char> = bytes.chars().filter(char::is_ascii_hexdigit).collect();
             let pairs = digits.chunks(2).map(|pair| u8::from_str_radix(&String::from_iter(pair), 16).unwrap());
             let bytes: Vec<u8> = pairs.collect();
-            let description = (speech.tell)(&bytes);
+            let description = (message_format.describe)(&bytes);
             assert_eq!((description.text.as_str(), description.wrong), (message, None));
-            if let Carrier::Stream(frame) = speech.carrier {
+            if let MessageFraming::Stream(frame) = message_format.framing {
                 assert!(matches!(frame(&bytes), Framed::Whole(length) if length == bytes.len()), "{message}");
             }
             rows += 1;
@@ -232,7 +236,7 @@ mod tests {
 
     #[test]
     fn reports_the_byte_of_the_decoding_error() {
-        let Carrier::Stream(frame) = SERVER.carrier else { panic!("TCP is a stream") };
+        let MessageFraming::Stream(frame) = SERVER.framing else { panic!("TCP is a stream") };
         // A turn whose second event has the tag 9.
         let turn = [3, 0, 1, 0, 0, 0, 2, 3, 0, 1, 0, 1, 9, 0, 0];
         assert!(matches!(frame(&turn), Framed::Wrong(12, why) if why.contains('9')));

@@ -6,16 +6,20 @@ use bytes::{Buf as _, BytesMut};
 use super::{Form, Part, prefix, wrong};
 use crate::{
     net::{Connection, MAX_TEXT},
-    tape::{Carrier, Description, Framed, Speech, Talk},
+    tape::{ChannelFormat, Description, Framed, MessageFormat, MessageFraming},
 };
 
-pub(crate) static WITH_DEALER: Talk = Talk { tester: PLAYER, program: DEALER, is_binary: false };
-pub(crate) static WITH_PLAYER: Talk = Talk { tester: DEALER, program: PLAYER, is_binary: false };
+pub(crate) static WITH_DEALER: ChannelFormat = ChannelFormat { tester: PLAYER, program: DEALER, is_binary: false };
+pub(crate) static WITH_PLAYER: ChannelFormat = ChannelFormat { tester: DEALER, program: PLAYER, is_binary: false };
 
-const PLAYER: Speech =
-    Speech { carrier: Carrier::Stream(|bytes| frame(OF_PLAYERS, bytes)), tell: |bytes| describe(OF_PLAYERS, bytes) };
-const DEALER: Speech =
-    Speech { carrier: Carrier::Stream(|bytes| frame(OF_DEALERS, bytes)), tell: |bytes| describe(OF_DEALERS, bytes) };
+const PLAYER: MessageFormat = MessageFormat {
+    framing: MessageFraming::Stream(|bytes| frame(OF_PLAYERS, bytes)),
+    describe: |bytes| describe(OF_PLAYERS, bytes),
+};
+const DEALER: MessageFormat = MessageFormat {
+    framing: MessageFraming::Stream(|bytes| frame(OF_DEALERS, bytes)),
+    describe: |bytes| describe(OF_DEALERS, bytes),
+};
 
 const RANKS: Part = Part::OneOf(&[
     "Ace", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King",
@@ -187,16 +191,16 @@ impl Reader {
                 Front::Ended(end) => {
                     let text = buffer.split_to(end);
                     buffer.advance(1);
-                    return Some(Text::Ended(self.took(connection, text)));
+                    return Some(Text::Ended(self.consume(connection, text)));
                 }
                 Front::Unended(length) => {
                     self.is_unended = true;
                     let text = buffer.split_to(length);
-                    return Some(Text::Unended(self.took(connection, text)));
+                    return Some(Text::Unended(self.consume(connection, text)));
                 }
                 Front::Endless => {
                     let text = buffer.split_to(MAX_TEXT);
-                    return Some(Text::Unended(self.took(connection, text)));
+                    return Some(Text::Unended(self.consume(connection, text)));
                 }
                 Front::Part => {}
             }
@@ -211,7 +215,7 @@ impl Reader {
             if !buffer.is_empty() && (Instant::now() >= quiet_at || connection.closed && is_message) {
                 self.is_unended |= is_message;
                 let text = buffer.split();
-                return Some(Text::Unended(self.took(connection, text)));
+                return Some(Text::Unended(self.consume(connection, text)));
             }
             let until = if buffer.is_empty() { by } else { by.min(quiet_at) };
             let has_come = connection.more(until);
@@ -221,8 +225,8 @@ impl Reader {
         }
     }
 
-    fn took(&mut self, connection: &Connection, text: BytesMut) -> BytesMut {
-        connection.took(1);
+    fn consume(&mut self, connection: &Connection, text: BytesMut) -> BytesMut {
+        connection.mark_read(1);
         (self.length, self.arrived) = (connection.buffer.len(), Instant::now());
         text
     }

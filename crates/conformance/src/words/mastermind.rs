@@ -1,16 +1,20 @@
 use mastermind::protocol::{MAX_MESSAGE, MAX_TOLD};
 
 use super::{Form, Part, ended_by, wrong};
-use crate::tape::{Carrier, Description, Framed, Speech, Talk};
+use crate::tape::{ChannelFormat, Description, Framed, MessageFormat, MessageFraming};
 
-pub(crate) static WITH_SERVER: Talk = Talk { tester: PLAYER, program: SERVER, is_binary: false };
-pub(crate) static WITH_CLIENT: Talk = Talk { tester: ROOM, program: PLAYER, is_binary: false };
+pub(crate) static WITH_SERVER: ChannelFormat = ChannelFormat { tester: PLAYER, program: SERVER, is_binary: false };
+pub(crate) static WITH_CLIENT: ChannelFormat = ChannelFormat { tester: ROOM, program: PLAYER, is_binary: false };
 
-const PLAYER: Speech = Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_MESSAGE)), tell: player };
-const SERVER: Speech = Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_TOLD)), tell: server };
+const PLAYER: MessageFormat =
+    MessageFormat { framing: MessageFraming::Stream(|bytes| frame(bytes, MAX_MESSAGE)), describe: player };
+const SERVER: MessageFormat =
+    MessageFormat { framing: MessageFraming::Stream(|bytes| frame(bytes, MAX_TOLD)), describe: server };
 // The tester may end its lines in both allowed ways.
-const ROOM: Speech =
-    Speech { carrier: Carrier::Stream(|bytes| frame(bytes, MAX_TOLD)), tell: |line| server(without_return(line)) };
+const ROOM: MessageFormat = MessageFormat {
+    framing: MessageFraming::Stream(|bytes| frame(bytes, MAX_TOLD)),
+    describe: |line| server(without_return(line)),
+};
 
 const SPACE: Part = Part::Word(" ");
 const ANSWER: Part = Part::OneOf(&["yes", "no"]);

@@ -1,13 +1,15 @@
 use nuggets::protocol::printable;
 
 use super::{Form, Part, wrong};
-use crate::tape::{Carrier, Description, Speech, Talk};
+use crate::tape::{ChannelFormat, Description, MessageFormat, MessageFraming};
 
-pub(crate) static WITH_SERVER: Talk = Talk { tester: CLIENT, program: SERVER, is_binary: false };
-pub(crate) static WITH_CLIENT: Talk = Talk { tester: SERVER, program: CLIENT, is_binary: false };
+pub(crate) static WITH_SERVER: ChannelFormat = ChannelFormat { tester: CLIENT, program: SERVER, is_binary: false };
+pub(crate) static WITH_CLIENT: ChannelFormat = ChannelFormat { tester: SERVER, program: CLIENT, is_binary: false };
 
-const CLIENT: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| describe(OF_CLIENTS, bytes) };
-const SERVER: Speech = Speech { carrier: Carrier::Datagrams, tell: |bytes| describe(OF_SERVERS, bytes) };
+const CLIENT: MessageFormat =
+    MessageFormat { framing: MessageFraming::Datagrams, describe: |bytes| describe(OF_CLIENTS, bytes) };
+const SERVER: MessageFormat =
+    MessageFormat { framing: MessageFraming::Datagrams, describe: |bytes| describe(OF_SERVERS, bytes) };
 
 const OF_CLIENTS: &[Form] =
     &[&[Part::Word("PLAY "), Part::Rest(1)], &[Part::Word("SPECTATE")], &[Part::Word("KEY "), Part::Byte]];

@@ -30,7 +30,7 @@ impl Sink {
         };
         copy.wake(context);
         match self.poll_reached(above, context) {
-            Poll::Ready(()) if self.reached_with_copy() > above || self.lost().is_some() => Poll::Ready(()),
+            Poll::Ready(()) if self.reached_with_copy() > above || self.failure().is_some() => Poll::Ready(()),
             _ => Poll::Pending,
         }
     }

@@ -120,7 +120,7 @@ impl Copying for Memory {
         None
     }
 
-    fn lost(&self) -> Option<String> {
+    fn failure(&self) -> Option<String> {
         None
     }
 

@@ -20,7 +20,7 @@ use journal_core::{
     Arrival, Divergence, Entry, Excerpt, Head, HeadError, Note, ReadError, Reader, Replay, Resumable, ResumeError,
     SegmentState, SyncPolicy, digest,
 };
-use netcore::{Gone, Hold as _, Input, Link, Outbox, PeerId, Time};
+use netcore::{DisconnectReason, Hold as _, Input, Link, Outbox, PeerId, Time};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use testkit::disk::{Crash, SimulatedDisk};
@@ -165,7 +165,7 @@ fn the_size_of_each_record_is_reported() {
     bench.send(b"abc");
     bench.input(Input::Refresh { peer: ANN });
     bench.receive(PeerId(5), &mut BytesMut::from(&b"z"[..]));
-    bench.input(Input::Disconnected { peer: ANN, why: Gone::Left });
+    bench.input(Input::Disconnected { peer: ANN, why: DisconnectReason::Left });
     bench.settle();
     let grown = bench.bytes().len() - before;
     assert_eq!(bench.out.take_recorded() as usize, grown);
@@ -199,7 +199,7 @@ fn peers_keep_their_slots_when_a_match_is_resumed_from_a_snapshot() {
     connect(&mut bench, 1);
     connect(&mut bench, 2);
     // The first slot and the last one are free.
-    let why = Gone::Broken;
+    let why = DisconnectReason::Broken;
     bench.input(Input::Disconnected { peer: PeerId(2), why });
     bench.input(Input::Disconnected { peer: PeerId(0), why });
     let snapshots = |bench: &Bench| {
@@ -228,7 +228,7 @@ fn peers_keep_their_slots_when_a_match_is_resumed_from_a_snapshot() {
         drop(resumable);
         let mut bench = Bench::resume(&disk, &journal, SyncPolicy::Interval, MAX).unwrap();
         for peer in peers {
-            bench.input(Input::Disconnected { peer: peer.peer, why: Gone::Interrupted });
+            bench.input(Input::Disconnected { peer: peer.peer, why: DisconnectReason::Interrupted });
         }
         connect(&mut bench, next.0);
         bench.settle();

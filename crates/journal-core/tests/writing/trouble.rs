@@ -10,7 +10,7 @@ use std::{
 };
 
 use journal_core::{Clock, Scribe, SegmentState, Step, SyncPolicy, Writing};
-use netcore::{EngineRoom, Gone, Hold as _, Input, Link, PeerId, Role};
+use netcore::{DisconnectReason, EngineRoom, Hold as _, Input, Link, PeerId, Role};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use testkit::{
@@ -62,7 +62,7 @@ fn no_output_is_sent_before_the_mark_of_a_cut_is_on_disk() {
         bench.hold.flush();
         assert!(bench.scribe.write());
         bench.send(b"b");
-        assert!(!bench.may_send() && bench.hold.lost().is_none(), "{sync:?}: the journal is neither whole nor cut");
+        assert!(!bench.may_send() && bench.hold.failure().is_none(), "{sync:?}: the journal is neither whole nor cut");
         let mut disk = bench.disk.clone();
         disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
         let found = arrivals(&disk, &bench.journal).len();
@@ -81,7 +81,7 @@ fn a_disk_on_which_nothing_can_be_marked_ends_the_room_with_the_reason() {
         bench.send(b"b");
         assert!(!bench.may_send());
     }
-    let why = bench.hold.lost().unwrap();
+    let why = bench.hold.failure().unwrap();
     assert!(why.contains("neither written to") && why.contains("--resume"), "{why}");
     assert!(!bench.may_send() && bench.end.finish(Duration::ZERO));
     bench.disk.crash(Crash::Kill, &mut Pcg64::seed_from_u64(1));
@@ -120,7 +120,7 @@ fn a_room_is_given_no_more_than_what_may_wait_for_the_disk() {
         // The records of connecting peers are the longest.
         let peer = PeerId(1);
         bench.input(Input::Connected { peer, role: Role::Watcher, link: Link::Stream, address: long.as_str().into() });
-        bench.input(Input::Disconnected { peer, why: Gone::Left });
+        bench.input(Input::Disconnected { peer, why: DisconnectReason::Left });
         bench.send(b"a");
         bytes += 1;
         assert!(bytes < 1 << 16, "it is never full");

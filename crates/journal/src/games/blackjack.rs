@@ -1,7 +1,7 @@
 //! Blackjack: the tables as text, or what a player saw.
 
 use blackjack::{
-    Action, Client, Config, Dialect, Name, PlayerMessage, Score, Server, StateSpace, Verdict, client::Meaning,
+    Action, Client, Config, Dialect, Name, PlayerMessage, Score, Server, StateSpace, Verdict, client::MessageEffect,
     exact::Solver, learn::Choice,
 };
 use bytes::Bytes;
@@ -93,13 +93,13 @@ impl Hand {
         // On an error the client ends its game, like a real one.
         let _ = client.receive(time, frame);
         while let Some(event) = client.poll_event() {
-            match event.meaning {
-                Meaning::Began => self.begun += 1,
-                Meaning::Ended { verdict, total, .. } => {
+            match event.effect {
+                MessageEffect::Began => self.begun += 1,
+                MessageEffect::Ended { verdict, total, .. } => {
                     self.score.add(verdict);
                     self.last = Some((total, verdict));
                 }
-                Meaning::Dealt | Meaning::Asked | Meaning::Ignored | Meaning::Quit => {}
+                MessageEffect::Dealt | MessageEffect::DecisionDue | MessageEffect::Ignored | MessageEffect::Quit => {}
             }
         }
     }

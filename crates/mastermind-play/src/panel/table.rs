@@ -165,7 +165,7 @@ impl Table {
         if key == Press::Escape {
             return self.escape();
         }
-        self.stay();
+        self.cancel_leaving();
         match key {
             Press::Help => self.overlaid = Some(Overlaid::Help),
             Press::Statistics => self.overlaid = Some(Overlaid::Statistics),
@@ -180,7 +180,7 @@ impl Table {
         if self.overlaid.take().is_some() {
             return Request::Nothing;
         }
-        self.stay();
+        self.cancel_leaving();
         match (self.state, target, gesture) {
             (State::Menu(_), Target::Menu(choice), Gesture::Press) => self.state = State::Menu(choice),
             (State::Length(_), Target::Choice(number), Gesture::Press) => {
@@ -214,7 +214,7 @@ impl Table {
         self.press_in_state(Press::Enter)
     }
 
-    fn stay(&mut self) {
+    fn cancel_leaving(&mut self) {
         if std::mem::take(&mut self.leaving) {
             self.log.add("You stay. How brave, and how unwise.");
         }
@@ -327,7 +327,7 @@ impl Table {
         match Code::new(&pegs).ok().filter(|code| code.len() == length) {
             code if self.state == State::Set => self.take_code(code),
             Some(guess) => return self.apply(Action::Guess(guess)),
-            None if pegs.is_empty() => self.ask_for_lifeline(),
+            None if pegs.is_empty() => self.prompt_lifeline(),
             None => {
                 self.log.add("A guess has a digit at each position, a call for help a letter at each. This has both.");
             }
@@ -335,7 +335,7 @@ impl Table {
         Request::Nothing
     }
 
-    fn ask_for_lifeline(&mut self) {
+    fn prompt_lifeline(&mut self) {
         let Some(round) = &self.round else { return };
         let availability = Lifeline::ALL.map(|lifeline| round.game().availability(lifeline));
         if availability.contains(&Availability::Available) {
@@ -452,7 +452,7 @@ impl Table {
         match (self.settings.setter, self.settings.wanted.length) {
             (Setter::Day(_), _) => self.deal(self.settings.rules.length(), self.settings.rules.repeats()),
             (_, None) => self.state = State::Length(MIN_LENGTH),
-            (_, Some(length)) => self.ask_repeats(length),
+            (_, Some(length)) => self.prompt_repeats(length),
         }
     }
 
@@ -466,13 +466,13 @@ impl Table {
                 self.state = State::Length(digit.into());
             }
             Press::Digit(_) => self.log.add(format!("A code has {MIN_LENGTH} to {MAX_LENGTH} digits.")),
-            Press::Enter => self.ask_repeats(length),
+            Press::Enter => self.prompt_repeats(length),
             Press::Other => {}
             _ => self.log.add(CHOOSING),
         }
     }
 
-    fn ask_repeats(&mut self, length: usize) {
+    fn prompt_repeats(&mut self, length: usize) {
         match self.settings.wanted.repeats {
             None => self.state = State::Repeats { length, repeats: true },
             Some(repeats) => self.deal(length, repeats),
@@ -502,7 +502,7 @@ impl Table {
         if self.settings.setter == Setter::People {
             self.duel = Some(Duel { rules, outcomes: [None; 2], guesser: 2 });
             self.log.add(voice::DUEL);
-            return self.ask_code();
+            return self.prompt_code();
         }
         let mut round = self.settings.deal(rules, Style::Panel);
         self.log.add("I have a code. You have ten rows. I like my odds.");
@@ -537,7 +537,7 @@ impl Table {
         }
     }
 
-    fn ask_code(&mut self) {
+    fn prompt_code(&mut self) {
         let Some(duel) = self.duel else { return };
         let (setter, guesser) = (duel.setter(), duel.guesser);
         self.log.add(format!(
@@ -566,6 +566,6 @@ impl Table {
             duel.guesser = duel.setter();
         }
         self.log.clear();
-        self.ask_code();
+        self.prompt_code();
     }
 }

@@ -21,11 +21,11 @@ use super::{
 };
 use crate::{
     book::Added,
-    round::{Attempt, Setter, Settings, Wanted},
+    round::{Attempt, RulePreferences, Setter, Settings},
 };
 
 fn with(length: Option<usize>, repeats: Option<bool>, colours: Option<usize>, setter: Setter, seed: u64) -> Table {
-    let wanted = Wanted { length, repeats, colours };
+    let wanted = RulePreferences { length, repeats, colours };
     Table::new(Settings { wanted, rules: wanted.without_asking().unwrap(), setter, seed, hints: false })
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use mastermind::{Config, Mode, config::FirstDay};
-use netcore::Gone;
+use netcore::DisconnectReason;
 use rand::{RngExt, seq::IndexedRandom};
 use rand_pcg::Pcg64;
 
@@ -84,7 +84,7 @@ fn codes_stay_secret() {
                 0 => room.refresh(who),
                 1 => room.wait(Duration::from_secs(rng.random_range(1..30))),
                 2 if rng.random_range(0..5) == 0 => {
-                    room.gone(who, Gone::Broken);
+                    room.disconnect(who, DisconnectReason::Broken);
                     there.retain(|&other| other != who);
                     seats.remove(who);
                 }

@@ -5,7 +5,7 @@ use mastermind::{
     config::FirstDay,
     server::{IDLE, SEATS, SEATS_OF_HOST},
 };
-use netcore::{Departure, GameEvent, Gone};
+use netcore::{Departure, DisconnectReason, GameEvent};
 
 use crate::room::Room;
 
@@ -48,7 +48,7 @@ fn race_is_ranked_by_turns_and_equal_numbers_share_a_rank() {
     }
     room.send_line("Cyd", "GUESS 4367");
     assert_eq!(ended(&room), []);
-    room.gone("Dee", Gone::Broken);
+    room.disconnect("Dee", DisconnectReason::Broken);
     assert_eq!(ended(&room), [(1, true, vec![(1, "Ann", 1), (2, "Bob", 2), (2, "Cyd", 2), (4, "Dee", 11)])]);
 }
 

@@ -39,17 +39,17 @@ impl Logs {
         Self { stream, bounds, last: Mutex::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Name, Record>> {
+    fn cache(&self) -> MutexGuard<'_, HashMap<Name, Record>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remember(&self, record: Record) {
-        let mut known = self.known();
+    fn cache_record(&self, record: Record) {
+        let mut cache = self.cache();
         // Records of closed rooms accumulate. A missing record is read again.
-        if known.len() >= 2 * MAX_ROOMS {
-            known.clear();
+        if cache.len() >= 2 * MAX_ROOMS {
+            cache.clear();
         }
-        known.insert(record.head.name.clone(), Record { body: Bytes::new(), ..record });
+        cache.insert(record.head.name.clone(), Record { body: Bytes::new(), ..record });
     }
 
     async fn last(&self, what: &str, name: &Name) -> Result<Option<Record>, MeshError> {
@@ -78,7 +78,7 @@ impl Logs {
         match put {
             Ok(Put::Stored(sequence)) => {
                 let sequence = Sequence(sequence);
-                self.remember(Record { sequence, head, body: Bytes::new() });
+                self.cache_record(Record { sequence, head, body: Bytes::new() });
                 Ok(Some(sequence))
             }
             Ok(Put::Known | Put::WrongLast) => Ok(None),
@@ -93,9 +93,9 @@ impl Logs {
             return Err(MeshError::new(ErrorKind::Full, what, self.stream.place(), why, "append it in parts"));
         }
         // After an error the record stays removed, so that it is read again.
-        let mut known = self.known().remove(name).filter(|last| append.after == Some(last.sequence));
+        let mut cached = self.cache().remove(name).filter(|last| append.after == Some(last.sequence));
         for _ in 0..ATTEMPTS {
-            let last = match known.take() {
+            let last = match cached.take() {
                 Some(last) => Some(last),
                 None => self.last(&what, name).await?,
             };
@@ -257,7 +257,7 @@ impl Journals for Nats {
             let Appended::Stored(last) = self.0.journals.open(journal, fence, true).await? else { return Ok(false) };
             let logs = &self.0.journals;
             let what = format!("remove journals.{journal}");
-            logs.known().remove(journal);
+            logs.cache().remove(journal);
             // The marker remains, so that an earlier owner cannot recreate the log, and so do the records of a later
             // claim.
             logs.stream.purge(&what, logs.stream.subject(journal), Some(last.0)).await?;

@@ -173,7 +173,7 @@ impl Node {
         };
         let (identity, address) = (self.settings.identity.clone(), self.settings.address.clone());
         let draining = self.plan != Plan::Serve;
-        let (runs, (seen, reached)) = (self.settings.runs.clone(), self.view.known());
+        let (runs, (seen, reached)) = (self.settings.runs.clone(), self.view.revisions());
         (self.last_write, self.entry_is_due) = (LastWrite { drains: draining, apart, seen, reached }, false);
         if let Some(life) = self.life.as_mut().filter(|life| life.apart && !apart) {
             // If the write is stored, other nodes count the expiry from it, so no further heartbeat is sent.

@@ -5,14 +5,14 @@ use std::time::Duration;
 use netcore::Time;
 
 use super::{Plan, requests::Purpose};
-use crate::{EXPIRY, Entry, How, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
+use crate::{Acquisition, EXPIRY, Entry, Key, MAX_ROOMS, Name, Node, Output, RoomValue, Value};
 
 /// Each candidate for a room waits this much longer than the one ranked before it.
 const TAKE_STEP: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Orphan {
-    Takeable(How),
+    Takeable(Acquisition),
     /// The state of its owner is unknown.
     Unclear,
     /// A claim of this life that the node does not know: its write arrived late.
@@ -25,15 +25,15 @@ impl Node {
         if !self.runs(room) {
             return None;
         }
-        let Some(holder) = &room.holder else { return Some(Orphan::Takeable(How::TakenOver)) };
+        let Some(holder) = &room.holder else { return Some(Orphan::Takeable(Acquisition::TakenOver)) };
         if self.holds(holder) {
             // Before it has joined, the node does not know its own lives.
             let life = self.life.as_ref()?;
-            let how = if room.unread { How::TakenOver } else { How::Returned };
+            let how = if room.unread { Acquisition::TakenOver } else { Acquisition::Recovered };
             return Some(if holder.life == life.since { Orphan::StaleClaim } else { Orphan::Takeable(how) });
         }
         if self.view.is_over(holder) {
-            return Some(Orphan::Takeable(How::TakenOver));
+            return Some(Orphan::Takeable(Acquisition::TakenOver));
         }
         (!self.view.seems_alive(holder)).then_some(Orphan::Unclear)
     }
@@ -72,7 +72,7 @@ impl Node {
                 asks.then(|| self.not_before(&node, since.plus(EXPIRY)))
             }
             Orphan::Takeable(_) if self.rooms.len() >= self.settings.most_rooms.min(MAX_ROOMS) => None,
-            Orphan::Takeable(How::Returned) => Some(since),
+            Orphan::Takeable(Acquisition::Recovered) => Some(since),
             Orphan::Takeable(_) if self.plan != Plan::Serve && !self.handed.contains(name) => None,
             Orphan::Takeable(_) => {
                 let due = since.plus(TAKE_STEP * self.rank(name, entry));

@@ -93,7 +93,7 @@ impl Node {
             (Purpose::Expire, Key::Node(name)) => self.node_expired(&name, &written),
             (Purpose::Expire, Key::Heartbeat(name)) => self.heartbeats_ended(&name, &written),
             (Purpose::Claim, Key::Room(name)) => self.claimed(now, (&name, life), &written, out),
-            (Purpose::Row, Key::Room(name)) => self.shown(now, &name, written, out),
+            (Purpose::Row, Key::Room(name)) => self.row_written(now, &name, written, out),
             (Purpose::Release | Purpose::Close, Key::Room(name)) => self.ended(now, &name, &written, out),
             _ => {}
         }

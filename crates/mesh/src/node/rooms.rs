@@ -4,8 +4,8 @@ use netcore::Time;
 
 use super::{Plan, orphans::Orphan, requests::Purpose};
 use crate::{
-    Durability, ENTRY_AGE_SECONDS, Entry, Fence, Holder, How, Key, MAX_ROOMS, MAX_ROW, Name, Node, Opening, Output,
-    Revision, RoomValue, Stays, Value, Written,
+    Acquisition, Durability, ENTRY_AGE_SECONDS, Entry, Fence, HandoverRefusal, Holder, Key, MAX_ROOMS, MAX_ROW, Name,
+    Node, Opening, Output, Revision, RoomValue, Value, Written,
 };
 
 /// The interval between writes of a changed row.
@@ -41,7 +41,7 @@ pub(super) struct Room {
     row_changed: bool,
     written: Time,
     needs: String,
-    how: How,
+    how: Acquisition,
     // The room is from an earlier run, so the node may also take it over.
     returns: bool,
     // The room was taken over, and the hub may not have its state yet.
@@ -53,7 +53,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    fn new(Opening { durability, row, needs, returns }: Opening, how: How) -> Self {
+    fn new(Opening { durability, row, needs, returns }: Opening, how: Acquisition) -> Self {
         Self {
             durability,
             row,
@@ -62,7 +62,7 @@ impl Room {
             needs,
             how,
             returns,
-            unread: how == How::TakenOver,
+            unread: how == Acquisition::TakenOver,
             aim: Aim::Keep,
             claim: None,
             revision: None,
@@ -98,12 +98,12 @@ impl Node {
         if is_full || self.plan != Plan::Serve || opening.row.len() > MAX_ROW || self.rooms.contains_key(&name) {
             out.push(Output::ClaimFailed(name));
         } else {
-            self.rooms.insert(name, Room::new(opening, How::New));
+            self.rooms.insert(name, Room::new(opening, Acquisition::New));
         }
     }
 
     /// Adds a room without an owner, to claim it.
-    pub(super) fn adopt(&mut self, name: Name, value: &RoomValue, how: How) {
+    pub(super) fn adopt(&mut self, name: Name, value: &RoomValue, how: Acquisition) {
         let (durability, row, needs) = (value.durability, value.row.clone(), value.needs.clone());
         self.rooms.insert(name, Room::new(Opening { durability, row, needs, returns: false }, how));
     }
@@ -174,8 +174,8 @@ impl Node {
                 out.push(Output::Suspend(name.clone()));
             } else {
                 room.aim = Aim::Keep;
-                let why = if takes("") { Stays::NoRules } else { Stays::NoNode };
-                out.push(Output::Stays(name.clone(), why));
+                let why = if takes("") { HandoverRefusal::NoRules } else { HandoverRefusal::NoNode };
+                out.push(Output::HandoverRefused(name.clone(), why));
             }
         }
     }
@@ -186,7 +186,7 @@ impl Node {
             (_, _, Aim::Close) => {}
             (_, _, Aim::HandOver(HandoverStep::Suspended)) => self.handed_over(name, out),
             // The hub does not know the room.
-            (None, How::Returned | How::TakenOver, _) if !room.returns => {}
+            (None, Acquisition::Recovered | Acquisition::TakenOver, _) if !room.returns => {}
             (None, ..) => out.push(Output::ClaimFailed(name.clone())),
             (Some(_), ..) => out.push(Output::Lost(name.clone())),
         }
@@ -248,13 +248,13 @@ impl Node {
                 && let Some((Some(Orphan::Takeable(how)), _)) = orphan
             {
                 // A new room does not take over an existing entry.
-                if room.how == How::New && !room.returns {
+                if room.how == Acquisition::New && !room.returns {
                     self.lose(&name, out);
                     self.update_orphan(now, &name);
                     continue;
                 }
                 // Another node may have owned it since an earlier attempt: the local state may be outdated.
-                (room.how, room.unread) = (how, how == How::TakenOver);
+                (room.how, room.unread) = (how, how == Acquisition::TakenOver);
             }
             let (durability, row, needs) = (room.durability, room.row.clone(), room.needs.clone());
             let value = |holder: Option<Holder>, fence| {
@@ -314,7 +314,7 @@ impl Node {
                 let goes_on = match (room.claim, room.how) {
                     // Without an entry, another node may have owned the room in between.
                     (Some(_), _) => is_own && (entry.is_some() || room.durability == Durability::Node),
-                    (None, How::New) => is_free,
+                    (None, Acquisition::New) => is_free,
                     (None, _) => is_free && entry.is_some(),
                 };
                 if !goes_on {
@@ -328,7 +328,7 @@ impl Node {
         let (Some(room), Some(life)) = (self.rooms.get_mut(name), life) else { return };
         room.claim = Some(Claim { fence, life });
         room.revision = Some(revision);
-        let how = std::mem::replace(&mut room.how, How::Again);
+        let how = std::mem::replace(&mut room.how, Acquisition::Retained);
         if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
             out.push(Output::Own(name.clone(), fence, how));
         }
@@ -338,7 +338,7 @@ impl Node {
         }
     }
 
-    pub(super) fn shown(&mut self, now: Time, name: &Name, written: Written, out: &mut Vec<Output>) {
+    pub(super) fn row_written(&mut self, now: Time, name: &Name, written: Written, out: &mut Vec<Output>) {
         let Some(room) = self.rooms.get_mut(name) else { return };
         let fence = room.claim.map(|claim| claim.fence);
         match written {
@@ -370,7 +370,7 @@ impl Node {
         (room.claim, room.revision) = (Some(Claim { fence, life }), Some(entry.revision));
         if !matches!(room.aim, Aim::Close | Aim::HandOver(HandoverStep::Suspended)) {
             room.row_changed = true;
-            out.push(Output::Own(name.clone(), fence, How::Again));
+            out.push(Output::Own(name.clone(), fence, Acquisition::Retained));
         }
         true
     }

@@ -73,7 +73,7 @@ impl View {
     }
 
     /// Returns `known` and `reached`.
-    pub(super) const fn known(&self) -> (Revision, Revision) {
+    pub(super) const fn revisions(&self) -> (Revision, Revision) {
         (self.known, self.reached)
     }
 

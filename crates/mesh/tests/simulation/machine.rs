@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use mesh::{Durability, Fence, How, Input, Name, Output, Revision, Settings, Ticket};
+use mesh::{Acquisition, Durability, Fence, Input, Name, Output, Revision, Settings, Ticket};
 use netcore::Time;
 
 use super::{
@@ -115,20 +115,20 @@ impl Machine {
                     // A released room is no longer the state of this machine.
                     self.disk.remove(&room);
                 }
-                Output::NameTaken | Output::Stays(..) => {}
+                Output::NameTaken | Output::HandoverRefused(..) => {}
                 Output::Left => self.process = None,
             }
         }
         calls
     }
 
-    fn own(&mut self, room: &Name, (fence, how): (Fence, How), durability: Durability) {
+    fn own(&mut self, room: &Name, (fence, how): (Fence, Acquisition), durability: Durability) {
         let Some(process) = &mut self.process else { return };
         let before = process.rooms.remove(room).and_then(|running| running.state);
         let state = match (how, durability) {
-            (How::New, _) => Some(vec![]),
-            (How::Again, _) if before.is_some() => before,
-            (How::Returned, Durability::Node) if self.disk.contains_key(room) => self.disk.get(room).cloned(),
+            (Acquisition::New, _) => Some(vec![]),
+            (Acquisition::Retained, _) if before.is_some() => before,
+            (Acquisition::Recovered, Durability::Node) if self.disk.contains_key(room) => self.disk.get(room).cloned(),
             _ => None,
         };
         if durability == Durability::Node

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Gone, Leave, Phase, Role, framing::NulDecoder};
+use crate::{DisconnectReason, Leave, Phase, Role, framing::NulDecoder};
 use alloc::{string::String, vec, vec::Vec};
 use bytes::{Bytes, BytesMut};
 
@@ -158,7 +158,7 @@ fn input_of_closed_peers_and_after_the_end_is_ignored() {
     assert_eq!(put(&mut room, &mut BytesMut::from(&b"bye\0"[..])), Progress::Decoded);
     assert_eq!(put(&mut room, &mut BytesMut::from(&b"one\0"[..])), Progress::Ignored);
     let (mut room, _) = self::room(Link::Message);
-    room.input(Time::ZERO, Input::Disconnected { peer: ANN, why: Gone::Left }, &mut out);
+    room.input(Time::ZERO, Input::Disconnected { peer: ANN, why: DisconnectReason::Left }, &mut out);
     assert_eq!(put(&mut room, &mut BytesMut::from(&b"one"[..])), Progress::Ignored);
     let (mut room, _) = self::room(Link::Message);
     room.input(Time::ZERO, Input::Stop(Leave::Over), &mut out);

@@ -39,8 +39,8 @@ impl fmt::Display for Full {
 /// assert!((0..3).all(|_| seats.take(greedy).is_ok()));
 /// assert_eq!(seats.take(greedy), Err(Full::Share(3)));
 /// assert_eq!(seats.take(other), Ok(()));
-/// seats.give_back(greedy);
-/// assert_eq!(seats.taken(), 3);
+/// seats.release(greedy);
+/// assert_eq!(seats.in_use(), 3);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Shares {
@@ -79,7 +79,7 @@ impl Shares {
     }
 
     /// How much is taken.
-    pub const fn taken(&self) -> usize {
+    pub const fn in_use(&self) -> usize {
         self.taken
     }
 
@@ -120,7 +120,7 @@ impl Shares {
     }
 
     /// Gives back what [`Shares::take`] took for this host.
-    pub fn give_back(&mut self, host: HostId) {
+    pub fn release(&mut self, host: HostId) {
         self.give_back_many(host, 1);
     }
 
@@ -164,9 +164,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn take_all(shares: &mut Shares, host: HostId) -> usize {
-        let before = shares.taken();
+        let before = shares.in_use();
         while shares.take(host).is_ok() {}
-        shares.taken() - before
+        shares.in_use() - before
     }
 
     const fn v4(number: u8) -> HostId {
@@ -180,8 +180,8 @@ mod tests {
         assert_eq!(taken, [112, 56, 28, 14, 7, 4, 2], "the first alone has half");
         assert_eq!(shares.take(v4(8)), Ok(()));
         assert_eq!(shares.take(v4(9)), Err(Full::All(224)));
-        shares.give_back(v4(9));
-        assert_eq!(shares.taken(), 224, "it had none");
+        shares.release(v4(9));
+        assert_eq!(shares.in_use(), 224, "it had none");
     }
 
     #[test]
@@ -192,19 +192,19 @@ mod tests {
             shares
         };
         let within_56: Vec<u64> = (0..256).collect();
-        assert_eq!(take(&within_56[..1]).taken(), 850);
-        assert_eq!(take(&within_56).taken(), 1_700 * 4 / 5);
+        assert_eq!(take(&within_56[..1]).in_use(), 850);
+        assert_eq!(take(&within_56).in_use(), 1_700 * 4 / 5);
         let within_48: Vec<u64> = (0..1 << 16).step_by(256).collect();
-        assert_eq!(take(&within_48).taken(), 1_700 * 16 / 17);
+        assert_eq!(take(&within_48).in_use(), 1_700 * 16 / 17);
         let mut shares = take(&within_48);
         assert_eq!(take_all(&mut shares, v4(1)), 50, "another host gets half of the rest");
         for &number in &within_48 {
             while shares.networks.keys().any(|network| network.is_host() && network.first == HostId::V6Network(number))
             {
-                shares.give_back(HostId::V6Network(number));
+                shares.release(HostId::V6Network(number));
             }
         }
-        assert_eq!((shares.taken(), shares.networks.len()), (50, 1), "no record of the networks remains");
+        assert_eq!((shares.in_use(), shares.networks.len()), (50, 1), "no record of the networks remains");
     }
 
     #[test]
@@ -216,9 +216,9 @@ mod tests {
         assert_eq!(shares.take_many(v4(2), 35), Err(Full::All(64)));
         assert_eq!(shares.take_many(v4(1), 2), Ok(()));
         shares.give_back_many(v4(1), 33);
-        assert_eq!(shares.taken(), 32, "it has fewer");
+        assert_eq!(shares.in_use(), 32, "it has fewer");
         shares.give_back_many(v4(1), 32);
-        assert_eq!((shares.taken(), shares.networks.len()), (0, 0));
+        assert_eq!((shares.in_use(), shares.networks.len()), (0, 0));
         let mut few = Shares::new(64).with_cap(3);
         assert_eq!((take_all(&mut few, v4(1)), take_all(&mut few, v4(2))), (3, 3));
     }
@@ -251,14 +251,14 @@ mod tests {
             for (takes, number) in steps {
                 let own = &mut taken[number];
                 if takes {
-                    let may = *own < most.saturating_sub(shares.taken());
+                    let may = *own < most.saturating_sub(shares.in_use());
                     prop_assert_eq!(shares.take(hosts[number]).is_ok(), may);
                     *own += usize::from(may);
                 } else {
-                    shares.give_back(hosts[number]);
+                    shares.release(hosts[number]);
                     *own = own.saturating_sub(1);
                 }
-                prop_assert_eq!(shares.taken(), taken.iter().sum::<usize>());
+                prop_assert_eq!(shares.in_use(), taken.iter().sum::<usize>());
             }
         }
     }

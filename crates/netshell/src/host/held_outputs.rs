@@ -71,7 +71,7 @@ impl HeldOutputs {
             return Ok(());
         };
         if position > self.hold.reached()
-            && let Some(why) = self.hold.lost()
+            && let Some(why) = self.hold.failure()
         {
             return Err(io::Error::other(why));
         }

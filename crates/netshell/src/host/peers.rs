@@ -1,6 +1,6 @@
 use std::net::SocketAddr;
 
-use netcore::{Framing, Gone, Input, Link, PeerId, Role, Time};
+use netcore::{DisconnectReason, Framing, Input, Link, PeerId, Role, Time};
 
 use super::{Host, Route};
 use crate::quotas::Account;
@@ -26,13 +26,13 @@ impl Host {
         self.deliver(now);
     }
 
-    pub(super) fn disconnect(&mut self, now: Time, peer: PeerId, why: Gone) {
+    pub(super) fn disconnect(&mut self, now: Time, peer: PeerId, why: DisconnectReason) {
         if let Some(route) = self.peers.get(&peer) {
-            self.observer.gone(now, peer, &route.address, why);
+            self.observer.disconnected(now, peer, &route.address, why);
         }
         self.input_of(now, peer, Input::Disconnected { peer, why });
         // After shutting down its sending half, a peer can receive until the room closes it.
-        if why != Gone::Left {
+        if why != DisconnectReason::Left {
             // Closed through the outbox, so after outputs that are held back.
             self.out.close(peer);
             self.deliver(now);
@@ -52,7 +52,7 @@ impl Host {
                 // Sent through the outbox for the same reason as the close.
                 self.out.send(peer, farewell);
             }
-            self.disconnect(now, peer, Gone::Broken);
+            self.disconnect(now, peer, DisconnectReason::Broken);
         }
     }
 

@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use netcore::{Gone, Input, Link, PeerId, Time};
+use netcore::{DisconnectReason, Input, Link, PeerId, Time};
 
 use super::{Account, Host, Route};
 use crate::{ConnectionId, Delivery, address::canonical};
@@ -23,7 +23,7 @@ impl Host {
                     self.peers.insert(peer, Route { endpoint, connection, since, link, address, account });
                     inputs.push(Input::Refresh { peer });
                 }
-                None => inputs.push(Input::Disconnected { peer, why: Gone::Interrupted }),
+                None => inputs.push(Input::Disconnected { peer, why: DisconnectReason::Interrupted }),
             }
         }
         // Only after all peers are registered, because the input of one peer may cause outputs to another.

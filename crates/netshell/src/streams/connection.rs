@@ -6,7 +6,7 @@ mod tests;
 use std::{io, io::IoSlice, net::SocketAddr, task::Poll, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Gone, History, Progress, Rate, Time, TokenBucket};
+use netcore::{DisconnectReason, History, Progress, Rate, Time, TokenBucket};
 
 use super::{
     queue::{Broadcasts, Queue, Written},
@@ -41,7 +41,7 @@ pub(super) enum Serviced {
     Waits,
     Pauses,
     Left,
-    Lost(Gone),
+    Lost(DisconnectReason),
     Done,
 }
 
@@ -146,7 +146,7 @@ impl<S: ByteStream> Connection<S> {
                 self.keep(buffer, false);
                 Serviced::Waits
             }
-            Err(Gone::Left) => {
+            Err(DisconnectReason::Left) => {
                 self.state = ConnectionState::Ignoring { left: true };
                 buffer.clear();
                 Serviced::Left
@@ -203,12 +203,12 @@ impl<S: ByteStream> Connection<S> {
 
     /// Writes the newest broadcast message if the queue is otherwise empty. After an error the connection must be
     /// dropped.
-    pub(super) fn broadcast(&mut self, now: Time, shared: &Broadcasts, frame: &Bytes) -> Result<(), Gone> {
+    pub(super) fn broadcast(&mut self, now: Time, shared: &Broadcasts, frame: &Bytes) -> Result<(), DisconnectReason> {
         if self.queue.is_next(shared) {
             let written = match self.stream.try_write(&[IoSlice::new(frame)]) {
                 Ok(written) => written,
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => 0,
-                Err(_) => return Err(Gone::Broken),
+                Err(_) => return Err(DisconnectReason::Broken),
             };
             self.queue.wrote(shared, written);
             // If it was not written completely, register for writability.
@@ -242,7 +242,7 @@ impl<S: ByteStream> Connection<S> {
     }
 
     /// After an error the connection must be dropped.
-    pub(super) fn write(&mut self, now: Time, shared: &Broadcasts) -> Result<(), Gone> {
+    pub(super) fn write(&mut self, now: Time, shared: &Broadcasts) -> Result<(), DisconnectReason> {
         let Self { stream, queue, source, .. } = self;
         if queue.is_empty(shared) {
             return Ok(());
@@ -257,9 +257,9 @@ impl<S: ByteStream> Connection<S> {
                 Ok(Written::Blocked) => match stream.poll_writable(&mut source.context()) {
                     Poll::Pending => break,
                     Poll::Ready(Ok(())) => {}
-                    Poll::Ready(Err(_)) => return Err(Gone::Broken),
+                    Poll::Ready(Err(_)) => return Err(DisconnectReason::Broken),
                 },
-                Err(_) => return Err(Gone::Broken),
+                Err(_) => return Err(DisconnectReason::Broken),
             }
         }
         self.check(now, shared)
@@ -267,15 +267,20 @@ impl<S: ByteStream> Connection<S> {
 
     /// Checks the time limits, extended by the time for which the process was `stopped`. Returns an error if the
     /// connection must be dropped, otherwise whether to check again later.
-    pub(super) fn elapsed(&mut self, now: Time, shared: &Broadcasts, stopped: Duration) -> Result<bool, Gone> {
-        self.queue.forgive(stopped);
+    pub(super) fn elapsed(
+        &mut self,
+        now: Time,
+        shared: &Broadcasts,
+        stopped: Duration,
+    ) -> Result<bool, DisconnectReason> {
+        self.queue.extend_limits(stopped);
         self.check(now, shared)?;
         let mut closing = false;
         if let ConnectionState::Closing { until, .. } = &mut self.state {
             closing = true;
             *until = until.plus(stopped);
             if now >= *until {
-                return Err(Gone::Lagging);
+                return Err(DisconnectReason::Lagging);
             }
         }
         if self.paused {
@@ -340,16 +345,16 @@ impl<S: ByteStream> Connection<S> {
         buffer.clear();
     }
 
-    fn check(&self, now: Time, shared: &Broadcasts) -> Result<(), Gone> {
-        if self.queue.lags(shared, now) { Err(Gone::Lagging) } else { Ok(()) }
+    fn check(&self, now: Time, shared: &Broadcasts) -> Result<(), DisconnectReason> {
+        if self.queue.lags(shared, now) { Err(DisconnectReason::Lagging) } else { Ok(()) }
     }
 
     // Returns whether anything arrived.
-    fn read(&mut self, now: Time, buffer: &mut BytesMut) -> Result<bool, Gone> {
+    fn read(&mut self, now: Time, buffer: &mut BytesMut) -> Result<bool, DisconnectReason> {
         buffer.reserve(CHUNK);
         loop {
             match self.stream.try_read(buffer, CHUNK) {
-                Ok(0) => return Err(Gone::Left),
+                Ok(0) => return Err(DisconnectReason::Left),
                 Ok(count) => {
                     self.rate.charge(now, u32::try_from(count).unwrap_or(u32::MAX));
                     return Ok(true);
@@ -359,10 +364,10 @@ impl<S: ByteStream> Connection<S> {
                     match self.stream.poll_readable(&mut self.source.context()) {
                         Poll::Pending => return Ok(false),
                         Poll::Ready(Ok(())) => {}
-                        Poll::Ready(Err(_)) => return Err(Gone::Broken),
+                        Poll::Ready(Err(_)) => return Err(DisconnectReason::Broken),
                     }
                 }
-                Err(_) => return Err(Gone::Broken),
+                Err(_) => return Err(DisconnectReason::Broken),
             }
         }
     }

@@ -169,7 +169,7 @@ impl Queue {
         self.own.extend(history.segments().map(|bytes| DirectMessage { place, bytes: bytes.clone(), history: true }));
     }
 
-    pub(crate) fn forgive(&mut self, time: Duration) {
+    pub(crate) fn extend_limits(&mut self, time: Duration) {
         self.progress.1 = self.progress.1.plus(time);
     }
 

@@ -100,7 +100,7 @@ fn the_queues_of_all_connections_together_are_bounded() {
         streams.flush(Time::ZERO);
         assert!(streams.own_cost <= MAX_OWN_TOTAL);
         while let Some((_, why)) = streams.gone.pop_front() {
-            assert_eq!(why, Gone::Lagging);
+            assert_eq!(why, DisconnectReason::Lagging);
             lost += 1;
         }
     }

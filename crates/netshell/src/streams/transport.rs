@@ -61,7 +61,7 @@ impl<L: Listen> Transport for Streams<L> {
         match answer {
             Answer::Processed(ticket, progress) => self.processed(now, ticket.id(), &progress),
             Answer::Paused(ticket, until) => self.pause(now, ticket.id(), until),
-            Answer::Stranger(..) => {}
+            Answer::UnknownPeer(..) => {}
         }
     }
 

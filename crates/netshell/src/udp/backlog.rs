@@ -104,7 +104,7 @@ impl Backlog {
         if first && !self.queues.contains_key(&to) {
             match try_send(share, to, &frame) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                sent => return self.done(now, to, sent),
+                sent => return self.log_failure(now, to, sent),
             }
         }
         self.queue(now, (to, last_received), frame);
@@ -131,7 +131,7 @@ impl Backlog {
                 // There is no space for the following ones either.
                 return;
             }
-            self.done(now, to, sent);
+            self.log_failure(now, to, sent);
             self.pop_oldest(to);
             // Moves the address to the end, so that each has its turn.
             self.move_to_end(to, share);
@@ -182,7 +182,7 @@ impl Backlog {
     fn drop_oldest(&mut self, now: Time, to: SocketAddr) {
         self.pop_oldest(to);
         let error = io::Error::new(io::ErrorKind::TimedOut, "the send buffer of the system was full for too long");
-        self.done(now, to, Err(error));
+        self.log_failure(now, to, Err(error));
     }
 
     fn pop_oldest(&mut self, to: SocketAddr) {
@@ -197,7 +197,7 @@ impl Backlog {
     }
 
     // A datagram that could not be sent is lost like any other; the game continues.
-    fn done(&mut self, now: Time, to: SocketAddr, sent: io::Result<()>) {
+    fn log_failure(&mut self, now: Time, to: SocketAddr, sent: io::Result<()>) {
         if let Err(error) = sent
             && let Some(held_back) = self.log.admit(now)
         {

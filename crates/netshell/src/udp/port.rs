@@ -53,7 +53,7 @@ impl<S: DatagramSocket> Port<S> {
     }
 
     /// The form of `address` for this socket; `None` if the socket cannot reach it.
-    pub(super) fn spell(&self, address: SocketAddr) -> Option<SocketAddr> {
+    pub(super) fn map_address(&self, address: SocketAddr) -> Option<SocketAddr> {
         let own = self.socket.local_ip()?;
         let ip = address.ip().to_canonical();
         if !own.is_unspecified() && own.to_canonical().is_loopback() != ip.is_loopback() {

@@ -73,8 +73,8 @@ fn work_until_key(flooded: usize, eve: Option<Duration>, bob: Duration) -> Optio
             ports.datagrams.fair.charge(NOW, ticket.id(), Duration::from_micros(30));
             key
         }
-        Some(ConnectionEvent::Stranger { ticket, .. }) => {
-            ports.answer(NOW, Answer::Stranger(ticket, Some(Admission::Ignored)));
+        Some(ConnectionEvent::UnknownPeer { ticket, .. }) => {
+            ports.answer(NOW, Answer::UnknownPeer(ticket, Some(Admission::Ignored)));
             false
         }
         _ => false,

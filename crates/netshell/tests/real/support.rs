@@ -11,8 +11,8 @@ use std::{
 
 use bytes::Bytes;
 use netcore::{
-    Admission, DecodeError, Engine, EngineRoom, Framing, GameEvent, Gone, HistoryWriter, Input, Link, Outbox, Outcome,
-    PeerId, Phase, Protocol, Status, Time, framing::NulDecoder,
+    Admission, DecodeError, DisconnectReason, Engine, EngineRoom, Framing, GameEvent, HistoryWriter, Input, Link,
+    Outbox, Outcome, PeerId, Phase, Protocol, Status, Time, framing::NulDecoder,
 };
 use netshell::{Clock, Host, Observer, Transport, serve};
 
@@ -127,7 +127,7 @@ impl Engine for Parrot {
                 return;
             }
             Input::Disconnected { peer, why } => {
-                if *why == Gone::Left {
+                if *why == DisconnectReason::Left {
                     out.send(*peer, self.frame(b"goodbye"));
                 }
                 out.close(*peer);

@@ -1,7 +1,7 @@
 //! How a client's part in the game ended.
 
 use alloc::string::String;
-use netcore::Gone;
+use netcore::DisconnectReason;
 
 /// How a client's part in the game ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum End {
     /// The user left while the server's port was closed.
     Gone,
     /// The connection ended without a QUIT.
-    Disconnected(Gone),
+    Disconnected(DisconnectReason),
 }
 
 impl End {

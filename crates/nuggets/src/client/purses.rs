@@ -32,7 +32,7 @@ impl Purses {
         *purse = purse.saturating_add(fresh);
     }
 
-    pub(super) fn known(&self) -> impl Iterator<Item = (Letter, u32)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (Letter, u32)> {
         self.known.iter().map(|(&letter, &purse)| (letter, purse))
     }
 }
@@ -84,7 +84,7 @@ mod tests {
         let mut purses = Purses::default();
         purses.left(250, 250 - collected);
         purses.compare(before.as_bytes(), now.as_bytes(), WIDTH);
-        (purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect(), purses.unknown)
+        (purses.entries().map(|(letter, purse)| (letter.byte(), purse)).collect(), purses.unknown)
     }
 
     #[test]

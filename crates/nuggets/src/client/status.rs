@@ -83,7 +83,7 @@ impl Client {
 
     fn purses_note(&self) -> Option<String> {
         let unknown = Some(self.purses.unknown).filter(|&unknown| unknown > 0);
-        let purses = self.purses.known().map(|(letter, purse)| format!("{letter} {purse}"));
+        let purses = self.purses.entries().map(|(letter, purse)| format!("{letter} {purse}"));
         let all: Vec<String> = purses.chain(unknown.map(|unknown| format!("? {unknown}"))).collect();
         (self.participant == Participant::Spectator && !all.is_empty()).then(|| format!("Seen: {}", all.join(", ")))
     }

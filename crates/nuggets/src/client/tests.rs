@@ -51,7 +51,7 @@ fn a_note_is_shown_before_the_welcome_too() {
     let mut client = player();
     client.receive(START, b"ERROR no room for Ann").unwrap();
     assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  no room for Ann");
-    client.disconnected(START, Gone::Broken);
+    client.disconnected(START, DisconnectReason::Broken);
     assert_eq!(client.status(START), "Waiting for the server to answer (attempt 1).  Its port is closed.");
     let named = "Waiting for localhost port 65535 to answer (attempt 1).";
     assert_eq!(client.status_at("localhost port 65535", START, 80), format!("{named}  Its port is closed."));
@@ -164,7 +164,7 @@ fn silence_counts_from_the_last_unanswered_key() {
     assert_eq!(client.deadline(at(100)), Some(at(103)));
     assert_eq!(client.deadline(at(103)), Some(at(104)));
     assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  No answer for 5 s");
-    client.disconnected(START, Gone::Broken);
+    client.disconnected(START, DisconnectReason::Broken);
     assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  Server gone: port closed");
     client.receive(at(106), b"DISPLAY\n@..\n  #\n").unwrap();
     assert_eq!(client.timers.silent_for(at(200)), None);
@@ -259,7 +259,7 @@ fn final_table_overrides_purses() {
 #[test]
 fn leaving_a_dead_server_is_immediate() {
     let mut client = joined();
-    client.disconnected(at(1), Gone::Broken);
+    client.disconnected(at(1), DisconnectReason::Broken);
     assert_eq!(client.closed_for(at(4)), Some(Duration::from_secs(3)));
     client.act(at(4), Command::Leave);
     assert_eq!(sent(&mut client), ["KEY Q"]);
@@ -268,7 +268,7 @@ fn leaving_a_dead_server_is_immediate() {
     // The KEY Q detects the closed port.
     let mut client = joined();
     client.act(at(1), Command::Leave);
-    client.disconnected(at(1), Gone::Broken);
+    client.disconnected(at(1), DisconnectReason::Broken);
     client.elapsed(at(3));
     assert_eq!(client.end(), Some(&End::Gone));
 }
@@ -277,11 +277,11 @@ fn leaving_a_dead_server_is_immediate() {
 fn reopened_port_is_no_longer_reported_closed() {
     let mut client = joined();
     client.act(at(1), Command::Key(b'h'));
-    client.disconnected(at(1), Gone::Broken);
+    client.disconnected(at(1), DisconnectReason::Broken);
     let plain = "Player A has 0 nuggets (250 nuggets unclaimed).";
     assert_eq!(client.status(at(60)), format!("{plain}  Server gone: port closed"), "nothing was tried since");
     client.act(at(60), Command::Key(b'h'));
-    client.disconnected(at(60), Gone::Broken);
+    client.disconnected(at(60), DisconnectReason::Broken);
     assert_eq!(client.status(at(70)), format!("{plain}  Server gone: port closed"));
     // Another server has the port. It does not know the client's address, so it does not respond, and the system
     // reports no error.
@@ -312,7 +312,7 @@ fn spectator_detects_a_closed_port() {
     assert_eq!(client.status(at(10)), "Spectator: 250 nuggets unclaimed.  the game begins in 3 s");
     client.elapsed(client.deadline(at(10)).unwrap());
     assert_eq!(sent(&mut client), ["KEY ?"]);
-    client.disconnected(at(20), Gone::Broken);
+    client.disconnected(at(20), DisconnectReason::Broken);
     assert_eq!(client.status(at(20)), "Spectator: 250 nuggets unclaimed.  Server gone: port closed");
     // A stream would have ended.
     let stream = Client::with_link(Link::Message, Participant::Spectator, START);
@@ -323,7 +323,7 @@ fn spectator_detects_a_closed_port() {
 fn spectator_status_credits_visible_collectors() {
     let mut client = spectator();
     receive_all(&mut client, &[b"GOLD 0 0 243", b"DISPLAY\n.A.\nB #\n"]);
-    assert_eq!(client.purses.known().map(|(letter, purse)| (letter.byte(), purse)).collect::<Vec<_>>(), [(b'A', 7)]);
+    assert_eq!(client.purses.entries().map(|(letter, purse)| (letter.byte(), purse)).collect::<Vec<_>>(), [(b'A', 7)]);
     assert_eq!(client.status(START), "Spectator: 243 nuggets unclaimed.  Seen: A 7");
 }
 

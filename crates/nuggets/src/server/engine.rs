@@ -195,7 +195,7 @@ impl Server {
             (self.number, self.start) = (self.number.saturating_add(1), Start::Waiting);
             self.quitters.clear();
         } else {
-            self.take_leave_of_strangers(&text, out);
+            self.dismiss_unjoined(&text, out);
             self.outcome = Some(Outcome::Finished);
         }
     }
@@ -210,7 +210,7 @@ impl Server {
                 self.publish_end(out);
             }
             self.dismiss(text.as_bytes(), &Departure::Dismissed("the server was stopped".to_string()), out);
-            self.take_leave_of_strangers(&text, out);
+            self.dismiss_unjoined(&text, out);
         }
         self.outcome = Some(Outcome::Stopped);
     }
@@ -225,7 +225,7 @@ impl Server {
     }
 
     // Peers over datagrams are not affected, because they are removed after each message.
-    fn take_leave_of_strangers(&mut self, text: &str, out: &mut Outbox) {
+    fn dismiss_unjoined(&mut self, text: &str, out: &mut Outbox) {
         for peer in self.unjoined.keys().copied().collect::<Vec<_>>() {
             self.send_to(peer, &ServerMessage::Quit(text.as_bytes()), out);
             self.unjoined.remove(&peer);

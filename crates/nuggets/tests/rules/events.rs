@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use netcore::{Departure, GameEvent, Gone, Leave, Link, Output, PeerId, Phase, Role, Room, Standing, Status};
+use netcore::{
+    Departure, DisconnectReason, GameEvent, Leave, Link, Output, PeerId, Phase, Role, Room, Standing, Status,
+};
 use nuggets::{Config, Rules};
 
 use crate::room::{RoomInput, TestRoom, events};
@@ -48,17 +50,17 @@ fn join_and_leave_events_name_peer_and_reason() {
     assert_eq!(send(&mut room, 5, "SPECTATE"), [replaced, joined(5, "", "spectator")]);
     assert_eq!(send(&mut room, 5, "KEY Q"), [left(5, "", "spectator", Departure::Quit)]);
     assert_eq!(events(&room.input(&RoomInput::Connected(8, Role::Watcher, WATCHED))), [joined(8, "", "watcher")]);
-    let gone = left(8, "", "watcher", Departure::Disconnected(Gone::Lagging));
-    assert_eq!(events(&room.input(&RoomInput::Gone(8, Gone::Lagging))), [gone]);
+    let gone = left(8, "", "watcher", Departure::Disconnected(DisconnectReason::Lagging));
+    assert_eq!(events(&room.input(&RoomInput::Gone(8, DisconnectReason::Lagging))), [gone]);
     assert_eq!(send(&mut room, 2, "KEY Q"), [left(2, "Bob", "A", Departure::Quit)]);
     assert_eq!(status(&room), (Phase::Playing, 1, 25), "the letter of somebody who left is not given again");
-    assert_eq!(events(&room.input(&RoomInput::Gone(6, Gone::Broken))), [], "it had no seat");
+    assert_eq!(events(&room.input(&RoomInput::Gone(6, DisconnectReason::Broken))), [], "it had no seat");
     let idle = left(1, "Ann", "B", Departure::Dismissed("sent no key for 9 seconds".into()));
     assert_eq!(events(&room.elapse()), [idle]);
     assert_eq!(status(&room), (Phase::Playing, 0, 24));
     send(&mut room, 7, "PLAY Cy");
-    let gone = left(7, "Cy", "C", Departure::Disconnected(Gone::Left));
-    assert_eq!(events(&room.input(&RoomInput::Gone(7, Gone::Left))), [gone]);
+    let gone = left(7, "Cy", "C", Departure::Disconnected(DisconnectReason::Left));
+    assert_eq!(events(&room.input(&RoomInput::Gone(7, DisconnectReason::Left))), [gone]);
 }
 
 #[test]

@@ -223,9 +223,9 @@ fn no_retries_over_reliable_links() {
         assert_eq!(client.take_outgoing().unwrap(), on(link, b"KEY Q"));
         client.elapsed(Time::from_millis(1_000));
         assert_eq!(client.take_outgoing(), None);
-        client.disconnected(Time::from_millis(1_000), netcore::Gone::Broken);
+        client.disconnected(Time::from_millis(1_000), netcore::DisconnectReason::Broken);
         assert!(client.is_over());
-        assert_eq!(client.end(), Some(&End::Disconnected(netcore::Gone::Broken)));
+        assert_eq!(client.end(), Some(&End::Disconnected(netcore::DisconnectReason::Broken)));
     }
 }
 

@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use netcore::{Departure, GameEvent, Gone, Leave, Link, Output, PeerId, Role, Room};
+use netcore::{Departure, DisconnectReason, GameEvent, Leave, Link, Output, PeerId, Role, Room};
 use nuggets::{Config, Rules};
 
 use crate::room::{MAP, RoomInput, TestRoom, config, events, large, sent};
@@ -124,13 +124,13 @@ fn interrupted_connection_counts_as_broken() {
     room.input(&RoomInput::Connected(6, Role::Watcher, Link::Message));
     let mut again = resumed(&room);
     for peer in 1..=6 {
-        let broken = room.input(&RoomInput::Gone(peer, Gone::Broken));
-        let mut interrupted = again.input(&RoomInput::Gone(peer, Gone::Interrupted));
+        let broken = room.input(&RoomInput::Gone(peer, DisconnectReason::Broken));
+        let mut interrupted = again.input(&RoomInput::Gone(peer, DisconnectReason::Interrupted));
         let mut left = 0;
         for output in &mut interrupted {
             if let Output::Event(GameEvent::Left { why, .. }) = output {
-                assert_eq!(*why, Departure::Disconnected(Gone::Interrupted));
-                *why = Departure::Disconnected(Gone::Broken);
+                assert_eq!(*why, Departure::Disconnected(DisconnectReason::Interrupted));
+                *why = Departure::Disconnected(DisconnectReason::Broken);
                 left += 1;
             }
         }

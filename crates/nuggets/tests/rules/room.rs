@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    EngineRoom, GameEvent, Gone, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room,
-    StateError, Time, To, framing::put_length_frame,
+    DisconnectReason, EngineRoom, GameEvent, Input, Leave, Link, Outbox, Output, PeerId, Progress, Recorded, Role,
+    Room, StateError, Time, To, framing::put_length_frame,
 };
 use nuggets::{Config, Grid, Rules, Server, visibility::Vision};
 
@@ -34,7 +34,7 @@ pub(crate) enum RoomInput {
     // A piece of a stream, or one whole message.
     Bytes(u64, Vec<u8>),
     Refresh(u64),
-    Gone(u64, Gone),
+    Gone(u64, DisconnectReason),
     Elapsed,
     Stop(Leave),
 }

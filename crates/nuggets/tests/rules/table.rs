@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use netcore::{
-    Admission, Engine, Framing, GameEvent, Gone, Input, Leave, Link, Outbox, Output, PeerId, Protocol, Role, Time, To,
+    Admission, DisconnectReason, Engine, Framing, GameEvent, Input, Leave, Link, Outbox, Output, PeerId, Protocol,
+    Role, Time, To,
 };
 use nuggets::{
     ClientMessage, Config, Grid, Nuggets, Rules, Server, ServerMessage,
@@ -162,7 +163,7 @@ impl Table {
 
     pub(crate) fn disconnect(&mut self, who: &str) -> Vec<Effect> {
         let peer = self.peer(who).expect("somebody known");
-        let effects = self.input(Input::Disconnected { peer, why: Gone::Broken });
+        let effects = self.input(Input::Disconnected { peer, why: DisconnectReason::Broken });
         self.names.remove(&peer);
         effects
     }

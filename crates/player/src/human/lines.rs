@@ -5,17 +5,17 @@ use std::{
     time::Duration,
 };
 
-use blackjack::{Action, Hand, client::Meaning};
+use blackjack::{Action, Hand, client::MessageEffect};
 
 use crate::game::{Advice, Game, odds_in_words, time_in_words, total_in_words};
 
 pub(super) const ASK: &str = "hit, stand, advice or quit?";
 
 /// `seconds` is the dealer's time limit for an answer.
-pub(super) fn print_event(game: &Game, event: &Meaning, seconds: Option<u64>) -> io::Result<()> {
+pub(super) fn print_event(game: &Game, event: &MessageEffect, seconds: Option<u64>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match event {
-        Meaning::Asked => {
+        MessageEffect::DecisionDue => {
             if let Some(upcard) = game.upcard() {
                 writeln!(out, "Round {}: the dealer shows {upcard}.", game.round())?;
             }
@@ -25,7 +25,7 @@ pub(super) fn print_event(game: &Game, event: &Meaning, seconds: Option<u64>) ->
                 None => writeln!(out, "{ASK}")?,
             }
         }
-        Meaning::Ended { .. } => {
+        MessageEffect::Ended { .. } => {
             if let Some(dealer) = &game.revealed {
                 writeln!(out, "The dealer has {}: {}.", total_in_words(dealer), names(dealer))?;
             }
@@ -33,8 +33,8 @@ pub(super) fn print_event(game: &Game, event: &Meaning, seconds: Option<u64>) ->
                 writeln!(out, "{outcome}")?;
             }
         }
-        Meaning::Quit => writeln!(out, "The dealer ends the game.")?,
-        Meaning::Began | Meaning::Dealt | Meaning::Ignored => return Ok(()),
+        MessageEffect::Quit => writeln!(out, "The dealer ends the game.")?,
+        MessageEffect::Began | MessageEffect::Dealt | MessageEffect::Ignored => return Ok(()),
     }
     out.flush()
 }

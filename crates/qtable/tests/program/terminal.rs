@@ -27,6 +27,6 @@ fn training_draws_its_curve_below_the_progress_line() {
     // A small window shows only the line.
     let terminal = Terminal::start(PROGRAM, &arguments, 100, 12);
     terminal.wait_for("saved");
-    assert!(!terminal.look(|screen| screen.contents().contains("best table")));
+    assert!(!terminal.with_screen(|screen| screen.contents().contains("best table")));
     assert_eq!(terminal.end(), 0);
 }

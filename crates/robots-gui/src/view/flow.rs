@@ -47,7 +47,7 @@ fn ended(role: UserRole) -> View {
 #[test]
 fn result_shows_the_final_board_and_marks_winner_and_user() {
     let mut view = ended(UserRole::Player);
-    assert_eq!(view.shown(), Content::Result);
+    assert_eq!(view.content(), Content::Result);
     let shown = screen(&mut view, 80, 24);
     assert!(shown[0].starts_with("Turn 4 of 4 [####################]"), "{shown:#?}");
     for expected in
@@ -69,7 +69,7 @@ fn result_shows_the_final_board_and_marks_winner_and_user() {
 fn the_last_scores_stay_in_the_lobby() {
     let mut view = ended(UserRole::Player);
     assert!(view.proceed(), "a lobby, in which one can join");
-    assert_eq!(view.shown(), Content::Game);
+    assert_eq!(view.content(), Content::Game);
     for (width, height) in [(80, 24), (120, 40), (200, 60), (40, 14)] {
         let shown = screen(&mut view, width, height);
         for expected in ["Lobby of here", "Last game: Bob wins", "  1. B Bob  0 deaths ★", "> 2. A Ann  1 death"] {
@@ -101,12 +101,12 @@ fn a_long_name_is_cut_in_the_lobby_and_its_score_is_not() {
 fn result_is_shown_for_five_seconds_before_the_next_game() {
     let mut view = ended(UserRole::Observer);
     view.show(at(300), DrawMessage::Game(turn(0)));
-    assert_eq!(view.shown(), Content::Result);
+    assert_eq!(view.content(), Content::Result);
     assert!(screen(&mut view, 80, 24).concat().contains("The next game has started."));
     view.show(at(5_199), DrawMessage::Game(turn(1)));
-    assert_eq!(view.shown(), Content::Result);
+    assert_eq!(view.content(), Content::Result);
     view.show(at(5_200), DrawMessage::Game(turn(2)));
-    assert_eq!(view.shown(), Content::Game);
+    assert_eq!(view.content(), Content::Game);
     let mut view = ended(UserRole::Player);
     view.show(at(300), DrawMessage::Game(turn(0)));
     assert!(!view.proceed(), "there is no lobby to join in");

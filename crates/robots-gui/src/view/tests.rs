@@ -152,11 +152,11 @@ fn too_small_window_shows_a_message_and_sends_no_keys() {
     let mut view = showing(small(), Follow::Nobody);
     for (width, height) in [(11, 3), (12, 2), (1, 1), (0, 0)] {
         assert!(!screen(&mut view, width, height).concat().contains("here"), "{width} {height}");
-        assert_eq!(view.shown(), Content::TooSmall);
+        assert_eq!(view.content(), Content::TooSmall);
     }
     assert_eq!(screen(&mut view, 40, 2)[0], "Needs 3 rows, 12 cols; has 2, 40");
     screen(&mut view, 12, 3);
-    assert_eq!(view.shown(), Content::Game);
+    assert_eq!(view.content(), Content::Game);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn help_covers_the_game_until_it_is_closed() {
     assert!(shown.iter().any(|row| row.contains("┌ Robots ─")), "{shown:#?}");
     assert!(shown.iter().any(|row| row.contains("Space J Z    place a bomb")), "{shown:#?}");
     assert!(shown.iter().any(|row| row.contains("The game continues. Press any key to return.")), "{shown:#?}");
-    assert_eq!(view.shown(), Content::Help);
+    assert_eq!(view.content(), Content::Help);
     view.help = !view.help;
     assert!(!screen(&mut view, 80, 24).concat().contains("place a"));
 }

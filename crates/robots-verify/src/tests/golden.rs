@@ -5,7 +5,7 @@ use crate::{
     explain::Explainer,
     json,
     kind::Kind,
-    text::{Carrier, hex, report},
+    text::{TransportKind, hex, report},
 };
 
 fn stream(kind: Kind, hex: &str) -> String {
@@ -14,11 +14,11 @@ fn stream(kind: Kind, hex: &str) -> String {
     let mut explainer = Explainer::new(kind);
     let mut reports: Vec<_> = std::iter::from_fn(|| explainer.next(&mut rest)).collect();
     reports.extend(explainer.finish());
-    reports.iter().map(|explained| report(explained, "", Carrier::Stream)).collect()
+    reports.iter().map(|explained| report(explained, "", TransportKind::Stream)).collect()
 }
 
 fn datagram(kind: Kind, hex: &str) -> String {
-    report(&Explainer::datagram(kind, 4, &bytes(hex)), "127.0.0.1:40000", Carrier::Datagram)
+    report(&Explainer::datagram(kind, 4, &bytes(hex)), "127.0.0.1:40000", TransportKind::Datagram)
 }
 
 #[track_caller]
@@ -219,7 +219,7 @@ fn a_line_of_json() {
     let report = Explainer::datagram(Kind::Server, 1, &bytes("04 00 00 00 02 01 00 00 00 03 00 00 00"));
     let source = Map::from_iter([("from".to_owned(), json!("here"))]);
     assert_eq!(
-        json::report(&report, &source, Carrier::Datagram),
+        json::report(&report, &source, TransportKind::Datagram),
         json!({
             "from": "here", "message": 1, "at": 0, "length": 13, "name": "GameEnded",
             "fields": [

@@ -1,4 +1,4 @@
-use netcore::{Client as _, Gone, Time};
+use netcore::{Client as _, DisconnectReason, Time};
 use robots::{Action, Client, Direction, ServerMessage, client::MAX_OUTGOING};
 
 use crate::{
@@ -72,7 +72,7 @@ fn client_is_silent_after_the_end() {
     let mut client = Client::new(text("Ann"), None);
     client.receive(NOW, &beginning()).unwrap();
     client.act(NOW, Action::PlaceBomb);
-    client.disconnected(NOW, Gone::Broken);
+    client.disconnected(NOW, DisconnectReason::Broken);
     client.receive(NOW, &stream(&[ServerMessage::GameEnded { scores: [].into() }])).unwrap();
     assert!(client.is_over() && client.take_outgoing().is_none());
     assert!(client.game().is_some(), "it shows what it showed");

@@ -1,4 +1,4 @@
-use netcore::{Departure, Engine, GameEvent, Gone, Leave, PeerId, Phase, Role, Standing, Status};
+use netcore::{Departure, DisconnectReason, Engine, GameEvent, Leave, PeerId, Phase, Role, Standing, Status};
 
 use crate::table::{Table, alone, config};
 
@@ -49,7 +49,7 @@ fn events_cover_a_game_from_start_to_result() {
         joined(0, "ann", "0"),
         joined(1, "b\u{1b}b", "1"),
         joined(2, "cat", "2"),
-        left(2, "cat", "2", Departure::Disconnected(Gone::Left)),
+        left(2, "cat", "2", Departure::Disconnected(DisconnectReason::Left)),
         joined(4, "dan", "3"),
         GameEvent::Started { game: 1, players: 4 },
         left(4, "dan", "3", Departure::Dismissed(wrong)),

@@ -1,4 +1,4 @@
-use netcore::{Departure, EngineRoom, GameEvent, Gone, Input, PeerId, Recorded, Role};
+use netcore::{Departure, DisconnectReason, EngineRoom, GameEvent, Input, PeerId, Recorded, Role};
 use robots::{ClientMessage, Server};
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ fn killed_game_continues_with_idle_robots() {
         ",
     );
     let gone = |peer, name: &str, seat: &str| {
-        let why = Departure::Disconnected(Gone::Interrupted);
+        let why = Departure::Disconnected(DisconnectReason::Interrupted);
         GameEvent::Left { peer: PeerId(peer), name: name.into(), seat: seat.into(), why }
     };
     let left: Vec<_> = table.events.iter().filter(|event| matches!(event, GameEvent::Left { .. })).collect();

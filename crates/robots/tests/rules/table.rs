@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, mem::take, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use netcore::{
-    Client as _, Engine, Framing, GameEvent, Gone, Input, Leave, Link, Outbox, Outcome, Output, PeerId, Protocol,
-    Recorded, Role, Time, To, wire::ShortText,
+    Client as _, DisconnectReason, Engine, Framing, GameEvent, Input, Leave, Link, Outbox, Outcome, Output, PeerId,
+    Protocol, Recorded, Role, Time, To, wire::ShortText,
 };
 use robots::{
     Bomb, Client, ClientMessage, Config, DrawMessage, GamePicture, InputMessage, MAX_HISTORY, Parameters, Server,
@@ -167,7 +167,7 @@ impl Table {
     pub(crate) fn leave(&mut self, name: &str) -> Vec<Effect> {
         let peer = self.peer(name);
         self.connections.remove(&peer);
-        self.input(Input::Disconnected { peer, why: Gone::Left })
+        self.input(Input::Disconnected { peer, why: DisconnectReason::Left })
     }
 
     pub(crate) fn state(&self) -> String {
@@ -181,7 +181,8 @@ impl Table {
         self.server = again;
         assert_eq!(self.state(), state);
         let gone = take(&mut self.connections).into_keys();
-        gone.flat_map(|peer| self.input_alone(Input::Disconnected { peer, why: Gone::Interrupted })).collect()
+        gone.flat_map(|peer| self.input_alone(Input::Disconnected { peer, why: DisconnectReason::Interrupted }))
+            .collect()
     }
 
     pub(crate) fn turn(&mut self) -> Vec<Effect> {

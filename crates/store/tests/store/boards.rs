@@ -1,4 +1,4 @@
-use store::{ALL_TIME, Board, DAILY, Kind, LADDER, Match, MatchPlayer, Order, Score, Store, season_of};
+use store::{ALL_TIME, Board, DAILY, LADDER, Match, MatchPlayer, Order, PlayerKind, Score, Store, season_of};
 
 use crate::support::{self, a_match, board, entry, leaders, leaders_on};
 
@@ -16,14 +16,14 @@ fn at_host(host: &str, players: Vec<MatchPlayer>) -> Vec<MatchPlayer> {
 }
 
 fn proven(player: MatchPlayer) -> MatchPlayer {
-    MatchPlayer { kind: Kind::Proven, ..player }
+    MatchPlayer { kind: PlayerKind::Proven, ..player }
 }
 
 fn bot(rank: u32, name: &str, level: &str) -> MatchPlayer {
-    MatchPlayer { kind: Kind::Bot, level: level.into(), ..entry(rank, name, 0) }
+    MatchPlayer { kind: PlayerKind::Bot, level: level.into(), ..entry(rank, name, 0) }
 }
 
-async fn score(store: &Store, name: &str, kind: Kind) -> Option<Score> {
+async fn score(store: &Store, name: &str, kind: PlayerKind) -> Option<Score> {
     store.scores((name, kind), ALL_TIME, 0).await.unwrap().pop().map(|(_, _, score)| score)
 }
 
@@ -39,15 +39,15 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
             store.record(&a_match(number, "nuggets", players)).await.unwrap();
             assert_eq!(casual(&store, number).await, if number <= 3 { "" } else { "pair" });
         }
-        let ann = score(&store, "Ann", Kind::Proven).await.unwrap();
+        let ann = score(&store, "Ann", PlayerKind::Proven).await.unwrap();
         assert_eq!((ann.matches, ann.wins, ann.history.len(), ann.ranked), (3, 3, 3, false));
         // Other pairs of the same host still count, as in a classroom with one address.
         let players =
             at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1)), proven(entry(3, "Cy", 0))]);
         store.record(&a_match(13, "nuggets", players)).await.unwrap();
-        let [before, after] = [ann.rating, score(&store, "Ann", Kind::Proven).await.unwrap().rating];
+        let [before, after] = [ann.rating, score(&store, "Ann", PlayerKind::Proven).await.unwrap().rating];
         assert!(after > before, "against Cy");
-        let eve = score(&store, "Eve", Kind::Proven).await.unwrap();
+        let eve = score(&store, "Eve", PlayerKind::Proven).await.unwrap();
         assert_eq!(eve.matches, 4);
         assert!(eve.history[3].1 > eve.history[2].1, "only Cy counts, whom she has beaten");
         // The pair counts again the next day.
@@ -67,18 +67,18 @@ async fn unproven_names_of_one_host_count_as_one_opponent() {
             let players = at_host("h", vec![proven(entry(1, "Ann", 9)), entry(2, &format!("Eve {number}"), 1)]);
             store.record(&a_match(number, "nuggets", players)).await.unwrap();
         }
-        assert_eq!(score(&store, "Ann", Kind::Proven).await.unwrap().matches, 3);
+        assert_eq!(score(&store, "Ann", PlayerKind::Proven).await.unwrap().matches, 3);
         // An unknown host matches every host.
         for number in 11..=18 {
             let unknown = MatchPlayer { host: String::new(), ..entry(2, "Bob", 1) };
             store.record(&a_match(number, "robots", vec![entry(1, "Dan", 9), unknown])).await.unwrap();
         }
-        assert_eq!(score(&store, "Dan", Kind::Unproven).await.unwrap().matches, 3);
+        assert_eq!(score(&store, "Dan", PlayerKind::Unproven).await.unwrap().matches, 3);
         // Matches between different known hosts are not limited.
         for number in 21..=28 {
             store.record(&a_match(number, "robots", vec![entry(1, "Fay", 9), entry(2, "Gus", 1)])).await.unwrap();
         }
-        assert_eq!(score(&store, "Fay", Kind::Unproven).await.unwrap().matches, 8);
+        assert_eq!(score(&store, "Fay", PlayerKind::Unproven).await.unwrap().matches, 8);
     })
     .await;
 }
@@ -97,8 +97,8 @@ async fn bots_are_rated_by_level_and_not_by_name() {
             rows.iter().map(|leader| (leader.rank, leader.name.as_str(), leader.score.matches)).collect();
         assert_eq!(names, [(1, "bot, hard", 12), (2, "bot, easy", 12), (3, "Ann", 12)]);
         assert!(rows.iter().all(|leader| leader.score.ranked));
-        assert_eq!(store.kinds("bot, easy").await.unwrap(), [Kind::Bot]);
-        let easy = score(&store, "bot, easy", Kind::Bot).await.unwrap();
+        assert_eq!(store.kinds("bot, easy").await.unwrap(), [PlayerKind::Bot]);
+        let easy = score(&store, "bot, easy", PlayerKind::Bot).await.unwrap();
         // Two seats with equal ranks that lose to one player and beat another nearly keep their rating.
         assert!((900..1_100).contains(&easy.rating), "{easy:?}");
         let found = store.find("j1-1").await.unwrap().unwrap();
@@ -122,11 +122,12 @@ async fn ladder_has_fixed_ratings_of_bots_and_no_limit_for_pairs_of_a_host() {
         let rating = async |name, kind, now| store.rating(ladder, (name, kind), now).await.unwrap();
         // Inactivity does not change a fixed rating either.
         for now in [0, 1_000 * 86_400_000] {
-            assert_eq!(rating("bot, hard", Kind::Bot, now).await, Some((1_200, 0)));
+            assert_eq!(rating("bot, hard", PlayerKind::Bot, now).await, Some((1_200, 0)));
         }
-        let (ann, eve) = (rating("Ann", Kind::Proven, 0).await.unwrap(), rating("Eve", Kind::Proven, 0).await.unwrap());
+        let (ann, eve) =
+            (rating("Ann", PlayerKind::Proven, 0).await.unwrap(), rating("Eve", PlayerKind::Proven, 0).await.unwrap());
         assert!(ann.0 > 1_200 && eve.0 < ann.0 && ann.1 < 667, "{ann:?} {eve:?}");
-        assert_eq!(rating("Ann", Kind::Unproven, 0).await, None);
+        assert_eq!(rating("Ann", PlayerKind::Unproven, 0).await, None);
         let rows = leaders_on(&store, ladder, Order::Rating).await;
         let hard = rows.iter().find(|leader| leader.name == "bot, hard").unwrap();
         assert_eq!((hard.score.rating, hard.score.uncertainty, hard.score.matches), (1_200, 0, 12));

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, sqlite::SqliteConnectOptions};
-use store::{Claim, Copied, Kind, MatchPlayer, RoomTime, Store, StoreError};
+use store::{Claim, Copied, MatchPlayer, PlayerKind, RoomTime, Store, StoreError};
 use testkit::TempDir;
 
 use crate::support::{a_match, change, entry, on_each};
@@ -33,7 +33,7 @@ fn same(one: &[String], other: &[String]) {
 async fn filled(path: &Path) -> Store {
     let store = Store::file(path).unwrap();
     store.prepare().await.unwrap();
-    let proven = |name: &str| MatchPlayer { kind: Kind::Proven, ..entry(1, name, -7) };
+    let proven = |name: &str| MatchPlayer { kind: PlayerKind::Proven, ..entry(1, name, -7) };
     let odd = "Zoë '\"\\ $1 %";
     assert_eq!(store.claim("Ann", &[1; 32], 7).await.unwrap(), Claim::Own);
     assert_eq!(store.claim(odd, &[2; 32], 8).await.unwrap(), Claim::Own);

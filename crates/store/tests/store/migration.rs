@@ -1,6 +1,8 @@
 use std::fs;
 
-use store::{ALL_TIME, Board, Claim, Kind, Leader, MatchFilter, Order, RoomTime, Store, StoreError, Ties, Trouble};
+use store::{
+    ALL_TIME, Board, Claim, Leader, MatchFilter, Order, PlayerKind, RoomTime, Store, StoreError, Ties, Trouble,
+};
 use testkit::TempDir;
 
 use crate::support::change;
@@ -28,9 +30,9 @@ async fn migration_of_version_2_keeps_all_data() {
     let ann = MatchFilter { player: "Ann".into(), ..MatchFilter::default() };
     assert_eq!(numbers(ann.clone()).await, [10, 9, 7, 6, 5, 4, 3, 2, 1]);
     assert_eq!(numbers(MatchFilter { game: "nuggets".into(), ..ann.clone() }).await, [10, 6, 5, 4, 3, 2, 1]);
-    assert_eq!(numbers(MatchFilter { kind: Some(Kind::Unproven), ..ann.clone() }).await, [9, 7]);
+    assert_eq!(numbers(MatchFilter { kind: Some(PlayerKind::Unproven), ..ann.clone() }).await, [9, 7]);
     assert_eq!(numbers(MatchFilter { against: "Bob".into(), before: "j1-5".into(), ..ann }).await, [4, 3, 2, 1]);
-    let ties = store.against(("Bob", Kind::Unproven), ("Ann", Kind::Proven)).await.unwrap();
+    let ties = store.against(("Bob", PlayerKind::Unproven), ("Ann", PlayerKind::Proven)).await.unwrap();
     assert_eq!(ties, [("nuggets".to_owned(), Ties { wins: 2, losses: 4, ties: 0 })]);
 
     // Earlier ratings remain on separate boards.
@@ -39,13 +41,13 @@ async fn migration_of_version_2_keeps_all_data() {
     assert_eq!(means, [("Bob", 4.0), ("Ann", 6.0)]);
     let leaders = earlier(&store, "nuggets", Order::Rating).await;
     assert_eq!(leaders.iter().map(|leader| leader.name.as_str()).collect::<Vec<_>>(), ["Ann", "Bob", "Bot Ada"]);
-    let scores = store.scores(("Ann", Kind::Proven), ALL_TIME, 0).await.unwrap();
+    let scores = store.scores(("Ann", PlayerKind::Proven), ALL_TIME, 0).await.unwrap();
     let [(game, class, known)] = scores.as_slice() else { panic!("{scores:?}") };
     assert_eq!((game.as_str(), class.as_str()), ("nuggets", "earlier"));
     assert_eq!((known.matches, known.wins, known.history.len()), (6, 4, 6));
     assert!(all.iter().all(|found| (found.class.as_str(), found.casual.as_str()) == ("earlier", "earlier")));
     assert_eq!(store.journals().await.unwrap()["robots.journal"].casual, "earlier");
-    assert_eq!(store.kinds("Ann").await.unwrap(), [Kind::Proven, Kind::Unproven]);
+    assert_eq!(store.kinds("Ann").await.unwrap(), [PlayerKind::Proven, PlayerKind::Unproven]);
 
     let journals = store.journals().await.unwrap();
     let mut people: Vec<_> = journals.iter().filter(|(_, note)| note.people).map(|(file, _)| file.as_str()).collect();
@@ -71,7 +73,7 @@ async fn migration_of_version_2_keeps_all_data() {
     let (id, class, casual, players) = ("j1-12".into(), "main".into(), String::new(), players.collect());
     let next = store::Match { id, number: 12, ended: next.ended + 100_000_000, class, casual, players, ..next };
     assert!(store.record(&next).await.unwrap());
-    let scores = store.scores(("Ann", Kind::Proven), ALL_TIME, 0).await.unwrap();
+    let scores = store.scores(("Ann", PlayerKind::Proven), ALL_TIME, 0).await.unwrap();
     let boards: Vec<_> = scores.iter().map(|(_, class, score)| (class.as_str(), score.matches)).collect();
     assert_eq!(boards, [("earlier", 6), ("main", 1)]);
     assert_eq!(store.seasons().await.unwrap().len(), 1);

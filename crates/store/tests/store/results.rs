@@ -1,5 +1,5 @@
 use store::{
-    ALL_TIME, Claim, JournalNote, Kind, MAX_NAMES, Match, MatchFilter, NameChanges, Order, RedeemOutcome,
+    ALL_TIME, Claim, JournalNote, MAX_NAMES, Match, MatchFilter, NameChanges, Order, PlayerKind, RedeemOutcome,
     ReplaceOutcome, RoomTime, Store, Ties,
 };
 use testkit::{PATIENCE, TempDir};
@@ -82,19 +82,19 @@ async fn same_match_from_two_hubs_is_stored_once() {
 async fn name_with_and_without_proof_is_two_persons() {
     on_each(async |store, _| {
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Ann", 5), entry(3, "Ann", 1), entry(4, "Ann", 0)];
-        players[0].kind = Kind::Proven;
-        (players[2].kind, players[2].level) = (Kind::Bot, "easy".into());
+        players[0].kind = PlayerKind::Proven;
+        (players[2].kind, players[2].level) = (PlayerKind::Bot, "easy".into());
         for (player, host) in players.iter_mut().zip(["a", "b", "c", "b"]) {
             player.host = host.into();
         }
         store.record(&a_match(1, "nuggets", players)).await.unwrap();
         let leaders = leaders(&store, "nuggets").await;
-        let kinds: Vec<Kind> = leaders.iter().map(|leader| leader.kind).collect();
-        assert_eq!(kinds, [Kind::Proven, Kind::Unproven, Kind::Bot]);
+        let kinds: Vec<PlayerKind> = leaders.iter().map(|leader| leader.kind).collect();
+        assert_eq!(kinds, [PlayerKind::Proven, PlayerKind::Unproven, PlayerKind::Bot]);
         // The second seat of a person does not count.
         assert!(leaders.iter().all(|leader| leader.score.matches == 1));
-        assert_eq!(store.kinds("Ann").await.unwrap(), [Kind::Proven, Kind::Unproven, Kind::Bot]);
-        let ties = store.against(("Ann", Kind::Proven), ("Ann", Kind::Unproven)).await.unwrap();
+        assert_eq!(store.kinds("Ann").await.unwrap(), [PlayerKind::Proven, PlayerKind::Unproven, PlayerKind::Bot]);
+        let ties = store.against(("Ann", PlayerKind::Proven), ("Ann", PlayerKind::Unproven)).await.unwrap();
         assert_eq!(ties, [("nuggets".to_owned(), Ties { wins: 1, losses: 0, ties: 0 })]);
     })
     .await;
@@ -119,11 +119,11 @@ async fn matches_are_listed_in_pages_newest_first() {
         assert_eq!(numbers(MatchFilter { game: "robots".into(), ..filter.clone() }).await, [6, 4, 2]);
         let eve = MatchFilter { player: "Ann".into(), against: "Eve".into(), ..filter.clone() };
         assert_eq!(numbers(eve).await, [7, 5, 3]);
-        let proven = MatchFilter { player: "Ann".into(), kind: Some(Kind::Proven), ..filter };
+        let proven = MatchFilter { player: "Ann".into(), kind: Some(PlayerKind::Proven), ..filter };
         assert_eq!(numbers(proven).await, [] as [u32; 0]);
-        let ties = store.against(("Ann", Kind::Unproven), ("Bob", Kind::Unproven)).await.unwrap();
+        let ties = store.against(("Ann", PlayerKind::Unproven), ("Bob", PlayerKind::Unproven)).await.unwrap();
         assert_eq!(ties, [("robots".to_owned(), Ties { wins: 0, losses: 0, ties: 3 })]);
-        let scores = store.scores(("Ann", Kind::Unproven), ALL_TIME, 9_000_000).await.unwrap();
+        let scores = store.scores(("Ann", PlayerKind::Unproven), ALL_TIME, 9_000_000).await.unwrap();
         let points: Vec<_> = scores.iter().map(|(game, _, score)| (game.as_str(), score.history.len())).collect();
         assert_eq!(points, [("nuggets", 4), ("robots", 3)]);
         assert!(scores[0].2.history.is_sorted());
@@ -204,7 +204,7 @@ async fn unused_names_are_released() {
         assert_eq!(store.claim("Held", &[3; 32], 1).await.unwrap(), Claim::Own);
         store.mark_name_used("Held").await.unwrap();
         let mut players = vec![entry(1, "Ann", 9), entry(2, "Dan", 5)];
-        players[0].kind = Kind::Proven;
+        players[0].kind = PlayerKind::Proven;
         store.record(&a_match(1, "nuggets", players)).await.unwrap();
         store.mark_name_used("Bob").await.unwrap();
         let mut released = store.release_unused_names(5, 9).await.unwrap();

@@ -73,7 +73,7 @@ impl State {
             };
         }
         self.unsynced_names.clear();
-        forget_orphans(&mut self.names);
+        remove_orphans(&mut self.names);
         for content in self.files.values_mut() {
             content.cut_power(rng);
         }
@@ -148,7 +148,7 @@ impl State {
 }
 
 /// Removes the names in removed directories.
-pub(super) fn forget_orphans(names: &mut BTreeMap<PathBuf, u64>) {
+pub(super) fn remove_orphans(names: &mut BTreeMap<PathBuf, u64>) {
     loop {
         let orphans: Vec<PathBuf> = names.keys().filter(|path| !has_parent(names, path)).cloned().collect();
         if orphans.is_empty() {

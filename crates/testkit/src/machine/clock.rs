@@ -56,7 +56,7 @@ impl State {
     }
 
     // What the clock shows.
-    fn shown(&self) -> Time {
+    fn reading(&self) -> Time {
         let (world, shown) = self.set;
         shown.plus(self.now.since(world))
     }
@@ -67,7 +67,7 @@ impl State {
         world.plus(time.since(shown))
     }
 
-    fn look(&mut self) -> Time {
+    fn advance(&mut self) -> Time {
         self.looks += 1;
         assert!(self.looks - self.looks_before < MAX_LOOKS, "a task works forever at {:?}", self.now);
         let mut passes = draw(&mut self.rng, &self.pace.work);
@@ -75,7 +75,7 @@ impl State {
             passes += draw(&mut self.rng, &self.pace.stall);
         }
         self.now = self.now.plus(passes);
-        self.shown()
+        self.reading()
     }
 }
 
@@ -89,8 +89,8 @@ impl SimulatedClock {
     }
 
     /// The time that the clock shows. In contrast to a read by a task, this costs no time.
-    pub fn shown(&self) -> Time {
-        self.lock().shown()
+    pub fn reading(&self) -> Time {
+        self.lock().reading()
     }
 
     /// The time of the simulation.
@@ -125,7 +125,7 @@ impl SimulatedClock {
 
     pub(super) fn fire(&self) {
         let state = &mut *self.lock();
-        let (now, shown) = (state.now, state.shown());
+        let (now, shown) = (state.now, state.reading());
         let due = state.timers.values_mut().filter(|timer| timer.due.is_some_and(|due| due <= shown));
         let mut wakers: Vec<Waker> = due.filter_map(|timer| timer.waker.take()).collect();
         state.sleepers.retain(|_, (due, waker)| {
@@ -171,7 +171,7 @@ impl TimeSource for SimulatedClock {
     type Timer = SimulatedTimer;
 
     fn now(&self) -> Time {
-        self.lock().look()
+        self.lock().advance()
     }
 
     fn timer(&self) -> io::Result<SimulatedTimer> {
@@ -202,7 +202,7 @@ impl Timer for SimulatedTimer {
 
     fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let state = &mut *self.clock.lock();
-        let shown = state.shown();
+        let shown = state.reading();
         let setting = state.timers.entry(self.number).or_default();
         if setting.due.is_some_and(|due| due <= shown) {
             *setting = Setting::default();

@@ -24,28 +24,28 @@ use super::clock::SimulatedClock;
 
 thread_local! {
     /// The simulated thread that runs in this system thread.
-    static CURRENT: RefCell<Option<Rc<Turns>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Rc<ThreadContext>>> = const { RefCell::new(None) };
 }
 
-enum Turn {
-    Go(Waker),
+enum ThreadSignal {
+    Run(Waker),
     /// The process was killed.
-    Die,
+    Exit,
 }
 
 /// The threads of a simulated process. They die together, because one may hold a lock that another waits for.
 #[derive(Clone, Default)]
-pub(super) struct Process(Arc<Mutex<Vec<Sender<Turn>>>>);
+pub(super) struct Process(Arc<Mutex<Vec<Sender<ThreadSignal>>>>);
 
 impl Process {
-    fn add(&self, turn: Sender<Turn>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(turn);
+    fn add(&self, signal: Sender<ThreadSignal>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(signal);
     }
 
-    fn die(&self) {
-        for turn in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+    fn kill(&self) {
+        for signal in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             // A thread that has ended has dropped its receiver.
-            let _ = turn.send(Turn::Die);
+            let _ = signal.send(ThreadSignal::Exit);
         }
     }
 }
@@ -59,15 +59,15 @@ enum Yielded {
     Panicked(Box<dyn Any + Send>),
 }
 
-pub(crate) struct Turns {
-    turn: Receiver<Turn>,
+pub(crate) struct ThreadContext {
+    signals: Receiver<ThreadSignal>,
     yielded: Sender<Yielded>,
     clock: SimulatedClock,
     // `None` once the thread has to exit.
     waker: RefCell<Option<Waker>>,
 }
 
-impl Turns {
+impl ThreadContext {
     /// `None` if the thread has to exit.
     pub(crate) fn waker(&self) -> Option<Waker> {
         self.waker.borrow().clone()
@@ -86,10 +86,10 @@ impl Turns {
         if self.waker.borrow().is_none() {
             return;
         }
-        let next = self.yielded.send(why).ok().and_then(|()| self.turn.recv().ok());
+        let next = self.yielded.send(why).ok().and_then(|()| self.signals.recv().ok());
         *self.waker.borrow_mut() = match next {
-            Some(Turn::Go(waker)) => Some(waker),
-            Some(Turn::Die) | None => None,
+            Some(ThreadSignal::Run(waker)) => Some(waker),
+            Some(ThreadSignal::Exit) | None => None,
         };
     }
 }
@@ -97,10 +97,10 @@ impl Turns {
 /// Blocks a simulated thread. In other threads, or if the process was killed, it returns immediately. Returns whether
 /// time has passed.
 pub(crate) fn sleep(duration: Duration) -> bool {
-    let Some(turns) = CURRENT.with_borrow(Clone::clone).filter(|_| duration > Duration::ZERO) else { return false };
-    turns.note_progress();
-    turns.hand_over(Yielded::Sleeps(turns.clock.world_now().plus(duration)));
-    turns.waker.borrow().is_some()
+    let Some(context) = CURRENT.with_borrow(Clone::clone).filter(|_| duration > Duration::ZERO) else { return false };
+    context.note_progress();
+    context.hand_over(Yielded::Sleeps(context.clock.world_now().plus(duration)));
+    context.waker.borrow().is_some()
 }
 
 pub(crate) fn is_thread() -> bool {
@@ -108,7 +108,7 @@ pub(crate) fn is_thread() -> bool {
 }
 
 pub(super) struct ThreadTask {
-    turn: Sender<Turn>,
+    signal: Sender<ThreadSignal>,
     process: Process,
     yielded: Receiver<Yielded>,
     thread: Option<JoinHandle<()>>,
@@ -120,27 +120,36 @@ pub(super) struct ThreadTask {
 
 impl ThreadTask {
     /// The thread runs while the task is polled.
-    pub(super) fn start(clock: SimulatedClock, process: Process, body: impl FnOnce(&Turns) + Send + 'static) -> Self {
-        let (turn, turns) = channel();
+    pub(super) fn start(
+        clock: SimulatedClock,
+        process: Process,
+        body: impl FnOnce(&ThreadContext) + Send + 'static,
+    ) -> Self {
+        let (signal, signals) = channel();
         let (yields, yielded) = channel();
         let (number, of_thread) = (clock.new_number(), clock.clone());
-        process.add(turn.clone());
-        let thread = thread::spawn(move || run(turns, yields, of_thread, body));
-        Self { turn, process, yielded, thread: Some(thread), clock, number, sleeps_until: None }
+        process.add(signal.clone());
+        let thread = thread::spawn(move || run(signals, yields, of_thread, body));
+        Self { signal, process, yielded, thread: Some(thread), clock, number, sleeps_until: None }
     }
 }
 
-fn run(turn: Receiver<Turn>, yielded: Sender<Yielded>, clock: SimulatedClock, body: impl FnOnce(&Turns)) {
-    let Ok(Turn::Go(waker)) = turn.recv() else { return };
-    let turns = Rc::new(Turns { turn, yielded, clock, waker: RefCell::new(Some(waker)) });
-    CURRENT.set(Some(Rc::clone(&turns)));
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(&turns)));
+fn run(
+    signals: Receiver<ThreadSignal>,
+    yielded: Sender<Yielded>,
+    clock: SimulatedClock,
+    body: impl FnOnce(&ThreadContext),
+) {
+    let Ok(ThreadSignal::Run(waker)) = signals.recv() else { return };
+    let context = Rc::new(ThreadContext { signals, yielded, clock, waker: RefCell::new(Some(waker)) });
+    CURRENT.set(Some(Rc::clone(&context)));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(&context)));
     let end = match done {
         Ok(()) => Yielded::Ended,
         Err(panic) => Yielded::Panicked(panic),
     };
     // This is never received if the process was killed.
-    let _ = turns.yielded.send(end);
+    let _ = context.yielded.send(end);
 }
 
 impl Future for ThreadTask {
@@ -154,7 +163,7 @@ impl Future for ThreadTask {
             this.clock.wake_at(this.number, Some((until, context.waker().clone())));
             return Poll::Pending;
         }
-        let _ = this.turn.send(Turn::Go(context.waker().clone()));
+        let _ = this.signal.send(ThreadSignal::Run(context.waker().clone()));
         let until = match this.yielded.recv() {
             Ok(Yielded::Sleeps(until)) => {
                 this.sleeps_until = Some(until);
@@ -175,7 +184,7 @@ impl Future for ThreadTask {
 impl Drop for ThreadTask {
     fn drop(&mut self) {
         self.clock.wake_at(self.number, None);
-        self.process.die();
+        self.process.kill();
         if let Some(thread) = self.thread.take() {
             // The last actions of a killed process have no effect.
             let _ = thread.join();

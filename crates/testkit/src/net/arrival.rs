@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use netcore::Gone;
+use netcore::DisconnectReason;
 
 #[derive(Debug)]
 pub(super) enum Arrived {
@@ -15,10 +15,10 @@ pub(super) enum End {
 }
 
 impl End {
-    pub(super) const fn gone(self) -> Gone {
+    pub(super) const fn reason(self) -> DisconnectReason {
         match self {
-            Self::Closed => Gone::Left,
-            Self::Broken => Gone::Broken,
+            Self::Closed => DisconnectReason::Left,
+            Self::Broken => DisconnectReason::Broken,
         }
     }
 }

@@ -59,7 +59,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
                 }
             }
             Arrived::End(end) => {
-                endpoint.client.disconnected(now, end.gone());
+                endpoint.client.disconnected(now, end.reason());
                 endpoint.close(&self.shared);
             }
         }

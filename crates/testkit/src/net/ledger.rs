@@ -13,7 +13,7 @@ use netshell::ConnectionId;
 pub type Delivered = BTreeMap<PeerId, Vec<Bytes>>;
 
 /// The index of a transport, and one of its connections.
-type Place = (usize, ConnectionId);
+type ConnectionKey = (usize, ConnectionId);
 
 /// Uses the peer numbers of the host.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Ledger {
     pub(super) delivered: Delivered,
     /// All digests that the room has had.
     pub(super) digests: HashSet<u64>,
-    places: BTreeMap<Place, PeerId>,
+    peers: BTreeMap<ConnectionKey, PeerId>,
     // Counted as in the host.
     next_peer: u64,
     // The output that counts as delivered to a peer once it receives further output.
@@ -31,20 +31,20 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn open(&mut self, place: Place) {
-        self.places.insert(place, PeerId(self.next_peer));
+    pub(super) fn open(&mut self, key: ConnectionKey) {
+        self.peers.insert(key, PeerId(self.next_peer));
         self.next_peer += 1;
     }
 
-    pub(super) fn adopt(&mut self, place: Place, address: SocketAddr) {
+    pub(super) fn adopt(&mut self, key: ConnectionKey, address: SocketAddr) {
         if let Some(peer) = self.returning.remove(&address) {
-            self.places.insert(place, peer);
+            self.peers.insert(key, peer);
         }
     }
 
-    pub(super) fn deliver(&mut self, place: Place, frame: Bytes) {
+    pub(super) fn deliver(&mut self, key: ConnectionKey, frame: Bytes) {
         // An address that only receives its farewell again is not a peer.
-        if let Some(peer) = self.places.get(&place) {
+        if let Some(peer) = self.peers.get(&key) {
             if let Some(expected) = self.expected.remove(peer) {
                 self.delivered.insert(*peer, expected);
             }
@@ -53,7 +53,7 @@ impl Ledger {
     }
 
     pub(super) fn clear(&mut self) {
-        self.places.clear();
+        self.peers.clear();
         self.returning.clear();
     }
 

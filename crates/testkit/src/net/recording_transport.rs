@@ -29,11 +29,11 @@ impl<T> RecordingTransport<T> {
         self.shared.lock().ledger.deliver((self.index, id), frame);
     }
 
-    fn forget(&mut self, id: ConnectionId) {
+    fn remove(&mut self, id: ConnectionId) {
         let Some(address) = self.addresses.remove(&id) else { return };
         let mut world = self.shared.lock();
-        if world.places.get(&address) == Some(&(self.index, id)) {
-            world.places.remove(&address);
+        if world.routes.get(&address) == Some(&(self.index, id)) {
+            world.routes.remove(&address);
         }
     }
 }
@@ -53,7 +53,7 @@ impl<T: Transport> Transport for RecordingTransport<T> {
         if let Some(ConnectionEvent::Opened { id, address, .. }) = event {
             addresses.insert(id, address);
             let world = &mut *shared.lock();
-            world.places.insert(address, (*index, id));
+            world.routes.insert(address, (*index, id));
             world.ledger.open((*index, id));
         }
         Ok(event)
@@ -67,7 +67,7 @@ impl<T: Transport> Transport for RecordingTransport<T> {
         let id = self.transport.adopt(now, link, address)?;
         self.addresses.insert(id, address);
         let world = &mut *self.shared.lock();
-        world.places.insert(address, (self.index, id));
+        world.routes.insert(address, (self.index, id));
         world.ledger.adopt((self.index, id), address);
         Some(id)
     }
@@ -77,7 +77,7 @@ impl<T: Transport> Transport for RecordingTransport<T> {
             Delivery::Frame(to, frame) => self.record(*to, frame.clone()),
             Delivery::Everyone(frame) => self.addresses.keys().for_each(|&id| self.record(id, Bytes::clone(frame))),
             Delivery::History(to, log) => self.record(*to, ledger::bytes_of(log)),
-            Delivery::Close(id) => self.forget(*id),
+            Delivery::Close(id) => self.remove(*id),
         }
         self.transport.deliver(now, delivery);
     }

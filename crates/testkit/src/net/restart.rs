@@ -27,7 +27,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.machine.check_sleepers();
         self.machine.kill(self.server);
         let world = &mut *self.shared.lock();
-        world.places.clear();
+        world.routes.clear();
         world.ledger.clear();
         if how == Crash::PowerCut {
             world.connections.break_all(&mut world.chance);
@@ -65,13 +65,13 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
     /// Sets the server's clock forward.
     pub fn jump(&mut self, by: Duration) {
         let clock = self.machine.clock();
-        clock.set(clock.shown().plus(by));
+        clock.set(clock.reading().plus(by));
     }
 
     /// Sets the server's clock back, not below zero.
     pub fn jump_back(&mut self, by: Duration) {
         let clock = self.machine.clock();
-        let now = clock.shown();
+        let now = clock.reading();
         let to = Time::ZERO.plus(now.since(Time::ZERO.plus(by)));
         self.behind = self.behind.max(self.now()).plus(now.since(to));
         clock.set(to);

@@ -27,7 +27,7 @@ pub(super) struct World {
     pub(super) datagrams: Datagrams,
     pub(super) connections: Connections,
     // The server's transport and connection.
-    pub(super) places: BTreeMap<SocketAddr, (usize, ConnectionId)>,
+    pub(super) routes: BTreeMap<SocketAddr, (usize, ConnectionId)>,
     arrived: Vec<(SocketAddr, Arrived)>,
     // The next arrival known when the server began to work.
     due: Option<Time>,
@@ -46,8 +46,8 @@ impl World {
     /// Returns the arrivals at clients, in order.
     pub(super) fn arrive(&mut self) -> Vec<(SocketAddr, Arrived)> {
         self.due = None;
-        let Self { chance, datagrams, connections, places, arrived, .. } = self;
-        datagrams.arrive(chance, |address| places.contains_key(&address), arrived);
+        let Self { chance, datagrams, connections, routes, arrived, .. } = self;
+        datagrams.arrive(chance, |address| routes.contains_key(&address), arrived);
         connections.arrive(chance, arrived);
         std::mem::take(arrived)
     }
@@ -80,7 +80,7 @@ impl Shared {
             },
             datagrams: Datagrams::default(),
             connections: Connections::default(),
-            places: BTreeMap::new(),
+            routes: BTreeMap::new(),
             arrived: vec![],
             due: None,
             ledger: Ledger::default(),

@@ -2,7 +2,7 @@ use std::mem;
 
 use blackjack::{
     Action, Blackjack, Client, DealerMessage, Dialect, Name, PlayerMessage, QTable, StateSpace, Verdict,
-    client::Meaning,
+    client::MessageEffect,
     learn::{Choice, Explore, Trainer},
     protocol::{DealerDecoder, MAX_MESSAGE, PlayerDecoder},
     qtable::{MAX_FILE, Trouble},
@@ -118,8 +118,8 @@ fn receive_all(messages: &[DealerMessage]) {
                 break;
             };
             assert!(!over);
-            match event.meaning {
-                Meaning::Asked => {
+            match event.effect {
+                MessageEffect::DecisionDue => {
                     let state = player.state().expect("asked");
                     assert!(!player.points().is_bust());
                     let hits = decided.is_multiple_of(2) && state.total() < 21;
@@ -128,14 +128,14 @@ fn receive_all(messages: &[DealerMessage]) {
                     assert!(player.decide(Choice::sure(action)).is_err(), "asked once");
                     decided += 1;
                 }
-                Meaning::Ended { verdict, lesson, .. } => {
+                MessageEffect::Ended { verdict, lesson, .. } => {
                     assert!(lesson.is_none() || event.anomaly.is_none());
                     if let Some(lesson) = lesson {
                         lesson.teach(&mut table, verdict);
                     }
                 }
-                Meaning::Quit => over = true,
-                Meaning::Began | Meaning::Dealt | Meaning::Ignored => {}
+                MessageEffect::Quit => over = true,
+                MessageEffect::Began | MessageEffect::Dealt | MessageEffect::Ignored => {}
             }
         }
         let learned: u64 = table.visited().map(|(_, entry)| entry.visits()).sum();

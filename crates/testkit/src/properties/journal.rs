@@ -2,7 +2,7 @@ use std::{path::Path, sync::Arc};
 
 use crc32fast::Hasher;
 use journal_core::{Entry, Excerpt, Head, Reader, Replay, Resumable, Scribe, SyncPolicy, Writing};
-use netcore::{Gone, Input, Leave, Link, Outbox, Recorded, Role, Room};
+use netcore::{DisconnectReason, Input, Leave, Link, Outbox, Recorded, Role, Room};
 
 use super::assert_printable;
 use crate::disk::SimulatedDisk;
@@ -97,7 +97,7 @@ fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
     let (mut room, _, end) = resumable.resume(&writing).expect("memory can be written");
     let mut out = Outbox::new();
     for peer in peers.iter().filter(|peer| peer.link != Link::Datagram) {
-        room.input(now, Input::Disconnected { peer: peer.peer, why: Gone::Interrupted }, &mut out);
+        room.input(now, Input::Disconnected { peer: peer.peer, why: DisconnectReason::Interrupted }, &mut out);
     }
     let newcomer = Input::Connected { peer: next, role: Role::Player, link: Link::Stream, address: "[::1]:1".into() };
     room.input(now, newcomer, &mut out);

@@ -3,7 +3,9 @@ use std::{mem, path::Path, sync::Arc, time::Duration};
 use bytes::BytesMut;
 use games::turnbased::Table;
 use journal_core::{Entry, MAX_SIZE, Note, Reader, Replay, encode_state};
-use netcore::{EngineRoom, Gone, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split};
+use netcore::{
+    DisconnectReason, EngineRoom, Input, Link, Outbox, Output, PeerId, Progress, Recorded, Role, Room, Split,
+};
 
 use super::robots::parameters;
 use crate::{by_hand::Match, disk::SimulatedDisk};
@@ -73,14 +75,14 @@ const RESTORED: u64 = 5;
 
 /// A peer, and its bytes that the room has not processed yet.
 #[derive(Debug)]
-struct Guest {
+struct TestPeer {
     peer: PeerId,
     unread: BytesMut,
 }
 
 struct Play<E: Recorded> {
     game: Match<E>,
-    guests: [Option<Guest>; PEERS],
+    peers: [Option<TestPeer>; PEERS],
     next_peer: u64,
     outputs: Vec<Output>,
 }
@@ -91,7 +93,7 @@ where
 {
     let disk = SimulatedDisk::new();
     let game = Match::begin(Arc::new(disk.clone()), Path::new("/games"), engine, MAX_SIZE);
-    let mut play = Play { game, guests: [const { None }; PEERS], next_peer: 0, outputs: vec![] };
+    let mut play = Play { game, peers: [const { None }; PEERS], next_peer: 0, outputs: vec![] };
     let mut rest = script;
     while let Some((&step, more)) = rest.split_first() {
         rest = play.step(step, more);
@@ -124,7 +126,7 @@ impl<E: Recorded> Play<E>
 where
     EngineRoom<E>: Clone,
 {
-    // Bits 0 and 1 of a step are the guest, the next three the action:
+    // Bits 0 and 1 of a step are the peer, the next three the action:
     //
     // | bits 2 to 4 | action |
     // | 0 | connects, if not there: bits 5 and 6 are the link, bit 7 whether it only observes |
@@ -133,20 +135,20 @@ where
     // | 6 | disconnects; bits 5 and 6 are the reason |
     // | 7 | requests its whole state again |
     fn step<'a>(&mut self, step: u8, rest: &'a [u8]) -> &'a [u8] {
-        let guest = usize::from(step % 4);
-        match (step >> 2 & 7, &mut self.guests[guest]) {
+        let peer_index = usize::from(step % 4);
+        match (step >> 2 & 7, &mut self.peers[peer_index]) {
             (0, place @ None) => {
                 let (peer, link) = (PeerId(self.next_peer), links(step));
                 self.next_peer += 1;
-                *place = Some(Guest { peer, unread: BytesMut::new() });
+                *place = Some(TestPeer { peer, unread: BytesMut::new() });
                 let role = if step & 0x80 == 0 { Role::Player } else { Role::Watcher };
-                let address = format!("10.0.0.{}:{}", guest + 1, 5_000 + peer.0).into();
+                let address = format!("10.0.0.{}:{}", peer_index + 1, 5_000 + peer.0).into();
                 self.input_alone(&Input::Connected { peer, role, link, address });
             }
             (1..=4, _) => {
                 let Some((&length, rest)) = rest.split_first() else { return rest };
                 let (sent, rest) = rest.split_at(rest.len().min(length.into()));
-                self.receive(guest, sent);
+                self.receive(peer_index, sent);
                 return rest;
             }
             (5, _) => {
@@ -159,13 +161,18 @@ where
                     _ => {}
                 }
             }
-            (6, Some(Guest { peer, .. })) => {
-                let reasons = [Gone::Left, Gone::Broken, Gone::Lagging, Gone::Interrupted];
+            (6, Some(TestPeer { peer, .. })) => {
+                let reasons = [
+                    DisconnectReason::Left,
+                    DisconnectReason::Broken,
+                    DisconnectReason::Lagging,
+                    DisconnectReason::Interrupted,
+                ];
                 let (peer, why) = (*peer, reasons[usize::from(step >> 5 & 3)]);
                 self.input_alone(&Input::Disconnected { peer, why });
-                self.guests[guest] = None;
+                self.peers[peer_index] = None;
             }
-            (7, Some(Guest { peer, .. })) => {
+            (7, Some(TestPeer { peer, .. })) => {
                 let peer = *peer;
                 self.input_alone(&Input::Refresh { peer });
             }
@@ -176,7 +183,7 @@ where
 
     // The room processes the bytes while they contain messages.
     fn receive(&mut self, place: usize, sent: &[u8]) {
-        let Some(Guest { peer, unread, .. }) = &mut self.guests[place] else { return };
+        let Some(TestPeer { peer, unread, .. }) = &mut self.peers[place] else { return };
         let (peer, mut unread) = (*peer, mem::take(unread));
         unread.extend_from_slice(sent);
         loop {
@@ -206,8 +213,8 @@ where
                 break;
             }
         }
-        if let Some(guest) = self.guests[place].as_mut().filter(|guest| guest.peer == peer) {
-            guest.unread = unread;
+        if let Some(entry) = self.peers[place].as_mut().filter(|entry| entry.peer == peer) {
+            entry.unread = unread;
         }
     }
 
@@ -227,7 +234,7 @@ where
         assert_eq!(encode_state(&copy), after, "what lies behind matters: {input:?}");
         for output in out.drain() {
             if let Output::Close { peer } = output {
-                self.guests.iter_mut().for_each(|place| drop(place.take_if(|guest| guest.peer == peer)));
+                self.peers.iter_mut().for_each(|place| drop(place.take_if(|entry| entry.peer == peer)));
             }
             self.outputs.push(output);
         }

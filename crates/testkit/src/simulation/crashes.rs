@@ -94,7 +94,7 @@ impl<G: Game> Simulation<G> {
         let before: Vec<Written> = if struck {
             vec![]
         } else {
-            self.matches.iter().map(|each| Written::look(&self.disk, &each.journal)).collect()
+            self.matches.iter().map(|each| Written::read(&self.disk, &each.journal)).collect()
         };
         let certain = self.disk.certain();
         self.disk.crash(how, &mut self.rng);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use journal_core::{
     Arrival, Entry, Journal, Note, Peer, ReadError, Reader, Replay, Resumable, SegmentState, Source, digest,
 };
-use netcore::{Client, EngineRoom, Gone, Input, Link, Outbox, Output, PeerId, Recorded, Room, Time, To};
+use netcore::{Client, DisconnectReason, EngineRoom, Input, Link, Outbox, Output, PeerId, Recorded, Room, Time, To};
 
 use crate::{
     disk::{Crash, SimulatedDisk},
@@ -114,7 +114,7 @@ pub(super) struct Written {
 
 impl Written {
     /// Reads the journal as another process.
-    pub(super) fn look(disk: &SimulatedDisk, journal: &Path) -> Self {
+    pub(super) fn read(disk: &SimulatedDisk, journal: &Path) -> Self {
         assert!(disk.certain().has_had(journal), "the journal has a name that a power cut takes away");
         let living = disk.other_process();
         let last = Journal::open_on(&living, journal).and_then(|journal| journal.last());
@@ -264,7 +264,7 @@ impl Expected {
             }
         }
         if let Input::Disconnected { peer, why } = input
-            && *why != Gone::Left
+            && *why != DisconnectReason::Left
         {
             self.present.remove(peer);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use journal_core::{Clock, Scribe, Step};
 use netcore::Time;
 
-use crate::machine::{Machine, SimulatedClock, TaskId, Turns};
+use crate::machine::{Machine, SimulatedClock, TaskId, ThreadContext};
 
 /// How early a scribe may do its work, to wake once for many journals.
 const SLACK: Duration = Duration::from_millis(20);
@@ -40,9 +40,9 @@ impl Scribes {
     pub(super) fn start(&mut self) -> Scribe {
         let scribe = Scribe::with_clock(MachineClock(self.machine.clock()));
         let writer = scribe.clone();
-        let write = move |turns: &Turns| repeat(turns, |waker| writer.write_step(waker));
+        let write = move |turns: &ThreadContext| repeat(turns, |waker| writer.write_step(waker));
         let keeper = scribe.clone();
-        let keep = move |turns: &Turns| repeat(turns, |waker| keeper.keep_step(waker));
+        let keep = move |turns: &ThreadContext| repeat(turns, |waker| keeper.keep_step(waker));
         self.threads.push(self.machine.spawn_thread("thread that writes journals", write));
         self.threads.push(self.machine.spawn_thread("thread that syncs journals", keep));
         scribe
@@ -63,7 +63,7 @@ impl Scribes {
 }
 
 // Takes steps until the process is killed.
-fn repeat(turns: &Turns, step: impl Fn(&std::task::Waker) -> Step) {
+fn repeat(turns: &ThreadContext, step: impl Fn(&std::task::Waker) -> Step) {
     while let Some(waker) = turns.waker() {
         match step(&waker) {
             Step::Done => turns.note_progress(),

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use netcore::{Gone, Leave, Outcome, Phase, Status, Time};
+use netcore::{DisconnectReason, Leave, Outcome, Phase, Status, Time};
 use netshell::{Host, MAX_HELD, SLOW_HOLD};
 
 use super::{
@@ -60,7 +60,7 @@ fn outputs_leave_in_order_when_their_mark_is_reached() {
 
 #[test]
 fn other_peers_receive_held_outputs_after_a_disconnect() {
-    for why in [Gone::Left, Gone::Broken, Gone::Lagging] {
+    for why in [DisconnectReason::Left, DisconnectReason::Broken, DisconnectReason::Lagging] {
         let (mut host, script, gate, recorder) = host();
         for message in ["echo", "all"] {
             script.send(1, message);
@@ -74,7 +74,7 @@ fn other_peers_receive_held_outputs_after_a_disconnect() {
         let to_bob: Vec<&str> = told.iter().filter(|(id, _)| *id == 2).map(|(_, frame)| &**frame).collect();
         assert_eq!(to_bob, ["echo", "all 0", "all 1", "gone 0"], "{why:?}");
         let to_ann = told.iter().filter(|(id, _)| *id == 1).count();
-        let expected = if why == Gone::Left { 4 } else { 0 };
+        let expected = if why == DisconnectReason::Left { 4 } else { 0 };
         assert_eq!(to_ann, expected, "a peer that only stopped sending still reads: {why:?}");
         let [(_, address)] = &recorder.events()[..] else { panic!("{:?}", recorder.events()) };
         assert_eq!(address.as_deref(), Some(ANN), "{why:?}");

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use netcore::{DecodeError, GameEvent, Gone, PeerId, Role, Status, Time};
+use netcore::{DecodeError, DisconnectReason, GameEvent, PeerId, Role, Status, Time};
 use netshell::Observer;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) enum RecordedEvent {
     Event(GameEvent, Option<String>),
     /// Bytes that are not a message.
     Malformed(PeerId, String, DecodeError),
-    Gone(PeerId, String, Gone),
+    Gone(PeerId, String, DisconnectReason),
 }
 
 /// Clones share the record.
@@ -59,7 +59,7 @@ impl Observer for EventRecorder {
         self.note(now, RecordedEvent::Malformed(peer, address.into(), why.clone()));
     }
 
-    fn gone(&mut self, now: Time, peer: PeerId, address: &str, why: Gone) {
+    fn disconnected(&mut self, now: Time, peer: PeerId, address: &str, why: DisconnectReason) {
         self.note(now, RecordedEvent::Gone(peer, address.into(), why));
     }
 }

@@ -32,8 +32,8 @@ fn flood(host: &mut Host, script: &Script, id: u64, now: Time) -> usize {
     }
 }
 
-fn stranger(host: &mut Host, script: &Script, address: &str) -> Option<Admission> {
-    script.push(Event::Stranger { address: address.parse().unwrap() });
+fn unknown_peer(host: &mut Host, script: &Script, address: &str) -> Option<Admission> {
+    script.push(Event::UnknownPeer { address: address.parse().unwrap() });
     work(host);
     script.lock().admissions.pop().expect("the host answers")
 }
@@ -62,10 +62,10 @@ fn unknown_addresses_of_a_host_that_records_too_much_are_refused() {
     let (mut host, script) = host(RECORDS);
     script.open(1, EVE);
     work(&mut host);
-    assert_eq!(stranger(&mut host, &script, ANN), Some(Admission::Ignored), "the room is asked");
+    assert_eq!(unknown_peer(&mut host, &script, ANN), Some(Admission::Ignored), "the room is asked");
     flood(&mut host, &script, 1, Time::ZERO);
-    assert_eq!(stranger(&mut host, &script, ANN), None);
-    assert_eq!(stranger(&mut host, &script, BOB), Some(Admission::Ignored));
+    assert_eq!(unknown_peer(&mut host, &script, ANN), None);
+    assert_eq!(unknown_peer(&mut host, &script, BOB), Some(Admission::Ignored));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn connections_and_their_ends_are_charged_to_their_host() {
     work(&mut host);
     assert_eq!(host.peers(), 4, "only the one from elsewhere is accepted");
     assert!(script.take_delivered().contains(&(4, super::Delivered::Closed)));
-    script.disconnect(5, netcore::Gone::Broken);
+    script.disconnect(5, netcore::DisconnectReason::Broken);
     script.open(6, BOB);
     script.open(7, BOB);
     work(&mut host);

@@ -1,4 +1,4 @@
-use netcore::{DecodeError, Gone, Leave, Link, Outcome, PeerId, Role, Time};
+use netcore::{DecodeError, DisconnectReason, Leave, Link, Outcome, PeerId, Role, Time};
 use netshell::{ConnectionId, Host};
 
 use super::{
@@ -25,9 +25,9 @@ fn peer_numbers_are_unique_across_transports() {
         right.open(round, ANN);
         work(&mut host);
         match round {
-            0 => left.disconnect(round, Gone::Broken),
+            0 => left.disconnect(round, DisconnectReason::Broken),
             1 => left.send(round, "bye"),
-            _ => right.disconnect(round, Gone::Lagging),
+            _ => right.disconnect(round, DisconnectReason::Lagging),
         }
         work(&mut host);
     }
@@ -105,8 +105,8 @@ fn observer_receives_the_address_of_the_peer() {
         scripts[0].send(1, message);
     }
     work(&mut host);
-    scripts[1].disconnect(1, Gone::Broken);
-    scripts[0].disconnect(1, Gone::Left);
+    scripts[1].disconnect(1, DisconnectReason::Broken);
+    scripts[0].disconnect(1, DisconnectReason::Left);
     work(&mut host);
     let observed: Vec<RecordedEvent> = recorder.observed().into_iter().map(|(_, observed)| observed).collect();
     let about = |wanted: u64, address: &str| {

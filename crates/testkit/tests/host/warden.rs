@@ -32,7 +32,7 @@ impl Warden for Porter {
     }
 
     // Hides the real address.
-    fn shown(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
+    fn room_address(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
         let HostId::V4([.., host]) = address.into() else { return address };
         SocketAddr::from(([192, 0, 2, host], address.port()))
     }

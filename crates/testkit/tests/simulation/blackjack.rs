@@ -4,11 +4,11 @@ use std::{net::SocketAddr, time::Duration};
 
 use blackjack::{
     Client, Config, Dialect, Name, PlayerMessage, Policy, Score, Seed, Server, StateSpace,
-    client::{ClientError, Meaning},
+    client::{ClientError, MessageEffect},
     learn::Choice,
 };
 use bytes::Bytes;
-use netcore::{Framing, Gone, Role, Time};
+use netcore::{DisconnectReason, Framing, Role, Time};
 use testkit::{
     net::{Net, StreamConditions},
     simulation::Game,
@@ -24,7 +24,7 @@ const AWAY: Duration = Duration::from_millis(200);
 const NEVER: Duration = Duration::from_secs(1_000 * 86_400);
 
 #[derive(Debug, Default)]
-pub(super) struct Guest {
+pub(super) struct BlackjackClient {
     /// `None` for a client that only receives.
     player: Option<(Client, Policy)>,
     score: Score,
@@ -35,7 +35,7 @@ pub(super) struct Guest {
     first: Option<Bytes>,
 }
 
-impl netcore::Client for Guest {
+impl netcore::Client for BlackjackClient {
     type Action = Choice;
     type Error = ClientError;
 
@@ -47,12 +47,12 @@ impl netcore::Client for Guest {
         client.receive(now, bytes)?;
         while let Some(event) = client.poll_event() {
             assert!(event.anomaly.is_none(), "{event:?}");
-            match event.meaning {
-                Meaning::Asked => {
+            match event.effect {
+                MessageEffect::DecisionDue => {
                     let state = client.state().expect("a decision was requested");
                     client.act(now, Choice::sure(policy.action(state)));
                 }
-                Meaning::Ended { verdict, .. } => self.score.add(verdict),
+                MessageEffect::Ended { verdict, .. } => self.score.add(verdict),
                 _ => {}
             }
         }
@@ -69,7 +69,7 @@ impl netcore::Client for Guest {
         self.first.take().or_else(|| self.player.as_mut()?.0.take_outgoing())
     }
 
-    fn disconnected(&mut self, now: Time, why: Gone) {
+    fn disconnected(&mut self, now: Time, why: DisconnectReason) {
         self.gone = true;
         if let Some((client, _)) = &mut self.player {
             client.disconnected(now, why);
@@ -81,19 +81,19 @@ impl netcore::Client for Guest {
     }
 }
 
-fn guest(number: u8, score: Score) -> Guest {
+fn client(number: u8, score: Score) -> BlackjackClient {
     let dialect = if number.is_multiple_of(2) { Dialect::Text } else { Dialect::Binary };
     match number {
-        WATCHER => Guest::default(),
+        WATCHER => BlackjackClient::default(),
         HOSTILE => {
             // This client does not wait for a request.
             let messages = [PlayerMessage::Join(name(number)), PlayerMessage::Hit];
             let first = messages.map(|message| message.to_bytes(Dialect::Binary)).concat();
-            Guest { first: Some(first.into()), ..Guest::default() }
+            BlackjackClient { first: Some(first.into()), ..BlackjackClient::default() }
         }
         _ => {
             let client = Client::new(name(number), dialect, Framing::Stream, StateSpace::Coarse);
-            Guest { player: Some((client, Policy::mimic())), score, ..Guest::default() }
+            BlackjackClient { player: Some((client, Policy::mimic())), score, ..BlackjackClient::default() }
         }
     }
 }
@@ -108,7 +108,7 @@ fn address(number: u8, time: u16) -> SocketAddr {
 }
 
 pub(super) struct Blackjack {
-    // Connections of each guest, and when it reconnects.
+    // Connections of each client, and when it reconnects.
     guests: Vec<(u16, Option<Time>)>,
     // Messages were delivered that the dealer lost.
     forked: bool,
@@ -116,7 +116,7 @@ pub(super) struct Blackjack {
 
 impl Game for Blackjack {
     type Server = Server;
-    type Client = Guest;
+    type Client = BlackjackClient;
 
     fn begin(seed: u64) -> (Self, Server) {
         let rounds = if seed.is_multiple_of(4) { 30 } else { 100_000 };
@@ -129,7 +129,7 @@ impl Game for Blackjack {
         (Self { guests: vec![], forked: false }, Server::new(config).unwrap())
     }
 
-    fn enter(&mut self, net: &mut Net<Server, Guest>) {
+    fn enter(&mut self, net: &mut Net<Server, BlackjackClient>) {
         // A random reset would cost a hand, and the seat.
         net.set_stream_conditions(StreamConditions { reset_permille: 0, stall_percent: 0, ..StreamConditions::ROUGH });
         for number in 0..=HOSTILE {
@@ -138,19 +138,19 @@ impl Game for Blackjack {
         }
     }
 
-    fn step(&mut self, net: &mut Net<Server, Guest>) {
+    fn step(&mut self, net: &mut Net<Server, BlackjackClient>) {
         self.check(net);
         let now = net.now();
         for number in 0..=HOSTILE {
             let (times, back_at) = self.guests[usize::from(number)];
-            let guest = net.client(address(number, times));
-            if !guest.gone {
+            let client = net.client(address(number, times));
+            if !client.gone {
                 continue;
             }
             match back_at {
                 None => self.guests[usize::from(number)].1 = Some(now.plus(AWAY)),
                 Some(at) if at <= now => {
-                    let score = guest.score;
+                    let score = client.score;
                     net.remove(address(number, times));
                     let times = (times + 1) % 50_000;
                     self.guests[usize::from(number)] = (times, None);
@@ -165,8 +165,8 @@ impl Game for Blackjack {
         self.guests.iter().filter_map(|&(_, back_at)| back_at).min()
     }
 
-    fn is_current(&self, net: &Net<Server, Guest>, guest: &Guest) -> bool {
-        let Some((client, _)) = &guest.player else { return guest.has_output };
+    fn is_current(&self, net: &Net<Server, BlackjackClient>, client: &BlackjackClient) -> bool {
+        let Some((client, _)) = &client.player else { return client.has_output };
         let engine = net.engine();
         let seats = engine.tables().flat_map(|table| table.view().seats);
         match seats.flatten().find(|seat| seat.name == *client.name()) {
@@ -176,19 +176,19 @@ impl Game for Blackjack {
         }
     }
 
-    fn resumed(&mut self, _: &mut Net<Server, Guest>, forked: bool) {
+    fn resumed(&mut self, _: &mut Net<Server, BlackjackClient>, forked: bool) {
         self.forked |= forked;
     }
 }
 
 impl Blackjack {
-    fn connect(net: &mut Net<Server, Guest>, number: u8, times: u16, score: Score) {
+    fn connect(net: &mut Net<Server, BlackjackClient>, number: u8, times: u16, score: Score) {
         let role = if number == WATCHER { Role::Watcher } else { Role::Player };
-        net.add_stream(address(number, times), role, guest(number, score));
+        net.add_stream(address(number, times), role, client(number, score));
     }
 
     // Checks that the dealer has all results that were delivered to a player.
-    fn check(&self, net: &Net<Server, Guest>) {
+    fn check(&self, net: &Net<Server, BlackjackClient>) {
         let engine = net.engine();
         let Some(table) = engine.tables().next().filter(|_| !self.forked) else { return };
         for seat in table.view().seats.into_iter().flatten() {

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use netcore::{Client, Gone, Time};
+use netcore::{Client, DisconnectReason, Time};
 
 pub(super) trait Strategy<C: Client> {
     fn next_action(&mut self, client: &C) -> Option<C::Action>;
@@ -57,7 +57,7 @@ impl<C: Client, S: Strategy<C>> Client for Bot<C, S> {
         }
     }
 
-    fn disconnected(&mut self, now: Time, why: Gone) {
+    fn disconnected(&mut self, now: Time, why: DisconnectReason) {
         self.gone = true;
         self.client.disconnected(now, why);
     }

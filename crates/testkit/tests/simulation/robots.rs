@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use netcore::{Gone, Role, Time, wire::ShortText};
+use netcore::{DisconnectReason, Role, Time, wire::ShortText};
 use robots::{
     Bot, Client, ClientMessage, Config, InputMessage, Malformed, Parameters, Position, ServerMessage, protocol::encode,
     server::Server,
@@ -105,7 +105,7 @@ impl netcore::Client for Robot {
         self.client.elapsed(now);
     }
 
-    fn disconnected(&mut self, now: Time, why: Gone) {
+    fn disconnected(&mut self, now: Time, why: DisconnectReason) {
         self.gone = true;
         self.client.disconnected(now, why);
     }

@@ -89,7 +89,7 @@ impl Hall {
         self.input(Input::Message { peer: PeerId(peer), message: &bytes.split() })
     }
 
-    fn lose(&mut self, peer: u64, why: Gone) -> Vec<(u64, String)> {
+    fn lose(&mut self, peer: u64, why: DisconnectReason) -> Vec<(u64, String)> {
         self.input(Input::Disconnected { peer: PeerId(peer), why })
     }
 
@@ -105,7 +105,7 @@ impl Hall {
                 self.last += 1;
                 self.connect(self.last, if self.last.is_multiple_of(4) { Role::Watcher } else { Role::Player })
             }
-            1 => self.lose(peer, [Gone::Left, Gone::Broken][text.len() % 2]),
+            1 => self.lose(peer, [DisconnectReason::Left, DisconnectReason::Broken][text.len() % 2]),
             2 => self.wait(Duration::from_secs(text.len() as u64 * 10)),
             _ => self.send(peer, text),
         }
@@ -172,7 +172,7 @@ fn player_who_resigns_or_leaves_or_exceeds_the_limit_loses() {
 
 #[test]
 fn player_whose_connection_breaks_keeps_its_seat_for_a_minute() {
-    for why in [Gone::Broken, Gone::Lagging, Gone::Interrupted] {
+    for why in [DisconnectReason::Broken, DisconnectReason::Lagging, DisconnectReason::Interrupted] {
         let mut hall = Hall::begun();
         hall.send(1, "MOVE 1");
         hall.lose(2, why);
@@ -209,7 +209,8 @@ proptest! {
             hall.step(happening);
         }
         let (setup, state) = (hall.room.engine().setup(), hall.room.state());
-        let copy = EngineRoom::restore(setup, serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap()).unwrap();
+        let state = serde_json::to_string(&state).unwrap();
+        let copy = EngineRoom::restore(setup, serde_json::from_str(&state).unwrap()).unwrap();
         let mut restored = Hall { room: copy, now: hall.now, out: Outbox::new(), events: vec![], last: hall.last };
         for happening in &after {
             prop_assert_eq!(hall.step(happening), restored.step(happening));

@@ -153,7 +153,7 @@ impl RoomCopy {
     }
 
     /// Only the first call returns the receiver.
-    pub(super) fn taken(&self) -> Option<oneshot::Receiver<Vec<Piece>>> {
+    pub(super) fn take_receiver(&self) -> Option<oneshot::Receiver<Vec<Piece>>> {
         self.state().was_read.take()
     }
 
@@ -505,8 +505,8 @@ impl Copying for RoomCopy {
         (self.common.durability == Durability::Cluster).then_some(state.reached)
     }
 
-    fn lost(&self) -> Option<String> {
-        self.state().is_over.then(|| "another hub owns the room".to_owned())
+    fn failure(&self) -> Option<String> {
+        self.state().is_over.then(|| "another hub has the room".to_owned())
     }
 
     fn is_full(&self) -> bool {

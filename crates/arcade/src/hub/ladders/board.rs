@@ -8,7 +8,7 @@ use bytes::Bytes;
 use ladder::{FIXED, Forfeit, Input, MatchId, ProgramId};
 use netcore::{HostId, Level};
 use serde::Serialize;
-use store::{Kind, Match};
+use store::{Match, PlayerKind};
 use tokio::sync::mpsc;
 
 use super::link::ProgramLink;
@@ -134,19 +134,19 @@ pub(super) const RECENT: usize = 50;
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct View {
-    waiting: Vec<Waits>,
-    playing: Vec<Plays>,
+    waiting: Vec<WaitingProgram>,
+    playing: Vec<RunningMatch>,
     /// The last results, newest first.
     recent: VecDeque<Finished>,
     /// Matches since the hub was started.
     played: u64,
     #[serde(skip)]
-    lost: Lost,
+    lost: ForfeitCounts,
 }
 
 /// Forfeited matches since the hub was started.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Lost {
+pub(crate) struct ForfeitCounts {
     /// The program did not answer in time.
     pub(crate) silent: u64,
     /// The program left before the end, or crashed.
@@ -154,14 +154,14 @@ pub(crate) struct Lost {
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct Waits {
+struct WaitingProgram {
     name: String,
     /// RFC 3339.
     since: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
-struct Plays {
+struct RunningMatch {
     players: Vec<String>,
     since: String,
     /// The id of its room, for watchers.
@@ -202,7 +202,7 @@ impl View {
         self.played
     }
 
-    pub(crate) const fn lost(&self) -> Lost {
+    pub(crate) const fn forfeits(&self) -> ForfeitCounts {
         self.lost
     }
 
@@ -243,8 +243,8 @@ impl View {
         now: u64,
     ) {
         let since = |age: Duration| text(now.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)));
-        self.waiting = waiting.map(|(name, age)| Waits { name, since: since(age) }).collect();
-        self.playing = playing.map(|(players, age, room)| Plays { players, since: since(age), room }).collect();
+        self.waiting = waiting.map(|(name, age)| WaitingProgram { name, since: since(age) }).collect();
+        self.playing = playing.map(|(players, age, room)| RunningMatch { players, since: since(age), room }).collect();
     }
 }
 
@@ -252,7 +252,7 @@ impl Finished {
     // The level of a bot is not stored, so bots have the names that they had in their rooms.
     fn stored(Match { id, ended, players, .. }: Match) -> Self {
         let players = players.into_iter().map(|player| {
-            let bot = player.kind == Kind::Bot;
+            let bot = player.kind == PlayerKind::Bot;
             let lost = player.quit && !bot;
             RankedPlayer { rank: player.rank, name: player.name, score: player.score, bot, lost }
         });

@@ -16,7 +16,7 @@ use netcore::{HostId, Link};
 use rand::{TryRng as _, rngs::SysRng};
 use servekit::Sockets;
 use sha2::{Digest as _, Sha256};
-use store::{ALL_TIME, Board, KEY_HASH_LENGTH, Kind, LADDER, StoreError, unix_now};
+use store::{ALL_TIME, Board, KEY_HASH_LENGTH, LADDER, PlayerKind, StoreError, unix_now};
 use tokio::{
     net::{TcpListener, UdpSocket},
     sync::{Semaphore, mpsc},
@@ -243,7 +243,7 @@ impl ProgramListener {
             ));
         }
         let board = Board { game: self.game.name(), class: LADDER, season: ALL_TIME };
-        let known = store.rating(board, (&name, Kind::Proven), unix_now()).await.map_err(away)?;
+        let known = store.rating(board, (&name, PlayerKind::Proven), unix_now()).await.map_err(away)?;
         drop(turn);
         Ok((name, known.map_or(USUAL_RATING, |(rating, _)| rating)))
     }

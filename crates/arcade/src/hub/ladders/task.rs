@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     games::Game,
-    hub::{Hub, shares::Kind},
+    hub::{Hub, shares::RefusalKind},
     room::{Room, file::RoomFile, info::Info, register::level_name},
 };
 
@@ -112,7 +112,7 @@ impl LadderTask {
         let mut gone = vec![];
         for (program, newcomer) in &self.programs {
             let why = if hub.bans().has(newcomer.host) {
-                Kind::Banned.message().to_string()
+                RefusalKind::Banned.message().to_string()
             } else if revoked.contains(&newcomer.name) {
                 "this key no longer owns this name".to_owned()
             } else {
@@ -299,7 +299,7 @@ async fn gather(hub: &Arc<Hub>, room: &Arc<Room>, Fixture { game, players, .. }:
 async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Result<Table> {
     let known = |own: SocketAddr, link: Link| {
         // The address as the room sees it. The room admits no other client.
-        let shown = room.roster.mask.shown(link, own);
+        let shown = room.roster.mask.room_address(link, own);
         room.roster.open_seat(shown);
         room.roster.set_names(shown, &[name.to_owned()]);
         room.roster.add_member(shown, name, "");

@@ -70,12 +70,12 @@ pub(crate) struct Frame {
     highlights: Highlights,
     /// The changes since the previous frame, as a message.
     pub(crate) change: Bytes,
-    whole: OnceLock<Bytes>,
+    full: OnceLock<Bytes>,
 }
 
 impl Frame {
-    pub(crate) fn whole(&self) -> Bytes {
-        let whole = self.whole.get_or_init(|| {
+    pub(crate) fn full(&self) -> Bytes {
+        let full = self.full.get_or_init(|| {
             // Numbers and strings can be serialized.
             let query = serde_json::to_string(&self.query).unwrap_or_default();
             let (ids, rooms, Highlights { recent, leaders, unsure }) =
@@ -84,7 +84,7 @@ impl Frame {
             let unsure = if *unsure { r#","unsure":true"# } else { "" };
             format!(r#"{{{front},"recent":{recent},"leaders":{leaders}{unsure}}}"#).into()
         });
-        whole.clone()
+        full.clone()
     }
 }
 
@@ -276,7 +276,7 @@ impl View {
         let (rooms, total) = matching(query, rooms);
         let (query, highlights) = (query.clone(), highlights.clone());
         let change = Bytes::from_static(b"{}");
-        let frame = Frame { number: 0, query, rooms, total, highlights, change, whole: OnceLock::new() };
+        let frame = Frame { number: 0, query, rooms, total, highlights, change, full: OnceLock::new() };
         let (pages, version) = (BTreeMap::new(), Some(version));
         Self { frames: watch::Sender::new(Arc::new(frame)), pages, version, passed: 0, start: 0 }
     }
@@ -336,7 +336,7 @@ impl View {
         let query = query.clone();
         let number = before.number + 1;
         let frame =
-            Frame { number, query, rooms, total, highlights: highlights.clone(), change, whole: OnceLock::new() };
+            Frame { number, query, rooms, total, highlights: highlights.clone(), change, full: OnceLock::new() };
         self.frames.send_replace(Arc::new(frame));
     }
 }
@@ -412,7 +412,7 @@ mod tests {
                 return 0;
             }
             let follows = self.number.is_some_and(|number| number + 1 == frame.number);
-            let bytes = if follows { frame.change.clone() } else { frame.whole() };
+            let bytes = if follows { frame.change.clone() } else { frame.full() };
             self.number = Some(frame.number);
             let message = json(&bytes);
             if let Some(ids) = message["ids"].as_array() {
@@ -439,10 +439,10 @@ mod tests {
         rooms.push(row(&info(7, Game::Robots, &["Zoë"])));
         lists.publish(rooms, highlights());
         let ids = |value: Value| {
-            let whole = json(&subscription(&lists, 1, value).frames.borrow().whole());
+            let full = json(&subscription(&lists, 1, value).frames.borrow().full());
             let ids: Vec<String> =
-                whole["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect();
-            (ids, whole["total"].as_u64().unwrap())
+                full["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect();
+            (ids, full["total"].as_u64().unwrap())
         };
         let (first, total) = ids(json!({}));
         assert_eq!((first.len(), total, first[59].as_str()), (60, 71, "nuggets-60"));
@@ -463,12 +463,12 @@ mod tests {
         publish(&lists, &infos);
         let frames = subscription(&lists, 1, json!({ "count": 20 }));
         let mut page = Page::default();
-        let whole = page.follow(&frames);
+        let full = page.follow(&frames);
         // Also moves one room into the view and one out of it.
         infos[4].taken = 9;
         publish(&lists, &infos);
         let change = page.follow(&frames);
-        assert!(change < whole / 10, "{change} of {whole} bytes");
+        assert!(change < full / 10, "{change} of {full} bytes");
         infos.remove(2);
         publish(&lists, &infos);
         page.follow(&frames);

@@ -72,7 +72,7 @@ fn play<E: Recorded + Send + 'static>(
     (request, sent.into_iter().map(|(at, frame)| (since(at), frame)).collect())
 }
 
-fn shown(frames: &Frames) -> Vec<&str> {
+fn frame_texts(frames: &Frames) -> Vec<&str> {
     frames.frames.iter().map(|(_, frame)| text(frame)).collect()
 }
 
@@ -98,7 +98,7 @@ fn page_of_blackjack_gets_earlier_results_and_all_messages_of_the_current_round(
         let results = until[..begin].iter().filter(|text| text.starts_with("RESULT"));
         let expected: Vec<&str> = results.chain(&until[begin..]).copied().collect();
         let told = frames::frames::<blackjack::Server>(&track, Some(&seat), from, from).unwrap();
-        assert_eq!(shown(&told), expected, "at {from}");
+        assert_eq!(frame_texts(&told), expected, "at {from}");
         rounds.insert(expected.iter().filter(|text| text.starts_with("RESULT")).count());
         // The messages of the section follow.
         let told = frames::frames::<blackjack::Server>(&track, Some(&seat), from, track.length()).unwrap();
@@ -141,14 +141,14 @@ async fn view_of_a_player_of_the_daily_puzzle_is_hidden_until_the_day_is_over() 
         assert!(matches!(refused, Err(ReplayError::Today)), "{refused:?}");
         // Watchers see only the feedback, as they did during the match.
         let watched = replays.frames(&found, None, all, today, ()).await.unwrap();
-        let texts = shown(&watched);
+        let texts = frame_texts(&watched);
         assert!(texts.iter().any(|text| text.starts_with("ROW 1 1 **** ")), "{texts:?}");
         assert!(!texts.iter().any(|text| text.contains(&code) || text.contains("1234")), "{texts:?}");
     }
     let timeline = replays.timeline(&found, DAY + 1, ()).await.unwrap();
     assert_eq!((&*timeline.seats[0].seat, &*timeline.seats[0].name), ("1", "Ann"));
     let told = replays.frames(&found, Some("1".into()), all, DAY + 1, ()).await.unwrap();
-    let texts = shown(&told);
+    let texts = frame_texts(&told);
     assert!(texts.iter().any(|text| text.starts_with("ROW 1 1 1234 ")), "{texts:?}");
     assert!(texts.iter().any(|text| text.starts_with("OVER 1 ") && text.ends_with(&code)), "{texts:?}");
 }

@@ -14,7 +14,7 @@ use store::StoreError;
 use tracing::warn;
 
 use crate::{
-    hub::shares::{Kind, Refusal},
+    hub::shares::{Refusal, RefusalKind},
     message::{Message, message},
     replays::ReplayError,
     web::response::{counted, error, invalid, later, refused},
@@ -30,7 +30,7 @@ pub(crate) enum ApiError {
     Wrong(StatusCode, Message),
     Refused(Refusal),
     /// A limit of the caller's host, for some time.
-    TooMany(Kind, Message),
+    TooMany(RefusalKind, Message),
     /// The request is valid and may succeed a moment later.
     Later(Message),
 }

@@ -7,7 +7,7 @@ use mastermind::{ClientMessage, Code, Feedback, Lifeline, Rules, game::TURNS, pr
 
 use super::rules::{COLOURS, FITS, GRAMMAR, JOINS, LENGTH, NAME, PLAYS, QUIET};
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     launch::{Launcher, Run},
     mastermind::{
         answers::answer,
@@ -67,14 +67,14 @@ pub(super) struct Host {
 
 impl Host {
     /// Starts a client, sends it `lines`, which begin with ROOM, and receives its PLAY.
-    pub(super) fn welcome(
+    pub(super) fn start(
         judge: &mut Judge,
         launcher: &dyn Launcher,
         options: Options,
         delivery: Delivery,
         name: &str,
         lines: &[&str],
-    ) -> Played<Self> {
+    ) -> ScenarioResult<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
         let values = [
@@ -90,7 +90,7 @@ impl Host {
         };
         let name = name.to_owned();
         let mut host = Self {
-            connection: connection.recorded(judge.line("the room", &WITH_CLIENT)),
+            connection: connection.recorded(judge.open_channel("the room", &WITH_CLIENT)),
             run,
             options,
             delivery,
@@ -142,7 +142,7 @@ impl Host {
         self.send(format!("SEAT {seat} {}", self.name));
     }
 
-    pub(super) fn begin(&mut self, judge: &mut Judge, code: &str, colours: usize, repeats: bool) -> Played {
+    pub(super) fn begin(&mut self, judge: &mut Judge, code: &str, colours: usize, repeats: bool) -> ScenarioResult {
         let code = permuted(code.parse()?, colours, &self.options);
         let rules = Rules::new(code.len(), colours, repeats)?;
         self.games += 1;
@@ -152,7 +152,7 @@ impl Host {
         self.send_turn(judge)
     }
 
-    pub(super) fn receive(&mut self, judge: &mut Judge, blamed: &'static Rule) -> Played<ClientAction> {
+    pub(super) fn receive(&mut self, judge: &mut Judge, blamed: &'static Rule) -> ScenarioResult<ClientAction> {
         let by = self.options.deadline();
         loop {
             let wrong = match read_line(&mut self.connection, MAX_MESSAGE, by) {
@@ -183,14 +183,20 @@ impl Host {
     }
 
     /// The client must not send any message during the pause.
-    pub(super) fn pause(&mut self, judge: &mut Judge, rule: &'static Rule, long: Duration, when: &str) -> Played {
+    pub(super) fn pause(
+        &mut self,
+        judge: &mut Judge,
+        rule: &'static Rule,
+        long: Duration,
+        when: &str,
+    ) -> ScenarioResult {
         self.flush();
         self.connection.more(Instant::now() + long);
         let early = self.connection.rest();
         judge.require(rule, early.is_empty(), || format!("expected nothing {when}, received {}", excerpt(&early)))
     }
 
-    pub(super) fn send_turn(&mut self, judge: &mut Judge) -> Played {
+    pub(super) fn send_turn(&mut self, judge: &mut Judge) -> ScenarioResult {
         if self.delivery != Delivery::Merged {
             // Data that arrives before the question cannot be its answer.
             self.pause(judge, &QUIET, POLL, "before TURN")?;
@@ -207,7 +213,7 @@ impl Host {
     }
 
     /// Returns whether the guess is the code.
-    pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> Played<bool> {
+    pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> ScenarioResult<bool> {
         let Some(game) = &mut self.game else { return Ok(false) };
         let (turn, reported) = (game.played + 1, game.guess(judge, guess)?);
         let won = reported.is_win(game.rules.length());
@@ -216,7 +222,7 @@ impl Host {
     }
 
     /// Responds to the client's action, up to the next TURN or OVER. Returns whether the game continues.
-    pub(super) fn turn(&mut self, judge: &mut Judge) -> Played<bool> {
+    pub(super) fn turn(&mut self, judge: &mut Judge) -> ScenarioResult<bool> {
         for _ in 0..MOST_REFUSED {
             let next = self.receive(judge, self.blamed)?;
             let Some(game) = &mut self.game else { return Ok(false) };
@@ -271,7 +277,7 @@ impl Host {
         self.flush();
     }
 
-    pub(super) fn game(&mut self, judge: &mut Judge) -> Played {
+    pub(super) fn game(&mut self, judge: &mut Judge) -> ScenarioResult {
         while self.turn(judge)? {}
         Ok(())
     }
@@ -286,7 +292,7 @@ impl Host {
         [format!("SEAT {} {}", self.seat, self.name), head].into_iter().chain(rows).collect()
     }
 
-    pub(super) fn leave(mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
+    pub(super) fn leave(mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> ScenarioResult {
         self.flush();
         // The client's last messages have arrived, so closing the connection loses no data that it should read.
         self.connection.end_sending();
@@ -300,7 +306,7 @@ impl Host {
 }
 
 impl Game {
-    fn guess(&mut self, judge: &mut Judge, guess: Code) -> Played<Feedback> {
+    fn guess(&mut self, judge: &mut Judge, guess: Code) -> ScenarioResult<Feedback> {
         let (length, colours) = (self.rules.length(), self.rules.colours());
         judge.require(&LENGTH, guess.len() == length, || {
             format!("expected a guess of {length} digits, received GUESS {guess}")

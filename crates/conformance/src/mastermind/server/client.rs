@@ -8,7 +8,7 @@ use mastermind::{
 
 use super::rules::{GRAMMAR, LISTENS, ROOM};
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     launch::Run,
     mastermind::lines::{Received, excerpt, normalized, read_line},
     net::Connection,
@@ -37,15 +37,15 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn connect(judge: &mut Judge, server: &mut Server) -> Played<Self> {
+    pub(super) fn connect(judge: &mut Judge, server: &mut Server) -> ScenarioResult<Self> {
         let Server { run, address, options, clients } = server;
         let opened = Connection::to_server(&mut **run, *address, options.start_deadline());
         let opened = opened.map_err(|error| {
             format!("expected a connection to {address}, but connecting failed: {error}{}", run.exit_clause())
         });
         *clients += 1;
-        let line = judge.line(&format!("visitor {clients}"), &WITH_SERVER);
-        let mut connection = judge.expect(&LISTENS, opened)?.recorded(line);
+        let channel = judge.open_channel(&format!("visitor {clients}"), &WITH_SERVER);
+        let mut connection = judge.expect(&LISTENS, opened)?.recorded(channel);
         let first = receive(judge, &mut connection, options.deadline())?;
         let room = match first {
             Ok(ServerMessage::Room(room)) if room.mode == Mode::Solo => Ok(room),
@@ -64,7 +64,7 @@ impl Client {
         }
     }
 
-    pub(super) fn receive(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
+    pub(super) fn receive(&mut self, judge: &mut Judge) -> ScenarioResult<Result<ServerMessage<'static>, String>> {
         receive(judge, &mut self.connection, self.options.deadline())
     }
 
@@ -76,7 +76,7 @@ impl Client {
         }
     }
 
-    pub(super) fn receive_own(&mut self, judge: &mut Judge) -> Played<Result<ServerMessage<'static>, String>> {
+    pub(super) fn receive_own(&mut self, judge: &mut Judge) -> ScenarioResult<Result<ServerMessage<'static>, String>> {
         loop {
             match self.receive(judge)? {
                 Ok(message) if seat_of(&message).is_some_and(|seat| Some(seat) != self.seat) => {}
@@ -89,7 +89,7 @@ impl Client {
         &mut self,
         judge: &mut Judge,
         seat: u8,
-    ) -> Played<Result<ServerMessage<'static>, String>> {
+    ) -> ScenarioResult<Result<ServerMessage<'static>, String>> {
         loop {
             match self.receive(judge)? {
                 Ok(message) if seat_of(&message).is_some_and(|other| other != seat) => {}
@@ -98,7 +98,12 @@ impl Client {
         }
     }
 
-    pub(super) fn expect_refusal(&mut self, judge: &mut Judge, rule: &'static Rule, line: impl AsRef<[u8]>) -> Played {
+    pub(super) fn expect_refusal(
+        &mut self,
+        judge: &mut Judge,
+        rule: &'static Rule,
+        line: impl AsRef<[u8]>,
+    ) -> ScenarioResult {
         self.send(&line);
         let received = self.receive_own(judge)?;
         judge.require(rule, matches!(received, Ok(ServerMessage::No(_))), || {
@@ -106,7 +111,7 @@ impl Client {
         })
     }
 
-    pub(super) fn expect_bye(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
+    pub(super) fn expect_bye(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> ScenarioResult {
         let received = loop {
             match self.receive_own(judge)? {
                 // A server may report the error first.
@@ -130,7 +135,7 @@ fn receive(
     judge: &mut Judge,
     connection: &mut Connection,
     by: Instant,
-) -> Played<Result<ServerMessage<'static>, String>> {
+) -> ScenarioResult<Result<ServerMessage<'static>, String>> {
     loop {
         let wrong = match read_line(connection, MAX_TOLD, by) {
             Received::Line(line) => {

@@ -13,7 +13,7 @@ use super::{
     rules::{GRAMMAR, LEFT, MANY, NEVER_READS, NEW_RULES, NO_CRASH, OTHERS, OWN_TURN, SEEN, STATE},
 };
 use crate::{
-    judge::{Judge, Played, Scene, scene},
+    judge::{Judge, ScenarioResult, Scene, scene},
     report::Sender,
 };
 
@@ -56,7 +56,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
 }
 
 /// The game has no repeats.
-fn player(judge: &mut Judge, server: &mut Server, name: &str) -> Played<Player> {
+fn player(judge: &mut Judge, server: &mut Server, name: &str) -> ScenarioResult<Player> {
     let mut player = Client::connect(judge, server)?.take_seat(judge, name)?;
     player.resign(judge)?;
     player.new_game(judge, &NEW_RULES, Some((4, false)))?;
@@ -69,7 +69,7 @@ fn expect_broadcast(
     seat: u8,
     what: &str,
     right: impl FnOnce(&ServerMessage<'_>) -> bool,
-) -> Played {
+) -> ScenarioResult {
     let received = loop {
         match client.receive_about(judge, seat)? {
             Ok(message @ (ServerMessage::Ok(_) | ServerMessage::Turn(_) | ServerMessage::No(_))) => {
@@ -86,7 +86,7 @@ fn expect_broadcast(
 }
 
 /// Another player may have had the seat before, so each scenario uses its own names.
-fn await_seat(judge: &mut Judge, client: &mut Client, seat: u8, name: &str) -> Played {
+fn await_seat(judge: &mut Judge, client: &mut Client, seat: u8, name: &str) -> ScenarioResult {
     loop {
         match client.receive_about(judge, seat)? {
             Ok(ServerMessage::Seat(_, other)) if other.as_str() == name => return Ok(()),
@@ -99,7 +99,7 @@ fn await_seat(judge: &mut Judge, client: &mut Client, seat: u8, name: &str) -> P
     }
 }
 
-fn observed_game(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn observed_game(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut server = subject.start(judge)?;
     let mut watcher = Client::connect(judge, &mut server)?;
     let mut ann = Client::connect(judge, &mut server)?.take_seat(judge, "Ava")?;
@@ -134,7 +134,7 @@ fn observed_game(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn two_players(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn two_players(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut server = subject.start(judge)?;
     let mut ann = player(judge, &mut server, "Ann")?;
     let mut bob = Client::connect(judge, &mut server)?.take_seat(judge, "Cid")?;
@@ -151,7 +151,7 @@ fn two_players(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 }
 
 /// Returns the messages about `seat` that arrive before the response to the client's own next message.
-fn room_state(judge: &mut Judge, client: &mut Client, seat: u8) -> Played<Vec<String>> {
+fn room_state(judge: &mut Judge, client: &mut Client, seat: u8) -> ScenarioResult<Vec<String>> {
     client.send("RESIGN");
     let mut reported = Vec::new();
     loop {
@@ -168,7 +168,7 @@ fn room_state(judge: &mut Judge, client: &mut Client, seat: u8) -> Played<Vec<St
     }
 }
 
-fn late_client(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn late_client(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut server = subject.start(judge)?;
     let mut ann = player(judge, &mut server, "Ann")?;
     ann.guess(judge, filler(4)?)?;
@@ -181,7 +181,7 @@ fn late_client(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     expect_state(judge, &mut server, ann.seat, &["SEAT", "GAME", "LIFELINE"])
 }
 
-fn expect_state(judge: &mut Judge, server: &mut Server, seat: u8, wanted: &[&str]) -> Played {
+fn expect_state(judge: &mut Judge, server: &mut Server, seat: u8, wanted: &[&str]) -> ScenarioResult {
     let mut client = Client::connect(judge, server)?;
     let reported = room_state(judge, &mut client, seat)?;
     let came: Vec<&str> = reported.iter().filter_map(|line| line.split(' ').next()).collect();
@@ -192,7 +192,7 @@ fn expect_state(judge: &mut Judge, server: &mut Server, seat: u8, wanted: &[&str
     Ok(())
 }
 
-fn leaving_players(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn leaving_players(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut server = subject.start(judge)?;
     let mut watcher = Client::connect(judge, &mut server)?;
     for how in ["QUIT", "the end of a connection"] {
@@ -223,7 +223,7 @@ fn leaving_players(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn twenty_players(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn twenty_players(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut server = subject.start(judge)?;
     let mut players = Vec::new();
     for number in 0..PLAYERS {
@@ -242,7 +242,7 @@ fn twenty_players(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn never_reads(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn never_reads(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut server = subject.start(judge)?;
     let mut ann = player(judge, &mut server, "Ann")?;
     let flood = Client::connect(judge, &mut server)?.connection;
@@ -259,7 +259,7 @@ fn never_reads(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     })
 }
 
-fn misbehaving_client(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8], departure: Departure) -> Played {
+fn misbehaving_client(judge: &mut Judge, subject: &Subject<'_>, bytes: &[u8], departure: Departure) -> ScenarioResult {
     let mut server = subject.start(judge)?;
     let mut ann = player(judge, &mut server, "Ann")?;
     let mut eve = Client::connect(judge, &mut server)?;

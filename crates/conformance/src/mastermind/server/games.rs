@@ -12,7 +12,7 @@ use super::{
     },
 };
 use crate::{
-    judge::{Judge, Played, Scene, scene},
+    judge::{Judge, ScenarioResult, Scene, scene},
     mastermind::{answers::answer, permutation::permuted},
     tester::Options,
 };
@@ -46,7 +46,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
 }
 
 /// Not a valid code of a game without repeats.
-pub(super) fn filler(length: usize) -> Played<Code> {
+pub(super) fn filler(length: usize) -> ScenarioResult<Code> {
     let pegs: Vec<Peg> = Peg::new(0).into_iter().cycle().take(length).collect();
     Ok(Code::new(&pegs)?)
 }
@@ -60,7 +60,7 @@ fn guesses(rules: Rules, options: &Options) -> Vec<Code> {
 }
 
 /// The basis of all other scenarios.
-pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.take_seat(judge, "Ann")?;
     for _ in 0..ATTEMPTS {
         let rules = player.game.rules;
@@ -79,7 +79,7 @@ pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     player.client.expect_bye(judge, &QUIT, "QUIT")
 }
 
-fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn won(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.take_seat(judge, "Ann")?;
     while player.game.code.is_none() {
         let hint = Hint::of(&player.game.knowledge()?);
@@ -93,7 +93,7 @@ fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.take_seat(judge, "Ann")?;
     let mut numbers = BTreeSet::from([player.game.number]);
     let mut codes = Vec::new();
@@ -129,7 +129,7 @@ fn other_rules(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 }
 
 /// Plays games without repeats, in which the first request is a lifeline.
-fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     for lifeline in Lifeline::ALL {
@@ -151,13 +151,13 @@ fn lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn advanced(judge: &mut Judge, player: &mut Player, turns: usize) -> Played {
+fn advanced(judge: &mut Judge, player: &mut Player, turns: usize) -> ScenarioResult {
     player.new_game(judge, &NEW_RULES, Some((4, false)))?;
     let filler = filler(4)?;
     (0..turns).try_for_each(|_| player.guess(judge, filler))
 }
 
-fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.take_seat(judge, "Ann")?;
     let filler = filler(4)?;
     player.resign(judge)?;
@@ -179,7 +179,7 @@ fn late_lifelines(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     for first in Lifeline::ALL {
@@ -194,7 +194,7 @@ fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn hint(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.take_seat(judge, "Ann")?;
     let rules = player.game.rules;
     for guess in guesses(rules, &subject.options).into_iter().skip(1).take(4) {
@@ -246,7 +246,7 @@ fn hint(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     player.guess(judge, filler(rules.length())?)
 }
 
-fn starts(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn starts(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     if subject.launcher.address().is_some() {
         return Ok(());
     }
@@ -256,7 +256,7 @@ fn starts(judge: &mut Judge, subject: &Subject<'_>) -> Played {
         player.new_game(judge, &NEW_RULES, Some((8, true)))?;
         player.resign(judge)
     };
-    let codes: Vec<Code> = iter::repeat_with(|| code(judge)).take(2).collect::<Played<_>>()?;
+    let codes: Vec<Code> = iter::repeat_with(|| code(judge)).take(2).collect::<ScenarioResult<_>>()?;
     judge.check(&RANDOM, codes[0] != codes[1], || {
         format!("expected different codes after two starts, received {} twice", codes[0])
     });

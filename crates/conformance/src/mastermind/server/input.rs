@@ -11,7 +11,7 @@ use super::{
         SEAT,
     },
 };
-use crate::judge::{Judge, Played, Scene, scene};
+use crate::judge::{Judge, ScenarioResult, Scene, scene};
 
 const NO_MESSAGES: [&[u8]; 25] = [
     b"",
@@ -83,7 +83,7 @@ pub(super) fn scenes<'s>(subject: &'s Subject<'_>) -> Vec<Scene<'s>> {
 }
 
 /// Without repeats, so that no guess is correct by chance.
-fn short_game(judge: &mut Judge, client: Client) -> Played {
+fn short_game(judge: &mut Judge, client: Client) -> ScenarioResult {
     let mut player = client.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     player.new_game(judge, &NEW_RULES, Some((4, false)))?;
@@ -92,7 +92,7 @@ fn short_game(judge: &mut Judge, client: Client) -> Played {
     player.resign(judge).map(drop)
 }
 
-fn no_messages(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn no_messages(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     player.new_game(judge, &NEW_RULES, Some((4, false)))?;
@@ -102,7 +102,7 @@ fn no_messages(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.under(&REFUSED, |judge| player.guess(judge, filler(4)?))
 }
 
-fn before_play(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn before_play(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut client = subject.connect(judge)?;
     for line in ["GUESS 1234", "LIFELINE 1", "HINT", "NEW", "RESIGN"] {
         client.expect_refusal(judge, &NO_EFFECT, line)?;
@@ -110,7 +110,7 @@ fn before_play(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.under(&NO_EFFECT, |judge| client.take_seat(judge, "Ann").map(drop))
 }
 
-fn wrong_time(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn wrong_time(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut player = subject.take_seat(judge, "Ann")?;
     player.resign(judge)?;
     for line in ["GUESS 1234", "LIFELINE 1", "RESIGN", "HINT", "PLAY Bob"] {
@@ -123,7 +123,7 @@ fn wrong_time(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.under(&NO_EFFECT, |judge| player.guess(judge, filler(4)?))
 }
 
-fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn names(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     for (typed, wanted) in NAMED {
         let mut client = subject.connect(judge)?;
         client.send([b"PLAY ", typed].concat());
@@ -142,7 +142,7 @@ fn names(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn lower_case(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn lower_case(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     judge.under(&LOWER_CASE, |judge| {
         let mut client = subject.connect(judge)?;
         client.send("play Ann");
@@ -157,7 +157,7 @@ fn lower_case(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     })
 }
 
-fn merged(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn merged(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let client = subject.connect(judge)?;
     let mut player = client.take_seat(judge, "Ann")?;
     player.resign(judge)?;
@@ -168,7 +168,7 @@ fn merged(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     player.over(judge, &MERGED, GameOutcome::Resigned)
 }
 
-fn longest(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn longest(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     judge.under(&LONG_LINE, |judge| {
         let mut client = subject.connect(judge)?;
         let name = "n".repeat(MAX_MESSAGE - "PLAY ".len());
@@ -180,7 +180,7 @@ fn longest(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     })
 }
 
-fn too_long(judge: &mut Judge, subject: &Subject<'_>, line: &[u8], ends: bool) -> Played {
+fn too_long(judge: &mut Judge, subject: &Subject<'_>, line: &[u8], ends: bool) -> ScenarioResult {
     let mut client = subject.connect(judge)?;
     if ends {
         client.send(line);

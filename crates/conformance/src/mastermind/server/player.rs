@@ -13,7 +13,7 @@ use super::{
     },
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     mastermind::answers::answer,
     rule::Rule,
 };
@@ -22,13 +22,13 @@ use crate::{
 const COSTS: [usize; 2] = [1, 2];
 
 impl Client {
-    pub(super) fn take_seat(mut self, judge: &mut Judge, name: &str) -> Played<Player> {
+    pub(super) fn take_seat(mut self, judge: &mut Judge, name: &str) -> ScenarioResult<Player> {
         self.connection.rename(name);
         self.send(format!("PLAY {name}"));
         self.receive_seat(judge, name)
     }
 
-    pub(super) fn receive_seat(mut self, judge: &mut Judge, name: &str) -> Played<Player> {
+    pub(super) fn receive_seat(mut self, judge: &mut Judge, name: &str) -> ScenarioResult<Player> {
         let received = self.receive_own(judge)?;
         let seat = match received {
             Ok(ServerMessage::Ok(seat)) if seat > 0 => Ok(seat),
@@ -87,7 +87,12 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub(super) fn expect_game(&mut self, judge: &mut Judge, rule: &'static Rule, wanted: (usize, bool)) -> Played {
+    pub(super) fn expect_game(
+        &mut self,
+        judge: &mut Judge,
+        rule: &'static Rule,
+        wanted: (usize, bool),
+    ) -> ScenarioResult {
         let (length, repeats) = wanted;
         let received = self.client.receive_own(judge)?;
         let game = match received {
@@ -119,7 +124,12 @@ impl Player {
     }
 
     /// `None` requests the rules of the room.
-    pub(super) fn new_game(&mut self, judge: &mut Judge, rule: &'static Rule, wanted: Option<(usize, bool)>) -> Played {
+    pub(super) fn new_game(
+        &mut self,
+        judge: &mut Judge,
+        rule: &'static Rule,
+        wanted: Option<(usize, bool)>,
+    ) -> ScenarioResult {
         let rules = self.client.room.rules;
         let request = wanted
             .map_or_else(String::new, |(length, repeats)| format!(" {length} {}", if repeats { "yes" } else { "no" }));
@@ -127,12 +137,12 @@ impl Player {
         self.expect_game(judge, rule, wanted.unwrap_or((rules.length(), rules.repeats())))
     }
 
-    pub(super) fn guess(&mut self, judge: &mut Judge, guess: Code) -> Played {
+    pub(super) fn guess(&mut self, judge: &mut Judge, guess: Code) -> ScenarioResult {
         self.client.send(format!("GUESS {guess}"));
         self.expect_row(judge, guess)
     }
 
-    pub(super) fn expect_row(&mut self, judge: &mut Judge, guess: Code) -> Played {
+    pub(super) fn expect_row(&mut self, judge: &mut Judge, guess: Code) -> ScenarioResult {
         let received = self.client.receive_own(judge)?;
         let (turn, wanted) = (self.game.turn.turn, MaskedCode::Code(guess));
         let feedback = match received {
@@ -160,7 +170,7 @@ impl Player {
     }
 
     /// A wrong number breaks `rule`.
-    fn next_turn(&mut self, judge: &mut Judge, rule: &'static Rule) -> Played {
+    fn next_turn(&mut self, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
         let received = self.client.receive_own(judge)?;
         let wanted = self.game.played + 1;
         let turn = match received {
@@ -179,7 +189,7 @@ impl Player {
     }
 
     /// Checks that the code matches all revealed information.
-    pub(super) fn over(&mut self, judge: &mut Judge, rule: &'static Rule, how: GameOutcome) -> Played {
+    pub(super) fn over(&mut self, judge: &mut Judge, rule: &'static Rule, how: GameOutcome) -> ScenarioResult {
         let received = self.client.receive_own(judge)?;
         let (played, hints) = (self.game.played, self.game.turn.hints);
         let code = match received {
@@ -221,13 +231,13 @@ impl Player {
         Ok(())
     }
 
-    pub(super) fn resign(&mut self, judge: &mut Judge) -> Played<Code> {
+    pub(super) fn resign(&mut self, judge: &mut Judge) -> ScenarioResult<Code> {
         self.client.send("RESIGN");
         self.over(judge, &RESIGNED, GameOutcome::Resigned)?;
         self.game.code.ok_or_else(|| anyhow::anyhow!("a completed game has a code").into())
     }
 
-    pub(super) fn lifeline(&mut self, judge: &mut Judge, lifeline: Lifeline) -> Played<Revealed> {
+    pub(super) fn lifeline(&mut self, judge: &mut Judge, lifeline: Lifeline) -> ScenarioResult<Revealed> {
         let number = lifeline.number();
         let rule = if number == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
         self.client.send(format!("LIFELINE {number}"));

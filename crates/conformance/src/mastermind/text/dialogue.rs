@@ -9,7 +9,7 @@ use std::{
 use mastermind::Code;
 
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     launch::{Launcher, Run},
     rule::Rule,
     terminal::Terminal,
@@ -265,7 +265,7 @@ impl Dialogue {
         rest
     }
 
-    pub(super) fn block(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played<Block> {
+    pub(super) fn block(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> ScenarioResult<Block> {
         let block = self.next_block();
         let block = block.ok_or_else(|| format!("expected a turn after {after}, received {}", self.printed()));
         judge.expect(rule, block)
@@ -276,7 +276,7 @@ impl Dialogue {
         (!self.is_terminal).then(|| has_prompt(before))
     }
 
-    pub(super) fn has_ended(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> Played {
+    pub(super) fn has_ended(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> ScenarioResult {
         let exit = self.run.exit(Instant::now().max(self.options.deadline()));
         judge.require(rule, exit.as_ref().is_some_and(|exit| exit.code == Some(0)), || match exit {
             None => format!("expected the program to exit after {after}, but it is still running"),

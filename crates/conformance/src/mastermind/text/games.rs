@@ -12,7 +12,7 @@ use super::{
     },
 };
 use crate::{
-    judge::{Halt, Judge, Played, Scene, scene},
+    judge::{Halt, Judge, ScenarioResult, Scene, scene},
     mastermind::{answers, permutation::permuted},
     rule::Rule,
     tester::Options,
@@ -87,7 +87,7 @@ fn check_block(judge: &mut Judge, block: &Block, length: usize, turn: usize) {
 }
 
 /// Plays up to the first turn, on which all other checks depend.
-pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut dialogue = subject.start(judge)?;
     dialogue.type_lines(["4", "no"]);
     let block = dialogue.block(judge, &SHOWN, "4 and no")?;
@@ -95,7 +95,7 @@ pub(super) fn first_turn(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played<(Dialogue, Block)> {
+fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> ScenarioResult<(Dialogue, Block)> {
     let mut dialogue = subject.start(judge)?;
     dialogue.type_lines([&*length.to_string(), if repeats { "yes" } else { "no" }]);
     let block = dialogue.block(judge, &TURN_BLOCK, "the questions")?;
@@ -110,7 +110,7 @@ fn begin(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool)
 
 type Rows = Vec<(Code, Feedback)>;
 
-fn guesses(length: usize, options: &Options) -> Played<Vec<Code>> {
+fn guesses(length: usize, options: &Options) -> ScenarioResult<Vec<Code>> {
     let codes = GUESSES.iter().map(|guess| guess[..length].parse());
     let mut codes = codes.collect::<Result<Vec<Code>, _>>()?;
     // The first digits of some guesses have no repeats.
@@ -144,7 +144,7 @@ fn advance(
     length: usize,
     turns: Range<usize>,
     rows: &mut Rows,
-) -> Played<Option<Block>> {
+) -> ScenarioResult<Option<Block>> {
     let guesses = guesses(length, &dialogue.options)?;
     let mut last = None;
     for turn in turns {
@@ -158,7 +158,13 @@ fn advance(
     Ok(last)
 }
 
-fn lose(judge: &mut Judge, dialogue: &mut Dialogue, rules: Rules, from: usize, rows: &mut Rows) -> Played<Code> {
+fn lose(
+    judge: &mut Judge,
+    dialogue: &mut Dialogue,
+    rules: Rules,
+    from: usize,
+    rows: &mut Rows,
+) -> ScenarioResult<Code> {
     let length = rules.length();
     let guesses = guesses(length, &dialogue.options)?;
     let mut turn = from;
@@ -197,7 +203,7 @@ fn lose(judge: &mut Judge, dialogue: &mut Dialogue, rules: Rules, from: usize, r
     Ok(code)
 }
 
-fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> Played {
+fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> ScenarioResult {
     for (guess, reported) in rows {
         let right = answers::answer(code, *guess)?;
         judge.check(&FEEDBACK, *reported == right, || {
@@ -207,7 +213,7 @@ fn fits(judge: &mut Judge, code: Code, rows: &Rows) -> Played {
     Ok(())
 }
 
-fn leave(judge: &mut Judge, dialogue: &mut Dialogue, rule: &'static Rule) -> Played {
+fn leave(judge: &mut Judge, dialogue: &mut Dialogue, rule: &'static Rule) -> ScenarioResult {
     dialogue.type_lines(["no"]);
     let rest = dialogue.rest();
     let turns = rest.iter().any(|line| line.contains("Turn #"));
@@ -215,14 +221,14 @@ fn leave(judge: &mut Judge, dialogue: &mut Dialogue, rule: &'static Rule) -> Pla
     dialogue.has_ended(judge, &ENDS, "no to another game")
 }
 
-pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> Played {
+pub(super) fn lost(judge: &mut Judge, subject: &Subject<'_>, length: usize, repeats: bool) -> ScenarioResult {
     let (mut dialogue, _) = begin(judge, subject, length, repeats)?;
     let rules = Rules::new(length, 8, repeats)?;
     lose(judge, &mut dialogue, rules, 1, &mut Rows::new())?;
     leave(judge, &mut dialogue, &COUNTS)
 }
 
-pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let (mut dialogue, _) = begin(judge, subject, 4, false)?;
     // A wrong program may choose a code with repeats.
     let mut knowledge = Knowledge::new(Rules::new(4, 8, true)?);
@@ -254,7 +260,7 @@ pub(super) fn won(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     dialogue.has_ended(judge, &ENDS, "the right code and no to another game")
 }
 
-fn two_games(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn two_games(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let (mut dialogue, _) = begin(judge, subject, 8, true)?;
     let rules = Rules::new(8, 8, true)?;
     dialogue.type_lines(["lifeline#2"]);
@@ -282,7 +288,7 @@ fn two_games(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn lengths(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn lengths(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     judge.judges_crashes();
     let mut dialogue = subject.start(judge)?;
     dialogue.type_lines(NO_LENGTHS.into_iter().chain(["5", "no"]));
@@ -293,7 +299,7 @@ fn lengths(judge: &mut Judge, subject: &Subject<'_>) -> Played {
 }
 
 // Leaves out inputs that are not numbers, which end some programs.
-fn bounds(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn bounds(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let mut dialogue = subject.start(judge)?;
     dialogue.type_lines(["3", "9", "5", "no"]);
     let block = dialogue.block(judge, &LENGTHS, "3, 9, 5 and no")?;
@@ -305,7 +311,7 @@ fn bounds(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn yes_or_no(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn yes_or_no(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     for answer in ["nO", "YES", "Yes", "NO"] {
         let mut dialogue = subject.start(judge)?;
         dialogue.type_lines(["6"].into_iter().chain(NO_ANSWERS).chain([answer]));
@@ -320,7 +326,7 @@ fn yes_or_no(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     Ok(())
 }
 
-fn invalid(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn invalid(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let (mut dialogue, _) = begin(judge, subject, 4, false)?;
     for typed in NO_GUESSES {
         dialogue.type_lines([typed]);
@@ -336,7 +342,7 @@ fn invalid(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     judge.under(&INVALID, |judge| advance(judge, &mut dialogue, 4, 1..2, &mut Rows::new()).map(drop))
 }
 
-fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     let (mut dialogue, _) = begin(judge, subject, 4, false)?;
     dialogue.type_lines([vec![b'1'; LONG]]);
     let block = dialogue.block(judge, &NO_CRASH, &format!("{LONG} digits"))?;
@@ -345,7 +351,7 @@ fn long_line(judge: &mut Judge, subject: &Subject<'_>) -> Played {
     })
 }
 
-fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
+fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> ScenarioResult {
     let rule = if which == 1 { &LIFELINE_1 } else { &LIFELINE_2 };
     let (mut dialogue, _) = begin(judge, subject, 4, false)?;
     let mut rows = Rows::new();
@@ -369,7 +375,7 @@ fn lifeline(judge: &mut Judge, subject: &Subject<'_>, which: usize) -> Played {
     Ok(())
 }
 
-fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn second_lifeline(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     for first in [1, 2] {
         let (mut dialogue, _) = begin(judge, subject, 4, false)?;
         dialogue.type_lines([format!("lifeline#{first}")]);
@@ -413,7 +419,13 @@ fn is_true(code: &str, digits: &[char], shown: Option<(usize, char)>) -> bool {
     code.chars().nth(place) == Some(digit) && take(Some(digit)) && take(number)
 }
 
-fn at_turn(judge: &mut Judge, subject: &Subject<'_>, which: usize, turn: usize, granted: Option<bool>) -> Played {
+fn at_turn(
+    judge: &mut Judge,
+    subject: &Subject<'_>,
+    which: usize,
+    turn: usize,
+    granted: Option<bool>,
+) -> ScenarioResult {
     let (mut dialogue, first) = begin(judge, subject, 4, false)?;
     let mut rows = Rows::new();
     let shown = advance(judge, &mut dialogue, 4, 1..turn, &mut rows)?.unwrap_or(first);
@@ -436,7 +448,7 @@ fn at_turn(judge: &mut Judge, subject: &Subject<'_>, which: usize, turn: usize, 
     Ok(())
 }
 
-fn end_of_input(judge: &mut Judge, subject: &Subject<'_>) -> Played {
+fn end_of_input(judge: &mut Judge, subject: &Subject<'_>) -> ScenarioResult {
     judge.judges_crashes();
     let guesses: Vec<String> = guesses(4, &subject.options)?.iter().map(ToString::to_string).collect();
     let game = ["4".to_owned(), "no".to_owned()].into_iter().chain(guesses).collect::<Vec<_>>();

@@ -8,7 +8,7 @@ use super::{
     script::{opening, parameters},
     session::Session,
 };
-use crate::{judge::Played, rule::Rule};
+use crate::{judge::ScenarioResult, rule::Rule};
 
 pub(super) fn at(x: u16, y: u16) -> Position {
     Position { x, y }
@@ -39,7 +39,7 @@ pub(super) fn turns_of(
     setup: Parameters,
     list: Vec<Vec<Event>>,
     rule: &'static Rule,
-) -> Played {
+) -> ScenarioResult {
     let all = session.players(setup.players_count)?;
     session.send(&ServerMessage::Hello(setup), &LOBBY)?;
     session.send_all(&opening(&all), &LOBBY)?;
@@ -48,7 +48,7 @@ pub(super) fn turns_of(
 }
 
 /// Plays the explosions of the figures in the protocol, with bombs in corners and on blocks.
-pub(super) fn explosions(session: &mut Session<'_>) -> Played {
+pub(super) fn explosions(session: &mut Session<'_>) -> ScenarioResult {
     let wall = [(0, 2), (1, 2), (2, 2), (3, 2), (4, 2), (0, 1), (1, 1), (4, 1), (1, 0), (2, 0), (3, 0), (4, 0)];
     let mut first: Vec<_> = vec![robot(0, 0, 0)];
     first.extend(wall.iter().map(|&(x, y)| block(x, y)));
@@ -73,7 +73,7 @@ pub(super) fn explosions(session: &mut Session<'_>) -> Played {
     turns_of(session, parameters(1, (5, 3), 99, 2, 3)?, list, &EXPLOSIONS)
 }
 
-pub(super) fn long_explosion(session: &mut Session<'_>) -> Played {
+pub(super) fn long_explosion(session: &mut Session<'_>) -> ScenarioResult {
     let list = vec![
         vec![robot(0, 299, 0), block(299, 150)],
         vec![bomb(0, 299, 0)],
@@ -83,7 +83,7 @@ pub(super) fn long_explosion(session: &mut Session<'_>) -> Played {
     turns_of(session, parameters(1, (300, 200), 99, 65_535, 1)?, list, &RADIUS_MAX)
 }
 
-pub(super) fn hit_twice(session: &mut Session<'_>) -> Played {
+pub(super) fn hit_twice(session: &mut Session<'_>) -> ScenarioResult {
     let list = vec![
         vec![robot(0, 0, 0), robot(1, 1, 0)],
         vec![bomb(0, 0, 0), bomb(1, 1, 0)],
@@ -105,7 +105,7 @@ const BLASTS: [Blast; 4] = [
 ];
 
 /// On a board of 5 x 5 fields.
-pub(super) fn single_blast(session: &mut Session<'_>, rule: &'static Rule) -> Played {
+pub(super) fn single_blast(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let Some((_, radius, blocks, place, hit)) = BLASTS.into_iter().find(|(of, ..)| *of == rule) else { return Ok(()) };
     let mut first = vec![robot(0, 4, 4)];
     first.extend(blocks.iter().map(|&(x, y)| block(x, y)));
@@ -114,7 +114,7 @@ pub(super) fn single_blast(session: &mut Session<'_>, rule: &'static Rule) -> Pl
 }
 
 /// One bomb is behind a block that the other one destroys in the same turn.
-pub(super) fn blast_before(session: &mut Session<'_>) -> Played {
+pub(super) fn blast_before(session: &mut Session<'_>) -> ScenarioResult {
     let list = vec![
         vec![robot(0, 8, 8), block(4, 4)],
         vec![bomb(0, 3, 4), bomb(1, 4, 3)],
@@ -123,7 +123,7 @@ pub(super) fn blast_before(session: &mut Session<'_>) -> Played {
     turns_of(session, parameters(1, (9, 9), 99, 2, 1)?, list, &BLAST_BEFORE)
 }
 
-pub(super) fn blast_over(session: &mut Session<'_>) -> Played {
+pub(super) fn blast_over(session: &mut Session<'_>) -> ScenarioResult {
     let list = vec![vec![robot(0, 4, 4)], vec![bomb(0, 0, 0)], vec![explosion(0, &[], &[])]];
     turns_of(session, parameters(1, (5, 5), 99, 1, 1)?, list, &EXPLOSIONS)?;
     let after = [
@@ -134,7 +134,7 @@ pub(super) fn blast_over(session: &mut Session<'_>) -> Played {
 }
 
 /// The robot on the field of a destroyed block places another one in the same turn.
-pub(super) fn block_again(session: &mut Session<'_>) -> Played {
+pub(super) fn block_again(session: &mut Session<'_>) -> ScenarioResult {
     let list = vec![
         vec![robot(0, 0, 1), robot(1, 4, 4), block(0, 1)],
         vec![bomb(0, 0, 0)],
@@ -144,7 +144,7 @@ pub(super) fn block_again(session: &mut Session<'_>) -> Played {
     turns_of(session, parameters(2, (5, 5), 99, 1, 1)?, list, &BLOCK_AGAIN)
 }
 
-pub(super) fn twin_bombs(session: &mut Session<'_>) -> Played {
+pub(super) fn twin_bombs(session: &mut Session<'_>) -> ScenarioResult {
     let list = vec![vec![robot(0, 1, 1), robot(1, 1, 1)], vec![bomb(0, 1, 1), bomb(1, 1, 1)], vec![]];
     turns_of(session, parameters(2, (5, 5), 99, 1, 9)?, list, &TWIN_BOMBS)
 }

@@ -17,9 +17,9 @@ use super::{
     session::{CommandLine, Session, USUAL},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     ports::{free_udp_port, take_tcp_port},
-    refusal::{Given, MORE, Refusal, refusal},
+    refusal::{MORE, Refusal, ValidValues, refusal},
     robots::context::Context,
     rule::Rule,
 };
@@ -70,7 +70,7 @@ pub(super) static REFUSALS: [Refusal; 9] = [
     refusal(&UNKNOWN_OPTION, "with the option -Z", &[(MORE, Some("-Z"))]),
 ];
 
-pub(super) fn values() -> anyhow::Result<Given> {
+pub(super) fn values() -> anyhow::Result<ValidValues> {
     let (held, server) = take_tcp_port()?;
     let values = vec![
         ("gui", format!("127.0.0.1:{}", free_udp_port()?)),
@@ -81,7 +81,12 @@ pub(super) fn values() -> anyhow::Result<Given> {
     Ok((values, Some(held)))
 }
 
-pub(super) fn named(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, name: &'static str) -> Played {
+pub(super) fn named(
+    context: &Context<'_>,
+    judge: &mut Judge,
+    rule: &'static Rule,
+    name: &'static str,
+) -> ScenarioResult {
     let mut session = Session::launch(context, judge, CommandLine { name, ..USUAL })?;
     session.send(&ServerMessage::Hello(parameters(2, (4, 3), 20, 1, 5)?), &LOBBY)?;
     session.expect_join_for(rule)?;
@@ -93,7 +98,7 @@ pub(super) fn addressed(
     judge: &mut Judge,
     rule: &'static Rule,
     command_line: &[CommandLine],
-) -> Played {
+) -> ScenarioResult {
     let messages = [ServerMessage::Hello(parameters(2, (4, 3), 20, 1, 5)?), accepted("Ann", "127.0.0.1:4000")?];
     let mut wrong = Vec::new();
     for &command_line in command_line {
@@ -112,7 +117,7 @@ pub(super) fn addressed(
 }
 
 /// The inputs are from another address than the GUI's.
-pub(super) fn to_gui(session: &mut Session<'_>) -> Played {
+pub(super) fn to_gui(session: &mut Session<'_>) -> ScenarioResult {
     begin(session)?;
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     other.send_to(&[2, 2], (Ipv4Addr::LOCALHOST, session.port))?;
@@ -120,7 +125,7 @@ pub(super) fn to_gui(session: &mut Session<'_>) -> Played {
     session.send(&ServerMessage::Turn { turn: 1, events: vec![] }, &TO_GUI)
 }
 
-pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let port = free_udp_port()?;
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let from_other_port = sender.try_clone()?;
@@ -151,7 +156,7 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.expect_picture(last, &LATE_GUI)
 }
 
-fn has_datagram(socket: &UdpSocket) -> Played<bool> {
+fn has_datagram(socket: &UdpSocket) -> ScenarioResult<bool> {
     socket.set_read_timeout(Some(MOMENT))?;
     Ok(socket.peek(&mut [0]).is_ok())
 }

@@ -13,7 +13,7 @@ use super::{
     script::{opening, parameters, players},
     session::Session,
 };
-use crate::{judge::Played, rule::Rule};
+use crate::{judge::ScenarioResult, rule::Rule};
 
 const GAMES: u32 = 20;
 /// Pairs of inputs. On a busy machine, the second input of some pairs is late.
@@ -21,7 +21,7 @@ const PAIRS: usize = 15;
 /// A delay in milliseconds that shows delayed acknowledgements.
 const LATE_MS: u128 = 20;
 
-pub(super) fn large_numbers(session: &mut Session<'_>) -> Played {
+pub(super) fn large_numbers(session: &mut Session<'_>) -> ScenarioResult {
     let setup = Parameters {
         players_count: 255,
         size_x: 65_535,
@@ -34,32 +34,32 @@ pub(super) fn large_numbers(session: &mut Session<'_>) -> Played {
     session.send_batch(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &LARGE_NUMBERS)
 }
 
-pub(super) fn server_names(session: &mut Session<'_>, length: usize) -> Played {
+pub(super) fn server_names(session: &mut Session<'_>, length: usize) -> ScenarioResult {
     let setup = Parameters { server_name: "s".repeat(length).parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
     session.send_batch(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &SERVER_NAMES)
 }
 
-pub(super) fn accepted(name: &str, address: &str) -> Played<ServerMessage> {
+pub(super) fn accepted(name: &str, address: &str) -> ScenarioResult<ServerMessage> {
     let player = Player { name: name.parse()?, address: address.parse()? };
     Ok(ServerMessage::AcceptedPlayer { id: PlayerId(0), player })
 }
 
-pub(super) fn long_names(session: &mut Session<'_>) -> Played {
+pub(super) fn long_names(session: &mut Session<'_>) -> ScenarioResult {
     let hello = ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?);
     session.send_batch(&[hello, accepted(&"n".repeat(255), &"a".repeat(255))?], &LONG_NAMES)
 }
 
-pub(super) fn any_text(session: &mut Session<'_>) -> Played {
+pub(super) fn any_text(session: &mut Session<'_>) -> ScenarioResult {
     let hello = ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?);
     session.send_batch(&[hello, accepted("Ann", "somewhere, 100 %s")?], &ANY_TEXT)
 }
 
-pub(super) fn zero_bytes(session: &mut Session<'_>) -> Played {
+pub(super) fn zero_bytes(session: &mut Session<'_>) -> ScenarioResult {
     let setup = Parameters { server_name: "a\0b".parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
     session.send_batch(&[ServerMessage::Hello(setup), accepted("c\0d", "127.0.0.1:4000")?], &ZERO_BYTES)
 }
 
-pub(super) fn many_players(session: &mut Session<'_>) -> Played {
+pub(super) fn many_players(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(255, (40, 30), 20, 1, 5)?, players(255)?);
     session.send(&ServerMessage::Hello(setup), &LOBBY)?;
     if let Some(started) = opening(&all).pop() {
@@ -69,7 +69,7 @@ pub(super) fn many_players(session: &mut Session<'_>) -> Played {
     session.send(&ServerMessage::Turn { turn: 0, events }, &MANY_PLAYERS)
 }
 
-pub(super) fn large_positions(session: &mut Session<'_>) -> Played {
+pub(super) fn large_positions(session: &mut Session<'_>) -> ScenarioResult {
     let all = players(1)?;
     session.send(&ServerMessage::Hello(parameters(1, (65_535, 65_535), 65_535, 0, 65_535)?), &LOBBY)?;
     session.send_all(&opening(&all), &LOBBY)?;
@@ -78,7 +78,7 @@ pub(super) fn large_positions(session: &mut Session<'_>) -> Played {
 }
 
 /// Each segment is from the middle of a message to the middle of the next.
-pub(super) fn straddling(session: &mut Session<'_>) -> Played {
+pub(super) fn straddling(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 6, 1, 1)?, players(2)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all));
@@ -99,7 +99,7 @@ pub(super) fn straddling(session: &mut Session<'_>) -> Played {
 }
 
 /// The client need not join any of them.
-pub(super) fn many_games(session: &mut Session<'_>) -> Played {
+pub(super) fn many_games(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 2, 1, 1)?, players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     for game in 0..GAMES {
@@ -113,7 +113,7 @@ pub(super) fn many_games(session: &mut Session<'_>) -> Played {
     Ok(())
 }
 
-pub(super) fn inconsistent(session: &mut Session<'_>, rule: &'static Rule) -> Played {
+pub(super) fn inconsistent(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let first = vec![robot(0, 0, 0), bomb(0, 1, 1)];
     let timer = if *rule == OVERDUE { 2 } else { 99 };
     turns_of(session, parameters(1, (4, 3), 99, 2, timer)?, vec![first], &GAME)?;
@@ -134,7 +134,7 @@ pub(super) fn inconsistent(session: &mut Session<'_>, rule: &'static Rule) -> Pl
 pub(super) const INCONSISTENT: [&Rule; 4] = [&OVERDUE, &UNKNOWN_BOMB, &OFF_BOARD, &UNKNOWN_PLAYER];
 
 /// The picture does not fit into a datagram. The next turn removes the blocks again.
-pub(super) fn too_big(session: &mut Session<'_>) -> Played {
+pub(super) fn too_big(session: &mut Session<'_>) -> ScenarioResult {
     let all = players(1)?;
     session.send(&ServerMessage::Hello(parameters(1, (150, 150), 99, 0, 99)?), &LOBBY)?;
     session.send_all(&opening(&all), &LOBBY)?;
@@ -149,7 +149,7 @@ pub(super) fn too_big(session: &mut Session<'_>) -> Played {
 }
 
 /// A client without `TCP_NODELAY` delays the second input until the first is acknowledged.
-pub(super) fn no_delay(session: &mut Session<'_>) -> Played {
+pub(super) fn no_delay(session: &mut Session<'_>) -> ScenarioResult {
     begin(session)?;
     let mut gaps = Vec::new();
     for _ in 0..PAIRS {

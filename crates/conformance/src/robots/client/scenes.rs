@@ -14,7 +14,7 @@ use super::{
     session::{Session, start},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     ports::{free_tcp_port, free_udp_port},
     robots::{context::Context, show},
     rule::Rule,
@@ -55,7 +55,7 @@ pub(super) fn scores(players: &[Player]) -> ServerMessage {
     ServerMessage::GameEnded { scores: PlayerId::all().zip(players).map(|(id, _)| (id, 3)).collect() }
 }
 
-pub(super) fn two_games(session: &mut Session<'_>) -> Played {
+pub(super) fn two_games(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(3, (6, 4), 4, 2, 2)?, session.players(3)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     session.expect_silence()?;
@@ -88,7 +88,7 @@ pub(super) fn two_games(session: &mut Session<'_>) -> Played {
     session.send(&scores(&all), &ENDED)
 }
 
-pub(super) fn begin(session: &mut Session<'_>) -> Played {
+pub(super) fn begin(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, session.players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     session.expect_join()?;
@@ -96,7 +96,7 @@ pub(super) fn begin(session: &mut Session<'_>) -> Played {
     session.send_all(&session.turns(&setup, 21)[..1], &GAME)
 }
 
-pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>) -> Played {
+pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, session.players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     // After a Join has arrived, the client listens.
@@ -110,7 +110,7 @@ pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>) -> Played {
     session.expect_forwarded(&[3, 2], &BAD_INPUT, "invalid datagrams in the lobby and then Move Down in the game")
 }
 
-pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule) -> Played {
+pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     begin(session)?;
     // Inputs that differ from the last one. Inputs that the client is known to forward wrongly are left out.
     let mut probes: Vec<_> = INPUTS.into_iter().filter(|(input, ..)| matches!(input, [2, 0 | 2 | 3])).collect();
@@ -129,7 +129,7 @@ pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule) -> Playe
     Ok(())
 }
 
-pub(super) fn observer(session: &mut Session<'_>) -> Played {
+pub(super) fn observer(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     if let Some(started) = opening(&all).pop() {
@@ -140,13 +140,13 @@ pub(super) fn observer(session: &mut Session<'_>) -> Played {
     Ok(())
 }
 
-pub(super) fn from_other_port(session: &mut Session<'_>) -> Played {
+pub(super) fn from_other_port(session: &mut Session<'_>) -> ScenarioResult {
     begin(session)?;
     session.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
     session.expect_forwarded(&[3, 2], &ANY_ADDRESS, "Move Down from a port other than the GUI's")
 }
 
-pub(super) fn over_ipv6(session: &mut Session<'_>) -> Played {
+pub(super) fn over_ipv6(session: &mut Session<'_>) -> ScenarioResult {
     if UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
         // This system has no IPv6.
         return Ok(());
@@ -156,7 +156,7 @@ pub(super) fn over_ipv6(session: &mut Session<'_>) -> Played {
     session.expect_forwarded(&[3, 1], &GUI_IPV6, "Move Right over IPv6")
 }
 
-pub(super) fn pieces(session: &mut Session<'_>) -> Played {
+pub(super) fn pieces(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 3, 1, 1)?, session.players(2)?);
     let hello = [ServerMessage::Hello(setup.clone())];
     for message in hello.into_iter().chain(opening(&all)).chain(session.turns(&setup, 41)).chain([scores(&all)]) {
@@ -168,7 +168,7 @@ pub(super) fn pieces(session: &mut Session<'_>) -> Played {
     Ok(())
 }
 
-pub(super) fn late(session: &mut Session<'_>) -> Played {
+pub(super) fn late(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(3, (6, 5), 25, 2, 3)?, players(3)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all).pop());
@@ -180,7 +180,7 @@ pub(super) fn late(session: &mut Session<'_>) -> Played {
     Ok(())
 }
 
-pub(super) fn busy(session: &mut Session<'_>) -> Played {
+pub(super) fn busy(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(4, (7, 6), 60, 3, 3)?, session.players(4)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     session.send_all(&opening(&all), &LOBBY)?;
@@ -189,14 +189,14 @@ pub(super) fn busy(session: &mut Session<'_>) -> Played {
 }
 
 /// Neither the message nor the picture fits small buffers.
-pub(super) fn big_turn(session: &mut Session<'_>) -> Played {
+pub(super) fn big_turn(session: &mut Session<'_>) -> ScenarioResult {
     let blocks = (0..150).flat_map(|x| (0..80).map(move |y| block(x, y)));
     let list = vec![[robot(0, 149, 79)].into_iter().chain(blocks).collect(), vec![robot(0, 149, 78)]];
     turns_of(session, parameters(1, (150, 80), 99, 1, 1)?, list, &BIG_TURN)
 }
 
 /// The last player comes first in `GameStarted`.
-pub(super) fn map_order(session: &mut Session<'_>) -> Played {
+pub(super) fn map_order(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(3, (4, 3), 5, 1, 2)?, session.players(3)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     let mut messages = opening(&all);
@@ -216,7 +216,7 @@ pub(super) fn map_order(session: &mut Session<'_>) -> Played {
     session.send_all(&session.turns(&setup, 71), &MAP_ORDER)
 }
 
-fn play(session: &mut Session<'_>) -> Played {
+fn play(session: &mut Session<'_>) -> ScenarioResult {
     session.send_all(&opening(&players(1)?), &LOBBY)?;
     session.send(&ServerMessage::Turn { turn: 0, events: vec![robot(0, 1, 1)] }, &GAME)
 }
@@ -227,7 +227,7 @@ pub(super) fn malformed(
     bytes: &[u8],
     why: &str,
     rule: &'static Rule,
-) -> Played {
+) -> ScenarioResult {
     let mut session = Session::open(context, judge)?;
     session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
     if *rule == BAD_EVENT {
@@ -238,7 +238,7 @@ pub(super) fn malformed(
     Ok(())
 }
 
-pub(super) fn cut_off(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn cut_off(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge)?;
     session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
     play(&mut session)?;
@@ -249,7 +249,7 @@ pub(super) fn cut_off(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn reset(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn reset(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge)?;
     session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
     let Session { judge, mut run, server, .. } = session;
@@ -258,7 +258,7 @@ pub(super) fn reset(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge)?;
     session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
     let Session { judge, mut run, server, .. } = session;
@@ -273,21 +273,21 @@ fn ends(
     (port, server): (&str, SocketAddr),
     rule: &'static Rule,
     why: &str,
-) -> Played {
+) -> ScenarioResult {
     let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let mut run = start(context, judge, &gui, port, server)?;
     context.ends(judge, rule, &mut *run, why);
     Ok(())
 }
 
-pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let port = free_udp_port()?.to_string();
     let nobody = (Ipv4Addr::LOCALHOST, free_tcp_port()?).into();
     let why = "started without a server";
     ends(context, judge, (&port, nobody), &UNREACHABLE, why)
 }
 
-pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     // The port is taken for both families, so that a client cannot bind it on either.
     let taken = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;

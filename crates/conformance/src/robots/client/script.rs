@@ -4,9 +4,15 @@ use std::time::Duration;
 
 use robots::{BombId, Config, Event, Game, MAX_HISTORY, MinStd, Parameters, Player, PlayerId, ServerMessage};
 
-use crate::{judge::Played, robots::draws::Draws};
+use crate::{judge::ScenarioResult, robots::draws::Draws};
 
-pub(super) fn parameters(players: u8, size: (u16, u16), length: u16, radius: u16, timer: u16) -> Played<Parameters> {
+pub(super) fn parameters(
+    players: u8,
+    size: (u16, u16),
+    length: u16,
+    radius: u16,
+    timer: u16,
+) -> ScenarioResult<Parameters> {
     Ok(Parameters {
         server_name: "Gęś server".parse()?,
         players_count: players,

@@ -15,7 +15,7 @@ use super::rules::{
 };
 use super::script::{players, turns};
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     launch::Run,
     net::{Connection, datagram},
     ports::free_udp_port,
@@ -98,7 +98,7 @@ pub(super) fn start(
     gui: &UdpSocket,
     port: &str,
     server: SocketAddr,
-) -> Played<Box<dyn Run>> {
+) -> ScenarioResult<Box<dyn Run>> {
     let gui = gui.local_addr()?.to_string();
     let (name, port, server) = (NAME.to_owned(), port.to_owned(), server.to_string());
     context.start(judge, &[("gui", gui), ("name", name), ("port", port), ("server", server)])
@@ -130,11 +130,15 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge) -> Played<Self> {
+    pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge) -> ScenarioResult<Self> {
         Self::launch(context, judge, USUAL)
     }
 
-    pub(super) fn launch(context: &'a Context<'a>, judge: &'a mut Judge, command_line: CommandLine) -> Played<Self> {
+    pub(super) fn launch(
+        context: &'a Context<'a>,
+        judge: &'a mut Judge,
+        command_line: CommandLine,
+    ) -> ScenarioResult<Self> {
         let gui = UdpSocket::bind((CommandLine::address(command_line.gui), 0))?;
         let to = format!("{}:{}", command_line.gui, gui.local_addr()?.port());
         Self::launch_with_gui(context, judge, command_line, gui, to)
@@ -146,7 +150,7 @@ impl<'a> Session<'a> {
         context: &Context<'_>,
         command_line: CommandLine,
         messages: &[ServerMessage],
-    ) -> Played<Result<bool, String>> {
+    ) -> ScenarioResult<Result<bool, String>> {
         let gui = UdpSocket::bind((CommandLine::address(command_line.gui), 0))?;
         let listener = TcpListener::bind((CommandLine::address(command_line.server), 0))?;
         let to = format!("{}:{}", command_line.gui, gui.local_addr()?.port());
@@ -170,7 +174,7 @@ impl<'a> Session<'a> {
         command_line: CommandLine,
         gui: UdpSocket,
         to: String,
-    ) -> Played<Self> {
+    ) -> ScenarioResult<Self> {
         let listener = TcpListener::bind((CommandLine::address(command_line.server), 0))?;
         let port = free_udp_port()?;
         let server = format!("{}:{}", command_line.server, listener.local_addr()?.port());
@@ -194,8 +198,8 @@ impl<'a> Session<'a> {
             Some(exit) => format!("expected a connection, but the client ended with {exit}"),
             None => "expected a connection, received none in time".to_owned(),
         });
-        let server = judge.expect(&CONNECTS, server)?.recorded(judge.line("the server", &show::WITH_CLIENT));
-        let screen = judge.line("the GUI", &show::WITH_GUI);
+        let server = judge.expect(&CONNECTS, server)?.recorded(judge.open_channel("the server", &show::WITH_CLIENT));
+        let screen = judge.open_channel("the GUI", &show::WITH_GUI);
         let (model, name) = (Client::new(command_line.name.parse()?, None), command_line.name);
         Ok(Self {
             context,
@@ -222,21 +226,21 @@ impl<'a> Session<'a> {
         turns(parameters, self.context.options.drawn(number))
     }
 
-    pub(super) fn send_bytes(&mut self, bytes: &[u8], message: &ServerMessage, rule: &'static Rule) -> Played {
+    pub(super) fn send_bytes(&mut self, bytes: &[u8], message: &ServerMessage, rule: &'static Rule) -> ScenarioResult {
         self.server.send(bytes);
         self.expect_picture(message, rule)
     }
 
     /// A missing or wrong picture breaks `rule`.
-    pub(super) fn send(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
+    pub(super) fn send(&mut self, message: &ServerMessage, rule: &'static Rule) -> ScenarioResult {
         self.send_bytes(&encoded(message), message, rule)
     }
 
-    pub(super) fn send_all(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
+    pub(super) fn send_all(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> ScenarioResult {
         messages.iter().try_for_each(|message| self.send(message, rule))
     }
 
-    pub(super) fn expect_picture(&mut self, message: &ServerMessage, rule: &'static Rule) -> Played {
+    pub(super) fn expect_picture(&mut self, message: &ServerMessage, rule: &'static Rule) -> ScenarioResult {
         let is_hello = matches!(message, ServerMessage::Hello(_));
         let rule = if is_hello { &HELLO_PICTURE } else { rule };
         let after = show::message(message);
@@ -256,7 +260,7 @@ impl<'a> Session<'a> {
         let by = self.context.options.deadline();
         let mut extra = 0;
         loop {
-            self.screen.attend();
+            self.screen.focus();
             let received = match self.ahead.take() {
                 Some(received) => received,
                 None => match datagram(&self.gui, &mut *self.run, by) {
@@ -327,7 +331,7 @@ impl<'a> Session<'a> {
     }
 
     fn read(&mut self, bytes: &[u8], after: &str) -> Option<DrawMessage> {
-        self.screen.came(bytes);
+        self.screen.received(bytes);
         let received = read(bytes);
         self.judge.check(&PICTURE_FORMAT, received.is_ok(), || {
             let wrong = received.as_ref().err().map_or("", |wrong| wrong);
@@ -338,7 +342,7 @@ impl<'a> Session<'a> {
 
     /// Other pictures may precede that for the last message.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
-    pub(super) fn send_batch(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> Played {
+    pub(super) fn send_batch(&mut self, messages: &[ServerMessage], rule: &'static Rule) -> ScenarioResult {
         let Some((last, front)) = messages.split_last() else { return Ok(()) };
         for message in front {
             self.server.send(&encoded(message));
@@ -352,7 +356,7 @@ impl<'a> Session<'a> {
         let Some(Ok(right)) = self.model.picture() else { return Ok(()) };
         let right = sorted(right);
         let by = self.context.options.deadline();
-        self.screen.attend();
+        self.screen.focus();
         let mut latest = None;
         // Pictures before the last one have fewer players.
         while let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) {
@@ -369,7 +373,7 @@ impl<'a> Session<'a> {
     }
 
     /// Includes the client under its own name and address.
-    pub(super) fn players(&self, count: u8) -> Played<Vec<Player>> {
+    pub(super) fn players(&self, count: u8) -> ScenarioResult<Vec<Player>> {
         let mut all = players(count)?;
         let address = self.server.stream.peer_addr()?;
         if let Some(own) = all.get_mut(usize::from(count / 2)) {
@@ -405,16 +409,16 @@ impl<'a> Session<'a> {
     }
 
     /// The earlier turns contain invalid events and need not lead to a picture.
-    pub(super) fn expect_later_picture(&mut self, turns: &[ServerMessage], rule: &'static Rule) -> Played {
+    pub(super) fn expect_later_picture(&mut self, turns: &[ServerMessage], rule: &'static Rule) -> ScenarioResult {
         for turn in turns {
             self.server.send(&encoded(turn));
         }
         let Some(ServerMessage::Turn { turn: last, .. }) = turns.last() else { return Ok(()) };
         let by = self.context.options.deadline();
-        self.screen.attend();
+        self.screen.focus();
         let received = loop {
             let Some((bytes, _)) = datagram(&self.gui, &mut *self.run, by) else { break false };
-            self.screen.came(&bytes);
+            self.screen.received(&bytes);
             if matches!(read_front(&bytes), Some(DrawMessage::Game(game)) if game.turn == *last) {
                 break true;
             }
@@ -436,7 +440,7 @@ impl<'a> Session<'a> {
         let _ = self.gui.send_to(bytes, (host, self.port));
     }
 
-    pub(super) fn input_of_other(&mut self, bytes: &[u8], host: impl Into<IpAddr>) -> Played {
+    pub(super) fn input_of_other(&mut self, bytes: &[u8], host: impl Into<IpAddr>) -> ScenarioResult {
         let host = host.into();
         self.screen.sent(bytes);
         let _ = UdpSocket::bind((host, 0))?.send_to(bytes, (host, self.port));
@@ -470,12 +474,12 @@ impl<'a> Session<'a> {
         });
     }
 
-    pub(super) fn expect_join(&mut self) -> Played {
+    pub(super) fn expect_join(&mut self) -> ScenarioResult {
         self.expect_join_for(&JOIN)
     }
 
     /// Like [`Session::expect_join`]. If the client does not join, `rule` is broken.
-    pub(super) fn expect_join_for(&mut self, rule: &'static Rule) -> Played {
+    pub(super) fn expect_join_for(&mut self, rule: &'static Rule) -> ScenarioResult {
         let right = encoded_join(self.name)?;
         let by = self.context.options.deadline();
         let again = if self.listens { self.context.options.patience } else { RETRY_INTERVAL };
@@ -518,7 +522,7 @@ impl<'a> Session<'a> {
     }
 
     /// Each further input may lead to a Join, but to no other message.
-    pub(super) fn expect_further_joins(&mut self) -> Played {
+    pub(super) fn expect_further_joins(&mut self) -> ScenarioResult {
         let join = encoded_join(self.name)?;
         for input in LOBBY_INPUTS {
             self.input(input);
@@ -541,7 +545,7 @@ impl<'a> Session<'a> {
 
     /// The client must not have sent any message yet.
     #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
-    pub(super) fn expect_silence(&mut self) -> Played {
+    pub(super) fn expect_silence(&mut self) -> ScenarioResult {
         // Earlier messages have arrived before the last picture.
         self.server.more(Instant::now() + Duration::from_millis(1));
         let received = self.server.buffer.to_vec();
@@ -552,7 +556,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    pub(super) fn expect_forwarded(&mut self, right: &[u8], rule: &'static Rule, what: &str) -> Played {
+    pub(super) fn expect_forwarded(&mut self, right: &[u8], rule: &'static Rule, what: &str) -> ScenarioResult {
         let by = self.context.options.deadline();
         let join = encoded_join(self.name)?;
         loop {
@@ -595,7 +599,7 @@ impl<'a> Session<'a> {
     }
 
     /// Only further Joins may follow a Join.
-    pub(super) fn expect_only_joins(&mut self, rule: &'static Rule) -> Played {
+    pub(super) fn expect_only_joins(&mut self, rule: &'static Rule) -> ScenarioResult {
         let join = encoded_join(self.name)?;
         self.server.more(Instant::now() + RETRY_INTERVAL);
         let rest = self.server.buffer.to_vec();

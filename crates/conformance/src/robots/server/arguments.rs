@@ -14,17 +14,17 @@ use super::{
     setup::{Host, Setup},
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     launch::{EXTRA, Values},
     ports::free_tcp_port,
     robots::context::Context,
     rule::Rule,
 };
 
-type Given = Vec<(&'static str, String)>;
+type Arguments = Vec<(&'static str, String)>;
 
 impl Context<'_> {
-    fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: Values<'_>, why: &str) -> Played {
+    fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: Values<'_>, why: &str) -> ScenarioResult {
         let mut run = self.start(judge, values)?;
         if self.ends(judge, rule, &mut *run, why) {
             let says = !run.errors().is_empty();
@@ -35,7 +35,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn refuses_each(&self, judge: &mut Judge, rule: &'static Rule, wrong: &[(&'static str, &str)]) -> Played {
+    fn refuses_each(&self, judge: &mut Judge, rule: &'static Rule, wrong: &[(&'static str, &str)]) -> ScenarioResult {
         for (name, value) in wrong {
             let mut values = usual(self)?;
             values.iter_mut().filter(|(given, _)| given == name).for_each(|(_, given)| (*value).clone_into(given));
@@ -45,16 +45,16 @@ impl Context<'_> {
     }
 }
 
-fn usual(context: &Context<'_>) -> Played<Given> {
+fn usual(context: &Context<'_>) -> ScenarioResult<Arguments> {
     Ok(small(context).values(&free_tcp_port()?.to_string()))
 }
 
 /// The course starts each program without arguments.
-pub(super) fn none(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn none(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     context.refuses(judge, &NO_ARGUMENTS, &[], "started without arguments")
 }
 
-pub(super) fn required(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn required(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     for missing in ["players", "x", "y"] {
         let mut values = usual(context)?;
         values.retain(|(name, _)| *name != missing);
@@ -63,21 +63,21 @@ pub(super) fn required(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     context.refuses_each(judge, &WRONG_ARGUMENTS, &[("port", "port")])
 }
 
-pub(super) fn below_zero(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn below_zero(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     context.refuses_each(judge, &BELOW_ZERO, &[("x", "-1"), ("seed", "-1"), ("turn", "-5")])
 }
 
-pub(super) fn too_large(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn too_large(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let wrong =
         [("players", "256"), ("y", "65536"), ("port", "65536"), ("bomb-timer", "70000"), ("seed", "4294967296")];
     context.refuses_each(judge, &TOO_LARGE, &wrong)
 }
 
-pub(super) fn not_a_number(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn not_a_number(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     context.refuses_each(
         judge,
         &NOT_A_NUMBER,
@@ -85,7 +85,7 @@ pub(super) fn not_a_number(context: &Context<'_>, judge: &mut Judge) -> Played {
     )
 }
 
-pub(super) fn zero(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn zero(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     // Only our own servers reject them, so a server that runs has not broken `wrong-arguments`.
     for name in ["players", "x", "y", "bomb-timer"] {
         let mut values = usual(context)?;
@@ -96,12 +96,12 @@ pub(super) fn zero(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn long_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn long_name(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let name = "n".repeat(256);
     context.refuses_each(judge, &LONG_SERVER_NAME, &[("name", &*name)])
 }
 
-fn with_extra(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, word: &str) -> Played {
+fn with_extra(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, word: &str) -> ScenarioResult {
     if !context.launcher.takes(EXTRA) {
         return Err(Halt::Broken);
     }
@@ -110,15 +110,15 @@ fn with_extra(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, wor
     context.refuses(judge, rule, &values, &format!("started with the extra argument '{word}'"))
 }
 
-pub(super) fn unknown(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn unknown(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     with_extra(context, judge, &UNKNOWN_OPTION, "--no-such-option")
 }
 
-pub(super) fn stray(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn stray(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     with_extra(context, judge, &STRAY_WORD, "stray")
 }
 
-pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     if !context.launcher.takes(EXTRA) {
         return Err(Halt::Broken);
     }
@@ -135,7 +135,7 @@ pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> Played {
     })
 }
 
-pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup {
         bomb_timer: u16::MAX,
         players: u8::MAX,
@@ -153,7 +153,7 @@ pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     if !context.launcher.takes(EXTRA) {
         return Err(Halt::Broken);
     }
@@ -173,7 +173,8 @@ pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> Played {
         ("--size-x", size_x.to_string()),
         ("--size-y", size_y.to_string()),
     ];
-    let extra: Given = words.into_iter().flat_map(|(name, value)| [(EXTRA, name.to_owned()), (EXTRA, value)]).collect();
+    let extra: Arguments =
+        words.into_iter().flat_map(|(name, value)| [(EXTRA, name.to_owned()), (EXTRA, value)]).collect();
     let run = context.start(judge, &extra)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut host = Host::new(run, address, setup.parameters()?);

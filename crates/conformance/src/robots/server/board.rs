@@ -8,7 +8,7 @@ use super::{
     setup::Setup,
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     robots::context::Context,
 };
 
@@ -34,7 +34,7 @@ pub(super) const fn script(fields: &'static str, turns: &'static str) -> Script 
 }
 
 impl Script {
-    pub(super) fn play(&self, context: &Context<'_>, judge: &mut Judge) -> Played {
+    pub(super) fn play(&self, context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
         let rule = context.focus.unwrap_or(&MOVE);
         let fields = || (0..).zip(self.fields.split(' '));
         let find = |text: String| fields().find_map(|(x, field)| field.contains(&text).then_some((x, 0)));
@@ -76,7 +76,7 @@ fn action(text: &str) -> Option<(usize, Action)> {
 }
 
 /// The arms of the bomb end at its radius and at blocks, with more blocks behind.
-pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     // Rebirths on a board whose sizes are not powers of 2 show whether all bits of a draw are used.
     let setup = Setup { radius: 2, blocks: 20, size: (9, 7), ..row(context, 9) };
     let setup = setup.with_opening(|opening| {
@@ -94,13 +94,13 @@ pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.pass(2, &BLAST)
 }
 
-pub(super) fn bomb_under_two(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn bomb_under_two(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = start_game(context, judge, one_field(context, 2))?;
     session.together(&[(0, BOMB)], &rules::BOMB)?;
     session.pass(2, &rules::BOMB)
 }
 
-pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { players: 1, size: (2, 3), ..row(context, 2) }.with_robots(&[(1, 2)])?;
     let mut session = start_game(context, judge, setup)?;
     for way in [RIGHT, UP] {
@@ -112,7 +112,7 @@ pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// Each of two fields has a block, and the robot is reborn on the other one.
-pub(super) fn rebirth_on_block(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn rebirth_on_block(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { players: 1, blocks: 20, ..row(context, 2) };
     let setup = setup.with_opening(|opening| {
         opening.blocks.len() == 2 && opening.draws.field(&opening.board) != opening.robots[0]
@@ -122,20 +122,20 @@ pub(super) fn rebirth_on_block(context: &Context<'_>, judge: &mut Judge) -> Play
     session.pass(2, &REBIRTH_ON_BLOCK)
 }
 
-pub(super) fn blocks_under_robots(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn blocks_under_robots(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { blocks: 6, ..row(context, 3) };
     let setup = setup.with_opening(|opening| opening.robots.iter().any(|robot| opening.blocks.contains(robot)))?;
     start_game(context, judge, setup)?.turn(&BLOCKS_UNDER_ROBOTS)
 }
 
-pub(super) fn bomb_of_leaver(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn bomb_of_leaver(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = start_game(context, judge, one_field(context, 2))?;
     session.together(&[(1, BOMB)], &BOMB_OF_LEAVER)?;
     session.leave(1);
     session.pass(2, &BOMB_OF_LEAVER)
 }
 
-pub(super) fn action_before_leaving(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn action_before_leaving(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = start_game(context, judge, one_field(context, 2))?;
     session.act(1, &[BLOCK]);
     let leaver = session.clients.remove(1);

@@ -11,7 +11,7 @@ use super::{
     setup::Setup,
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     robots::{context::Context, show},
     rule::Rule,
 };
@@ -23,27 +23,27 @@ const LONGEST: &str = concat!(
 
 const _: () = assert!(LONGEST.len() == 255, "the longest possible text");
 
-fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Rule) -> Played {
+fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     session.connect("an observer")?;
     let index = session.connect("a player")?;
     session.join_for(index, name, rule)
 }
 
-pub(super) fn empty_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn empty_name(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     named(context, judge, "", &EMPTY_NAME)
 }
 
-pub(super) fn longest_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn longest_name(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     named(context, judge, LONGEST, &LONGEST_NAME)
 }
 
 /// Zero bytes, control characters, and characters that some programs change.
-pub(super) fn name_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn name_bytes(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     named(context, judge, " a\0b\r\n\t\u{1b}[31me\u{301}\u{1f916}\u{fffd} ", &NAME_BYTES)
 }
 
-pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     for name in ["Ann", "Ann"] {
         let index = session.connect(name)?;
@@ -52,7 +52,7 @@ pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.start()
 }
 
-pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 3, ..small(context) })?;
     session.connect("an observer")?;
     for _ in 0..2 {
@@ -63,7 +63,7 @@ pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     for name in ["", LONGEST] {
         let mut host = context.host(judge, &Setup { name, ..small(context) })?;
         context.connect(judge, &mut host, "a client")?;
@@ -72,7 +72,7 @@ pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     if judge.has_failed(&PIECES) {
         judge.leave_out_for([&HALF_MORE], &PIECES);
         return Err(Halt::Broken);
@@ -90,7 +90,7 @@ pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.play(ann, &[], &HALF_MORE)
 }
 
-pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     session.connect("an observer")?;
     let mut bob = context.connect(session.judge, &mut session.host, "Bob")?;
@@ -104,7 +104,7 @@ pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> Played {
     })
 }
 
-pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     for bytes in [[3, 4], [3, 255]] {
         disconnected(context, &mut session, &bytes, "a Move with an unknown direction", &BAD_DIRECTION)?;
@@ -113,7 +113,7 @@ pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge) -> Played 
 }
 
 /// Names that some UTF-8 decoders wrongly accept.
-pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 9, ..small(context) })?;
     let names: [(&[u8], &str); 4] = [
         (&[0xed, 0xa0, 0x80], "half of a surrogate pair"),

@@ -12,7 +12,7 @@ use super::{
     setup::Setup,
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     robots::{context::Context, show},
 };
 
@@ -34,7 +34,7 @@ const LATE: usize = 1;
 const DRIFT: Duration = Duration::from_millis(25);
 
 /// On a busy machine even a correct server is late, so it gets several attempts.
-pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let turns = (context.options.patience.as_millis() / TURN.as_millis()).clamp(FEW, TURNS);
     let length = u16::try_from(turns)?;
     let mut drift = f64::INFINITY;
@@ -79,7 +79,7 @@ pub(super) fn fast(context: &Context<'_>, judge: &mut Judge) -> Played {
 
 // Returns by how many seconds the last turns were later than the first ones, and the numbers of reads of the turns that
 // were acknowledged immediately and late. A busy machine merges turns of both kinds alike.
-fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64, [u64; 2])> {
+fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> ScenarioResult<(f64, [u64; 2])> {
     let setup = Setup { players: 1, blocks: 0, length, duration: TURN, ..small(context) };
     let mut session = Session::open(context, judge, setup)?;
     let ann = session.connect("Ann")?;
@@ -113,7 +113,7 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> Played<(f64
 }
 
 /// Draws must differ each time. The task proposes the time in seconds as a seed.
-pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut drawn = Vec::new();
     let mut last = None;
     for _ in 0..2 {

@@ -16,7 +16,7 @@ use super::{
     setup::{Client, Received, Setup},
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     robots::{context::Context, show},
     rule::Rule,
 };
@@ -25,7 +25,7 @@ const LONG: u16 = 1_200;
 const PLAYERS: u8 = 255;
 
 /// The blast reaches from one end of the longest row exactly to the other.
-pub(super) fn wide_blast(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn wide_blast(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { radius: u16::MAX, ..row(context, u16::MAX) };
     let setup = setup.with_opening(|opening| opening.robots[0].x > 60_000 && opening.robots[1].x < 20_000)?;
     let mut session = start_game(context, judge, setup)?;
@@ -34,7 +34,7 @@ pub(super) fn wide_blast(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// Plays with seeds for which each draw is 0.
-pub(super) fn seed_zero(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn seed_zero(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     for seed in [0, 2_147_483_647] {
         start_game(context, judge, Setup { seed, blocks: 3, size: (9, 9), ..row(context, 9) })?.turn(&SEED_ZERO)?;
     }
@@ -42,7 +42,7 @@ pub(super) fn seed_zero(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// Seeds that do not fit in 31 bits.
-pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     for seed in [u32::MAX, 1 << 31] {
         start_game(context, judge, Setup { seed, size: (99, 98), ..row(context, 99) })?.turn(&ANY_SEED)?;
     }
@@ -50,7 +50,7 @@ pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// All positions are beyond 15-bit numbers and on a board too large for an array.
-pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { players: 1, blocks: 300, size: (u16::MAX, u16::MAX), ..row(context, 1) };
     let setup = setup.with_opening(|opening| opening.robots[0].x > 60_000 && opening.robots[0].y > 60_000)?;
     let mut session = start_game(context, judge, setup)?;
@@ -60,14 +60,14 @@ pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn no_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn no_turns(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { length: 0, ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
     session.ended_for(&NO_TURNS)
 }
 
 // Additional players of a previous lobby do not break this rule.
-fn started(judge: &mut Judge, client: &mut Client, by: Instant, rule: &'static Rule) -> Played {
+fn started(judge: &mut Judge, client: &mut Client, by: Instant, rule: &'static Rule) -> ScenarioResult {
     loop {
         let message = client.expect(judge, rule, by, "GameStarted")?;
         let general = match message {
@@ -84,7 +84,7 @@ fn started(judge: &mut Judge, client: &mut Client, by: Instant, rule: &'static R
     }
 }
 
-pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { length: u16::MAX, duration: Duration::from_millis(1), ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
     session.pass(LONG, &TURN_NUMBERS)?;
@@ -102,7 +102,7 @@ pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// A client connects after a turn without any connection.
-pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { length: 4, ..one_field(context, 1) };
     let duration = setup.duration;
     let mut session = start_game(context, judge, setup)?;
@@ -124,7 +124,7 @@ pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// A block and a bomb remain on the only field.
-pub(super) fn next_board(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn next_board(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { length: 3, bomb_timer: 2, ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
     session.together(&[(0, Action::PlaceBlock)], &NEXT_BOARD)?;
@@ -137,7 +137,7 @@ pub(super) fn next_board(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.finish(&NEXT_BOARD)
 }
 
-pub(super) fn next_scores(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn next_scores(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { length: 3, bomb_timer: 2, ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
     session.together(&[(0, Action::PlaceBomb)], &NEXT_SCORES)?;
@@ -148,7 +148,7 @@ pub(super) fn next_scores(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// A client that connects after a game receives no messages about it.
-pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { length: 1, ..one_field(context, 2) };
     let mut session = start_game(context, judge, setup)?;
     session.finish(&OLD_HISTORY)?;
@@ -165,14 +165,14 @@ pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> Played {
     })
 }
 
-pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let duration = context.turn() * 2;
     let setup =
         Setup { players: PLAYERS, length: 2, blocks: 0, bomb_timer: 9, size: (9, 9), duration, ..small(context) };
     let mut session = Session::open(context, judge, setup)?;
     let clients: Vec<_> = (0..PLAYERS)
         .map(|id| context.connect_unchecked(session.judge, &mut session.host, &format!("player {id}")))
-        .collect::<Played<_>>()?;
+        .collect::<ScenarioResult<_>>()?;
     for (id, mut client) in (0..PLAYERS).zip(clients) {
         client.join(&format!("player {id}"))?;
         let mut next = || client.expect(session.judge, &MANY_PLAYERS, context.options.deadline(), "an AcceptedPlayer");

@@ -14,7 +14,7 @@ use super::{
     setup::{Received, Setup},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     robots::{context::Context, draws::Draws, show},
 };
 
@@ -27,12 +27,12 @@ fn single_robot<'a>(
     judge: &'a mut Judge,
     size: (u16, u16),
     at: (u16, u16),
-) -> Played<Session<'a>> {
+) -> ScenarioResult<Session<'a>> {
     let setup = Setup { players: 1, bomb_timer: 100, blocks: 0, length: 60, size, ..small(context) };
     start_game(context, judge, setup.with_robots(&[at])?)
 }
 
-pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = single_robot(context, judge, (3, 4), (1, 1))?;
     for way in [Direction::Up, Direction::Down, Direction::Left, Direction::Down] {
         session.play(0, &[Action::Move(way)], &MOVE)?;
@@ -53,7 +53,7 @@ pub(super) fn moves(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = single_robot(context, judge, (3, 1), (1, 0))?;
     session.play(0, &[Action::PlaceBlock], &BLOCK)?;
     // Separates the two blocks: the second event could be an event of the first turn that was not cleared.
@@ -68,7 +68,7 @@ pub(super) fn blocks(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.pass(1, &INTO_BLOCK)
 }
 
-pub(super) fn several_messages(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn several_messages(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = single_robot(context, judge, (1, 2), (0, 0))?;
     for way in TO_AND_FRO {
         session.play(0, &[Action::PlaceBomb, Action::PlaceBlock, Action::Move(way)], &LAST_COUNTS)?;
@@ -82,7 +82,7 @@ pub(super) fn several_messages(context: &Context<'_>, judge: &mut Judge) -> Play
     Ok(())
 }
 
-pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup {
         players: 3,
         bomb_timer: 2,
@@ -136,7 +136,7 @@ pub(super) fn busy(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.ended()
 }
 
-pub(super) fn leaving_players(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn leaving_players(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup {
         players: 3,
         bomb_timer: 2,
@@ -166,7 +166,7 @@ pub(super) fn leaving_players(context: &Context<'_>, judge: &mut Judge) -> Playe
     session.ended()
 }
 
-pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { players: 2, bomb_timer: 1, length: 6, seed: context.options.drawn(4321), ..small(context) };
     let mut session = Session::open(context, judge, setup)?;
     let ann = session.connect("Ann")?;
@@ -196,7 +196,7 @@ pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// Plays long turns, so that messages that must be sent immediately can be distinguished.
-pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let duration = context.options.patience * 5 / 4;
     let setup = Setup { players: 1, length: 1, duration, ..small(context) };
     let mut session = Session::open(context, judge, setup)?;
@@ -214,7 +214,7 @@ pub(super) fn long_turns(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// The server sends all clients more data than any buffer holds.
-pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn never_reading(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     // Turn 0 has some 250 KiB in each game, on a board that fits an array.
     let setup = Setup {
         players: 1,

@@ -14,7 +14,7 @@ use super::{
     setup::{Client, Received, Setup},
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     net::Connection,
     robots::{context::Context, show},
     rule::Rule,
@@ -38,7 +38,7 @@ pub(super) fn small(context: &Context<'_>) -> Setup {
     }
 }
 
-pub(super) fn whole_lobby(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn whole_lobby(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     // Blocks on robots are tested elsewhere.
     let setup = Setup { blocks: 5, ..small(context) };
     let setup = setup.with_opening(|opening| opening.robots.iter().all(|robot| !opening.blocks.contains(robot)))?;
@@ -52,7 +52,7 @@ pub(super) fn whole_lobby(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.finish(&PLAYED_ONCE)
 }
 
-pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     let (ann, bob) = (session.connect("Ann")?, session.connect("Bob")?);
     for name in [None, Some("Ann")] {
@@ -68,7 +68,7 @@ pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Played 
     session.finish(&LOBBY_ACTIONS)
 }
 
-pub(super) fn coalesced(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn coalesced(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     if judge.has_failed(&LOBBY_ACTIONS) {
         judge.leave_out_for([&COALESCED], &LOBBY_ACTIONS);
         return Err(Halt::Broken);
@@ -79,7 +79,7 @@ pub(super) fn coalesced(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.accepted(ann, "Ann", &COALESCED)
 }
 
-pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 3, ..small(context) })?;
     let ann = session.connect("Ann")?;
     session.join(ann, "Ann")?;
@@ -96,7 +96,7 @@ pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// The bytes arrive one by one, with other clients being served in between.
-pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 1, length: 8, ..small(context) })?;
     let ann = session.connect("Ann")?;
     session.connect("an observer")?;
@@ -130,7 +130,7 @@ pub(super) fn pieces(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.finish(&PIECES)
 }
 
-pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn wrong_bytes(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     let ann = session.connect("Ann")?;
     for (bytes, what) in [(&[4][..], "the unknown tag 4"), (&[0xff; 40], "the unknown tag 255")] {
@@ -150,7 +150,7 @@ pub(super) fn disconnected(
     bytes: &[u8],
     what: &str,
     rule: &'static Rule,
-) -> Played {
+) -> ScenarioResult {
     let client = context.connect(session.judge, &mut session.host, "a client")?;
     closes(context, session, client, bytes, what, rule)
 }
@@ -162,7 +162,7 @@ fn closes(
     bytes: &[u8],
     what: &str,
     rule: &'static Rule,
-) -> Played {
+) -> ScenarioResult {
     client.connection.send(bytes);
     let by = context.options.deadline();
     let closed = loop {
@@ -196,14 +196,14 @@ fn closes(
     Ok(())
 }
 
-pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn bad_name(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     disconnected(context, &mut session, &[0, 3, b'a', 0xff, b'b'], "a Join whose name is not UTF-8", &BAD_NAME)?;
     let ann = session.connect("Ann")?;
     session.join_for(ann, "Ann", &UNDISTURBED)
 }
 
-pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     for number in 1..=25 {
         let mut client =
@@ -215,7 +215,7 @@ pub(super) fn many(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.judge.require(&MANY_CLIENTS, true, String::new)
 }
 
-pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
         // This system has no IPv6.
         return Ok(());
@@ -242,7 +242,7 @@ pub(super) fn over_ipv6(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.judge.require(&IPV6, true, String::new)
 }
 
-pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     // The port is taken for both families, so that a server cannot bind it on either.
     let taken =
         TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;

@@ -16,7 +16,7 @@ use super::{
     setup::Setup,
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     robots::{context::Context, draws::Draws, show},
     rule::Rule,
 };
@@ -48,7 +48,7 @@ impl Model {
         setup: &Setup,
         (blocks, draws, first): (Option<u16>, Option<Draws>, bool),
         events: &[Event],
-    ) -> Played<Self> {
+    ) -> ScenarioResult<Self> {
         let (size_x, size_y) = setup.size;
         let players = usize::from(setup.players);
         let mut board = Board::new(size_x, size_y);
@@ -141,7 +141,7 @@ impl Model {
         judge: &mut Judge,
         rule: &'static Rule,
         events: &[Event],
-    ) -> Played {
+    ) -> ScenarioResult {
         self.turn = self.turn.saturating_add(1);
         let turn = self.turn;
         let last = std::mem::replace(&mut self.last, events.to_vec());

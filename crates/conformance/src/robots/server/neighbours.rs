@@ -20,7 +20,7 @@ use super::{
     setup::{Host, Setup},
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     net::Connection,
     robots::context::Context,
     rule::Rule,
@@ -35,7 +35,7 @@ const MOMENT: Duration = Duration::from_millis(500);
 const FLOOD_TURNS: u16 = 4;
 const FLOOD_MESSAGES: usize = 64;
 
-pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     let ann = session.connect("Ann")?;
     session.connect("an observer")?;
@@ -47,7 +47,7 @@ pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 // Closing a connection with unread data resets it.
-fn reset_connections(context: &Context<'_>, session: &mut Session<'_>, rule: &'static Rule) -> Played {
+fn reset_connections(context: &Context<'_>, session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     session.host.suspect = Some(rule);
     for _ in 0..RESETS {
         let client =
@@ -66,7 +66,7 @@ fn reset_connections(context: &Context<'_>, session: &mut Session<'_>, rule: &'s
     Ok(())
 }
 
-pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = Setup { players: 1, length: FLOOD_TURNS, ..small(context) };
     let mut session = start_game(context, judge, setup)?;
     let flooder = context.connect(session.judge, &mut session.host, "a client that floods the server")?;
@@ -83,7 +83,7 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> Played {
     })
 }
 
-pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut host = context.host(judge, &small(context))?;
     // Like the following clients, this one stays connected until it has received Hello.
     context.connect_unchecked(judge, &mut host, "the first client")?.connection.more(context.options.deadline());
@@ -108,7 +108,7 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> Played {
     Ok(())
 }
 
-pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut host = context.host(judge, &small(context))?;
     let _first = context.connect_unchecked(judge, &mut host, "the first client")?;
     let first = host.address;
@@ -137,7 +137,7 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// The port is free immediately after a server has ended.
-pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let setup = small(context);
     let mut host = context.host(judge, &setup)?;
     let client = context.connect(judge, &mut host, "a client of the first server")?;
@@ -161,7 +161,7 @@ pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> Played {
     }
 }
 
-pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     if !cfg!(target_os = "linux") {
         // Other systems may have only one loopback address.
         return Err(Halt::Broken);
@@ -185,7 +185,7 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Played 
     })
 }
 
-pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     let (ann, bob) = (session.connect("Ann")?, session.connect("Bob")?);
     for (index, piece) in [(ann, &[0, 3, b'A'][..]), (bob, &[0, 3]), (ann, b"n"), (bob, b"Bo"), (ann, b"n")] {
@@ -199,7 +199,7 @@ pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> Played {
     session.accepted(bob, "Bob", &OWN_BUFFERS)
 }
 
-pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     let ann = session.connect("Ann")?;
     let mut client = context.connect(session.judge, &mut session.host, "a client that leaves within a Join")?;
@@ -214,7 +214,7 @@ pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge) -> Played {
 }
 
 /// The robot of a player that breaks the protocol stays, as if the player had left.
-pub(super) fn offender(context: &Context<'_>, judge: &mut Judge) -> Played {
+pub(super) fn offender(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     if judge.has_failed(&BAD_BYTES) {
         judge.leave_out_for([&OFFENDER], &BAD_BYTES);
         return Err(Halt::Broken);

@@ -7,7 +7,7 @@ use robots::{Action, Board, Direction, PlayerId, Position};
 
 use super::{lobby::small, model::Model, rules::MOVE, session::Session, setup::Setup};
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     robots::{context::Context, draws::Draws},
     rule::Rule,
 };
@@ -33,14 +33,14 @@ impl Setup {
     }
 
     /// Tries its own seed and the following ones until turn 0 matches.
-    pub(super) fn with_opening(self, fits: impl Fn(&mut Opening) -> bool) -> Played<Self> {
+    pub(super) fn with_opening(self, fits: impl Fn(&mut Opening) -> bool) -> ScenarioResult<Self> {
         let mut seeds = (0..SEEDS).map(|further| self.seed.wrapping_add(further));
         let seed = seeds.find(|&seed| fits(&mut self.opening(seed)));
         let seed = seed.context("no seed places the robots as a scenario requires")?;
         Ok(Self { seed, ..self })
     }
 
-    pub(super) fn with_robots(self, fields: &[(u16, u16)]) -> Played<Self> {
+    pub(super) fn with_robots(self, fields: &[(u16, u16)]) -> ScenarioResult<Self> {
         Self { robots: fields.to_vec(), ..self }
             .with_opening(|opening| opening.robots.iter().map(|robot| (robot.x, robot.y)).eq(fields.iter().copied()))
     }
@@ -56,7 +56,11 @@ pub(super) fn one_field(context: &Context<'_>, players: u8) -> Setup {
 }
 
 /// All players have joined and turn 0 has arrived. The clients have the numbers of their robots.
-pub(super) fn start_game<'a>(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Session<'a>> {
+pub(super) fn start_game<'a>(
+    context: &'a Context<'a>,
+    judge: &'a mut Judge,
+    setup: Setup,
+) -> ScenarioResult<Session<'a>> {
     let mut session = Session::open(context, judge, setup)?;
     for (id, name) in PlayerId::all().zip(NAMES).take(session.setup.players.into()) {
         let index = session.connect(name)?;
@@ -70,7 +74,7 @@ pub(super) fn start_game<'a>(context: &'a Context<'a>, judge: &'a mut Judge, set
 
 impl Session<'_> {
     // If the server draws other fields, the robots can walk to the required ones.
-    fn walk(&mut self) -> Played {
+    fn walk(&mut self) -> ScenarioResult {
         let focus = self.context.focus.unwrap_or(&MOVE);
         for (seat, &(x, y)) in self.setup.robots.clone().iter().enumerate() {
             for _ in 0..MOST_STEPS {
@@ -92,7 +96,7 @@ impl Session<'_> {
     }
 
     /// Sends actions without a wait, and receives the turn that should play them.
-    pub(super) fn together(&mut self, actions: &[(usize, Action)], focus: &'static Rule) -> Played {
+    pub(super) fn together(&mut self, actions: &[(usize, Action)], focus: &'static Rule) -> ScenarioResult {
         for &(index, action) in actions {
             self.act(index, &[action]);
         }
@@ -104,7 +108,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(super) fn pass(&mut self, turns: u16, focus: &'static Rule) -> Played {
+    pub(super) fn pass(&mut self, turns: u16, focus: &'static Rule) -> ScenarioResult {
         (0..turns).try_for_each(|_| self.turn(focus))?;
         while self.is_running() && self.model.as_ref().is_some_and(Model::waits) {
             self.turn(focus)?;

@@ -11,14 +11,14 @@ use super::{
     setup::{Host, Setup},
 };
 use crate::{
-    judge::{Judge, Played},
+    judge::{Judge, ScenarioResult},
     robots::context::Context,
 };
 
 /// The tester leaves longer games.
 const TURNS: u16 = 20;
 
-pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr) -> Played {
+pub(super) fn play(context: &Context<'_>, judge: &mut Judge, address: SocketAddr) -> ScenarioResult {
     let run = judge.start(context.launcher, &[])?;
     // The duration of its turns is unknown. All other parameters are in its Hello.
     let known = Setup { duration: context.options.patience * 6, ..small(context) };

@@ -17,7 +17,7 @@ use super::{
     setup::{Client, Host, Received, Setup},
 };
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     robots::{context::Context, draws::Draws, show},
     rule::Rule,
 };
@@ -65,7 +65,7 @@ fn canonical(message: &ServerMessage) -> ServerMessage {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> Played<Self> {
+    pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge, setup: Setup) -> ScenarioResult<Self> {
         let host = context.host(judge, &setup)?;
         Ok(Self::at(context, judge, host, setup, true))
     }
@@ -96,7 +96,7 @@ impl<'a> Session<'a> {
     }
 
     /// The client receives everything that the other clients have received. Returns its index.
-    pub(super) fn connect(&mut self, label: &str) -> Played<usize> {
+    pub(super) fn connect(&mut self, label: &str) -> ScenarioResult<usize> {
         let mut client = self.context.connect(self.judge, &mut self.host, label)?;
         let general = if self.model.is_some() { &LATE } else { &NEWCOMER };
         let rule = self.context.attributed(self.judge, general);
@@ -130,7 +130,12 @@ impl<'a> Session<'a> {
 
     /// Receives the next message of this kind at all clients. If none arrives, `rule` is broken. An unexpected message
     /// breaks a rule and is skipped. `None` if it shows that the server left the expected message out.
-    pub(super) fn broadcast(&mut self, rule: &'static Rule, what: &str, due: Kind) -> Played<Option<ServerMessage>> {
+    pub(super) fn broadcast(
+        &mut self,
+        rule: &'static Rule,
+        what: &str,
+        due: Kind,
+    ) -> ScenarioResult<Option<ServerMessage>> {
         let by = self.context.options.deadline() + self.setup.duration;
         let mut arrived: Option<ServerMessage> = None;
         let mut is_left_out = false;
@@ -171,7 +176,7 @@ impl<'a> Session<'a> {
         what: &str,
         due: Kind,
         by: Instant,
-    ) -> Played<Option<ServerMessage>> {
+    ) -> ScenarioResult<Option<ServerMessage>> {
         for _ in 0..MAX_UNEXPECTED {
             let Some(message) = self.clients[index].receive(self.judge, rule, by, what) else { return Ok(None) };
             if due == Kind::Accepted {
@@ -203,7 +208,7 @@ impl<'a> Session<'a> {
     }
 
     // If the game starts before the lobby is full, the scenario cannot continue.
-    fn check_no_early_start(&mut self, message: &ServerMessage) -> Played {
+    fn check_no_early_start(&mut self, message: &ServerMessage) -> ScenarioResult {
         let count = usize::from(self.setup.players);
         let is_early = matches!(message, ServerMessage::GameStarted { players } if players.len() < count);
         if self.model.is_some() || !is_early {
@@ -245,7 +250,7 @@ impl<'a> Session<'a> {
         message
     }
 
-    pub(super) fn send_join(&mut self, index: usize, name: &str) -> Played {
+    pub(super) fn send_join(&mut self, index: usize, name: &str) -> ScenarioResult {
         let at = self.clients[index].join(name)?;
         if self.model.is_none() {
             self.last_join = at;
@@ -253,16 +258,16 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    pub(super) fn join(&mut self, index: usize, name: &str) -> Played {
+    pub(super) fn join(&mut self, index: usize, name: &str) -> ScenarioResult {
         self.join_for(index, name, &ACCEPTED)
     }
 
-    pub(super) fn join_for(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
+    pub(super) fn join_for(&mut self, index: usize, name: &str, rule: &'static Rule) -> ScenarioResult {
         self.send_join(index, name)?;
         self.accepted(index, name, rule)
     }
 
-    pub(super) fn accepted(&mut self, index: usize, name: &str, rule: &'static Rule) -> Played {
+    pub(super) fn accepted(&mut self, index: usize, name: &str, rule: &'static Rule) -> ScenarioResult {
         let rule = if *rule == ACCEPTED && self.games > 0 { &NEXT_GAME } else { rule };
         let blamed = self.context.attributed(self.judge, rule);
         let arrived = self.broadcast(blamed, &format!("an AcceptedPlayer of \"{name}\""), Kind::Accepted)?;
@@ -292,7 +297,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    pub(super) fn start(&mut self) -> Played {
+    pub(super) fn start(&mut self) -> ScenarioResult {
         let rule = self.context.attributed(self.judge, &GAME_STARTED);
         let started = self.broadcast(rule, "GameStarted", Kind::Started)?;
         if let Some(ServerMessage::GameStarted { players }) = &started {
@@ -358,7 +363,7 @@ impl<'a> Session<'a> {
         client.send(actions.iter().copied().map(ClientMessage::Action));
     }
 
-    pub(super) fn turn(&mut self, rule: &'static Rule) -> Played {
+    pub(super) fn turn(&mut self, rule: &'static Rule) -> ScenarioResult {
         let Some(due) = self.model.as_ref().map(|model| model.turn + 1) else { return Ok(()) };
         if !self.is_running() {
             // The tester was delayed until the game was over.
@@ -408,7 +413,7 @@ impl<'a> Session<'a> {
     }
 
     /// Receives turns until all of the actions are played.
-    pub(super) fn play(&mut self, index: usize, actions: &[Action], focus: &'static Rule) -> Played {
+    pub(super) fn play(&mut self, index: usize, actions: &[Action], focus: &'static Rule) -> ScenarioResult {
         // Turns that have already arrived are older than the actions.
         while self.is_running() && !self.is_current() {
             self.turn(focus)?;
@@ -438,18 +443,18 @@ impl<'a> Session<'a> {
         Direction::ALL.into_iter().find(free).unwrap_or(Direction::Up)
     }
 
-    pub(super) fn finish(&mut self, focus: &'static Rule) -> Played {
+    pub(super) fn finish(&mut self, focus: &'static Rule) -> ScenarioResult {
         while self.is_running() {
             self.turn(focus)?;
         }
         self.ended()
     }
 
-    pub(super) fn ended(&mut self) -> Played {
+    pub(super) fn ended(&mut self) -> ScenarioResult {
         self.ended_for(&ENDED)
     }
 
-    pub(super) fn ended_for(&mut self, rule: &'static Rule) -> Played {
+    pub(super) fn ended_for(&mut self, rule: &'static Rule) -> ScenarioResult {
         let arrived = self.broadcast(rule, "GameEnded", Kind::Ended).inspect_err(|_| {
             let broken = if self.judge.has_failed(&WELL_FORMED) { &WELL_FORMED } else { rule };
             self.judge.leave_out_for([&SCORES, &SCORE_ONCE, &SCORE_ZEROS], broken);
@@ -523,7 +528,7 @@ impl<'a> Session<'a> {
 
     /// Plays a game with the first client, without judging messages. If it does not end, `rule` is broken. Returns the
     /// messages from the lobby on.
-    pub(super) fn blind_game(&mut self, rule: &'static Rule) -> Played<Vec<ServerMessage>> {
+    pub(super) fn blind_game(&mut self, rule: &'static Rule) -> ScenarioResult<Vec<ServerMessage>> {
         if self.judge.has_failed(&WELL_FORMED) {
             // The bytes after the last message may not be a valid message.
             self.clients[0].connection.more(Instant::now() + MOMENT);

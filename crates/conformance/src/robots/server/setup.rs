@@ -10,7 +10,7 @@ use robots::{ClientMessage, Incoming, Parameters, ServerMessage, protocol};
 
 use super::rules::{HELLO, LATE, LISTENS, MANY_CLIENTS, WELL_FORMED};
 use crate::{
-    judge::{Halt, Judge, Played},
+    judge::{Halt, Judge, ScenarioResult},
     launch::Run,
     net::Connection,
     ports::free_tcp_port,
@@ -76,14 +76,14 @@ impl Context<'_> {
         (self.options.patience / 20).clamp(Duration::from_millis(40), Duration::from_millis(250)) * self.slowness
     }
 
-    pub(super) fn host(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {
+    pub(super) fn host(&self, judge: &mut Judge, setup: &Setup) -> ScenarioResult<Host> {
         let port = free_tcp_port()?;
         let run = self.host_at(judge, setup, &port.to_string())?;
         Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
     /// Starts a server without the option for the seed.
-    pub(super) fn host_without_seed(&self, judge: &mut Judge, setup: &Setup) -> Played<Host> {
+    pub(super) fn host_without_seed(&self, judge: &mut Judge, setup: &Setup) -> ScenarioResult<Host> {
         let port = free_tcp_port()?;
         let mut values = setup.values(&port.to_string());
         values.retain(|(name, _)| *name != "seed");
@@ -91,12 +91,12 @@ impl Context<'_> {
         Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
-    pub(super) fn host_at(&self, judge: &mut Judge, setup: &Setup, port: &str) -> Played<Box<dyn Run>> {
+    pub(super) fn host_at(&self, judge: &mut Judge, setup: &Setup, port: &str) -> ScenarioResult<Box<dyn Run>> {
         self.start(judge, &setup.values(port))
     }
 
     /// Checks Hello. Any other message counts as the next message.
-    pub(super) fn connect(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Client> {
+    pub(super) fn connect(&self, judge: &mut Judge, host: &mut Host, label: &str) -> ScenarioResult<Client> {
         let general = host.missing_service(&HELLO);
         let mut client = self.connect_unchecked(judge, host, label)?;
         let rule = self.attributed(judge, general);
@@ -117,7 +117,7 @@ impl Context<'_> {
     }
 
     /// Does not check what the server sends.
-    pub(super) fn connect_unchecked(&self, judge: &mut Judge, host: &mut Host, label: &str) -> Played<Client> {
+    pub(super) fn connect_unchecked(&self, judge: &mut Judge, host: &mut Host, label: &str) -> ScenarioResult<Client> {
         let rule = self.attributed(judge, host.missing_service(&LISTENS));
         let opened = host.open(self.options);
         let opened = opened.map_err(|error| match host.run.exit(Instant::now()) {
@@ -129,7 +129,7 @@ impl Context<'_> {
             format!("expected connections on all addresses, but the server accepts only {}", host.address)
         });
         host.has_served = true;
-        let connection = connection.recorded(judge.line(label, &show::WITH_SERVER));
+        let connection = connection.recorded(judge.open_channel(label, &show::WITH_SERVER));
         let local = connection.stream.local_addr()?;
         let label = label.to_owned();
         Ok(Client {
@@ -221,7 +221,7 @@ impl Client {
             self.incoming.buffer().extend_from_slice(&bytes);
             match self.incoming.next_message() {
                 Ok(Some(message)) => {
-                    self.connection.took(1);
+                    self.connection.mark_read(1);
                     return Received::Message(message);
                 }
                 Err(wrong) => return Received::Invalid(wrong.to_string()),
@@ -241,7 +241,7 @@ impl Client {
         rule: &'static Rule,
         by: Instant,
         what: &str,
-    ) -> Played<ServerMessage> {
+    ) -> ScenarioResult<ServerMessage> {
         self.receive(judge, rule, by, what).ok_or(Halt::Broken)
     }
 

@@ -100,7 +100,7 @@ fn a_closed_connection_is_sent_its_queue_and_lingers_for_a_bounded_time() {
     // Time for which the process was stopped does not count, now or at later checks.
     assert_eq!(connection.elapsed(at(4_500), &shared, Duration::from_millis(2_501)), Ok(true));
     assert_eq!(connection.elapsed(at(4_500), &shared, Duration::ZERO), Ok(true));
-    assert_eq!(connection.elapsed(at(4_501), &shared, Duration::ZERO), Err(Gone::Lagging));
+    assert_eq!(connection.elapsed(at(4_501), &shared, Duration::ZERO), Err(DisconnectReason::Lagging));
     connection.stream.has_left = true;
     assert_eq!(connection.service(at(4_501), &shared, &mut buffer), Serviced::Done);
 }

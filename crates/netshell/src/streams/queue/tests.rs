@@ -132,7 +132,7 @@ fn a_connection_that_catches_up_has_higher_limits() {
     assert!(!queue.lags(&shared, at(59_000)));
     assert!(queue.lags(&shared, at(60_000)));
     let mut forgiven = queue.clone();
-    forgiven.forgive(Duration::from_secs(3));
+    forgiven.extend_limits(Duration::from_secs(3));
     assert!(!forgiven.lags(&shared, at(62_000)));
     (0..=MAX_CATCH_UP / 1_000).for_each(|_| shared.push(Bytes::from_static(&[7; 1_000])));
     assert!(queue.lags(&shared, at(29_500)));

@@ -53,7 +53,7 @@ impl Row {
 }
 
 #[derive(Debug)]
-pub(crate) struct Far {
+pub(crate) struct RemoteRoom {
     pub(crate) id: String,
     pub(crate) node: Name,
     pub(crate) row: Row,
@@ -62,25 +62,25 @@ pub(crate) struct Far {
 }
 
 /// The rooms of other nodes, by name.
-pub(crate) type FarRooms = BTreeMap<String, Arc<Far>>;
+pub(crate) type RemoteRooms = BTreeMap<String, Arc<RemoteRoom>>;
 
 #[derive(Debug)]
-pub(crate) struct Elsewhere {
+pub(crate) struct Cluster {
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) feeding: Arc<Feeding>,
     /// Rooms of other nodes that are watched here.
     pub(crate) following: Following,
     // The rooms at this version of the directory.
-    known: Mutex<(u64, Arc<FarRooms>)>,
+    known: Mutex<(u64, Arc<RemoteRooms>)>,
 }
 
-impl Elsewhere {
+impl Cluster {
     pub(super) fn new(fleet: Arc<Fleet>) -> Self {
         Self { fleet, feeding: Arc::default(), following: Following::default(), known: Mutex::default() }
     }
 
     /// An unchanged room keeps its `Arc`.
-    pub(crate) fn rooms(&self) -> Arc<FarRooms> {
+    pub(crate) fn rooms(&self) -> Arc<RemoteRooms> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.fleet.version();
         if known.0 != version {
@@ -90,7 +90,7 @@ impl Elsewhere {
                 let same = before.get(&id).filter(|far| Arc::ptr_eq(&far.text, &remote.row) && far.node == remote.node);
                 Some((id, same.cloned().or_else(|| read(remote))?))
             });
-            let rooms: FarRooms = rooms.collect();
+            let rooms: RemoteRooms = rooms.collect();
             *known = (version, Arc::new(rooms));
         }
         Arc::clone(&known.1)
@@ -108,7 +108,7 @@ impl Elsewhere {
 
     pub(super) fn status(&self, own: &Rooms) -> Value {
         let shown = |(NodeStatus { name, address, draining }, Load { rooms, people })| json!({ "name": name, "address": address, "draining": draining, "rooms": rooms, "people": people });
-        let copies = self.fleet.copies.shown();
+        let copies = self.fleet.copies.status();
         let nodes: Vec<Value> = self.loads(own).into_iter().map(shown).collect();
         json!({
             "node": self.fleet.name(),
@@ -188,13 +188,13 @@ struct WatchRules {
     visibility: String,
 }
 
-fn read(remote: Remote) -> Option<Arc<Far>> {
+fn read(remote: Remote) -> Option<Arc<RemoteRoom>> {
     let Remote { room, node, row: text } = remote;
     match serde_json::from_str::<Row>(&text) {
         Ok(row) => {
             let seen = row.info.as_ref().and_then(|info| serde_json::from_str::<WatchRules>(info.get()).ok());
             let is_public = seen.is_some_and(|seen| seen.visibility == "public");
-            Some(Arc::new(Far { id: room.to_string(), node, row, is_public, text }))
+            Some(Arc::new(RemoteRoom { id: room.to_string(), node, row, is_public, text }))
         }
         Err(error) => {
             warn!(room = %room, "cannot decode the room row of the node {node}: {error}");

@@ -7,12 +7,12 @@ use crate::PATIENCE;
 
 /// One thread changes the value and another waits for it.
 #[derive(Default)]
-pub struct Watched<T> {
+pub struct Monitor<T> {
     value: Mutex<T>,
     changed: Condvar,
 }
 
-impl<T> Watched<T> {
+impl<T> Monitor<T> {
     pub fn new(value: T) -> Arc<Self> {
         Arc::new(Self { value: Mutex::new(value), changed: Condvar::new() })
     }

@@ -89,7 +89,7 @@ impl<G: Game> Simulation<G> {
             expect_unchanged(&self.disk, &before, "who resumes a copy");
         }
         other.kill();
-        self.disk.forget_others(|path| before.contains_key(path));
+        self.disk.retain_names(|path| before.contains_key(path));
         self.report.count("copies read");
     }
 }
