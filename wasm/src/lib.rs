@@ -13,7 +13,7 @@ use blackjack::{
 use bytes::BytesMut;
 use mastermind::ClientMessage;
 use netcore::{
-    Client, Engine, Framing, EngineRoom, Input, Link, Outbox, Output, PeerId, Role, Room, Time, wire::ShortText,
+    Client, Engine, EngineRoom, Framing, Input, Link, Outbox, Output, PeerId, Role, Room, Time, wire::ShortText,
 };
 use nuggets::{Command, Explorer, Grid, Participant};
 use robots::{Bot, Parameters};

@@ -446,7 +446,7 @@ fn panic_error(panic: &(dyn Any + Send)) -> anyhow::Error {
     anyhow!("internal error: {}", text.unwrap_or("a panic"))
 }
 
-type Play<'s> = Box<dyn FnOnce(&mut Judge) -> ScenarioResult + Send + 's>;
+type Play<'s> = Box<dyn Fn(&mut Judge) -> ScenarioResult + Send + Sync + 's>;
 
 pub(crate) struct Scene<'s> {
     name: &'static str,
@@ -455,7 +455,10 @@ pub(crate) struct Scene<'s> {
     run: Play<'s>,
 }
 
-pub(crate) fn scene<'s>(name: &'static str, run: impl FnOnce(&mut Judge) -> ScenarioResult + Send + 's) -> Scene<'s> {
+pub(crate) fn scene<'s>(
+    name: &'static str,
+    run: impl Fn(&mut Judge) -> ScenarioResult + Send + Sync + 's,
+) -> Scene<'s> {
     Scene { name, meant_for: Vec::new(), run: Box::new(run) }
 }
 
