@@ -116,6 +116,7 @@ mod tests {
     use testkit::TempDir;
 
     use super::*;
+    use crate::results::tests::prepare;
 
     fn over(number: u32) -> Match {
         let entry = |rank, name: &str| MatchPlayer {
@@ -154,7 +155,7 @@ mod tests {
         };
         // This hub ends before any commit, and submits its last result twice.
         let results = hub();
-        results.store.prepare().await.unwrap();
+        prepare(&results.store).await;
         for (number, is_new) in [(1, true), (2, true), (3, true), (3, false)] {
             assert_eq!(results.submit(&over(number)).await, is_new);
         }
@@ -203,7 +204,7 @@ mod tests {
         let store = Store::file(&directory.path().join("results.db")).unwrap();
         let results = Results::new(store, directory.path().join("journals"));
         results.share(Arc::new(mesh.clone()));
-        results.store.prepare().await.unwrap();
+        prepare(&results.store).await;
         results.start();
         assert!(results.submit(&over(1)).await);
         testkit::poll_until("the result", async || (results.health().stored == 1).then_some(())).await;

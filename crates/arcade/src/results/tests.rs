@@ -12,7 +12,7 @@ use netcore::{
     Room as _, Time,
 };
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
-use store::{JournalNote, MatchFilter, PlayerKind, RoomTime, SeatRecord};
+use store::{JournalNote, MatchFilter, PlayerKind, RoomTime, SeatRecord, Store};
 use testkit::TempDir;
 
 use super::{matches::RecordedSeats, *};
@@ -137,9 +137,13 @@ fn results(directory: &Path) -> Arc<Results> {
 
 async fn prepared(directory: &Path) -> Arc<Results> {
     let results = results(directory);
-    // On a busy machine a connection can take longer than the hub allows; the hub retries, too.
-    testkit::poll_until("a prepared database", async || results.store.prepare().await.ok()).await;
+    prepare(&results.store).await;
     results
+}
+
+/// On a busy machine a connection can take longer than the hub allows. The hub retries, too.
+pub(super) async fn prepare(store: &Store) {
+    testkit::poll_until("a prepared database", async || store.prepare().await.ok()).await;
 }
 
 async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
@@ -207,7 +211,7 @@ async fn kill_at_any_step(journals: &TempDir, matches: u64) {
         let finished = {
             let first = results(directory.path());
             let mut work = pin!(async {
-                first.store.prepare().await.unwrap();
+                prepare(&first.store).await;
                 first.catch_up(|_| true).await;
             });
             let mut left = steps;
@@ -515,7 +519,7 @@ async fn results_wait_in_journals_while_the_database_rejects_writes() {
 async fn result_that_the_database_rejects_delays_no_other() {
     let directory = TempDir::new();
     let (results, _) = with_matches(directory.path(), 3);
-    results.store.prepare().await.unwrap();
+    prepare(&results.store).await;
     let options = SqliteConnectOptions::new().filename(directory.path().join("results.db"));
     let mut connection = options.connect().await.unwrap();
     let text = "CREATE TRIGGER t BEFORE INSERT ON matches WHEN NEW.number = 2 BEGIN SELECT RAISE(ABORT, 'no'); END";
