@@ -1,5 +1,5 @@
 //! The games of the hub, from the list of the crate `games`. Each native game has a file here that implements
-//! [`kind::Kind`]; all turn-based games share one.
+//! [`kind::GameKind`]; all turn-based games share one.
 
 pub(crate) mod blackjack;
 mod counts;
@@ -130,8 +130,8 @@ impl Game {
     }
 }
 
-/// Defines methods of [`Game`] that evaluate an expression with its [`Kind`]. The items of [`Kind`] with the same names
-/// describe them.
+/// Defines methods of [`Game`] that evaluate an expression with its [`GameKind`]. The items of [`GameKind`] with the same
+/// names describe them.
 macro_rules! by_kind {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $kind:ident => $value:expr;)+) => {
         impl Game {

@@ -16,7 +16,7 @@
 //! (u64) and a checksum of these (u32). Files of version 1 have no place: each is the only segment, and its positions are
 //! its offsets.
 //!
-//! A slot has a sequence number (u64), the [`State`] (u8), the offset up to which the
+//! A slot has a sequence number (u64), the [`SegmentState`] (u8), the offset up to which the
 //! file is known to be on disk (u64), the end of the records (u64, 0 while the segment is open) and a checksum of these
 //! (u32), all little-endian. The valid slot with the larger sequence number counts. The slots are written alternately
 //! and are in different sectors, so that a power cut during a write leaves the other one intact.

@@ -55,8 +55,8 @@ pub enum ConnectionEvent<'a> {
         /// The connection.
         id: ConnectionId,
     },
-    /// A connection ended. After [`Gone::Left`] it still accepts deliveries until the room closes it; after any other
-    /// reason it accepts none.
+    /// A connection ended. After [`DisconnectReason::Left`] it still accepts deliveries until the room closes it;
+    /// after any other reason it accepts none.
     Closed {
         /// The connection.
         id: ConnectionId,

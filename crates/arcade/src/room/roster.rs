@@ -249,7 +249,7 @@ impl Roster {
 
 /// Peers, hosts and bots.
 impl Roster {
-    /// The address by which the room identifies a client; see [`Mask::shown`].
+    /// The address by which the room identifies a client; see [`Mask::room_address`].
     pub(crate) fn room_address(&self, link: Link, address: SocketAddr) -> SocketAddr {
         let shown = self.mask.room_address(link, address);
         let mut state = self.state();

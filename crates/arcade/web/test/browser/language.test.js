@@ -80,7 +80,7 @@ test('shows the other pages in Polish', bound, async () => {
     await page.getByRole('heading', { name: heading }).first().waitFor();
     if (path.startsWith('/rooms/')) await page.locator('main .stage').waitFor();
     if (path === room('mastermind')) await page.getByRole('button', { name: 'Sprawdź' }).waitFor();
-    if (path === room('blackjack')) await page.getByRole('button', { name: 'Dobierz' }).waitFor();
+    if (path === room('blackjack')) await page.locator('.waiting').waitFor();
     if (path === '/learn') await page.locator('.chart td').first().waitFor();
     await fits(ala, path);
   }

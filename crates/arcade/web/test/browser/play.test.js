@@ -137,6 +137,7 @@ for (const game of ['robots', 'blackjack']) {
     await page.getByRole('button', { name: 'Start with bots' }).click();
     await ann.reads(game === 'robots' ? /^Turn \d+/ : 'Hit or stand?');
     if (game === 'blackjack') assert.ok(await page.getByRole('button', { name: 'Advice: casual only' }).isDisabled());
+    await page.locator('.waiting').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Leave' }).click();
     const dialog = page.getByRole('dialog', { name: 'Leave this game?' });
     await dialog.getByText('This match is rated').waitFor();
