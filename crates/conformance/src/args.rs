@@ -57,7 +57,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1..=65_535_u16, 4021), conflicts_with = "at")]
     port: Option<u16>,
 
-    /// How long the tester waits for each answer and for the program to exit; a program may take four times as long to start, and all times are longer on a busy machine
+    /// How long the tester waits for each answer and for the program to exit
+    ///
+    /// A program may take four times as long to start. On a busy machine, all these times are longer.
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3600_u16, 10), default_value = "5")]
     patience: u16,
 

@@ -23,9 +23,9 @@ use crate::{
 pub(crate) const MAX_BREACHES: usize = 3;
 /// Per processor. Scenarios mostly wait, but too many simultaneous starts delay each other.
 const PARALLEL_SCENARIOS: usize = 2;
-/// How often a scenario that ended early is repeated.
+/// The maximum number of repetitions of a scenario that ended early.
 const REPETITIONS: usize = 2;
-/// A program breaks a rule now and then if more than this many times as many scenarios observe it.
+/// A breach is sporadic if more than this number of scenarios observe the rule for each one that breaks it.
 const SPORADIC: usize = 3;
 const NO_CRASH: &str = "no-crash";
 
@@ -144,14 +144,13 @@ impl Judge {
         played
     }
 
-    /// Records results in the given order. Scenarios for rules that were not selected are skipped. Scenarios that ended
-    /// early because the program breaks a rule now and then are repeated, so that chance decides less about what is
-    /// tested.
+    /// Records results in the given order. Scenarios for rules that were not selected are skipped. A scenario that
+    /// a sporadic breach ended early is repeated, so that chance decides less about what is tested.
     pub(crate) fn side_by_side(&mut self, mut scenes: Vec<Scene<'_>>) -> anyhow::Result<()> {
         if let Some(only) = &self.choice.only {
             scenes.retain(|scene| scene.meant_for.is_empty() || scene.meant_for.iter().any(|id| only.contains(id)));
         }
-        let mut played: Vec<_> = self.play_all(&scenes.iter().collect::<Vec<_>>());
+        let mut played = self.play_all(&scenes.iter().collect::<Vec<_>>());
         for _ in 0..REPETITIONS {
             let again: Vec<_> = scenes.iter().filter(|scene| scene.is_worth_repeating(&played)).collect();
             let more = self.play_all(&again);
@@ -684,5 +683,40 @@ impl Drop for RecordedRun {
         let errors = self.run.errors();
         let limit = self.run.limit();
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = ProgramExit { exit, errors, limit };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::dealer::TESTER;
+
+    // Plays `keeping` scenarios that keep a rule, and one that breaks it at its first attempt. Returns the attempts, and
+    // whether the own rule of that scenario was observed.
+    fn attempts(keeping: usize) -> (usize, bool) {
+        let [common, own] = [TESTER.rules[0], TESTER.rules[1]];
+        let attempts = AtomicUsize::new(0);
+        let mut scenes = vec![
+            scene("sporadic", |judge| {
+                let is_first = attempts.fetch_add(1, Ordering::Relaxed) == 0;
+                judge.require(common, !is_first, || "broken".to_owned())?;
+                judge.require(own, true, String::new)
+            })
+            .shows([own]),
+        ];
+        scenes.extend((0..keeping).map(|_| scene("keeping", |judge| judge.require(common, true, String::new))));
+        let mut judge = Judge::new(TESTER.rules, Choice::default());
+        assert!(judge.side_by_side(scenes).is_ok());
+        assert_eq!(judge.notes[common.id].broken, 1);
+        let is_observed = judge.notes.contains_key(own.id);
+        (attempts.into_inner(), is_observed)
+    }
+
+    #[test]
+    fn scenario_that_a_sporadic_breach_ended_is_repeated() {
+        assert_eq!(attempts(SPORADIC), (2, true));
+        assert_eq!(attempts(SPORADIC - 1), (1, false), "the breach is not sporadic");
     }
 }

@@ -55,7 +55,8 @@ impl Default for Options {
     }
 }
 
-/// From 1 to [`BUSIEST`], for the number of programs that are waiting for each processor. Read at most once a second.
+/// Returns 1 to [`BUSIEST`], depending on the number of running programs for each processor. Reads it at most once a
+/// second.
 fn busyness() -> u32 {
     static LAST: Mutex<Option<(Instant, u32)>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
