@@ -29,6 +29,7 @@ fn the_best_play_at_four_pegs_in_eight_colours() {
 }
 
 #[test]
+#[ignore = "plays tens of thousands of codes; `.ci/run --release` does"]
 fn good_play_at_five_pegs_in_eight_colours() {
     let tally = play(&Codebreaker::searching(rules(5, 8, true)));
     println!("5 x 8: {tally}");

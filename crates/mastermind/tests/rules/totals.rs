@@ -45,6 +45,7 @@ fn four_pegs_in_eight_colours() {
 }
 
 #[test]
+#[ignore = "plays tens of thousands of codes; `.ci/run --release` does"]
 fn limited_codebreaker_is_almost_as_good_as_the_full_one() {
     let totals = Strategy::ALL.map(|strategy| {
         let breaker = Codebreaker::limited(rules(5, 6, true), strategy);
@@ -117,6 +118,7 @@ fn the_best_play_at_four_pegs_in_six_colours() {
 }
 
 #[test]
+#[ignore = "searches the best play three times; `.ci/run --release` does"]
 fn relabelled_colours_keep_the_total() {
     let mut openings = std::collections::BTreeSet::new();
     for seed in 0..3 {
