@@ -54,13 +54,13 @@ fn a_lossy_network_breaks_no_promise() {
 /// protect published state.
 #[test]
 fn frozen_clocks_lose_no_sent_state() {
-    fleets(100, Options { frozen: true, ..Options::default() });
+    fleets(if cfg!(debug_assertions) { 40 } else { 100 }, Options { frozen: true, ..Options::default() });
 }
 
 /// Heartbeats of the former version are writes of its entry, and it ignores separate ones.
 #[test]
 fn a_rolling_upgrade_breaks_no_promise() {
-    fleets(if cfg!(debug_assertions) { 100 } else { 400 }, Options { mixed: true, ..Options::default() });
+    fleets(if cfg!(debug_assertions) { 40 } else { 400 }, Options { mixed: true, ..Options::default() });
 }
 
 #[test]
