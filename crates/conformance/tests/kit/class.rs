@@ -340,7 +340,7 @@ fn wrong_usage_is_reported_before_any_test() {
 }
 
 #[test]
-#[ignore = "tests a Python dealer with all scenarios; run by .ci/run"]
+#[ignore = "tests a Python dealer with all scenarios; run by .ci/run --release"]
 fn commands_in_teachers_md_work() {
     let page = include_str!("../../../../docs/teachers.md");
     let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("conformance ")).collect();

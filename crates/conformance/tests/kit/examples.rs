@@ -54,7 +54,7 @@ macro_rules! examples {
     ($($test:ident: $kind:literal $file:literal $python:literal $rust:literal;)*) => {
         $(
             #[test]
-            #[ignore = "runs the whole kit twice for each kind; run by .ci/run"]
+            #[ignore = "runs the whole kit twice for each kind; run by .ci/run --release"]
             fn $test() {
                 reaches($kind, $file, $python, $rust);
             }

@@ -221,7 +221,7 @@ macro_rules! references {
     ($($kind:literal: $passes:ident $rules:ident $faults:ident;)*) => {
         $(
             #[test]
-            #[ignore = "runs the whole kit; run by .ci/run"]
+            #[ignore = "runs the whole kit; run by .ci/run --release"]
             fn $passes() {
                 passes_whole($kind);
             }
@@ -259,7 +259,7 @@ fn untested(report: &Report) -> (Vec<&str>, Outcome) {
 }
 
 #[test]
-#[ignore = "runs the whole kit; run by .ci/run"]
+#[ignore = "runs the whole kit; run by .ci/run --release"]
 fn player_without_table_passes_whole() {
     let report = run("player", ["{name}", "{host}", "{port}"], &plan(PATIENCE));
     let of_tables = tester("player").rules.iter().filter(|rule| rule.page == "blackjack.md#tables");
@@ -268,7 +268,7 @@ fn player_without_table_passes_whole() {
 }
 
 #[test]
-#[ignore = "runs the whole kit; run by .ci/run"]
+#[ignore = "runs the whole kit; run by .ci/run --release"]
 fn nuggets_spectator_passes_whole() {
     let report = run(NUGGETS_CLIENT.kind, ["{host}", "{port}"], &plan(PATIENCE));
     assert_eq!(untested(&report).0, ["short-name", "odd-name"], "{report}");
