@@ -16,11 +16,14 @@ const come = (name = 'Ann', options = DESKTOP) => Person.come(browser, hub.addre
 const resultOf = (page) => page.getByRole('region', { name: 'Result' });
 
 /** Whether an element is completely inside the window. @param {import('playwright-core').Locator} element */
-const isInWindow = (element) =>
-  element.evaluate((one) => {
+const isInWindow = async (element) => {
+  const isInside = (/** @type {Element} */ one) => {
     const { top, left, bottom, right } = one.getBoundingClientRect();
     return top >= 0 && left >= 0 && bottom <= innerHeight + 1 && right <= innerWidth + 1;
-  });
+  };
+  await element.page().waitForFunction(isInside, /** @type {any} */ (await element.elementHandle()));
+  return true;
+};
 
 /** Plays a match of robots between native clients. @param {string} id @param {number} port */
 async function playRobots(id, port) {
@@ -94,6 +97,7 @@ for (const options of [DESKTOP, PHONE]) {
     const { page } = ann;
     await ann.go(`/rooms/${room.id}`);
     await ann.hasSeat('A');
+    await page.locator('.waiting').waitFor({ state: 'hidden' });
     const before = await page.locator('.board').boundingBox();
     await native.nuggets(room.port, 'Bob').over;
     const result = resultOf(page);
