@@ -105,6 +105,13 @@ export function announceLink(text, state = '') {
 }
 
 /**
+ * A text to copy, scrollable by keyboard if it is wide.
+ * @param {string} label The accessible name; without the role, an element for code may not have one.
+ * @param {string[]} content
+ */
+export const copyable = (label, ...content) => element('code', { class: 'command', role: 'group', tabindex: '0', 'aria-label': label }, ...content);
+
+/**
  * Shows the state of a connection that has no seat.
  * @param {import('./link.js').LinkState} state
  */

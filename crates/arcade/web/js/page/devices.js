@@ -2,7 +2,7 @@
 
 import { errorText } from '../lib/api.js';
 import { confirm } from '../lib/confirm.js';
-import { copyButton, element } from '../lib/dom.js';
+import { copyButton, copyable, element } from '../lib/dom.js';
 import { spaced } from '../lib/names.js';
 import { say } from '../lib/text.js';
 import { codeForName, key, name, provenKey, redeem, release, renewKey } from './key.js';
@@ -61,7 +61,7 @@ function ownName(place, done, attempt) {
     const picture = qr && `data:image/svg+xml,${encodeURIComponent(qr)}`;
     shown.replaceChildren(
       element('p', {}, say('device.code.is', { count: Math.round(seconds / 60) })),
-      element('code', { class: 'command', tabindex: '0', 'aria-label': say('device.code') }, spaced(code)),
+      copyable(say('device.code'), spaced(code)),
       element('div', { class: 'row' }, copyButton(() => address, say('device.link'))),
       ...(picture ? [element('p', { class: 'qr' }, element('img', { src: picture, alt: say('device.qr'), width: '200', height: '200' }))] : []),
     );
@@ -75,7 +75,7 @@ function ownName(place, done, attempt) {
   const show = async () => {
     shown.replaceChildren(
       element('p', { class: 'note' }, say('device.export.note')),
-      element('code', { class: 'command', tabindex: '0', 'aria-label': say('device.export') }, key()),
+      copyable(say('device.export'), key()),
       copyButton(key),
     );
   };

@@ -1,7 +1,7 @@
 import { GAMES, isGame } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { standingText } from '../lib/counts.js';
-import { copyButton, element, renew, title } from '../lib/dom.js';
+import { copyButton, copyable, element, renew, title } from '../lib/dom.js';
 import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
 import { go } from '../lib/route.js';
@@ -217,7 +217,7 @@ function invitation() {
     { class: 'panel', 'aria-labelledby': 'invite' },
     element('h2', { id: 'invite' }, say('lobby.invite')),
     element('p', {}, `${say('lobby.invite.here')} `),
-    element('code', { class: 'command', tabindex: '0', 'aria-label': say('lobby.invite.address') }, `${location.origin}/`),
+    copyable(say('lobby.invite.address'), `${location.origin}/`),
     copyButton(() => `${location.origin}/`),
     details,
   );

@@ -1,7 +1,7 @@
 // The QR code and the text of the link of a room, its code, and the command for a terminal.
 
 import { errorText } from '../lib/api.js';
-import { copyButton, element } from '../lib/dom.js';
+import { copyButton, copyable, element } from '../lib/dom.js';
 import { spaced } from '../lib/names.js';
 import { fetchPublicAddress, publicAddress } from '../lib/public.js';
 import { word } from '../lib/settings.js';
@@ -17,10 +17,10 @@ export class Share {
     this.id = id;
     this.path = `/rooms/${id}`;
     this.shown = '';
-    this.address = element('code', { class: 'command', tabindex: '0', 'aria-label': say('share.address') });
+    this.address = copyable(say('share.address'));
     this.note = element('p', { class: 'note' });
     this.picture = element('div', { class: 'qr' });
-    this.code = element('p', { class: 'code', 'aria-label': say('share.code') });
+    this.code = element('p', { class: 'code', role: 'group', 'aria-label': say('share.code') });
     this.terminal = element('div');
     this.panel = element(
       'section',

@@ -1,4 +1,4 @@
-import { copyButton, element } from '../lib/dom.js';
+import { copyButton, copyable, element } from '../lib/dom.js';
 import { say } from '../lib/text.js';
 import { fromSource } from './words.js';
 
@@ -10,7 +10,7 @@ import { fromSource } from './words.js';
 export function terminalLines(join, label) {
   const built = fromSource(join);
   return [
-    element('code', { class: 'command', tabindex: '0', 'aria-label': label }, join),
+    copyable(label, join),
     copyButton(() => join),
     ...(built === null ? [] : [element('p', { class: 'note' }, `${say('room.terminal.sources')} `, element('code', {}, built))]),
   ];

@@ -27,6 +27,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     };
     const { page } = ann;
     await check('/', async () => {
+      await page.locator('#who:not(:empty)').waitFor();
       for (const summary of await page.locator('summary').all()) if (await summary.isVisible()) await summary.click();
       ann.faults = ann.faults.filter((fault) => !/404/.test(fault));
     });
