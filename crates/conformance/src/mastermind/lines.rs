@@ -1,43 +1,121 @@
-use std::time::Instant;
+use std::{fmt::Display, time::Instant};
 
 use bytes::{Buf as _, BytesMut};
 
-use crate::net::Connection;
+use crate::{
+    judge::{Judge, ScenarioResult},
+    net::Connection,
+    rule::Rule,
+    tester::Options,
+};
 
-pub(super) enum Received {
-    Line(BytesMut),
-    TooLong(BytesMut),
-    /// The connection was closed within a line.
-    Truncated(BytesMut),
-    Closed,
-    Timeout,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delivery {
+    Whole,
+    /// Lines end with a carriage return and a line feed.
+    Returns,
+    Bytes,
+    /// All lines up to the next question in one write.
+    Merged,
 }
 
-pub(super) fn read_line(connection: &mut Connection, max: usize, by: Instant) -> Received {
-    loop {
-        if let Some(end) = connection.buffer.iter().take(max + 1).position(|&byte| byte == b'\n') {
-            let line = connection.buffer.split_to(end);
-            connection.buffer.advance(1);
-            connection.mark_read(1);
-            return Received::Line(line);
+/// The messages of the program under test.
+pub(super) struct Grammar<M> {
+    /// The rule that an invalid message breaks.
+    pub(super) rule: &'static Rule,
+    pub(super) sender: &'static str,
+    /// The maximum length of a line in bytes.
+    pub(super) most: usize,
+    /// Returns a message in its exact form only.
+    pub(super) parse: fn(&[u8]) -> Option<M>,
+}
+
+pub(super) type Received<M> = Result<M, &'static str>;
+
+pub(super) struct Lines<M: 'static> {
+    pub(super) connection: Connection,
+    pub(super) options: Options,
+    pub(super) delivery: Delivery,
+    grammar: &'static Grammar<M>,
+    // Lines that are sent with the next question.
+    waiting: Vec<u8>,
+}
+
+impl<M> Lines<M> {
+    pub(super) fn new(connection: Connection, options: Options, grammar: &'static Grammar<M>) -> Self {
+        Self { connection, options, delivery: Delivery::Whole, grammar, waiting: Vec::new() }
+    }
+
+    /// Sends the line immediately or with the next question, depending on the delivery.
+    pub(super) fn send(&mut self, line: impl AsRef<[u8]>) {
+        self.waiting.extend_from_slice(line.as_ref());
+        self.waiting.extend_from_slice(if self.delivery == Delivery::Returns { b"\r\n" } else { b"\n" });
+        if self.delivery != Delivery::Merged {
+            self.flush();
         }
-        if connection.buffer.len() > max {
-            return Received::TooLong(connection.buffer.split_to(max));
+    }
+
+    pub(super) fn flush(&mut self) {
+        let bytes = std::mem::take(&mut self.waiting);
+        if self.delivery == Delivery::Bytes {
+            self.connection.send_in_bytes(&bytes);
+        } else if !bytes.is_empty() {
+            self.connection.send(&bytes);
         }
-        if !connection.more(by) {
-            return match (connection.closed, connection.buffer.is_empty()) {
-                (true, true) => Received::Closed,
-                (true, false) => Received::Truncated(connection.rest()),
-                (false, _) => Received::Timeout,
-            };
+    }
+
+    /// Returns the next line without its line feed; `None` if it is too long or incomplete.
+    pub(super) fn line(&mut self, by: Instant) -> Option<BytesMut> {
+        loop {
+            let buffer = &mut self.connection.buffer;
+            if let Some(end) = buffer.iter().take(self.grammar.most + 1).position(|&byte| byte == b'\n') {
+                let line = buffer.split_to(end);
+                buffer.advance(1);
+                self.connection.mark_read(1);
+                return Some(line);
+            }
+            if buffer.len() > self.grammar.most || !self.connection.more(by) {
+                return None;
+            }
         }
+    }
+
+    /// Ignores repeated blanks and blanks at the ends, and skips invalid messages. An error describes what arrived
+    /// instead of a message.
+    pub(super) fn receive(&mut self, judge: &mut Judge) -> ScenarioResult<Received<M>> {
+        let Grammar { rule, sender, most, parse } = self.grammar;
+        let by = self.options.deadline();
+        while let Some(line) = self.line(by) {
+            let exact = parse(&line);
+            judge.check(rule, exact.is_some(), || {
+                format!("expected a message of a {sender}, received {}", excerpt(&line))
+            });
+            if let Some(message) = exact.or_else(|| parse(&normalized(&line))) {
+                return Ok(Ok(message));
+            }
+        }
+        if self.connection.buffer.len() > *most {
+            let wrong = excerpt(&self.connection.buffer);
+            return judge.broken(rule, || format!("expected a line feed within {most} bytes, received {wrong}"));
+        }
+        if !self.connection.closed {
+            return Ok(Err("nothing in time"));
+        }
+        let rest = self.connection.rest();
+        let wrong = || {
+            format!("expected the rest of a message before the end of the connection, received only {}", excerpt(&rest))
+        };
+        if rest.is_empty() { Ok(Err("the end of the connection")) } else { judge.broken(rule, wrong) }
     }
 }
 
-/// Removes repeated spaces, and spaces at the ends.
-pub(super) fn normalized(line: &[u8]) -> Vec<u8> {
+fn normalized(line: &[u8]) -> Vec<u8> {
     let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(&b' ')
+}
+
+pub(super) fn describe<M: Display>(received: &Received<M>) -> String {
+    received.as_ref().map_or_else(|what| (*what).to_owned(), |message| format!("'{message}'"))
 }
 
 pub(super) fn excerpt(bytes: &[u8]) -> String {

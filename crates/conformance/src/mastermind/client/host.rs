@@ -1,18 +1,24 @@
 use std::{
+    fmt::Display,
     net::TcpListener,
     time::{Duration, Instant},
 };
 
-use mastermind::{ClientMessage, Code, Feedback, Lifeline, Rules, game::TURNS, protocol::MAX_MESSAGE};
+use mastermind::{
+    ClientMessage, Code, Feedback, Game, Lifeline, Rules, ServerMessage, Style,
+    game::{Action, Entry, Outcome, TURNS},
+    protocol::{MAX_MESSAGE, Turn},
+    view::{GameOutcome, Visibility},
+};
+use rand::{SeedableRng as _, rngs::ChaCha12Rng};
 
-use super::rules::{COLOURS, FITS, GRAMMAR, JOINS, LENGTH, NAME, PLAYS, QUIET};
+use super::{COLOURS, FITS, GRAMMAR, JOINS, LENGTH, NAME, PLAYS, QUIET};
 use crate::{
     judge::{Judge, ScenarioResult},
     launch::{Launcher, Run},
     mastermind::{
-        answers::answer,
-        lines::{Received, excerpt, normalized, read_line},
-        permutation::permuted,
+        lines::{Delivery, Grammar, Lines, excerpt},
+        permuted,
     },
     net::Connection,
     rule::Rule,
@@ -26,43 +32,25 @@ const POLL: Duration = Duration::from_millis(2);
 /// The maximum number of hints and rejected lifelines in a game.
 const MOST_REFUSED: usize = 2 * TURNS;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Delivery {
-    Whole,
-    /// Lines end with a carriage return and a line feed.
-    Returns,
-    Bytes,
-    /// All messages up to the next question in one write.
-    Merged,
+static OF_CLIENT: Grammar<ClientMessage> =
+    Grammar { rule: &GRAMMAR, sender: "player", most: MAX_MESSAGE, parse: exact };
+
+/// The first word may be in lower case.
+fn exact(line: &[u8]) -> Option<ClientMessage> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let message = ClientMessage::parse(line).ok()?;
+    message.to_string().as_bytes().eq_ignore_ascii_case(line).then_some(message)
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum ClientAction {
-    Sends(ClientMessage),
-    Closes,
-}
-
-pub(super) struct Game {
-    code: Code,
-    rules: Rules,
-    played: usize,
-    lifeline: Option<Lifeline>,
-    rows: Vec<(Code, Feedback)>,
-}
-
+/// A server with the client under test at one of its seats.
 pub(super) struct Host {
-    pub(super) connection: Connection,
+    pub(super) lines: Lines<ClientMessage>,
     pub(super) run: Box<dyn Run>,
-    pub(super) options: Options,
-    delivery: Delivery,
-    // Bytes that are sent with the next question.
-    waiting: Vec<u8>,
-    pub(super) seat: u8,
-    pub(super) name: String,
-    /// The rule that is broken if the client does not answer.
-    pub(super) blamed: &'static Rule,
+    seat: u8,
+    name: String,
     games: u32,
     game: Option<Game>,
+    rng: ChaCha12Rng,
 }
 
 impl Host {
@@ -88,97 +76,70 @@ impl Host {
             let ended = run.exit_clause();
             return judge.broken(&JOINS, || format!("expected a connection to 127.0.0.1:{port}, received none{ended}"));
         };
-        let name = name.to_owned();
+        let connection = connection.recorded(judge.open_channel("the room", &WITH_CLIENT));
         let mut host = Self {
-            connection: connection.recorded(judge.open_channel("the room", &WITH_CLIENT)),
+            lines: Lines::new(connection, options, &OF_CLIENT),
             run,
-            options,
-            delivery,
-            waiting: Vec::new(),
             seat: 1,
-            name,
-            blamed: &PLAYS,
+            name: name.to_owned(),
             games: 0,
             game: None,
+            rng: ChaCha12Rng::seed_from_u64(options.drawn(1).into()),
         };
-        for line in lines {
-            host.send(line);
-        }
-        host.flush();
-        let joined = host.receive(judge, &JOINS)?;
-        let ClientAction::Sends(ClientMessage::Play(joined)) = joined else {
-            return judge.broken(&JOINS, || format!("expected PLAY, received {}", describe(&joined)));
+        host.lines.delivery = delivery;
+        host.send_all(lines);
+        host.lines.flush();
+        let joined = match host.receive(judge, &JOINS)? {
+            Some(ClientMessage::Play(joined)) => Ok(joined.to_string()),
+            other => Err(format!("expected PLAY, received {}", describe(other.as_ref()))),
         };
-        judge.check(&JOINS, true, String::new);
+        let joined = judge.expect(&JOINS, joined)?;
         if launcher.takes("name") {
-            let wanted = &host.name;
-            judge.check(&NAME, joined.as_str() == wanted, || format!("expected PLAY {wanted}, received PLAY {joined}"));
+            judge.check(&NAME, joined == name, || format!("expected PLAY {name}, received PLAY {joined}"));
         }
-        host.name = joined.to_string();
+        host.name = joined;
         Ok(host)
     }
 
-    /// Sends the line immediately or with the next question, depending on the delivery.
-    pub(super) fn send(&mut self, line: impl AsRef<str>) {
-        self.waiting.extend_from_slice(line.as_ref().as_bytes());
-        self.waiting.extend_from_slice(if self.delivery == Delivery::Returns { b"\r\n" } else { b"\n" });
-        if self.delivery != Delivery::Merged {
-            self.flush();
+    pub(super) fn send(&mut self, line: impl Display) {
+        self.lines.send(line.to_string());
+    }
+
+    pub(super) fn send_all(&mut self, lines: &[&str]) {
+        for line in lines {
+            self.send(line);
         }
     }
 
-    pub(super) fn flush(&mut self) {
-        let bytes = std::mem::take(&mut self.waiting);
-        if self.delivery == Delivery::Bytes {
-            self.connection.send_in_bytes(&bytes);
-        } else {
-            self.connection.send(&bytes);
-        }
-    }
-
-    pub(super) fn seat(&mut self, seat: u8) {
+    pub(super) fn take_seat(&mut self, seat: u8) {
         self.seat = seat;
-        self.send(format!("OK {seat}"));
+        self.send(ServerMessage::Ok(seat));
         self.send(format!("SEAT {seat} {}", self.name));
     }
 
     pub(super) fn begin(&mut self, judge: &mut Judge, code: &str, colours: usize, repeats: bool) -> ScenarioResult {
-        let code = permuted(code.parse()?, colours, &self.options);
+        let code = permuted(code.parse()?, colours, &self.lines.options);
         let rules = Rules::new(code.len(), colours, repeats)?;
         self.games += 1;
-        self.game = Some(Game { code, rules, played: 0, lifeline: None, rows: Vec::new() });
-        let repeats = if repeats { "yes" } else { "no" };
-        self.send(format!("GAME {} {} {} {repeats}", self.seat, 6 + self.games, code.len()));
+        self.game = Some(Game::with_code(rules, Style::Panel, code)?);
+        self.send_game(rules);
         self.send_turn(judge)
     }
 
-    pub(super) fn receive(&mut self, judge: &mut Judge, blamed: &'static Rule) -> ScenarioResult<ClientAction> {
-        let by = self.options.deadline();
-        loop {
-            let wrong = match read_line(&mut self.connection, MAX_MESSAGE, by) {
-                Received::Line(line) => {
-                    let (right, loose) = (exact(&line), exact(&normalized(&line)));
-                    judge.check(&GRAMMAR, right.is_some(), || {
-                        format!("expected a message of a player, received {}", excerpt(&line))
-                    });
-                    match right.or(loose) {
-                        Some(message) => return Ok(ClientAction::Sends(message)),
-                        None => continue,
-                    }
-                }
-                Received::TooLong(bytes) => {
-                    format!("expected a line feed within {MAX_MESSAGE} bytes, received {}", excerpt(&bytes))
-                }
-                Received::Truncated(bytes) => format!(
-                    "expected the rest of a message before the end of the connection, received only {}",
-                    excerpt(&bytes)
-                ),
-                Received::Closed => return Ok(ClientAction::Closes),
-                Received::Timeout => {
-                    return judge.broken(blamed, || "expected a message, received nothing in time".to_owned());
-                }
-            };
-            return judge.broken(&GRAMMAR, || wrong);
+    fn send_game(&mut self, rules: Rules) {
+        self.send(ServerMessage::Game { seat: self.seat, number: 6 + self.games, rules });
+    }
+
+    /// `None` if the client closes the connection.
+    pub(super) fn receive(
+        &mut self,
+        judge: &mut Judge,
+        blamed: &'static Rule,
+    ) -> ScenarioResult<Option<ClientMessage>> {
+        match self.lines.receive(judge)? {
+            Ok(message) => Ok(Some(message)),
+            Err(_) if self.lines.connection.closed => Ok(None),
+            Err(what) => judge.broken(blamed, || format!("expected a message, received {what}")),
         }
     }
 
@@ -190,114 +151,123 @@ impl Host {
         long: Duration,
         when: &str,
     ) -> ScenarioResult {
-        self.flush();
-        self.connection.more(Instant::now() + long);
-        let early = self.connection.rest();
+        self.lines.flush();
+        self.lines.connection.more(Instant::now() + long);
+        let early = self.lines.connection.rest();
         judge.require(rule, early.is_empty(), || format!("expected nothing {when}, received {}", excerpt(&early)))
     }
 
     pub(super) fn send_turn(&mut self, judge: &mut Judge) -> ScenarioResult {
-        if self.delivery != Delivery::Merged {
+        if self.lines.delivery != Delivery::Merged {
             // Data that arrives before the question cannot be its answer.
             self.pause(judge, &QUIET, POLL, "before TURN")?;
         }
-        let Some(Game { played, lifeline, .. }) = &self.game else { return Ok(()) };
-        let words = [1, 2].map(|cost| match lifeline {
-            Some(_) => "used",
-            None if played + cost >= TURNS => "blocked",
-            None => "available",
-        });
-        self.send(format!("TURN {} {} {} 0", played + 1, words[0], words[1]));
-        self.flush();
+        if let Some(game) = &self.game {
+            let lifelines = Lifeline::ALL.map(|lifeline| game.availability(lifeline));
+            self.send(ServerMessage::Turn(Turn { turn: game.turn(), lifelines, hints: 0 }));
+        }
+        self.lines.flush();
         Ok(())
     }
 
-    /// Returns whether the guess is the code.
-    pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> ScenarioResult<bool> {
-        let Some(game) = &mut self.game else { return Ok(false) };
-        let (turn, reported) = (game.played + 1, game.guess(judge, guess)?);
-        let won = reported.is_win(game.rules.length());
-        self.send(format!("ROW {} {turn} {guess} {} {}", self.seat, reported.red, reported.white));
-        Ok(won)
+    /// Returns whether the action is valid.
+    fn apply(&mut self, action: Action) -> bool {
+        let Some(game) = &mut self.game else { return false };
+        let is_valid = game.apply(action, &mut self.rng).is_ok();
+        let line = game.view(self.games, None, Visibility::All).lines.pop();
+        if let Some(line) = line.filter(|_| is_valid) {
+            self.send(ServerMessage::Line(self.seat, line));
+        }
+        is_valid
+    }
+
+    /// Returns how the game ends, if it does.
+    pub(super) fn answer(&mut self, judge: &mut Judge, guess: Code) -> ScenarioResult<Option<Outcome>> {
+        let Some(game) = &self.game else { return Ok(None) };
+        let (length, colours) = (game.rules().length(), game.rules().colours());
+        judge.require(&LENGTH, guess.len() == length, || {
+            format!("expected a guess of {length} digits, received GUESS {guess}")
+        })?;
+        judge.require(&COLOURS, game.rules().allows_guess(guess), || {
+            format!("expected a guess with {colours} colours, received GUESS {guess}")
+        })?;
+        for entry in game.history() {
+            let Entry::Guess(before, reported) = *entry else { continue };
+            judge.check(&FITS, Feedback::of(before, guess) == reported, || {
+                format!("expected a guess that fits all answers, received {guess}, although {before} got {reported}")
+            });
+        }
+        self.apply(Action::Guess(guess));
+        Ok(self.game.as_ref().and_then(Game::outcome))
     }
 
     /// Responds to the client's action, up to the next TURN or OVER. Returns whether the game continues.
     pub(super) fn turn(&mut self, judge: &mut Judge) -> ScenarioResult<bool> {
         for _ in 0..MOST_REFUSED {
-            let next = self.receive(judge, self.blamed)?;
-            let Some(game) = &mut self.game else { return Ok(false) };
-            let (seat, turn) = (self.seat, game.played + 1);
-            let acts = !matches!(
+            let next = self.receive(judge, &PLAYS)?;
+            let turn = self.game.as_ref().map_or(0, Game::turn);
+            let acts = matches!(
                 next,
-                ClientAction::Closes
-                    | ClientAction::Sends(ClientMessage::Play(_) | ClientMessage::New(_) | ClientMessage::Quit)
+                Some(
+                    ClientMessage::Guess(_) | ClientMessage::Lifeline(_) | ClientMessage::Hint | ClientMessage::Resign
+                )
             );
-            judge.require(self.blamed, acts, || {
-                format!("turn {turn}: expected an answer to TURN, received {}", describe(&next))
+            judge.require(&PLAYS, acts, || {
+                format!("turn {turn}: expected an answer to TURN, received {}", describe(next.as_ref()))
             })?;
-            match next {
-                ClientAction::Sends(ClientMessage::Guess(guess)) => {
-                    let won = self.answer(judge, guess)?;
-                    let over = won || turn >= TURNS;
-                    if over {
-                        self.over(if won { "won" } else { "lost" });
-                    } else {
-                        self.send_turn(judge)?;
+            let refusal = match next {
+                Some(ClientMessage::Guess(guess)) => {
+                    match self.answer(judge, guess)? {
+                        None => self.send_turn(judge)?,
+                        Some(Outcome::Won(_)) => self.over(GameOutcome::Won),
+                        Some(Outcome::Lost(_)) => self.over(GameOutcome::Lost),
                     }
-                    return Ok(!over);
+                    return Ok(self.game.is_some());
                 }
-                ClientAction::Sends(ClientMessage::Lifeline(lifeline)) => match game.lifeline(lifeline) {
-                    Some(reported) => {
-                        self.send(format!("LIFELINE {seat} {turn} {reported}"));
-                        self.send_turn(judge)?;
-                        return Ok(true);
-                    }
-                    None => self.refuse("that lifeline cannot be used now"),
-                },
-                ClientAction::Sends(ClientMessage::Hint) => self.refuse("this room gives no hints"),
-                ClientAction::Sends(ClientMessage::Resign) => {
-                    self.over("resigned");
+                Some(ClientMessage::Lifeline(lifeline)) if self.apply(Action::Lifeline(lifeline)) => {
+                    self.send_turn(judge)?;
+                    return Ok(true);
+                }
+                Some(ClientMessage::Resign) => {
+                    self.over(GameOutcome::Resigned);
                     return Ok(false);
                 }
-                _ => return Ok(false),
-            }
+                Some(ClientMessage::Lifeline(_)) => "NO that lifeline cannot be used now",
+                _ => "NO this room gives no hints",
+            };
+            self.send(refusal);
+            self.lines.flush();
         }
-        judge.broken(self.blamed, || format!("expected a guess after TURN, received {MOST_REFUSED} other messages"))
+        judge.broken(&PLAYS, || format!("expected a guess after TURN, received {MOST_REFUSED} other messages"))
     }
 
-    fn refuse(&mut self, why: &str) {
-        self.send(format!("NO {why}"));
-        self.flush();
-    }
-
-    pub(super) fn over(&mut self, how: &str) {
-        if let Some(Game { code, played, .. }) = self.game.take() {
-            self.send(format!("OVER {} {how} {played} 0 {code}", self.seat));
+    pub(super) fn over(&mut self, how: GameOutcome) {
+        if let Some(over) = self.game.take().and_then(|game| game.view(self.games, Some(how), Visibility::All).over) {
+            self.send(ServerMessage::Over(self.seat, over));
         }
-        self.flush();
+        self.lines.flush();
     }
 
-    pub(super) fn game(&mut self, judge: &mut Judge) -> ScenarioResult {
+    pub(super) fn play_on(&mut self, judge: &mut Judge) -> ScenarioResult {
         while self.turn(judge)? {}
         Ok(())
     }
 
-    pub(super) fn state(&self) -> Vec<String> {
-        let Some(game) = &self.game else { return Vec::new() };
-        let repeats = if game.rules.repeats() { "yes" } else { "no" };
-        let head = format!("GAME {} {} {} {repeats}", self.seat, 6 + self.games, game.code.len());
-        let rows = (1..).zip(&game.rows).map(|(turn, (guess, reported))| {
-            format!("ROW {} {turn} {guess} {} {}", self.seat, reported.red, reported.white)
-        });
-        [format!("SEAT {} {}", self.seat, self.name), head].into_iter().chain(rows).collect()
+    /// Sends the state of the seat again.
+    pub(super) fn send_state(&mut self) {
+        let Some(board) = self.game.as_ref().map(|game| game.view(self.games, None, Visibility::All)) else { return };
+        self.take_seat(self.seat);
+        self.send_game(board.rules);
+        board.lines.into_iter().for_each(|line| self.send(ServerMessage::Line(self.seat, line)));
     }
 
-    pub(super) fn leave(mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> ScenarioResult {
-        self.flush();
+    /// Ends the connection, after which the client must exit.
+    pub(super) fn leave(&mut self, judge: &mut Judge, rule: &'static Rule, after: &str) -> ScenarioResult {
+        self.lines.flush();
         // The client's last messages have arrived, so closing the connection loses no data that it should read.
-        self.connection.end_sending();
-        let by = self.options.deadline();
-        while self.connection.more(by) {}
+        self.lines.connection.end_sending();
+        let by = self.lines.options.deadline();
+        while self.lines.connection.more(by) {}
         let exit = self.run.exit(by);
         judge.require(rule, exit.is_some(), || {
             format!("expected the client to exit after {after}, but it is still running")
@@ -305,54 +275,6 @@ impl Host {
     }
 }
 
-impl Game {
-    fn guess(&mut self, judge: &mut Judge, guess: Code) -> ScenarioResult<Feedback> {
-        let (length, colours) = (self.rules.length(), self.rules.colours());
-        judge.require(&LENGTH, guess.len() == length, || {
-            format!("expected a guess of {length} digits, received GUESS {guess}")
-        })?;
-        judge.require(&COLOURS, self.rules.allows_guess(guess), || {
-            format!("expected a guess with {colours} colours, received GUESS {guess}")
-        })?;
-        let reported = answer(self.code, guess)?;
-        for (before, of) in &self.rows {
-            let fits = answer(guess, *before)? == *of;
-            judge.check(&FITS, fits, || {
-                format!("expected a guess that fits all answers, received {guess}, although {before} got {of}")
-            });
-        }
-        self.rows.push((guess, reported));
-        self.played += 1;
-        Ok(reported)
-    }
-
-    /// `1 * 5` or `2 3 5`. `None` if the lifeline is rejected.
-    fn lifeline(&mut self, lifeline: Lifeline) -> Option<String> {
-        let cost = lifeline.number();
-        if self.lifeline.is_some() || self.played + cost >= TURNS {
-            return None;
-        }
-        let place = self.played % self.code.len();
-        let peg = self.code.peg(place)?;
-        self.played += cost;
-        self.lifeline = Some(lifeline);
-        Some(match lifeline {
-            Lifeline::Colour => format!("1 * {peg}"),
-            Lifeline::Place => format!("2 {} {peg}", place + 1),
-        })
-    }
-}
-
-/// Parses a message that is written exactly as in the protocol, except that its first word may be in lower case.
-fn exact(line: &[u8]) -> Option<ClientMessage> {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let message = ClientMessage::parse(line).ok()?;
-    message.to_string().as_bytes().eq_ignore_ascii_case(line).then_some(message)
-}
-
-pub(super) fn describe(next: &ClientAction) -> String {
-    match next {
-        ClientAction::Sends(message) => message.to_string(),
-        ClientAction::Closes => "the end of the connection".to_owned(),
-    }
+pub(super) fn describe(message: Option<&ClientMessage>) -> String {
+    message.map_or_else(|| "the end of the connection".to_owned(), |message| format!("'{message}'"))
 }

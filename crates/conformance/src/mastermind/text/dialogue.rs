@@ -6,11 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mastermind::Code;
+use mastermind::{Code, Feedback, Rules, code::MAX_COLOURS};
 
 use crate::{
     judge::{Judge, ScenarioResult},
     launch::{Launcher, Run},
+    mastermind::Rows,
     rule::Rule,
     terminal::Terminal,
     tester::Options,
@@ -93,8 +94,7 @@ pub(super) struct Block {
 }
 
 pub(super) struct Answer {
-    pub(super) red: u8,
-    pub(super) white: u8,
+    pub(super) feedback: Feedback,
     /// Exactly `Red: 1` and `White: 2`.
     pub(super) is_exact: bool,
 }
@@ -110,7 +110,7 @@ pub(super) fn answer(lines: &[String]) -> Option<Answer> {
     let (red, of_red) = find(Topic::Red)?;
     let (white, of_white) = find(Topic::White)?;
     let is_exact = of_red.starts_with(&format!("Red: {red}")) && of_white.starts_with(&format!("White: {white}"));
-    Some(Answer { red, white, is_exact })
+    Some(Answer { feedback: Feedback { red, white }, is_exact })
 }
 
 pub(super) fn has_prompt(before: &[String]) -> bool {
@@ -166,6 +166,9 @@ fn block(lines: &[String]) -> Option<Block> {
 pub(super) struct Dialogue {
     pub(super) run: Box<dyn Run>,
     pub(super) options: Options,
+    /// The requested rules, and the answers in the current game.
+    pub(super) rules: Rules,
+    pub(super) rows: Rows,
     is_terminal: bool,
     /// The lines since the last block.
     lines: Vec<String>,
@@ -179,7 +182,8 @@ impl Dialogue {
         terminal: Terminal,
     ) -> anyhow::Result<Self> {
         let run = judge.start_at(terminal, launcher, &[])?;
-        Ok(Self { run, options, is_terminal: terminal != Terminal::No, lines: Vec::new() })
+        let rules = Rules::new(4, MAX_COLOURS, false)?;
+        Ok(Self { run, options, rules, rows: Vec::new(), is_terminal: terminal != Terminal::No, lines: Vec::new() })
     }
 
     pub(super) fn type_lines(&mut self, lines: impl IntoIterator<Item = impl AsRef<[u8]>>) {
@@ -234,7 +238,7 @@ impl Dialogue {
         None
     }
 
-    pub(super) fn revealed_code(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
+    pub(super) fn revealed_code(&mut self) -> Option<(Code, Vec<String>)> {
         let by = self.options.deadline();
         while self.line(by) {
             if self
@@ -244,15 +248,15 @@ impl Dialogue {
             {
                 return None;
             }
-            if let Some(reported) = self.code_so_far(length) {
+            if let Some(reported) = self.code_so_far() {
                 return Some(reported);
             }
         }
         None
     }
 
-    pub(super) fn code_so_far(&mut self, length: usize) -> Option<(Code, Vec<String>)> {
-        let code = self.lines.iter().find_map(|line| revealed_code(line, length))?;
+    pub(super) fn code_so_far(&mut self) -> Option<(Code, Vec<String>)> {
+        let code = self.lines.iter().find_map(|line| revealed_code(line, self.rules.length()))?;
         Some((code, mem::take(&mut self.lines)))
     }
 
@@ -320,7 +324,7 @@ mod tests {
         ] {
             let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
             let answer = answer(&lines).unwrap();
-            assert_eq!((answer.red, answer.white, answer.is_exact), (0, 1, is_exact), "{text}");
+            assert_eq!((answer.feedback, answer.is_exact), (Feedback { red: 0, white: 1 }, is_exact), "{text}");
             assert_eq!(has_prompt(&lines), text.starts_with("Guess"), "{text}");
         }
         assert!(answer(&["Your guess is wrong".to_owned()]).is_none());
