@@ -1,4 +1,4 @@
-"""Deliberate faults of the reference programs, one at a time: `dealer.py --fault always-wins 2021 10`.
+"""Deliberate faults of the reference programs, one at a time: `faults.py dealer always-wins dealer.py 2021 10`.
 
 The tester must detect each fault with exactly the rules listed here. The programs themselves remain readable examples: a
 fault replaces parts of their text. `crates/conformance/tests/kit/references.rs` runs all faults.
@@ -22,20 +22,16 @@ def faulty(program, *rows):
         faults[name] = (rules.split(), [(right, wrong.replace("@@", right)) for right, wrong in zip(texts[::2], texts[1::2])])
 
 
-def begin(program, names):
-    """Removes `--fault NAME` from the command line and redefines everything in the program with that fault."""
-    at = sys.argv.index("--fault")
-    _, name = sys.argv[at:at + 2]
-    del sys.argv[at:at + 2]
-    with open(sys.argv[0], encoding="utf-8") as file:
+def run(program, name, path, *arguments):
+    """Runs the program at this path with the fault."""
+    with open(path, encoding="utf-8") as file:
         source = file.read()
     for right, wrong in FAULTS[program][name][1]:
         if source.count(right) != 1:
             sys.exit(f"'{right}' is not in the program, or more than once")
         source = source.replace(right, wrong)
-    # The program must not run its main twice.
-    names["__name__"] = "faulty"
-    exec(compile(source, sys.argv[0], "exec"), names)
+    sys.argv = [path, *arguments]
+    exec(compile(source, path, "exec"), {"__name__": "__main__"})
 
 
 def die_of(number):
@@ -55,3 +51,9 @@ import blackjack_faults  # noqa: E402, F401
 import mastermind_faults  # noqa: E402, F401
 import nuggets_faults  # noqa: E402, F401
 import robots_faults  # noqa: E402, F401
+
+if __name__ == "__main__":
+    # The faults are in the module that the imports above have loaded.
+    import faults
+
+    faults.run(*sys.argv[1:])

@@ -292,9 +292,4 @@ def main():
 
 
 if __name__ == "__main__":
-    if "--fault" in sys.argv:
-        # For tests of the kit: with `--fault NAME` the program has one fault.
-        import faults
-
-        faults.begin("mastermind-server", globals())
     sys.exit(main())

@@ -79,7 +79,8 @@ impl Class {
 #[test]
 fn class_is_retested_only_where_submissions_changed() {
     let class = Class::new();
-    let faulty = "sys.argv += ['--fault', 'counts-digits-twice']";
+    let faulty =
+        "import faults; faults.run('mastermind-text', 'counts-digits-twice', sys.path[0] + '/mastermind_play.py')";
     class.hands_in("anna", "");
     class.hands_in("ben", faulty);
     class.hands_in("cleo", "sys.exit('no game')");

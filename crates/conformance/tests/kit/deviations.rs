@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use conformance::{Outcome, Plan, Report, Seed, TESTERS, Tester, Verdict};
 
 use crate::{
-    references::{LESS, PATIENCE, python, run, run_with, tester},
+    references::{LESS, PATIENCE, python, run_with, run_with_arguments, tester},
     support::{only, plan, side_by_side},
 };
 
@@ -268,7 +268,7 @@ fn dealers_and_players_break_only_their_own_rules() {
         ("player", player, "takes-a-read-for-a-message", None),
     ];
     for (kind, arguments, fault, broken) in cases {
-        let report = run(kind, arguments.iter().copied().chain(["--fault", fault]), &plan(PATIENCE));
+        let report = run_with_arguments(kind, fault, arguments.iter().copied(), &plan(PATIENCE));
         let required = |verdict| {
             let rules = report.rules.iter().filter(move |rule| rule.points > 0 && rule.verdict == verdict);
             rules.map(|rule| &*rule.id).collect::<Vec<_>>()
@@ -352,7 +352,7 @@ fn deviating_servers_rank_as_teachers_expect() {
     for (kind, rows) in RANKINGS {
         let points = |fault: &str| {
             let report = if kind == DEALER {
-                run(kind, ["{port}", "{rounds}", "--fault", fault], &plan(PATIENCE))
+                run_with_arguments(kind, fault, ["{port}", "{rounds}"], &plan(PATIENCE))
             } else {
                 run_with(kind, fault, &plan(PATIENCE))
             };

@@ -31,6 +31,8 @@ const PROGRAMS: [(&str, &str, &str); 9] = [
     ("mastermind-client", "mastermind_client.py", "--games {games}"),
 ];
 
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
+
 /// In milliseconds. Only a missing message takes this long.
 pub(crate) const PATIENCE: u64 = 20_000;
 /// In milliseconds. Each scenario waits this long for a missing message.
@@ -60,7 +62,7 @@ pub(crate) fn tester(kind: &str) -> &'static Tester {
 
 fn command(kind: &str) -> (Vec<String>, Vec<&'static str>) {
     let (_, file, more) = PROGRAMS.into_iter().find(|(other, ..)| *other == kind).unwrap();
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/reference")).join(file);
+    let path = Path::new(FOLDER).join(file);
     let command = vec![interpreter(), programs::PLAIN.to_owned(), path.to_str().unwrap().to_owned()];
     (command, [tester(kind).usual, more].into_iter().flat_map(str::split_whitespace).collect())
 }
@@ -81,15 +83,26 @@ pub(crate) fn run<'a>(kind: &str, arguments: impl IntoIterator<Item = &'a str>, 
 }
 
 pub(crate) fn run_with(kind: &str, fault: &str, plan: &Plan) -> Report {
-    run(kind, command(kind).1.into_iter().chain(["--fault", fault]), plan)
+    run_with_arguments(kind, fault, command(kind).1, plan)
+}
+
+pub(crate) fn run_with_arguments<'a>(
+    kind: &str,
+    fault: &str,
+    arguments: impl IntoIterator<Item = &'a str>,
+    plan: &Plan,
+) -> Report {
+    let (words, _) = command(kind);
+    let [python, flag, path] = &words[..] else { panic!("{words:?}") };
+    let front = [python, flag, &format!("{FOLDER}/faults.py"), kind, fault, path].map(str::to_owned);
+    tested(kind, front.into(), arguments, plan)
 }
 
 fn faults() -> BTreeMap<String, Faults> {
     let code = "import sys; sys.dont_write_bytecode = True; import faults
 for program, of in faults.FAULTS.items():
     for name, (rules, _) in of.items(): print(program, name, *rules)";
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
-    let finished = Command::new(interpreter()).args(["-c", code]).current_dir(folder).output().unwrap();
+    let finished = Command::new(interpreter()).args(["-c", code]).current_dir(FOLDER).output().unwrap();
     assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stderr));
     let mut faults: BTreeMap<_, Faults> = BTreeMap::new();
     for line in String::from_utf8(finished.stdout).unwrap().lines() {
