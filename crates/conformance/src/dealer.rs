@@ -4,17 +4,13 @@ mod table;
 use std::{
     io::Write as _,
     net::TcpStream,
-    sync::{Mutex, PoisonError},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use blackjack::{Card, DealerMessage, Dialect, PlayerMessage, Verdict, hand::BEST};
+use blackjack::{DealerMessage, Dialect, PlayerMessage, Verdict, hand::BEST};
 
-use self::{
-    chance::Chance,
-    table::{Arrival, Dealer, EVENTS, Events, Seat, Style, Table},
-};
+use self::table::{Arrival, Dealer, Seat, SharedTotals, Style, Table};
 use crate::{
     judge::{Judge, ScenarioResult, scene},
     launch::Launcher,
@@ -61,21 +57,6 @@ const STOPS: [Style; 6] =
 struct Subject<'a> {
     launcher: &'a dyn Launcher,
     options: Options,
-}
-
-#[derive(Default)]
-struct Totals {
-    events: Events,
-    chance: Chance,
-    // The first cards, with their time of arrival.
-    first: Option<(Instant, Vec<Card>)>,
-}
-
-impl Totals {
-    fn add(&mut self, table: Table) {
-        self.events.extend(table.events);
-        self.chance.add(table.chance);
-    }
 }
 
 impl Subject<'_> {
@@ -451,7 +432,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             subject.table(judge, ANY, &styles)?.play(judge, 0, ANY)
         });
     }
-    let totals = Mutex::new(Totals::default());
+    let totals = SharedTotals::default();
     judge.play("a whole game", |judge| whole_game(judge, &subject, &[Style::Mixed], &totals))?;
     if judge.has_failed(&LISTENS) {
         // Otherwise, each further scenario would wait until its deadline.
@@ -472,8 +453,8 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
             let mut games = 0..MORE_GAMES;
             let by = Instant::now() + 6 * subject.options.patience;
             let is_open = || {
-                let totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
-                totals.events.len() < EVENTS && !totals.chance.is_strange()
+                let totals = totals.lock();
+                totals.lacks_events() && !totals.chance.is_strange()
             };
             while is_open() && games.next().is_some() && Instant::now() < by {
                 whole_game(judge, &subject, styles, &totals)?;
@@ -511,15 +492,15 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
     };
     scenes.extend(RefusalTest { launcher, options: *options, explains: &EXPLAINS, values }.scenes(refusals));
     judge.side_by_side(scenes)?;
-    let chance = totals.into_inner().unwrap_or_else(PoisonError::into_inner).chance;
     judge.play("all rounds together", |judge| {
-        chance.judge(judge);
+        totals.lock().chance.judge(judge);
         Ok(())
     })
 }
 
-fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], totals: &Mutex<Totals>) -> ScenarioResult {
+fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], totals: &SharedTotals) -> ScenarioResult {
     let mut table = subject.table(judge, GAME_ROUNDS, styles)?;
+    table.totals = totals.clone();
     let played = table.play(judge, 0, GAME_ROUNDS);
     if played.is_ok() {
         let run = &mut table.dealer.run;
@@ -530,28 +511,19 @@ fn whole_game(judge: &mut Judge, subject: &Subject<'_>, styles: &[Style], totals
             Some(_) => format!("expected exit status 0{}", run.exit_clause()),
         });
     }
-    let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
-    totals.first = totals.first.take().or_else(|| table.first.clone());
-    totals.add(table);
     played
 }
 
-fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>) -> ScenarioResult {
+fn many_rounds(judge: &mut Judge, subject: &Subject<'_>, totals: &SharedTotals) -> ScenarioResult {
     let styles = if subject.launcher.takes("players") { &STOPS[..] } else { &STOPS[..1] };
     let mut table = subject.table(judge, MANY, styles)?;
+    table.totals = totals.clone();
     let (start, patience) = (Instant::now(), subject.options.patience);
-    let latest = start + LONGEST.max(12 * patience);
-    let lacks_events = |events: &Events| {
-        let totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
-        totals.events.union(events).count() < EVENTS
-    };
-    let played = table.play_on(judge, MANY, (start + 3 * patience, latest), lacks_events);
-    totals.lock().unwrap_or_else(PoisonError::into_inner).add(table);
-    played
+    table.play_on(judge, MANY, (start + 3 * patience, start + LONGEST.max(12 * patience)))
 }
 
-fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &Mutex<Totals>) -> ScenarioResult {
-    let first = totals.lock().unwrap_or_else(PoisonError::into_inner).first.clone();
+fn two_dealers(judge: &mut Judge, subject: &Subject<'_>, totals: &SharedTotals) -> ScenarioResult {
+    let first = totals.lock().first.clone();
     if let Some((dealt, _)) = &first {
         // Some generators are seeded with the time in seconds.
         thread::sleep(APART.saturating_sub(dealt.elapsed()));

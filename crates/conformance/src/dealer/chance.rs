@@ -125,18 +125,6 @@ impl Chance {
         }
     }
 
-    pub(super) fn add(&mut self, other: Self) {
-        self.rounds += other.rounds;
-        self.wins.merge(&other.wins);
-        self.pushes.merge(&other.pushes);
-        for (upcard, mean) in other.rewards {
-            self.rewards.entry(upcard).or_default().merge(&mean);
-        }
-        self.draws_on_soft_17 += other.draws_on_soft_17;
-        self.telling += other.telling;
-        self.cards.add(&other.cards);
-    }
-
     pub(super) fn is_clear(&self) -> bool {
         let bias = self.cards.bias();
         let strange = STRANGE + MARGIN_OF_DEVIATIONS;
@@ -234,11 +222,6 @@ impl<const N: usize> Counts<N> {
         }
     }
 
-    fn merge(&mut self, other: &Self) {
-        self.came.iter_mut().zip(&other.came).for_each(|(own, came)| *own += came);
-        self.expected.iter_mut().zip(&other.expected).for_each(|(own, expected)| *own += expected);
-    }
-
     fn total(&self) -> f64 {
         self.came.iter().sum()
     }
@@ -303,18 +286,6 @@ impl Shuffles {
             self.draws += 1;
             self.drawn.add_among(index(card), &left);
         }
-    }
-
-    pub(super) fn add(&mut self, other: &Self) {
-        for (place, counts) in &other.places {
-            self.places.entry(*place).or_default().merge(counts);
-        }
-        self.upcards.merge(&other.upcards);
-        self.drawn.merge(&other.drawn);
-        self.steps.merge(&other.steps);
-        self.again.merge(&other.again);
-        self.deals += other.deals;
-        self.draws += other.draws;
     }
 
     pub(super) fn bias(&self) -> f64 {

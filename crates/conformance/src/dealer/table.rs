@@ -1,6 +1,7 @@
 use std::{
     collections::HashSet,
     net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -20,7 +21,7 @@ use crate::{
     net::Connection,
     rule::Rule,
     tester::Options,
-    words::blackjack::{Reader, Text, UNTERMINATED, WITH_DEALER, cards, dealer_message, of_dealer},
+    words::blackjack::{Reader, WITH_DEALER, cards, of_dealer},
 };
 
 /// How long to wait for one connection before the next is polled.
@@ -39,8 +40,7 @@ const SUSPICIOUS: usize = 9;
 pub(super) struct Table {
     pub(super) seats: Vec<Seat>,
     pub(super) dealer: Dealer,
-    pub(super) events: Events,
-    pub(super) chance: Chance,
+    pub(super) totals: SharedTotals,
     /// The player that broke the protocol. It answers further questions with STAND, so that no other player has to
     /// wait.
     pub(super) offender: Option<Seat>,
@@ -48,8 +48,6 @@ pub(super) struct Table {
     /// The first cards of the round, including the dealer's.
     pub(super) opening: Vec<Card>,
     pub(super) upcard: Option<Card>,
-    /// The opening of the first round, with its time of arrival.
-    pub(super) first: Option<(Instant, Vec<Card>)>,
     dealt_before: Vec<Card>,
     // Rounds that began with the cards of the previous round.
     repeated: Vec<u32>,
@@ -71,13 +69,11 @@ impl Table {
         Self {
             dealer,
             seats,
-            events: Events::new(),
-            chance: Chance::default(),
+            totals: SharedTotals::default(),
             offender: None,
             offender_messages: Vec::new(),
             opening: Vec::new(),
             upcard: None,
-            first: None,
             dealt_before: Vec::new(),
             repeated: Vec::new(),
         }
@@ -91,20 +87,21 @@ impl Table {
     }
 
     /// Plays until it is clear which rules the dealer keeps, at most until `latest`. After `by`, a fast dealer
-    /// continues only for a soft 17, and a slow one only while `lacks_events` is true.
+    /// continues only for a soft 17, and a slow one only while some kind of hand has not occurred.
     pub(super) fn play_on(
         &mut self,
         judge: &mut Judge,
         rounds: u32,
         (by, latest): (Instant, Instant),
-        lacks_events: impl Fn(&Events) -> bool,
     ) -> ScenarioResult {
         let mut fastest = Duration::MAX;
         for round in 0..rounds {
             let start = Instant::now();
-            let is_clear = round % LOOK == 0 && self.chance.is_clear();
+            let is_clear = round % LOOK == 0 && self.totals.lock().chance.is_clear();
             // A slow dealer does not play enough rounds to show a soft 17.
-            let continues = if fastest < SLOW { self.chance.is_open() } else { lacks_events(&self.events) };
+            let is_fast = fastest < SLOW;
+            let continues =
+                if is_fast { self.totals.lock().chance.is_open() } else { self.totals.lock().lacks_events() };
             let is_late = start >= if continues { latest } else { by };
             if is_clear || is_late || !self.deal(judge, round, rounds)? {
                 return Ok(());
@@ -230,11 +227,13 @@ impl Table {
         let repeats = self.shuffled(judge, at, &dealt);
         let before: HashSet<Card> = self.dealt_before.drain(..).collect();
         // A repeated deck adds no information about the shuffle.
+        let mut totals = self.totals.lock();
         if self.upcard.is_some() && !repeats {
-            self.chance.cards.deal(&dealt, &before);
+            totals.chance.cards.deal(&dealt, &before);
         }
+        totals.first.get_or_insert_with(|| (Instant::now(), dealt.clone()));
+        drop(totals);
         self.dealt_before.extend(&dealt);
-        self.first.get_or_insert_with(|| (Instant::now(), dealt.clone()));
         self.opening = dealt;
         Ok(true)
     }
@@ -279,7 +278,7 @@ impl Table {
                 let wrong = || format!("{}: expected DECISION, received {received}", seat.at(round));
                 match received {
                     Arrival::Message(DealerMessage::Decision) => {
-                        Question::of(&seat.hand).record(judge, &mut self.events);
+                        Question::of(&seat.hand).record(judge, &mut self.totals.lock().events);
                         self.no_early_result(judge, number, round)?;
                         return Ok(Some(index));
                     }
@@ -389,7 +388,7 @@ impl Table {
                 judge.check(&HIT, count == 1, || {
                     format!("{at}: expected one CARD after HIT, received {card} as the second")
                 });
-                self.chance.cards.draw(card, &self.dealt_before);
+                self.totals.lock().chance.cards.draw(card, &self.dealt_before);
                 self.dealt_before.push(card);
                 seat.hand.push(card);
                 let hand = seat.hand.cards().to_vec();
@@ -415,7 +414,7 @@ impl Table {
                 format!("{at}: expected DECISION at a total of {total}, received {received}")
             });
             match received {
-                Arrival::Message(DealerMessage::Decision) => question.record(judge, &mut self.events),
+                Arrival::Message(DealerMessage::Decision) => question.record(judge, &mut self.totals.lock().events),
                 Arrival::Message(DealerMessage::Result(verdict)) => {
                     seat.end_with(verdict);
                     return Ok(());
@@ -484,7 +483,7 @@ pub(super) struct Seat {
     pub(super) result: Option<Verdict>,
     /// The dealer has ended the hand early, which is already recorded.
     pub(super) is_cut: bool,
-    reader: Reader,
+    reader: Reader<DealerMessage>,
     pending: Option<DealerMessage>,
 }
 
@@ -506,7 +505,7 @@ impl Seat {
             unasked: false,
             result: None,
             is_cut: false,
-            reader: of_dealer(),
+            reader: of_dealer(&GRAMMAR),
             pending: None,
         })
     }
@@ -556,18 +555,7 @@ impl Seat {
             // Delayed acknowledgements would slow down the many rounds of these styles.
             self.connection.acknowledge();
         }
-        while let Some(text) = self.reader.next(&mut self.connection, by) {
-            let (Text::Ended(bytes) | Text::Unended(bytes)) = &text;
-            let (message, is_exact) = dealer_message(bytes);
-            let is_right = is_exact && matches!(text, Text::Ended(_));
-            judge.check(&GRAMMAR, is_right, || match (&text, &message) {
-                (Text::Ended(_), _) => format!("expected a message of a dealer, received '{}'", bytes.escape_ascii()),
-                (Text::Unended(_), Some(_)) => UNTERMINATED.to_owned(),
-                (Text::Unended(_), None) => {
-                    let start = bytes.get(..40).unwrap_or(bytes).escape_ascii();
-                    format!("expected a NUL at the end of a message, received {} bytes without one, starting with '{start}'", bytes.len())
-                }
-            });
+        while let Some((message, _)) = self.reader.next(judge, &mut self.connection, by) {
             if let Some(message) = message {
                 return Arrival::Message(message);
             }
@@ -590,7 +578,7 @@ impl Seat {
 
 /// Dealers that are correct for most hands are often wrong for one of these.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) enum Event {
+enum Event {
     Dealt21,
     Drawn21,
     LowAce,
@@ -599,9 +587,31 @@ pub(super) enum Event {
 }
 
 /// The number of kinds of events, including one for each verdict.
-pub(super) const EVENTS: usize = 8;
+const EVENTS: usize = 8;
 
-pub(super) type Events = HashSet<Event>;
+/// What several games of a dealer show together.
+#[derive(Default)]
+pub(super) struct Totals {
+    events: HashSet<Event>,
+    pub(super) chance: Chance,
+    /// The first cards, with their time of arrival.
+    pub(super) first: Option<(Instant, Vec<Card>)>,
+}
+
+impl Totals {
+    pub(super) fn lacks_events(&self) -> bool {
+        self.events.len() < EVENTS
+    }
+}
+
+#[derive(Clone, Default)]
+pub(super) struct SharedTotals(Arc<Mutex<Totals>>);
+
+impl SharedTotals {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Totals> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 #[derive(Clone, Copy)]
 pub(super) struct Question {
@@ -617,7 +627,7 @@ impl Question {
         Self { is_dealt: cards.len() == 2, is_best: total == BEST, has_low_ace: with_high_aces > u32::from(total) }
     }
 
-    pub(super) fn record(self, judge: &mut Judge, events: &mut Events) {
+    fn record(self, judge: &mut Judge, events: &mut HashSet<Event>) {
         if self.has_low_ace {
             events.insert(Event::LowAce);
             judge.check(&ACE_ONE, true, String::new);
@@ -675,13 +685,13 @@ impl Table {
                 judge.check(if is_bust { &BUST } else { &RESULT }, (verdict == Verdict::Bust) == is_bust, wrong);
             if total == BEST {
                 fits &= judge.check(&BEST_HAND, verdict != Verdict::Lose, wrong);
-                self.events.insert(Event::Best);
+                self.totals.lock().events.insert(Event::Best);
             } else if total < DEALER_STANDS {
                 fits &= judge.check(&LOW_TIE, verdict != Verdict::Push, wrong);
             }
             // A hand above 21 has lost, whatever the dealer reports.
             let verdict = if is_bust { Verdict::Bust } else { verdict };
-            self.events.insert(Event::Ended(verdict));
+            self.totals.lock().events.insert(Event::Ended(verdict));
             if fits || is_bust {
                 verdicts.push((total, verdict));
             }
@@ -699,7 +709,7 @@ impl Table {
                 )
             });
         if let Some(upcard) = self.upcard.filter(|_| is_fair && !verdicts.is_empty()) {
-            self.chance.round(upcard, &dealt, &verdicts);
+            self.totals.lock().chance.round(upcard, &dealt, &verdicts);
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::{
     rule::Rule,
     sockets::unread,
     tester::Options,
-    words::blackjack::{PlayerText, Reader, Text, UNTERMINATED, WITH_PLAYER, cards, of_player, player_message},
+    words::blackjack::{PlayerText, Reader, WITH_PLAYER, cards, of_player, quoted},
 };
 
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ pub(super) enum Delivery {
 
 pub(super) struct TestDealer {
     pub(super) connection: Connection,
-    reader: Reader,
+    reader: Reader<PlayerText>,
     // `None` after a message of the player.
     sent: Option<Instant>,
     listener: TcpListener,
@@ -99,7 +99,7 @@ impl TestDealer {
         let numbers = (1..=52).filter_map(|count| u8::try_from((first + count * STEP) % 52 + 1).ok());
         let mut dealer = Self {
             connection: connection.recorded(judge.open_channel("the table", &WITH_PLAYER)),
-            reader: of_player(),
+            reader: of_player(&GRAMMAR),
             sent: None,
             listener,
             options,
@@ -177,19 +177,12 @@ impl TestDealer {
     fn receive(&mut self, judge: &mut Judge) -> Result<PlayerText, String> {
         let by = self.options.deadline();
         let mut other = None;
-        while let Some(text) = self.reader.next(&mut self.connection, by) {
+        while let Some((message, bytes)) = self.reader.next(judge, &mut self.connection, by) {
             self.sent = None;
-            let (Text::Ended(bytes) | Text::Unended(bytes)) = &text;
-            let (message, is_exact) = player_message(bytes);
-            let is_right = is_exact && matches!(text, Text::Ended(_));
-            judge.check(&GRAMMAR, is_right, || match (&text, &message) {
-                (Text::Unended(_), Some(_)) => UNTERMINATED.to_owned(),
-                _ => format!("expected a message of a player, received {}", quoted(bytes)),
-            });
             if let Some(message) = message {
                 return Ok(message);
             }
-            other = Some(quoted(bytes));
+            other = Some(quoted(&bytes));
         }
         let rest = self.connection.closed.then(|| self.connection.rest()).filter(|rest| !rest.is_empty());
         Err(match (rest, other, self.connection.closed) {
@@ -334,10 +327,6 @@ fn straddling(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     cuts.push(bytes.len());
     let starts: Vec<usize> = std::iter::once(0).chain(cuts.iter().copied()).collect();
     starts.into_iter().zip(cuts).map(|(from, to)| bytes.get(from..to).unwrap_or_default())
-}
-
-fn quoted(bytes: &[u8]) -> String {
-    format!("'{}'", bytes.get(..60).unwrap_or(bytes).escape_ascii())
 }
 
 #[cfg(test)]

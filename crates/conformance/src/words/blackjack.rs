@@ -5,7 +5,9 @@ use bytes::{Buf as _, BytesMut};
 
 use super::{Form, Part, prefix, wrong};
 use crate::{
+    judge::Judge,
     net::{Connection, MAX_TEXT},
+    rule::Rule,
     tape::{ChannelFormat, Description, Framed, MessageFormat, MessageFraming},
 };
 
@@ -39,8 +41,6 @@ const OF_DEALERS: &[Form] = &[
 pub(crate) fn cards<'c>(cards: impl IntoIterator<Item = &'c Card>) -> String {
     cards.into_iter().map(Card::to_string).collect::<Vec<_>>().join(", ")
 }
-
-pub(crate) const UNTERMINATED: &str = "expected a zero byte after each message, received none";
 
 #[derive(Debug, PartialEq, Eq)]
 enum Front {
@@ -98,12 +98,17 @@ fn describe(forms: &[Form], message: &[u8]) -> Description {
     Description { text: text.escape_ascii().to_string(), wrong: wrong(forms, text) }
 }
 
-pub(crate) fn of_dealer() -> Reader {
-    Reader::new(OF_DEALERS)
+/// A message that is not spelled exactly breaks `grammar`.
+pub(crate) fn of_dealer(grammar: &'static Rule) -> Reader<DealerMessage> {
+    Reader::new("dealer", OF_DEALERS, dealer_message, grammar)
 }
 
-pub(crate) fn of_player() -> Reader {
-    Reader::new(OF_PLAYERS)
+pub(crate) fn of_player(grammar: &'static Rule) -> Reader<PlayerText> {
+    Reader::new("player", OF_PLAYERS, player_message, grammar)
+}
+
+pub(crate) fn quoted(bytes: &[u8]) -> String {
+    format!("'{}'", bytes.get(..60).unwrap_or(bytes).escape_ascii())
 }
 
 /// Parsed leniently. A name may contain any characters.
@@ -114,8 +119,7 @@ pub(crate) enum PlayerText {
     Stand,
 }
 
-/// Also returns whether the text is spelled exactly.
-pub(crate) fn dealer_message(text: &[u8]) -> (Option<DealerMessage>, bool) {
+fn dealer_message(text: &[u8]) -> (Option<DealerMessage>, bool) {
     let parsed = DealerMessage::parse_text(text).ok();
     // `LOSE` is accepted but must not be sent.
     let is_exact = parsed.is_some_and(|message| message.to_bytes(Dialect::Text).strip_suffix(b"\0") == Some(text));
@@ -138,7 +142,7 @@ fn loose_dealer_message(text: &[u8]) -> Option<DealerMessage> {
     DealerMessage::parse_text(text.as_bytes()).ok()
 }
 
-pub(crate) fn player_message(text: &[u8]) -> (Option<PlayerText>, bool) {
+fn player_message(text: &[u8]) -> (Option<PlayerText>, bool) {
     let is_exact = PlayerMessage::parse_text(text).is_ok();
     let text = String::from_utf8_lossy(text);
     let text = text.trim();
@@ -157,14 +161,14 @@ const QUIET: Duration = Duration::from_millis(500);
 /// If no further bytes arrive for this time, the received bytes are not a message.
 const SILENCE: Duration = Duration::from_secs(1);
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Text {
-    Ended(BytesMut),
-    Unended(BytesMut),
-}
+/// Returns the message that a text resembles, and whether it is spelled exactly.
+type Parse<M> = fn(&[u8]) -> (Option<M>, bool);
 
-pub(crate) struct Reader {
+pub(crate) struct Reader<M> {
+    sender: &'static str,
     forms: &'static [Form],
+    parse: Parse<M>,
+    grammar: &'static Rule,
     // The number of bytes at the last arrival.
     length: usize,
     arrived: Instant,
@@ -172,12 +176,36 @@ pub(crate) struct Reader {
     is_unended: bool,
 }
 
-impl Reader {
-    fn new(forms: &'static [Form]) -> Self {
-        Self { forms, length: 0, arrived: Instant::now(), is_unended: false }
+impl<M> Reader<M> {
+    fn new(sender: &'static str, forms: &'static [Form], parse: Parse<M>, grammar: &'static Rule) -> Self {
+        Self { sender, forms, parse, grammar, length: 0, arrived: Instant::now(), is_unended: false }
     }
 
-    pub(crate) fn next(&mut self, connection: &mut Connection, by: Instant) -> Option<Text> {
+    /// The next text, and the message that it resembles.
+    pub(crate) fn next(
+        &mut self,
+        judge: &mut Judge,
+        connection: &mut Connection,
+        by: Instant,
+    ) -> Option<(Option<M>, BytesMut)> {
+        let (text, is_ended) = self.text(connection, by)?;
+        let (message, is_exact) = (self.parse)(&text);
+        judge.check(self.grammar, is_exact && is_ended, || match (is_ended, &message) {
+            (true, _) => format!("expected a message of a {}, received {}", self.sender, quoted(&text)),
+            (false, Some(_)) => "expected a zero byte after each message, received none".to_owned(),
+            (false, None) => {
+                let start = quoted(&text);
+                format!(
+                    "expected a NUL at the end of a message, received {} bytes without one, starting with {start}",
+                    text.len()
+                )
+            }
+        });
+        Some((message, text))
+    }
+
+    // Also returns whether the text has its NUL.
+    fn text(&mut self, connection: &mut Connection, by: Instant) -> Option<(BytesMut, bool)> {
         loop {
             // A NUL in a separate segment belongs to a text that was returned without it.
             while self.is_unended && connection.buffer.first() == Some(&0) {
@@ -191,16 +219,16 @@ impl Reader {
                 Front::Ended(end) => {
                     let text = buffer.split_to(end);
                     buffer.advance(1);
-                    return Some(Text::Ended(self.consume(connection, text)));
+                    return Some((self.consume(connection, text), true));
                 }
                 Front::Unended(length) => {
                     self.is_unended = true;
                     let text = buffer.split_to(length);
-                    return Some(Text::Unended(self.consume(connection, text)));
+                    return Some((self.consume(connection, text), false));
                 }
                 Front::Endless => {
                     let text = buffer.split_to(MAX_TEXT);
-                    return Some(Text::Unended(self.consume(connection, text)));
+                    return Some((self.consume(connection, text), false));
                 }
                 Front::Part => {}
             }
@@ -215,7 +243,7 @@ impl Reader {
             if !buffer.is_empty() && (Instant::now() >= quiet_at || connection.closed && is_message) {
                 self.is_unended |= is_message;
                 let text = buffer.split();
-                return Some(Text::Unended(self.consume(connection, text)));
+                return Some((self.consume(connection, text), false));
             }
             let until = if buffer.is_empty() { by } else { by.min(quiet_at) };
             let has_come = connection.more(until);
