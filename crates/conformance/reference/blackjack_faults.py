@@ -5,72 +5,37 @@ from faults import CRASH, DICE, HANG, PARSED, SILENT, faulty
 # ---- Dealers ---------------------------------------------------------------------------------------------------------
 
 SHUFFLED = "    return deck\n"
-UPCARD = "    dealer.append(deck.pop())  # face up\n"
-DRAWN = "self.deal(deck.pop())"
 TIE = '"PUSH" if total(hand) == total(dealer)'
 ASKED = "while total(self.hand) <= BEST and self.request_decision():"
 SENT = 'self.connection.sendall(text.encode("ascii") + b"\\0")'
 BEGIN = 'seat.channel.send("BEGIN")'
-PLAYED = "            seat.play(deck)\n"
 LISTENER = '        listener = socket.create_server(("", args.port), backlog=16)\n'
 
 faulty(
     "dealer",
-    # Cards.
-    # Swaps each position with any position, as the course's own dealers do, and deals from the front.
-    ("biased-shuffle", "uniform", "range(51, 0, -1)", "range(52)", "secrets.randbelow(last + 1)", "secrets.randbelow(52)",
-     SHUFFLED, "    return deck[::-1]\n"),
     # The pause represents those that dealers make between messages. Each process has its own numbers.
     ("reseeded-by-the-second", "shuffled", SHUFFLED,
      f"    time.sleep(0.4)\n    return {DICE}(int(time.time()) ^ __import__('os').getpid()).sample(range(1, 53), 52)\n"),
-    ("cards-in-pairs", "neighbours", SHUFFLED, "    dice = secrets.SystemRandom()\n"
-     "    return [2 * pair + card for pair in dice.sample(range(26), 26) for card in dice.sample((1, 2), 2)]\n"),
     # Shuffles only when too few cards remain for another round.
     ("deals-on-from-the-rest", "whole-deck", "deck = shuffled_deck()",
      'deck = globals().setdefault("rest", [])\n    deck[:] = deck if len(deck) >= 30 else shuffled_deck()'),
-    ("same-cards-in-each-run", "fresh-cards seeded", SHUFFLED,
-     f'    return globals().setdefault("dice", {DICE}(1)).sample(range(1, 53), 52)\n'),
-    ("deals-cards-again", "one-deck", SHUFFLED, "    return [secrets.randbelow(52) + 1 for _ in range(52)]\n"),
     # Seeds like srand(time(NULL)) at startup, which is good enough unless two dealers start together.
     ("seeded-by-the-second", "seeded", SHUFFLED,
      f'    return globals().setdefault("dice", {DICE}(int(time.time()))).sample(range(1, 53), 52)\n'),
-    # Deals itself another card instead of a visible ace.
-    ("shows-no-ace", "upcard-uniform", UPCARD, "    if deck[-1] % 13 == 1:\n"
-     "        at = next((at for at, card in enumerate(deck) if card % 13 != 1), -1)\n"
-     "        deck[at], deck[-1] = deck[-1], deck[at]\n@@"),
-    # No other player may get the skipped pictures, so the rest is shuffled again.
-    ("draws-no-pictures", "drawn-uniform", DRAWN,
-     "self.deal(deck.pop(next((at for at in range(len(deck) - 1, -1, -1) if (deck[at] - 1) % 13 < 10), -1)))\n"
-     "        secrets.SystemRandom().shuffle(deck)"),
-    # Rules of the game.
-    # Each round is consistent with some total of the dealer.
-    ("always-wins", "wins pushes", f'return {TIE} else "LOOSE"', 'return "WIN"'),
     ("pays-against-an-ace", "upcards", "if total(dealer) > BEST or", "if dealer[1] % 13 == 1 or total(dealer) > BEST or"),
     ("hits-soft-17", "soft-17", "return total(hand) < DEALER_STANDS", "@@ or points(hand) == (17, True)"),
-    ("spares-low-hands", "low-never-ties", TIE, '"PUSH" if total(hand) < 17 or total(hand) == total(dealer)'),
     # The dealer wins a tie at 16, so that only the combination of several results shows the fault.
     ("stands-on-16", "fair", "DEALER_STANDS = 17", "DEALER_STANDS = 16", TIE, '"PUSH" if 16 != total(hand) == total(dealer)'),
-    ("loses-at-21", "21-never-loses", TIE, '"PUSH" if 21 != total(hand) == total(dealer)'),
     # The course's template has no BUST.
     ("bust-loses", "bust", 'return "BUST"', 'return "LOOSE"'),
-    ("bust-for-a-loss", "result", 'else "LOOSE"', 'else "BUST"'),
     ("no-question-at-21", "asked-at-21 natural", ASKED, ASKED.replace("<=", "<")),
-    ("asks-the-bust", "bust-ends", ASKED, "while (total(self.hand) <= BEST or len(self.hand) < 4) and self.request_decision():"),
-    ("asks-once", "asked-again", ASKED,
-     "while total(self.hand) <= BEST and (len(self.hand) == 2 or total(self.hand) == BEST) and self.request_decision():"),
-    # Treats a hand as bust if it would be with 11 for each ace.
-    ("an-ace-is-11", "ace-counts-1", ASKED, ASKED.replace("total", "hard"), "    if total(hand) > BEST:", "    if hard(hand) > BEST:",
-     "def verdict(", "def hard(hand):\n    return sum(11 if card % 13 == 1 else min((card - 1) % 13 + 1, 10) for card in hand)\n\n\n@@"),
     # The command line.
     ("takes-any-arguments", "missing-arguments port-word port-too-large rounds-word rounds-zero rounds-negative players-zero "
      "players-word players-too-many rounds-too-many trailing-letters empty-argument extra-argument unknown-option",
      "raise argparse.ArgumentTypeError(f\"'{word}' is no number from {lowest} to {highest}\")", "sys.exit(0)",
      PARSED, "if len(sys.argv) < 3:\n        return 0\n    args, rest = parser.parse_known_args()\n    if rest:\n        return 0"),
-    ("does-not-need-the-port", "port-taken", "        return 1\n    print(", "        return 0\n    print("),
-    ("says-nothing", "explains", PARSED, SILENT),
     # Messages.
     ("listens-over-ipv6-only", "listens", '("", args.port), backlog', '("", args.port), family=socket.AF_INET6, backlog'),
-    ("another-upcard-for-each", "same-upcard", "card_name(dealer[1])", "card_name(dealer[1 - seats.index(seat) % 2])"),
     ("newline-before-zero", "grammar", SENT, SENT.replace("\\0", "\\n\\0")),
     ("forgets-the-zero", "grammar", SENT, SENT.replace("\\0", "")),
     ("newline-for-zero", "grammar", SENT, SENT.replace("\\0", "\\n")),
@@ -80,20 +45,12 @@ faulty(
      '@@\n        seat.channel.send("DEALER Two of Hearts")'),
     ("no-begin", "round-begins", BEGIN, "pass"),
     ("no-quit", "quit", '    for seat in seats:\n        seat.channel.send("QUIT")\n', "    for seat in seats:\n"),
-    ("score-after-quit", "nothing-after-quit offender", SENT, SENT[:-1] + ' + b"RESULT WIN\\0" * (text == "QUIT"))'),
     ("slow-start", "", LISTENER, "        time.sleep(3)\n@@"),
     ("ends-after-two-rounds", "rounds", "seats = play_round(seats)\n",
      '@@        if globals().setdefault("played", []).append(1) or len(played) > 1:\n            sys.exit(1)\n'),
     # Sends BEGIN on each connection instead of at the start of the round.
     ("greets", "speaks-second bad-join waits-for-all", 'self.bytes = b""', '@@\n        self.has_begun = True\n'
      '        connection.sendall(b"BEGIN\\0")', BEGIN, "seat.channel.has_begun or @@\n        seat.channel.has_begun = False"),
-    ("tells-cards-to-all", "others-hidden", "    staying = []\n", "    global staying\n@@",
-     DRAWN, '@@\n            for other in staying:\n                other.channel.send("CARD " + card_name(self.hand[-1]))'),
-    ("result-at-bust", "result-at-end", PLAYED, '@@            total(seat.hand) > BEST and seat.channel.send("RESULT BUST")\n',
-     'seat.channel.send("RESULT " + verdict(seat.hand, dealer))', "total(seat.hand) > BEST or @@"),
-    ("two-cards-for-hit", "hit", DRAWN, "@@\n            if total(self.hand) <= BEST:\n                @@"),
-    ("takes-queued-answers", "early-answer", "        if self.channel.bytes:\n", "        if False:\n",
-     "            self.channel.read()\n        if", "            pass\n        if"),
     # Names.
     ("ordinary-names-only", "long-name short-name odd-name same-name", "if not 1 <= len(name) <= 64 or not all(33 <= byte <= 126 for byte in name):",
      'NAMES = globals().setdefault("NAMES", set())\n'
@@ -104,17 +61,8 @@ faulty(
      '@@\n    def __init__(self, why):\n        __import__("os")._exit(3)\n'),
     ("dies-of-sigpipe", "leaves-after-its-turn no-crash", "        except OSError:\n            pass\n\n    def read",
      '        except OSError:\n            text[:5] in ("RESUL", "BEGIN") and __import__("faults").die_of(13)\n\n    def read'),
-    # Ends when another client connects.
-    ("takes-latecomers", "latecomers", "seats = play_round(seats)\n",
-     "@@        select.select([listener], [], [], 0)[0] and sys.exit(3)\n"),
-    # The course's own dealers wait for 26 ms.
-    ("gives-no-time", "late-answer", 'self.channel.send("DECISION")', "self.channel.connection.settimeout(0.4)\n        @@"),
-    ("gives-no-time-to-join", "late-join", "] = time.monotonic() + PATIENCE", "] = time.monotonic() + 0.3"),
-    ("half-closed-is-closed", "half-close", PLAYED, "@@            select.select([seat.channel], [], [], 0.05)[0] and seat.channel.read()\n"),
-    ("no-reuse", "restart", LISTENER, '        listener = socket.socket()\n        listener.bind(("", args.port))\n        listener.listen(16)\n'),
     ("stays-open", "closes exit-status", '        seat.channel.close()\n    return 0', f"    {HANG}"),
     ("one-read-one-message", "pieces", 'self.bytes.partition(b"\\0")', 'self.bytes.rstrip(b"\\0"), self.bytes, b""'),
-    ("waits-for-nobody", "alone", 'print("no player is left", file=sys.stderr)', HANG),
 )
 
 # ---- Players ---------------------------------------------------------------------------------------------------------
@@ -127,7 +75,6 @@ RESULT = "            self.reward += self.REWARDS[rest]\n"
 FAILED = '        print(f"player: {why}", file=sys.stderr)\n        return 1\n'
 JOIN = '    send(connection, "JOIN " + name)\n'
 ARRIVED = "        collected += arrived\n"
-SAVED = "        if args.train:\n            write_table(args.table, table)\n"
 LINES = '    lines = data.decode("ascii", "replace").split("\\n")\n'
 WRONG = "                raise Violation({!r})\n"
 
@@ -139,12 +86,10 @@ faulty(
     ("newline-for-zero", "grammar", WRITTEN, WRITTEN.replace("0", "n")),
     ("forgets-the-zero", "grammar", WRITTEN, WRITTEN.replace("\\0", "")),
     ("says-ready", "quiet", JOIN, '@@    send(connection, "READY")\n'),
-    ("answers-once", "answers", DECISION, "            if len(self.hand) > 2:\n" + WRONG.format("there is one decision") + "@@"),
     ("connects-twice", "one-connection", JOIN,
      "    global second\n    second = socket.create_connection(connection.getpeername()[:2])\n@@"),
     ("numbers-only", "host-name", "        with socket.create_connection", "        socket.inet_aton(args.host)\n@@"),
     ("takes-a-read-for-a-message", "pieces merged straddling", ARRIVED, '        collected = arrived.partition(b"\\0")[0] + b"\\0"\n'),
-    ("thinks", "prompt", "            send(connection, answer)", f"            {HANG[:-5]}0.05)\n@@"),
     ("waits-a-second", "patient", JOIN, "    connection.settimeout(1)\n@@"),
     # The game.
     ("no-kings", "names", CARD, '@@            if rest == "King of Spades":\n' + WRONG.format("there is no such card")),
@@ -155,12 +100,10 @@ faulty(
     ("no-push", "results", RESULT, '            if rest == "PUSH" and points(self.hand)[0] == 18 and len(self.hand) == 2:\n'
      + WRONG.format("there is no tie at 18") + "@@"),
     ("room-for-50-rounds", "many-rounds", RESULT, "@@            if self.rounds > 50:\n" + WRONG.format("there is no room")),
-    ("no-lose", "lose", ', "LOSE": -1', ""),
     ("keeps-the-hand", "begin-again survives", "            # BEGIN in the middle of a round",
      "            if len(self.hand) > 1:\n" + WRONG.format("the round is not over") + "@@"),
     ("hits-21", "stands-at-21", DECISION,
      '            if points(self.hand) == (21, True) and len(self.hand) == 2:\n                return "HIT"\n@@'),
-    ("stands-low", "hits-low", DECISION, '            if points(self.hand)[0] < 6:\n                return "STAND"\n@@'),
     # The end.
     ("stays-connected", "quits quit-at-once quit-in-round quit-and-close", QUIT, f'        if text == "QUIT":\n            {HANG}\n'),
     ("runs-on", "ends quit-at-once quit-in-round quit-and-close", '    print(f"{player.rounds} rounds', f"    connection.close()\n    {HANG}\n@@"),
@@ -174,19 +117,9 @@ faulty(
      "extra-argument unknown-option", PARSED, "if len(sys.argv) < 4:\n        return 0\n    args, rest = parser.parse_known_args()\n    if rest:\n        return 0",
      """raise argparse.ArgumentTypeError(f"'{word}' is no port; a port is a number from 1 to 65535")""", "sys.exit(0)",
      """raise argparse.ArgumentTypeError(f"'{word}' is no name; it has 1 to 64 printable characters without a space")""", "sys.exit(0)"),
-    ("says-nothing", "explains", PARSED, SILENT),
-    # Tables.
-    ("writes-no-table", "trains", SAVED, ""),
-    ("writes-what-it-cannot-read", "plays-by-its-table", '[FIRST, *rows, ""]', "[FIRST, *rows]"),
-    ("saves-what-it-plays-by", "leaves-its-table", SAVED, """        if args.train or args.table and args.table.endswith("/table"):
-            table.entries[4, False, 2][0] += 1
-            write_table(args.table, table)
-"""),
-    ("appends-to-its-table", "trains-on", 'open(path + ".new", "w"', 'open(path, "a"', '    os.replace(path + ".new", path)\n', ""),
     ("takes-any-table", "cut-table empty-table table-of-nan table-twice garbage-table", LINES, """    try:
         assert data.isascii() and len(data.split(b"\\n")) == len(STATES) + 2 and b"nan" not in data.lower()
     except AssertionError:
         return Table()
 @@"""),
-    ("reads-what-fits", "large-table", "file.read(LARGEST + 1)", 'file.read(LARGEST).rstrip(b"\\0")'),
 )

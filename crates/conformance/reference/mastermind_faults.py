@@ -12,11 +12,7 @@ YES = 'return answer == "yes"'
 
 faulty(
     "mastermind-text",
-    ("keeps-output-in-a-buffer", "shown", 'print(prompt, end="", flush=True)',
-     'print(prompt, end="")', "TURNS = 10", 'TURNS = 10\nif not sys.stdout.isatty():\n    sys.stdout = open(1, "w")'),
     ("length-is-not-checked", "lengths", 'answer in list("45678")', "4 <= int(answer) <= 8"),
-    ("names-no-bounds", "bounds", "How long is the code, from 4 to 8? ", "How long is the code? ",
-     "; type a number from 4 to 8", ""),
     ("only-lower-case", "yes-or-no", 'YES or NO? ").lower()', 'YES or NO? ")'),
     ("shows-no-lifelines", "turn-block exact-lines", "        for which in TAKES:\n            print(f\"lifeline#{which}",
      "        for which in ():\n            print(f\"lifeline#{which}"),
@@ -31,23 +27,16 @@ faulty(
     ("nine-turns", "turns", "TURNS = 10", "TURNS = 9"),
     ("keeps-the-code", "loss", 'print(f"You lose, as expected. Code: {self.code}")', 'print("You lose, as expected.")'),
     ("never-wins", "win", "careless.\")\n                    return", "careless.\")"),
-    ("repeats-always", "codes", "self.code = draw_code(length, repeats, dice)",
-     "self.code = draw_code(length, repeats, dice)\n        self.code = self.code[:2] + self.code[1] + self.code[3:]"),
-    ("repeats-never", "repeats", 'dice.choices(COLOURS, k=length) if repeats else', ""),
     ("one-seed-for-all", "random", "TURNS = 10", "TURNS = 10\nDICE = random.Random(2021)",
      "draw_code(length, repeats, dice)\n        self.dice", "draw_code(length, repeats, DICE)\n        self.dice"),
     ("takes-0-and-9", "invalid", "all(digit in COLOURS for digit in answer)", "answer.isdecimal()"),
-    ("says-nothing", "says-how", 'print(f"Type {len(self.code)} digits from 1 to 8, or lifeline#1 or lifeline#2.")',
-     'print("That is wrong.")'),
     ("lies-about-the-digit", "lifeline-1", LIFELINE, LIFELINE.replace(
         "self.code[place]", "min(set(COLOURS) - set(self.code))")),
     ("places-from-the-right", "lifeline-2", "position {place + 1}.", "position {len(self.code) - place}."),
     ("two-lifelines", "one-lifeline", GRANTED, "return self.turn + TAKES[which] <= TURNS"),
     ("grants-the-last-turns", "too-late", GRANTED, "return not self.used"),
-    ("always-available", "available", "'AVAILABLE' if self.can_use(which) else 'USED UP'", "'AVAILABLE'"),
     ("one-game-only", "again", YES, YES + ' and "Another" not in question'),
     ("status-3", "ends", YES, YES + ' or "Another" in question and sys.exit(3)'),
-    ("no-status-at-the-end", "end-of-input", "raise EOFError", "sys.exit(1)"),
     ("other-words-at-a-terminal", "terminal", 'f"Turn #: {self.turn}"',
      'f"Turn #: {self.turn}" if not sys.stdout.isatty() else "-- your turn --"'),
     ("crashes-at-long-lines", "no-crash", "return line.strip()", f"return line.strip() if len(line) < 256 else {CRASH}"),
@@ -55,59 +44,33 @@ faulty(
 
 # ---- Servers ---------------------------------------------------------------------------------------------------------
 
-CAN_USE = "return self.used is None and self.turn + ROWS[which] <= TURNS"
-PLACE = "secrets.randbelow(self.length)"
 TOLD = '"*" if which == 1 else place + 1, self.code[place])'
-DRAWN = '"".join(digits.pop(secrets.randbelow(len(digits))) for _ in range(length))'
 SAY_OK = 'peer.send(f"OK {peer.seat}")'
 SAY_SEAT = 'self.broadcast(f"SEAT {peer.seat} {peer.name}")'
-TOO_LONG = "            self.too_long(peer)\n\n"
 
 faulty(
     "mastermind-server",
     ("another-port", "listens", 'socket.create_server(("", args.port))', 'socket.create_server(("", 0))'),
     ("ends-lines-with-cr", "grammar", 'line.encode("ascii") + b"\\n"', 'line.encode("ascii") + b"\\r\\n"'),
-    ("says-nothing-at-first", "room", 'peer.send(f"ROOM solo {self.length} {self.colours} {word(self.repeats)}")', "pass"),
     ("seat-before-ok", "seat", f"{SAY_OK}\n        {SAY_SEAT}", f"{SAY_SEAT}\n        {SAY_OK}"),
-    ("no-first-turn", "first-turn", "{length} {word(repeats)}\")\n        self.turn(peer)", "{length} {word(repeats)}\")"),
     ("long-names", "names", "name[:24]", "name[:30]"),
     ("numbers-of-seats", "numbers", "self.games += 1", "self.games = 1"),
     ("row-of-the-next-turn", "row", "row = (self.turn, guess", "row = (self.turn + 1, guess"),
     ("counts-digits-twice", "feedback", COMMON, "common = sum(digit in code for digit in guess)"),
-    ("no-turn-after-a-row", "turn", "else:\n                self.turn(peer)", "else:\n                pass"),
-    ("won-a-turn-later", "won", 'self.over("won", row[0])', 'self.over("won", self.turn)'),
-    ("lost-in-nine", "lost", 'self.over("lost", TURNS)', 'self.over("lost", TURNS - 1)'),
     ("resigned-a-turn-later", "resigned", '"resigned", game.turn - 1', '"resigned", game.turn'),
-    ("repeats-always", "codes", f"return {DRAWN}", f"code = {DRAWN}\n    return code[:2] + code[1] + code[3:]"),
-    ("repeats-never", "repeats", "    if repeats:\n", "    if False:\n"),
-    ("one-code-for-all", "random", '"".join(secrets.choice(digits) for _ in range(length))', '"88768888"[:length]'),
     ("lies-about-the-digit", "lifeline-1", TOLD,
      TOLD[:-1] + ' if which == 2 else min(set("12345678") - set(self.code)))'),
-    ("second-lifeline-takes-one", "lifeline-2", "self.turn += ROWS[which]", "self.turn += 1"),
-    ("always-the-first-place", "any-place", f"place = {PLACE}", "place = 0"),
-    ("two-lifelines", "one-lifeline", CAN_USE, "return self.turn + ROWS[which] <= TURNS"),
-    ("grants-the-last-turns", "blocked", "if not game.can_use(int(rest)):", "if game.used:"),
     ("never-blocked", "availability", 'return "available" if self.can_use(which) else "blocked"', 'return "available"'),
     ("new-with-repeats", "new", "length, repeats = self.length, self.repeats", "length, repeats = self.length, True"),
-    ("new-without-repeats", "new-rules", 'int(words[0]), words[1] == "yes"', "int(words[0]), False"),
     ("takes-what-follows-quit", "refused", '"QUIT" and not space', '"QUIT"'),
     ("silent-about-a-second-play", "no-effect", 'raise Refused("you have a seat already")', "return"),
-    ("capitals-only", "lower-case", "kind = kind.upper()", "pass"),
-    ("keeps-carriage-returns", "carriage-return", 'line = line.removesuffix(b"\\r")', "pass"),
-    ("one-read-one-line", "pieces", TOO_LONG, TOO_LONG.rstrip() + '\n        peer.arrived = b""\n\n'),
-    ("one-line-in-a-read", "merged", 'while b"\\n" in peer.arrived', 'if b"\\n" in peer.arrived'),
-    ("waits-for-the-line-feed", "long-line", "if len(peer.arrived) > LONGEST + 1:", "if len(peer.arrived) > 4096:"),
     ("leaves-without-bye", "quit", 'peer.send("BYE thanks for playing")', "pass"),
-    ("tells-nobody-who-left", "left", 'self.broadcast(f"LEFT {peer.seat}")', "pass"),
     ("watchers-see-nothing", "seen", "lines.append(line)\n        self.broadcast(line)",
      "lines.append(line)\n        peer.send(line)"),
     ("watchers-get-refusals", "own-turn", 'peer.send(f"NO {why}")',
      '[other.send(f"NO {why}") for other in self.peers if other is peer or not other.seat]'),
-    ("no-rows-for-the-late", "state", "for line in other.game.lines:", "for line in other.game.lines[:1]:"),
     ("silent-about-hints", "hint", 'raise Refused("this room gives no hints" if not space else "nothing follows HINT")',
      'if space:\n                raise Refused("nothing follows HINT")'),
-    ("eight-seats", "many", "        peer.seat = next(",
-     '        if len(taken) > 8:\n            raise Refused("all seats are taken")\n        peer.seat = next('),
     ("crashes-at-many-bytes", "no-crash others never-reads", "peer.arrived += arrived",
      f"peer.arrived += arrived if len(arrived) < 1000 else {CRASH}"),
 )
@@ -119,37 +82,22 @@ PLAY = 'return f"PLAY {self.name}" if first else None'
 GUESS = 'return f"GUESS {random.choice(self.possible)}"'
 OVER = 'elif kind == "OVER" and own:'
 ROW = 'elif kind == "ROW" and own:'
-SEND = 'connection.sendall(answer.encode("ascii") + b"\\n")'
 
 faulty(
     "mastermind-client",
     ("never-joins", "joins", PLAY, "return None"),
-    ("two-blanks", "grammar", 'f"GUESS {', 'f"GUESS  {'),
     ("first-word-of-the-name", "name", PLAY, PLAY.replace("self.name", "self.name.split()[0]")),
     ("seats-of-one-digit", "seat", "self.seat = words[0]", "self.seat = words[0][0]"),
     ("sleeps-in-turn-2", "plays", 'elif kind == "TURN":', 'elif kind == "TURN" and words[0] != "2":'),
-    ("nags", "quiet", "def lines(connection):",
-     "LAST = []\n\n\ndef impatient(connection):\n    import select\n"
-     "    while not select.select([connection], [], [], 1)[0]:\n        connection.sendall(LAST[0])\n"
-     "    return connection.recv(4096)\n\n\ndef lines(connection):",
-     "connection.recv(4096):", "impatient(connection):",
-     SEND, 'LAST[:] = [answer.encode("ascii") + b"\\n"]\n                connection.sendall(LAST[0])'),
     ("five-digits-at-most", "length", "int(words[2]), words[3]", "min(5, int(words[2])), words[3]"),
-    ("eight-colours-always", "colours", ROOM, ROOM.replace("int(words[2])", "8"), GUESS, GUESS.replace("random.choice", "max")),
-    ("guesses-after-over", "after-over", 'return "NEW" if self.games > 0 else "QUIT"', 'return "GUESS 1234"'),
     ("waits-when-late", "late", OVER, 'elif kind == "OVER" and own and words[1] != "late":'),
-    ("keeps-the-first-rules", "next-game", 'elif kind == "GAME" and own:', 'elif kind == "GAME" and own and not self.possible:'),
     ("ends-with-others", "others stars", OVER, 'elif kind == "OVER" and self.seat:'),
     ("ends-with-others-before-it", "state", OVER, 'elif kind == "OVER" and (own or not self.seat):'),
     ("does-not-wait", "race", 'elif kind == "TURN":', 'elif kind == "WAIT" and self.seat:\n            return "NEW"\n        elif kind == "TURN":'),
     ("no-dates", "daily room-again", 'if kind == "ROOM":', 'if kind == "ROOM" and words[0] != "daily":'),
     ("insists", "refused", 'raise Failed(f"the server refuses: {line}")', GUESS),
-    ("one-read-one-line", "pieces", "        for line in complete:", '        collected = b""\n        for line in complete:'),
-    ("twenty-lines-in-a-read", "merged", "        for line in complete:", "        for line in complete[:20]:"),
-    ("keeps-carriage-returns", "carriage-return", '.removesuffix(b"\\r")', ""),
     ("stays-after-bye", "bye", 'if line.startswith("BYE"):\n                return', f'if line.startswith("BYE"):\n                {HANG}'),
     ("status-1-after-bye", "exit-status", 'if line.startswith("BYE"):\n                return', 'if line.startswith("BYE"):\n                continue'),
-    ("stays-when-alone", "server-gone", 'raise Failed("the connection ended without BYE")', HANG),
     ("counts-no-words", "no-crash", "except (IndexError, ValueError):", "except KeyError:"),
     ("forgets-answers", "fits", "self.possible = [code for code in self.possible if feedback(code, words[2]) == answer]", "pass"),
 )
