@@ -23,10 +23,6 @@ pub(crate) struct Refusal {
 
 pub(crate) type Values = &'static [(&'static str, Option<&'static str>)];
 
-pub(crate) const fn refusal(rule: &'static Rule, how: &'static str, values: Values) -> Refusal {
-    Refusal { rule, how, values }
-}
-
 pub(crate) struct RefusalTest<'s> {
     pub(crate) launcher: &'s dyn Launcher,
     pub(crate) options: Options,

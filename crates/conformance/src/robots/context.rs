@@ -7,6 +7,12 @@ use crate::{
     tester::Options,
 };
 
+pub(super) const NAME_OF_256: &str = concat!(
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "0123456789abcdef0123456789abcdef"
+);
+
 pub(super) struct Context<'a> {
     pub(super) launcher: &'a dyn Launcher,
     pub(super) options: &'a Options,

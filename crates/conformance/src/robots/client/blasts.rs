@@ -1,10 +1,7 @@
 use robots::{BombId, Event, Parameters, PlayerId, Position, ServerMessage};
 
 use super::{
-    rules::{
-        BLAST_BEFORE, BLAST_EDGE, BLAST_ON_BLOCK, BLAST_OVER, BLAST_STOPS, BLOCK_AGAIN, EXPLOSIONS, LOBBY, RADIUS_0,
-        RADIUS_MAX, SCORE_ONCE, TWIN_BOMBS,
-    },
+    EXPLOSIONS, LOBBY,
     script::{opening, parameters},
     session::Session,
 };
@@ -73,17 +70,17 @@ pub(super) fn explosions(session: &mut Session<'_>) -> ScenarioResult {
     turns_of(session, parameters(1, (5, 3), 99, 2, 3)?, list, &EXPLOSIONS)
 }
 
-pub(super) fn long_explosion(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn long_explosion(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let list = vec![
         vec![robot(0, 299, 0), block(299, 150)],
         vec![bomb(0, 299, 0)],
         vec![explosion(0, &[0], &[(299, 150)]), robot(0, 1, 1)],
         vec![],
     ];
-    turns_of(session, parameters(1, (300, 200), 99, 65_535, 1)?, list, &RADIUS_MAX)
+    turns_of(session, parameters(1, (300, 200), 99, 65_535, 1)?, list, rule)
 }
 
-pub(super) fn hit_twice(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn hit_twice(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let list = vec![
         vec![robot(0, 0, 0), robot(1, 1, 0)],
         vec![bomb(0, 0, 0), bomb(1, 1, 0)],
@@ -91,22 +88,18 @@ pub(super) fn hit_twice(session: &mut Session<'_>) -> ScenarioResult {
         vec![explosion(0, &[0, 1], &[]), explosion(1, &[1, 0], &[]), robot(0, 1, 0), robot(1, 0, 0)],
         vec![],
     ];
-    turns_of(session, parameters(2, (2, 1), 99, 5, 2)?, list, &SCORE_ONCE)
+    turns_of(session, parameters(2, (2, 1), 99, 5, 2)?, list, rule)
 }
 
-/// The radius, the positions of the blocks and the bomb, and the destroyed blocks.
-type Blast = (&'static Rule, u16, &'static [(u16, u16)], (u16, u16), &'static [(u16, u16)]);
-
-const BLASTS: [Blast; 4] = [
-    (&BLAST_STOPS, 2, &[(3, 2), (4, 2), (2, 0)], (2, 2), &[(3, 2), (2, 0)]),
-    (&BLAST_EDGE, 3, &[], (0, 4), &[]),
-    (&BLAST_ON_BLOCK, 3, &[(2, 2), (3, 2)], (2, 2), &[(2, 2)]),
-    (&RADIUS_0, 0, &[(1, 2), (2, 1)], (1, 1), &[]),
-];
-
 /// On a board of 5 x 5 fields.
-pub(super) fn single_blast(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
-    let Some((_, radius, blocks, place, hit)) = BLASTS.into_iter().find(|(of, ..)| *of == rule) else { return Ok(()) };
+pub(super) fn single_blast(
+    session: &mut Session<'_>,
+    rule: &'static Rule,
+    radius: u16,
+    blocks: &[(u16, u16)],
+    place: (u16, u16),
+    hit: &[(u16, u16)],
+) -> ScenarioResult {
     let mut first = vec![robot(0, 4, 4)];
     first.extend(blocks.iter().map(|&(x, y)| block(x, y)));
     let list = vec![first, vec![bomb(0, place.0, place.1)], vec![explosion(0, &[], hit)]];
@@ -114,37 +107,37 @@ pub(super) fn single_blast(session: &mut Session<'_>, rule: &'static Rule) -> Sc
 }
 
 /// One bomb is behind a block that the other one destroys in the same turn.
-pub(super) fn blast_before(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn blast_before(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let list = vec![
         vec![robot(0, 8, 8), block(4, 4)],
         vec![bomb(0, 3, 4), bomb(1, 4, 3)],
         vec![explosion(0, &[], &[(4, 4)]), explosion(1, &[], &[(4, 4)])],
     ];
-    turns_of(session, parameters(1, (9, 9), 99, 2, 1)?, list, &BLAST_BEFORE)
+    turns_of(session, parameters(1, (9, 9), 99, 2, 1)?, list, rule)
 }
 
-pub(super) fn blast_over(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn blast_over(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let list = vec![vec![robot(0, 4, 4)], vec![bomb(0, 0, 0)], vec![explosion(0, &[], &[])]];
     turns_of(session, parameters(1, (5, 5), 99, 1, 1)?, list, &EXPLOSIONS)?;
     let after = [
         ServerMessage::Turn { turn: 3, events: vec![] },
         ServerMessage::Turn { turn: 4, events: vec![robot(0, 4, 3)] },
     ];
-    session.send_all(&after, &BLAST_OVER)
+    session.send_all(&after, rule)
 }
 
 /// The robot on the field of a destroyed block places another one in the same turn.
-pub(super) fn block_again(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn block_again(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let list = vec![
         vec![robot(0, 0, 1), robot(1, 4, 4), block(0, 1)],
         vec![bomb(0, 0, 0)],
         vec![explosion(0, &[0], &[(0, 1)]), robot(0, 4, 4), block(0, 1)],
         vec![],
     ];
-    turns_of(session, parameters(2, (5, 5), 99, 1, 1)?, list, &BLOCK_AGAIN)
+    turns_of(session, parameters(2, (5, 5), 99, 1, 1)?, list, rule)
 }
 
-pub(super) fn twin_bombs(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn twin_bombs(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let list = vec![vec![robot(0, 1, 1), robot(1, 1, 1)], vec![bomb(0, 1, 1), bomb(1, 1, 1)], vec![]];
-    turns_of(session, parameters(2, (5, 5), 99, 1, 9)?, list, &TWIN_BOMBS)
+    turns_of(session, parameters(2, (5, 5), 99, 1, 9)?, list, rule)
 }

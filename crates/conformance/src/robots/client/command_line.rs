@@ -6,12 +6,9 @@ use std::{
 use robots::ServerMessage;
 
 use super::{
-    extremes::accepted,
+    JOIN, LOBBY, TO_GUI,
+    extremes::{ADDRESS, accepted},
     picture::encoded,
-    rules::{
-        EMPTY_NAME, EXTRA, GUI_ADDRESS_IPV6, GUI_NAME, JOIN, LATE_GUI, LOBBY, LONGEST_NAME, MISSING, NAME_TOO_LONG,
-        NO_PORT, PORT_RANGE, SERVER_IPV6, SERVER_NAME, SHORT_NAME, TO_GUI, TRAILING, UNKNOWN_OPTION, WRONG_ARGUMENTS,
-    },
     scenes::begin,
     script::{opening, parameters, players},
     session::{CommandLine, Session, USUAL},
@@ -19,56 +16,16 @@ use super::{
 use crate::{
     judge::{Judge, ScenarioResult},
     ports::{free_udp_port, take_tcp_port},
-    refusal::{MORE, Refusal, ValidValues, refusal},
+    refusal::ValidValues,
     robots::context::Context,
     rule::Rule,
 };
 
 const MOMENT: Duration = Duration::from_millis(20);
-const NAME_OF_255: &str = concat!(
+pub(super) const NAME_OF_255: &str = concat!(
     "Żółć! a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the prot",
     "ocol allows, a name as long as the protocol allows, a name as long as the protocol allows, a name as long as the protocol allows,............"
 );
-
-pub(super) const NAMES: [(&str, &Rule, &str); 3] = [
-    ("an empty name", &EMPTY_NAME, ""),
-    ("a name of one byte", &SHORT_NAME, "x"),
-    ("a name of 255 bytes", &LONGEST_NAME, NAME_OF_255),
-];
-
-/// The client must accept one of the spellings.
-pub(super) const ADDRESSES: [(&str, &Rule, &[CommandLine]); 4] = [
-    ("a host name of the server", &SERVER_NAME, &[CommandLine { server: "localhost", ..USUAL }]),
-    (
-        "an IPv6 address of the server",
-        &SERVER_IPV6,
-        &[CommandLine { server: "[::1]", ..USUAL }, CommandLine { server: "::1", ..USUAL }],
-    ),
-    ("a host name of the GUI", &GUI_NAME, &[CommandLine { gui: "localhost", ..USUAL }]),
-    (
-        "an IPv6 address of the GUI",
-        &GUI_ADDRESS_IPV6,
-        &[CommandLine { gui: "[::1]", ..USUAL }, CommandLine { gui: "::1", ..USUAL }],
-    ),
-];
-
-const NAME_OF_256: &str = concat!(
-    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-    "0123456789abcdef0123456789abcdef"
-);
-
-pub(super) static REFUSALS: [Refusal; 9] = [
-    refusal(&MISSING, "without arguments", &[("gui", None), ("name", None), ("port", None), ("server", None)]),
-    refusal(&WRONG_ARGUMENTS, "with '-p port'", &[("port", Some("port"))]),
-    refusal(&PORT_RANGE, "with '-p 65536'", &[("port", Some("65536"))]),
-    refusal(&NAME_TOO_LONG, "with a name of 256 bytes", &[("name", Some(NAME_OF_256))]),
-    refusal(&NO_PORT, "with '-d 127.0.0.1'", &[("gui", Some("127.0.0.1"))]),
-    refusal(&NO_PORT, "with '-s 127.0.0.1'", &[("server", Some("127.0.0.1"))]),
-    refusal(&TRAILING, "with '-p 2023x'", &[("port", Some("2023x"))]),
-    refusal(&EXTRA, "with the word 'more' after the options", &[(MORE, Some("more"))]),
-    refusal(&UNKNOWN_OPTION, "with the option -Z", &[(MORE, Some("-Z"))]),
-];
 
 pub(super) fn values() -> anyhow::Result<ValidValues> {
     let (held, server) = take_tcp_port()?;
@@ -99,7 +56,7 @@ pub(super) fn addressed(
     rule: &'static Rule,
     command_line: &[CommandLine],
 ) -> ScenarioResult {
-    let messages = [ServerMessage::Hello(parameters(2, (4, 3), 20, 1, 5)?), accepted("Ann", "127.0.0.1:4000")?];
+    let messages = [ServerMessage::Hello(parameters(2, (4, 3), 20, 1, 5)?), accepted("Ann", ADDRESS)?];
     let mut wrong = Vec::new();
     for &command_line in command_line {
         match Session::attempt(context, command_line, &messages)? {
@@ -117,15 +74,15 @@ pub(super) fn addressed(
 }
 
 /// The inputs are from another address than the GUI's.
-pub(super) fn to_gui(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn to_gui(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     begin(session)?;
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     other.send_to(&[2, 2], (Ipv4Addr::LOCALHOST, session.port))?;
-    session.expect_forwarded(&[3, 2], &TO_GUI, "Move Down from another port")?;
-    session.send(&ServerMessage::Turn { turn: 1, events: vec![] }, &TO_GUI)
+    session.expect_forwarded(&[3, 2], rule, "Move Down from another port")?;
+    session.send(&ServerMessage::Turn { turn: 1, events: vec![] }, rule)
 }
 
-pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let port = free_udp_port()?;
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let from_other_port = sender.try_clone()?;
@@ -137,7 +94,7 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> ScenarioResu
         session.server.send_in_parts([&encoded(message)[..]].into_iter());
     }
     // The client joins after it has read all of them, or never.
-    let blamed = if session.judge.has_failed(&JOIN) { &JOIN } else { &LATE_GUI };
+    let blamed = if session.judge.has_failed(&JOIN) { &JOIN } else { rule };
     session.expect_join_for(blamed)?;
     session.gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, port))?;
     session.skip_pictures(&messages);
@@ -153,7 +110,7 @@ pub(super) fn late_gui(context: &Context<'_>, judge: &mut Judge) -> ScenarioResu
             });
         }
     }
-    session.expect_picture(last, &LATE_GUI)
+    session.expect_picture(last, rule)
 }
 
 fn has_datagram(socket: &UdpSocket) -> ScenarioResult<bool> {

@@ -1,14 +1,11 @@
 use std::time::Instant;
 
-use robots::{Parameters, Player, PlayerId, ServerMessage};
+use robots::{Event, Parameters, Player, PlayerId, ServerMessage};
 
 use super::{
+    ENDED, FORWARDED, GAME, LOBBY,
     blasts::{block, bomb, explosion, robot, turns_of},
     picture::encoded,
-    rules::{
-        ANY_TEXT, ENDED, FORWARDED, GAME, LARGE_NUMBERS, LARGE_POSITIONS, LOBBY, LONG_NAMES, MANY_GAMES, MANY_PLAYERS,
-        NO_DELAY, OFF_BOARD, OVERDUE, SERVER_NAMES, STRADDLING, TOO_BIG, UNKNOWN_BOMB, UNKNOWN_PLAYER, ZERO_BYTES,
-    },
     scenes::{begin, scores},
     script::{opening, parameters, players},
     session::Session,
@@ -21,22 +18,21 @@ const PAIRS: usize = 15;
 /// A delay in milliseconds that shows delayed acknowledgements.
 const LATE_MS: u128 = 20;
 
-pub(super) fn large_numbers(session: &mut Session<'_>) -> ScenarioResult {
-    let setup = Parameters {
-        players_count: 255,
-        size_x: 65_535,
-        size_y: 65_534,
-        game_length: 65_533,
-        explosion_radius: 65_532,
-        bomb_timer: 65_531,
-        ..parameters(1, (1, 1), 1, 1, 1)?
-    };
-    session.send_batch(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &LARGE_NUMBERS)
+pub(super) const ADDRESS: &str = "127.0.0.1:4000";
+
+pub(super) fn lobby_of(
+    session: &mut Session<'_>,
+    rule: &'static Rule,
+    setup: Parameters,
+    name: &str,
+    address: &str,
+) -> ScenarioResult {
+    session.send_batch(&[ServerMessage::Hello(setup), accepted(name, address)?], rule)
 }
 
-pub(super) fn server_names(session: &mut Session<'_>, length: usize) -> ScenarioResult {
-    let setup = Parameters { server_name: "s".repeat(length).parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
-    session.send_batch(&[ServerMessage::Hello(setup), accepted("Ann", "127.0.0.1:4000")?], &SERVER_NAMES)
+pub(super) fn server_name(session: &mut Session<'_>, rule: &'static Rule, name: &str) -> ScenarioResult {
+    let setup = Parameters { server_name: name.parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
+    lobby_of(session, rule, setup, "Ann", ADDRESS)
 }
 
 pub(super) fn accepted(name: &str, address: &str) -> ScenarioResult<ServerMessage> {
@@ -44,41 +40,26 @@ pub(super) fn accepted(name: &str, address: &str) -> ScenarioResult<ServerMessag
     Ok(ServerMessage::AcceptedPlayer { id: PlayerId(0), player })
 }
 
-pub(super) fn long_names(session: &mut Session<'_>) -> ScenarioResult {
-    let hello = ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?);
-    session.send_batch(&[hello, accepted(&"n".repeat(255), &"a".repeat(255))?], &LONG_NAMES)
-}
-
-pub(super) fn any_text(session: &mut Session<'_>) -> ScenarioResult {
-    let hello = ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 1)?);
-    session.send_batch(&[hello, accepted("Ann", "somewhere, 100 %s")?], &ANY_TEXT)
-}
-
-pub(super) fn zero_bytes(session: &mut Session<'_>) -> ScenarioResult {
-    let setup = Parameters { server_name: "a\0b".parse()?, ..parameters(1, (4, 3), 5, 1, 1)? };
-    session.send_batch(&[ServerMessage::Hello(setup), accepted("c\0d", "127.0.0.1:4000")?], &ZERO_BYTES)
-}
-
-pub(super) fn many_players(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn many_players(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(255, (40, 30), 20, 1, 5)?, players(255)?);
     session.send(&ServerMessage::Hello(setup), &LOBBY)?;
     if let Some(started) = opening(&all).pop() {
         session.send(&started, &LOBBY)?;
     }
     let events = (0..255).map(|id| robot(id, u16::from(id) % 40, u16::from(id) / 40)).collect();
-    session.send(&ServerMessage::Turn { turn: 0, events }, &MANY_PLAYERS)
+    session.send(&ServerMessage::Turn { turn: 0, events }, rule)
 }
 
-pub(super) fn large_positions(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn large_positions(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let all = players(1)?;
     session.send(&ServerMessage::Hello(parameters(1, (65_535, 65_535), 65_535, 0, 65_535)?), &LOBBY)?;
     session.send_all(&opening(&all), &LOBBY)?;
     let events = vec![robot(0, 65_534, 65_534), block(65_534, 0), bomb(u32::MAX, 0, 65_534)];
-    session.send(&ServerMessage::Turn { turn: 65_535, events }, &LARGE_POSITIONS)
+    session.send(&ServerMessage::Turn { turn: 65_535, events }, rule)
 }
 
 /// Each segment is from the middle of a message to the middle of the next.
-pub(super) fn straddling(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn straddling(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 6, 1, 1)?, players(2)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all));
@@ -92,19 +73,19 @@ pub(super) fn straddling(session: &mut Session<'_>) -> ScenarioResult {
         session.server.send_in_parts([&rest[..]].into_iter());
         rest = back.to_vec();
         // The picture shows that the client has read everything so far, and that it reads the next segment separately.
-        before.replace(message).map_or(Ok(()), |before| session.expect_picture(before, &STRADDLING))?;
+        before.replace(message).map_or(Ok(()), |before| session.expect_picture(before, rule))?;
     }
     session.server.send(&rest);
-    before.map_or(Ok(()), |last| session.expect_picture(last, &STRADDLING))
+    before.map_or(Ok(()), |last| session.expect_picture(last, rule))
 }
 
 /// The client need not join any of them.
-pub(super) fn many_games(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn many_games(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 2, 1, 1)?, players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     for game in 0..GAMES {
         let rule = |session: &Session<'_>, usual: &'static Rule| {
-            if game < 2 || session.judge.has_failed(usual) { usual } else { &MANY_GAMES }
+            if game < 2 || session.judge.has_failed(usual) { usual } else { rule }
         };
         session.send_all(&opening(&all), rule(session, &LOBBY))?;
         session.send_all(&session.turns(&setup, 80 + game), rule(session, &GAME))?;
@@ -113,28 +94,21 @@ pub(super) fn many_games(session: &mut Session<'_>) -> ScenarioResult {
     Ok(())
 }
 
-pub(super) fn inconsistent(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
+pub(super) fn inconsistent(
+    session: &mut Session<'_>,
+    rule: &'static Rule,
+    timer: u16,
+    events: Vec<Event>,
+) -> ScenarioResult {
     let first = vec![robot(0, 0, 0), bomb(0, 1, 1)];
-    let timer = if *rule == OVERDUE { 2 } else { 99 };
     turns_of(session, parameters(1, (4, 3), 99, 2, timer)?, vec![first], &GAME)?;
-    let events = if *rule == OVERDUE {
-        vec![]
-    } else if *rule == UNKNOWN_BOMB {
-        vec![explosion(77, &[0], &[(1, 2)])]
-    } else if *rule == OFF_BOARD {
-        vec![robot(0, 4, 65_535), block(60_000, 0), bomb(5, 4, 3)]
-    } else {
-        vec![robot(9, 1, 1), explosion(0, &[0, 200], &[])]
-    };
     let mut turns = vec![ServerMessage::Turn { turn: 1, events }];
     turns.extend((2..6).map(|turn| ServerMessage::Turn { turn, events: vec![] }));
     session.expect_later_picture(&turns, rule)
 }
 
-pub(super) const INCONSISTENT: [&Rule; 4] = [&OVERDUE, &UNKNOWN_BOMB, &OFF_BOARD, &UNKNOWN_PLAYER];
-
 /// The picture does not fit into a datagram. The next turn removes the blocks again.
-pub(super) fn too_big(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn too_big(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let all = players(1)?;
     session.send(&ServerMessage::Hello(parameters(1, (150, 150), 99, 0, 99)?), &LOBBY)?;
     session.send_all(&opening(&all), &LOBBY)?;
@@ -145,11 +119,11 @@ pub(super) fn too_big(session: &mut Session<'_>) -> ScenarioResult {
         ServerMessage::Turn { turn: 0, events: placed },
         ServerMessage::Turn { turn: 1, events: vec![explosion(0, &[], &fields)] },
     ];
-    session.expect_later_picture(&turns, &TOO_BIG)
+    session.expect_later_picture(&turns, rule)
 }
 
 /// A client without `TCP_NODELAY` delays the second input until the first is acknowledged.
-pub(super) fn no_delay(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn no_delay(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     begin(session)?;
     let mut gaps = Vec::new();
     for _ in 0..PAIRS {
@@ -163,7 +137,7 @@ pub(super) fn no_delay(session: &mut Session<'_>) -> ScenarioResult {
     }
     gaps.sort_unstable();
     let middle = gaps.get(PAIRS / 2).copied().unwrap_or(0);
-    session.judge.check(&NO_DELAY, middle < LATE_MS, || {
+    session.judge.check(rule, middle < LATE_MS, || {
         format!("expected two inputs of one batch together, received the second {middle} ms after the first (median)")
     });
     Ok(())

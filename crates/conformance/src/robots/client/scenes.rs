@@ -3,18 +3,15 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use robots::{Player, PlayerId, ServerMessage};
 
 use super::{
+    ENDED, FORWARDED, GAME, LOBBY, MOVE_DOWN, MOVE_LEFT, MOVE_RIGHT, MOVE_UP, REJOINS, SECOND_GAME,
     blasts::{block, robot, turns_of},
     picture::encoded,
-    rules::{
-        ANY_ADDRESS, BAD_DIRECTION, BAD_EVENT, BAD_INPUT, BAD_TEXT, BIG_INPUT, BIG_TURN, CLOSED, CUT_INPUT, CUT_OFF,
-        EMPTY_INPUT, ENDED, FORWARDED, GAME, GUI_IPV6, LATE, LOBBY, LONG_INPUT, MALFORMED, MAP_ORDER, MOVE_DOWN,
-        MOVE_LEFT, MOVE_RIGHT, MOVE_UP, PIECES, REJOINS, RESET, SECOND_GAME, TAKEN_PORT, UNKNOWN_INPUT, UNREACHABLE,
-    },
     script::{opening, parameters, players},
-    session::{Session, start},
+    session::{Session, USUAL},
 };
 use crate::{
     judge::{Judge, ScenarioResult},
+    net::Connection,
     ports::{free_tcp_port, free_udp_port},
     robots::{context::Context, show},
     rule::Rule,
@@ -28,27 +25,6 @@ const INPUTS: [(&[u8], &[u8], &str, &Rule); 6] = [
     (&[2, 1], &[3, 1], "Move Right", &MOVE_RIGHT),
     (&[2, 2], &[3, 2], "Move Down", &MOVE_DOWN),
     (&[2, 3], &[3, 3], "Move Left", &MOVE_LEFT),
-];
-
-/// Invalid inputs, each with the rule that it is ignored in a game.
-const NO_INPUTS: [(&[u8], &Rule); 10] = [
-    (&[], &EMPTY_INPUT),
-    (&[3], &UNKNOWN_INPUT),
-    (&[0xff], &UNKNOWN_INPUT),
-    (&[2], &CUT_INPUT),
-    (&[2, 4], &BAD_DIRECTION),
-    (&[2, 0xff], &BAD_DIRECTION),
-    (&[0, 0], &LONG_INPUT),
-    (&[2, 1, 1], &LONG_INPUT),
-    (&[1, 10, 0], &LONG_INPUT),
-    (&[1; 60_000], &BIG_INPUT),
-];
-
-/// The rule requires that the client ends.
-pub(super) const MALFORMED_BYTES: [(&[u8], &str, &Rule); 3] = [
-    (&[9], "after the unknown message tag 9", &MALFORMED),
-    (&[3, 0, 1, 0, 0, 0, 1, 4], "after the unknown event tag 4", &BAD_EVENT),
-    (&[1, 0, 1, 0xff, 1, b'a'], "after a name that is not UTF-8", &BAD_TEXT),
 ];
 
 pub(super) fn scores(players: &[Player]) -> ServerMessage {
@@ -96,7 +72,7 @@ pub(super) fn begin(session: &mut Session<'_>) -> ScenarioResult {
     session.send_all(&session.turns(&setup, 21)[..1], &GAME)
 }
 
-pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 20, 1, 5)?, session.players(2)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     // After a Join has arrived, the client listens.
@@ -107,10 +83,10 @@ pub(super) fn bad_inputs_in_lobby(session: &mut Session<'_>) -> ScenarioResult {
     session.send_all(&opening(&all), &LOBBY)?;
     session.send_all(&session.turns(&setup, 31)[..1], &GAME)?;
     session.input(&[2, 2]);
-    session.expect_forwarded(&[3, 2], &BAD_INPUT, "invalid datagrams in the lobby and then Move Down in the game")
+    session.expect_forwarded(&[3, 2], rule, "invalid datagrams in the lobby and then Move Down in the game")
 }
 
-pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
+pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule, inputs: &[&[u8]]) -> ScenarioResult {
     begin(session)?;
     // Inputs that differ from the last one. Inputs that the client is known to forward wrongly are left out.
     let mut probes: Vec<_> = INPUTS.into_iter().filter(|(input, ..)| matches!(input, [2, 0 | 2 | 3])).collect();
@@ -120,8 +96,7 @@ pub(super) fn bad_input(session: &mut Session<'_>, rule: &'static Rule) -> Scena
     if probes.len() < 2 {
         probes = vec![INPUTS[1]];
     }
-    let datagrams = NO_INPUTS.into_iter().filter(|(_, of)| *of == rule);
-    for ((bytes, _), &(input, right, name, _)) in datagrams.zip(probes.iter().cycle()) {
+    for (bytes, &(input, right, name, _)) in inputs.iter().zip(probes.iter().cycle()) {
         session.input(bytes);
         session.input(input);
         session.expect_forwarded(right, rule, &format!("the datagram {} and then {name}", show::bytes(bytes)))?;
@@ -140,42 +115,42 @@ pub(super) fn observer(session: &mut Session<'_>) -> ScenarioResult {
     Ok(())
 }
 
-pub(super) fn from_other_port(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn from_other_port(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     begin(session)?;
     session.input_of_other(&[2, 2], Ipv4Addr::LOCALHOST)?;
-    session.expect_forwarded(&[3, 2], &ANY_ADDRESS, "Move Down from a port other than the GUI's")
+    session.expect_forwarded(&[3, 2], rule, "Move Down from a port other than the GUI's")
 }
 
-pub(super) fn over_ipv6(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn over_ipv6(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     if UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
         // This system has no IPv6.
         return Ok(());
     }
     begin(session)?;
     session.input_of_other(&[2, 1], Ipv6Addr::LOCALHOST)?;
-    session.expect_forwarded(&[3, 1], &GUI_IPV6, "Move Right over IPv6")
+    session.expect_forwarded(&[3, 1], rule, "Move Right over IPv6")
 }
 
-pub(super) fn pieces(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn pieces(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(2, (4, 3), 3, 1, 1)?, session.players(2)?);
     let hello = [ServerMessage::Hello(setup.clone())];
     for message in hello.into_iter().chain(opening(&all)).chain(session.turns(&setup, 41)).chain([scores(&all)]) {
         let bytes = encoded(&message);
         let (last, front) = bytes.split_last().unwrap_or((&0, &[]));
         session.server.send_in_bytes(front);
-        session.send_bytes(&[*last], &message, &PIECES)?;
+        session.send_bytes(&[*last], &message, rule)?;
     }
     Ok(())
 }
 
-pub(super) fn late(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn late(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(3, (6, 5), 25, 2, 3)?, players(3)?);
     let mut messages = vec![ServerMessage::Hello(setup.clone())];
     messages.extend(opening(&all).pop());
     messages.extend(session.turns(&setup, 51));
     session.server.send(&messages.iter().map(encoded).collect::<Vec<_>>().concat());
     for message in messages {
-        session.expect_picture(&message, &LATE)?;
+        session.expect_picture(&message, rule)?;
     }
     Ok(())
 }
@@ -189,14 +164,14 @@ pub(super) fn busy(session: &mut Session<'_>) -> ScenarioResult {
 }
 
 /// Neither the message nor the picture fits small buffers.
-pub(super) fn big_turn(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn big_turn(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let blocks = (0..150).flat_map(|x| (0..80).map(move |y| block(x, y)));
     let list = vec![[robot(0, 149, 79)].into_iter().chain(blocks).collect(), vec![robot(0, 149, 78)]];
-    turns_of(session, parameters(1, (150, 80), 99, 1, 1)?, list, &BIG_TURN)
+    turns_of(session, parameters(1, (150, 80), 99, 1, 1)?, list, rule)
 }
 
 /// The last player comes first in `GameStarted`.
-pub(super) fn map_order(session: &mut Session<'_>) -> ScenarioResult {
+pub(super) fn map_order(session: &mut Session<'_>, rule: &'static Rule) -> ScenarioResult {
     let (setup, all) = (parameters(3, (4, 3), 5, 1, 2)?, session.players(3)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
     let mut messages = opening(&all);
@@ -211,86 +186,53 @@ pub(super) fn map_order(session: &mut Session<'_>) -> ScenarioResult {
         }
     }
     if let Some(started) = started {
-        session.send_bytes(&bytes, &started, &MAP_ORDER)?;
+        session.send_bytes(&bytes, &started, rule)?;
     }
-    session.send_all(&session.turns(&setup, 71), &MAP_ORDER)
+    session.send_all(&session.turns(&setup, 71), rule)
 }
 
-fn play(session: &mut Session<'_>) -> ScenarioResult {
-    session.send_all(&opening(&players(1)?), &LOBBY)?;
-    session.send(&ServerMessage::Turn { turn: 0, events: vec![robot(0, 1, 1)] }, &GAME)
-}
-
-pub(super) fn malformed(
+/// After `bytes`, `end` closes the connection or returns it.
+pub(super) fn ends(
     context: &Context<'_>,
     judge: &mut Judge,
-    bytes: &[u8],
-    why: &str,
     rule: &'static Rule,
+    (why, in_game, bytes): (&str, bool, &[u8]),
+    end: fn(Connection) -> Option<Connection>,
 ) -> ScenarioResult {
-    let mut session = Session::open(context, judge)?;
+    let mut session = Session::launch(context, judge, USUAL)?;
     session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
-    if *rule == BAD_EVENT {
-        play(&mut session)?;
+    if in_game {
+        session.send_all(&opening(&players(1)?), &LOBBY)?;
+        session.send(&ServerMessage::Turn { turn: 0, events: vec![robot(0, 1, 1)] }, &GAME)?;
     }
-    session.server.send(bytes);
-    context.ends(session.judge, rule, &mut *session.run, why);
-    Ok(())
-}
-
-pub(super) fn cut_off(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    let mut session = Session::open(context, judge)?;
-    session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
-    play(&mut session)?;
     let Session { judge, mut run, mut server, .. } = session;
-    server.send(&[3, 0, 1, 0, 0, 0, 9]);
-    drop(server);
-    context.ends(judge, &CUT_OFF, &mut *run, "after the connection ended within a Turn");
-    Ok(())
-}
-
-pub(super) fn reset(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    let mut session = Session::open(context, judge)?;
-    session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
-    let Session { judge, mut run, server, .. } = session;
-    server.reset();
-    context.ends(judge, &RESET, &mut *run, "after the connection was reset");
-    Ok(())
-}
-
-pub(super) fn closed(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    let mut session = Session::open(context, judge)?;
-    session.send(&ServerMessage::Hello(parameters(1, (4, 3), 5, 1, 2)?), &LOBBY)?;
-    let Session { judge, mut run, server, .. } = session;
-    drop(server);
-    context.ends(judge, &CLOSED, &mut *run, "after the server closed the connection");
-    Ok(())
-}
-
-fn ends(
-    context: &Context<'_>,
-    judge: &mut Judge,
-    (port, server): (&str, SocketAddr),
-    rule: &'static Rule,
-    why: &str,
-) -> ScenarioResult {
-    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let mut run = start(context, judge, &gui, port, server)?;
+    server.send(bytes);
+    let _open = end(server);
     context.ends(judge, rule, &mut *run, why);
     Ok(())
 }
 
-pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    let port = free_udp_port()?.to_string();
-    let nobody = (Ipv4Addr::LOCALHOST, free_tcp_port()?).into();
-    let why = "started without a server";
-    ends(context, judge, (&port, nobody), &UNREACHABLE, why)
+fn refuses(
+    context: &Context<'_>,
+    judge: &mut Judge,
+    rule: &'static Rule,
+    (port, server): (u16, SocketAddr),
+    why: &str,
+) -> ScenarioResult {
+    let gui = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let mut run = context.start(judge, &USUAL.values(gui.local_addr()?.to_string(), port, server.to_string()))?;
+    context.ends(judge, rule, &mut *run, why);
+    Ok(())
 }
 
-pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn unreachable(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
+    let closed = (Ipv4Addr::LOCALHOST, free_tcp_port()?).into();
+    refuses(context, judge, rule, (free_udp_port()?, closed), "started without a server")
+}
+
+pub(super) fn taken_port(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     // The port is taken for both families, so that a client cannot bind it on either.
     let taken = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
-    let port = taken.local_addr()?.port().to_string();
-    ends(context, judge, (&port, server.local_addr()?), &TAKEN_PORT, "started on a port in use")
+    refuses(context, judge, rule, (taken.local_addr()?.port(), server.local_addr()?), "started on a port in use")
 }

@@ -1,6 +1,6 @@
 use std::{
     mem::{Discriminant, discriminant},
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket},
     time::{Duration, Instant},
 };
 
@@ -8,12 +8,12 @@ use bytes::{Buf as _, BytesMut};
 use robots::{Client, ClientMessage, DrawMessage, GamePicture, Parameters, Player, ServerMessage};
 
 use super::picture::{encoded, frame, read, read_front, sorted};
-use super::rules::{
+use super::script::{players, turns};
+use super::{
     BAD_INPUT, BLAST_BEFORE, BLAST_EDGE, BLAST_ON_BLOCK, BLAST_OVER, BLAST_STOPS, BLOCK_AGAIN, BLOCKS, BOMBS, CONNECTS,
     EXPLOSIONS, FORWARDS, GAME, HELLO_PICTURE, JOIN, LARGE_POSITIONS, MANY_PLAYERS, MAP_ORDER, NO_CRASH, NO_PICTURE,
     OBSERVES, PICTURE_FORMAT, POSITIONS, RADIUS_0, RADIUS_MAX, SCORE_ONCE, SCORES, SECOND_GAME, SILENT, TWIN_BOMBS,
 };
-use super::script::{players, turns};
 use crate::{
     judge::{Halt, Judge, ScenarioResult},
     launch::Run,
@@ -82,6 +82,10 @@ pub(super) const USUAL: CommandLine =
     CommandLine { name: NAME, gui: "127.0.0.1", server: "127.0.0.1", crash_counts: true };
 
 impl CommandLine {
+    pub(super) fn values(self, gui: String, port: u16, server: String) -> [(&'static str, String); 4] {
+        [("gui", gui), ("name", self.name.to_owned()), ("port", port.to_string()), ("server", server)]
+    }
+
     // A name may resolve to either address family.
     fn address(host: &str) -> IpAddr {
         match host {
@@ -90,18 +94,6 @@ impl CommandLine {
             _ => Ipv4Addr::LOCALHOST.into(),
         }
     }
-}
-
-pub(super) fn start(
-    context: &Context<'_>,
-    judge: &mut Judge,
-    gui: &UdpSocket,
-    port: &str,
-    server: SocketAddr,
-) -> ScenarioResult<Box<dyn Run>> {
-    let gui = gui.local_addr()?.to_string();
-    let (name, port, server) = (NAME.to_owned(), port.to_owned(), server.to_string());
-    context.start(judge, &[("gui", gui), ("name", name), ("port", port), ("server", server)])
 }
 
 pub(super) struct Session<'a> {
@@ -130,10 +122,6 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn open(context: &'a Context<'a>, judge: &'a mut Judge) -> ScenarioResult<Self> {
-        Self::launch(context, judge, USUAL)
-    }
-
     pub(super) fn launch(
         context: &'a Context<'a>,
         judge: &'a mut Judge,
@@ -156,9 +144,7 @@ impl<'a> Session<'a> {
         let to = format!("{}:{}", command_line.gui, gui.local_addr()?.port());
         let server = format!("{}:{}", command_line.server, listener.local_addr()?.port());
         let spelling = format!("with -s {server} and -d {to}");
-        let port = free_udp_port()?.to_string();
-        let values = [("gui", to), ("name", command_line.name.to_owned()), ("port", port), ("server", server)];
-        let mut run = context.launcher.start(&values)?;
+        let mut run = context.launcher.start(&command_line.values(to, free_udp_port()?, server))?;
         let Some(mut server) = Connection::accept(&listener, &mut *run, context.options.start_deadline())? else {
             return Ok(Err(format!("{spelling}: expected a connection, received none{}", run.exit_clause())));
         };
@@ -178,8 +164,7 @@ impl<'a> Session<'a> {
         let listener = TcpListener::bind((CommandLine::address(command_line.server), 0))?;
         let port = free_udp_port()?;
         let server = format!("{}:{}", command_line.server, listener.local_addr()?.port());
-        let values =
-            [("gui", to), ("name", command_line.name.to_owned()), ("port", port.to_string()), ("server", server)];
+        let values = command_line.values(to, port, server);
         let mut run =
             if command_line.crash_counts { context.start(judge, &values)? } else { context.launcher.start(&values)? };
         // The first scenario has already shown that the client waits for its first input.

@@ -6,119 +6,77 @@ use std::{
 use robots::Parameters;
 
 use super::{
+    SAYS_WHY,
     lobby::small,
-    rules::{
-        BELOW_ZERO, HELP, LARGEST_VALUES, LONG_OPTIONS, LONG_SERVER_NAME, NO_ARGUMENTS, NOT_A_NUMBER, REQUIRED_OPTIONS,
-        SAYS_WHY, STRAY_WORD, TOO_LARGE, UNKNOWN_OPTION, WRONG_ARGUMENTS, ZERO,
-    },
     setup::{Host, Setup},
 };
 use crate::{
     judge::{Halt, Judge, ScenarioResult},
     launch::{EXTRA, Values},
     ports::free_tcp_port,
+    refusal,
     robots::context::Context,
     rule::Rule,
 };
 
 type Arguments = Vec<(&'static str, String)>;
 
-impl Context<'_> {
-    fn refuses(&self, judge: &mut Judge, rule: &'static Rule, values: Values<'_>, why: &str) -> ScenarioResult {
-        let mut run = self.start(judge, values)?;
-        if self.ends(judge, rule, &mut *run, why) {
-            let says = !run.errors().is_empty();
-            judge.check(&SAYS_WHY, says, || {
-                format!("the server, {why}: expected an error message on standard error, received none")
-            });
-        }
-        Ok(())
-    }
-
-    fn refuses_each(&self, judge: &mut Judge, rule: &'static Rule, wrong: &[(&'static str, &str)]) -> ScenarioResult {
-        for (name, value) in wrong {
-            let mut values = usual(self)?;
-            values.iter_mut().filter(|(given, _)| given == name).for_each(|(_, given)| (*value).clone_into(given));
-            self.refuses(judge, rule, &values, &format!("started with the {name} '{value}'"))?;
-        }
-        Ok(())
-    }
-}
-
 fn usual(context: &Context<'_>) -> ScenarioResult<Arguments> {
     Ok(small(context).values(&free_tcp_port()?.to_string()))
 }
 
-/// The course starts each program without arguments.
-pub(super) fn none(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    context.refuses(judge, &NO_ARGUMENTS, &[], "started without arguments")
+fn with(mut values: Arguments, name: &'static str, value: Option<&str>) -> Arguments {
+    match (values.iter().position(|(given, _)| *given == name), value) {
+        (Some(index), Some(value)) => value.clone_into(&mut values[index].1),
+        (None, Some(value)) => values.push((name, value.to_owned())),
+        (index, None) => drop(index.map(|index| values.remove(index))),
+    }
+    values
 }
 
-pub(super) fn required(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    for missing in ["players", "x", "y"] {
-        let mut values = usual(context)?;
-        values.retain(|(name, _)| *name != missing);
-        context.refuses(judge, &REQUIRED_OPTIONS, &values, &format!("started without an option for '{missing}'"))?;
+pub(super) fn refused(
+    context: &Context<'_>,
+    judge: &mut Judge,
+    rule: &'static Rule,
+    wrong: refusal::Values,
+) -> ScenarioResult {
+    let mut refuses = |values: Values<'_>, why: &str| {
+        let mut run = context.start(judge, values)?;
+        if context.ends(judge, rule, &mut *run, why) {
+            judge.check(&SAYS_WHY, !run.errors().is_empty(), || {
+                format!("the server, {why}: expected an error message on standard error, received none")
+            });
+        }
+        ScenarioResult::Ok(())
+    };
+    if wrong.is_empty() {
+        // The course starts each program without arguments.
+        refuses(&[], "started without arguments")?;
+    }
+    for &(name, value) in wrong {
+        let why = match value {
+            Some(word) if name == EXTRA => format!("started with the extra argument '{word}'"),
+            Some(value) => format!("started with the {name} '{value}'"),
+            None => format!("started without an option for '{name}'"),
+        };
+        if name == EXTRA && !context.launcher.takes(EXTRA) {
+            return Err(Halt::Broken);
+        }
+        refuses(&with(usual(context)?, name, value), &why)?;
     }
     Ok(())
 }
 
-pub(super) fn no_port(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    context.refuses_each(judge, &WRONG_ARGUMENTS, &[("port", "port")])
-}
-
-pub(super) fn below_zero(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    context.refuses_each(judge, &BELOW_ZERO, &[("x", "-1"), ("seed", "-1"), ("turn", "-5")])
-}
-
-pub(super) fn too_large(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    let wrong =
-        [("players", "256"), ("y", "65536"), ("port", "65536"), ("bomb-timer", "70000"), ("seed", "4294967296")];
-    context.refuses_each(judge, &TOO_LARGE, &wrong)
-}
-
-pub(super) fn not_a_number(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    context.refuses_each(
-        judge,
-        &NOT_A_NUMBER,
-        &[("players", "2x"), ("length", "1.5"), ("radius", ""), ("blocks", "0x1f")],
-    )
-}
-
-pub(super) fn zero(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn zero(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     // Only our own servers reject them, so a server that runs has not broken `wrong-arguments`.
     for name in ["players", "x", "y", "bomb-timer"] {
-        let mut values = usual(context)?;
-        values.iter_mut().filter(|(given, _)| *given == name).for_each(|(_, given)| "0".clone_into(given));
-        let mut run = context.start(judge, &values)?;
-        judge.refuses(&ZERO, &mut *run, context.options.deadline(), &format!("the server, started with the {name} 0"));
+        let mut run = context.start(judge, &with(usual(context)?, name, Some("0")))?;
+        judge.refuses(rule, &mut *run, context.options.deadline(), &format!("the server, started with the {name} 0"));
     }
     Ok(())
 }
 
-pub(super) fn long_name(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    let name = "n".repeat(256);
-    context.refuses_each(judge, &LONG_SERVER_NAME, &[("name", &*name)])
-}
-
-fn with_extra(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, word: &str) -> ScenarioResult {
-    if !context.launcher.takes(EXTRA) {
-        return Err(Halt::Broken);
-    }
-    let mut values = usual(context)?;
-    values.push((EXTRA, word.to_owned()));
-    context.refuses(judge, rule, &values, &format!("started with the extra argument '{word}'"))
-}
-
-pub(super) fn unknown(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    with_extra(context, judge, &UNKNOWN_OPTION, "--no-such-option")
-}
-
-pub(super) fn stray(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    with_extra(context, judge, &STRAY_WORD, "stray")
-}
-
-pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn help(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     if !context.launcher.takes(EXTRA) {
         return Err(Halt::Broken);
     }
@@ -128,14 +86,14 @@ pub(super) fn help(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let code = exit.as_ref().and_then(|exit| exit.code);
     // A program may write its help to standard error, where it also writes errors.
     let kept = if line.is_some() { code.is_some() } else { code == Some(0) && !run.errors().is_empty() };
-    judge.require(&HELP, kept, || {
+    judge.require(rule, kept, || {
         let printed = line.map_or("nothing", |_| "text");
         let how = exit.map_or_else(|| "is still running".to_owned(), |exit| format!("ended with {exit}"));
         format!("expected help on standard output and an exit after -h, received {printed}, and the server {how}")
     })
 }
 
-pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn largest(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup {
         bomb_timer: u16::MAX,
         players: u8::MAX,
@@ -149,11 +107,11 @@ pub(super) fn largest(context: &Context<'_>, judge: &mut Judge) -> ScenarioResul
     };
     let mut host = context.host(judge, &setup)?;
     context.connect(judge, &mut host, "a client")?;
-    judge.check(&LARGEST_VALUES, true, String::new);
+    judge.check(rule, true, String::new);
     Ok(())
 }
 
-pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     if !context.launcher.takes(EXTRA) {
         return Err(Halt::Broken);
     }
@@ -179,6 +137,6 @@ pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge) -> Scenario
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut host = Host::new(run, address, setup.parameters()?);
     context.connect(judge, &mut host, "a client of a server with long options")?;
-    judge.check(&LONG_OPTIONS, true, String::new);
+    judge.check(rule, true, String::new);
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! general rule was broken before. In other scenarios it breaks the general rule, unless one of its details was broken
 //! before.
 
-use super::rules::{
+use super::{
     ACCEPTED, BLAST, BLOCK, BLOCK_ON_BOTH, BLOCK_STOPS, BLOCK_TWICE, BLOCKS_UNDER_ROBOTS, BOMB, BOMB_OF_LEAVER,
     BOMB_TIMER, BOMBS_ON_ONE, BOTH_BLOCK, BUSY, DEAD_ACT, DRAWS, EDGE, ENDED, FAR_EDGE, FREED, GAME_STARTED, HELLO,
     IMPOSSIBLE, INTO_BLOCK, LARGE_BOARD, LAST_COUNTS, LATE, LEAVE_BLOCK, LEAVER, LISTED_ONCE, LISTENS, MANY_CLIENTS,

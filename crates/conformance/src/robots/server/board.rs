@@ -3,13 +3,14 @@
 use robots::{Action, Blast, Direction, Position};
 
 use super::{
+    BLAST,
     openings::{one_field, row, start_game},
-    rules::{self, BLAST, BLOCKS_UNDER_ROBOTS, BOMB_OF_LEAVER, FAR_EDGE, LAST_WORDS, MOVE, REBIRTH_ON_BLOCK},
     setup::Setup,
 };
 use crate::{
     judge::{Judge, ScenarioResult},
     robots::context::Context,
+    rule::Rule,
 };
 
 const BOMB: Action = Action::PlaceBomb;
@@ -34,8 +35,7 @@ pub(super) const fn script(fields: &'static str, turns: &'static str) -> Script 
 }
 
 impl Script {
-    pub(super) fn play(&self, context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-        let rule = context.focus.unwrap_or(&MOVE);
+    pub(super) fn play(&self, context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
         let fields = || (0..).zip(self.fields.split(' '));
         let find = |text: String| fields().find_map(|(x, field)| field.contains(&text).then_some((x, 0)));
         let robots: Vec<_> = (0..=9).map_while(|robot: u8| find(robot.to_string())).collect();
@@ -96,51 +96,51 @@ pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> ScenarioR
 
 pub(super) fn bomb_under_two(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
     let mut session = start_game(context, judge, one_field(context, 2))?;
-    session.together(&[(0, BOMB)], &rules::BOMB)?;
-    session.pass(2, &rules::BOMB)
+    session.together(&[(0, BOMB)], &super::BOMB)?;
+    session.pass(2, &super::BOMB)
 }
 
-pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { players: 1, size: (2, 3), ..row(context, 2) }.with_robots(&[(1, 2)])?;
     let mut session = start_game(context, judge, setup)?;
     for way in [RIGHT, UP] {
-        session.play(0, &[way], &FAR_EDGE)?;
-        session.pass(1, &FAR_EDGE)?;
+        session.play(0, &[way], rule)?;
+        session.pass(1, rule)?;
     }
     // If the robot had left the board, it would be elsewhere now.
-    session.play(0, &[DOWN], &FAR_EDGE)
+    session.play(0, &[DOWN], rule)
 }
 
 /// Each of two fields has a block, and the robot is reborn on the other one.
-pub(super) fn rebirth_on_block(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn rebirth_on_block(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { players: 1, blocks: 20, ..row(context, 2) };
     let setup = setup.with_opening(|opening| {
         opening.blocks.len() == 2 && opening.draws.field(&opening.board) != opening.robots[0]
     })?;
     let mut session = start_game(context, judge, setup)?;
-    session.together(&[(0, BOMB)], &REBIRTH_ON_BLOCK)?;
-    session.pass(2, &REBIRTH_ON_BLOCK)
+    session.together(&[(0, BOMB)], rule)?;
+    session.pass(2, rule)
 }
 
-pub(super) fn blocks_under_robots(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn blocks_under_robots(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { blocks: 6, ..row(context, 3) };
     let setup = setup.with_opening(|opening| opening.robots.iter().any(|robot| opening.blocks.contains(robot)))?;
-    start_game(context, judge, setup)?.turn(&BLOCKS_UNDER_ROBOTS)
+    start_game(context, judge, setup)?.turn(rule)
 }
 
-pub(super) fn bomb_of_leaver(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn bomb_of_leaver(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = start_game(context, judge, one_field(context, 2))?;
-    session.together(&[(1, BOMB)], &BOMB_OF_LEAVER)?;
+    session.together(&[(1, BOMB)], rule)?;
     session.leave(1);
-    session.pass(2, &BOMB_OF_LEAVER)
+    session.pass(2, rule)
 }
 
-pub(super) fn action_before_leaving(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn action_before_leaving(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = start_game(context, judge, one_field(context, 2))?;
     session.act(1, &[BLOCK]);
     let leaver = session.clients.remove(1);
     leaver.connection.end_sending();
-    session.play(0, &[], &LAST_WORDS)?;
+    session.play(0, &[], rule)?;
     drop(leaver);
-    session.pass(1, &LAST_WORDS)
+    session.pass(1, rule)
 }

@@ -1,27 +1,22 @@
 use robots::{Action, Direction, ServerMessage};
 
 use super::{
+    PIECES,
     lobby::{disconnected, small},
     openings::one_field,
-    rules::{
-        BAD_DIRECTION, BEFORE_BAD, COMES_BACK, EMPTY_NAME, EQUAL_NAMES, HALF_MORE, LONGEST_NAME, NAME_BYTES, PIECES,
-        SERVER_NAME, STRICT_UTF8,
-    },
     session::{Kind, Session},
     setup::Setup,
 };
 use crate::{
     judge::{Halt, Judge, ScenarioResult},
-    robots::{context::Context, show},
+    robots::{
+        context::{Context, NAME_OF_256},
+        show,
+    },
     rule::Rule,
 };
 
-const LONGEST: &str = concat!(
-    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+",
-    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.",
-);
-
-const _: () = assert!(LONGEST.len() == 255, "the longest possible text");
+const LONGEST: &str = NAME_OF_256.split_at(255).0;
 
 fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
@@ -30,90 +25,90 @@ fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Ru
     session.join_for(index, name, rule)
 }
 
-pub(super) fn empty_name(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    named(context, judge, "", &EMPTY_NAME)
+pub(super) fn empty_name(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
+    named(context, judge, "", rule)
 }
 
-pub(super) fn longest_name(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    named(context, judge, LONGEST, &LONGEST_NAME)
+pub(super) fn longest_name(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
+    named(context, judge, LONGEST, rule)
 }
 
 /// Zero bytes, control characters, and characters that some programs change.
-pub(super) fn name_bytes(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    named(context, judge, " a\0b\r\n\t\u{1b}[31me\u{301}\u{1f916}\u{fffd} ", &NAME_BYTES)
+pub(super) fn name_bytes(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
+    named(context, judge, " a\0b\r\n\t\u{1b}[31me\u{301}\u{1f916}\u{fffd} ", rule)
 }
 
-pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     for name in ["Ann", "Ann"] {
         let index = session.connect(name)?;
-        session.join_for(index, name, &EQUAL_NAMES)?;
+        session.join_for(index, name, rule)?;
     }
     session.start()
 }
 
-pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 3, ..small(context) })?;
     session.connect("an observer")?;
     for _ in 0..2 {
         let index = session.connect("Ann")?;
-        session.join_for(index, "Ann", &COMES_BACK)?;
+        session.join_for(index, "Ann", rule)?;
         session.leave(index);
     }
     Ok(())
 }
 
-pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     for name in ["", LONGEST] {
         let mut host = context.host(judge, &Setup { name, ..small(context) })?;
         context.connect(judge, &mut host, "a client")?;
-        judge.check(&SERVER_NAME, true, String::new);
+        judge.check(rule, true, String::new);
     }
     Ok(())
 }
 
-pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     if judge.has_failed(&PIECES) {
-        judge.leave_out_for([&HALF_MORE], &PIECES);
+        judge.leave_out_for([rule], &PIECES);
         return Err(Halt::Broken);
     }
     let setup = Setup { players: 1, size: (2, 1), ..one_field(context, 1) }.with_robots(&[(0, 0)])?;
     let mut session = Session::open(context, judge, setup)?;
     let ann = session.connect("Ann")?;
     session.clients[ann].send_bytes(&[0, 3, b'A', b'n', b'n', 3]);
-    session.accepted(ann, "Ann", &HALF_MORE)?;
+    session.accepted(ann, "Ann", rule)?;
     session.start()?;
     if let Some(model) = &mut session.model {
         model.sent(0, &[Action::Move(Direction::Right)]);
     }
     session.clients[ann].send_bytes(&[Direction::Right as u8]);
-    session.play(ann, &[], &HALF_MORE)
+    session.play(ann, &[], rule)
 }
 
-pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn before_bad(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     session.connect("an observer")?;
     let mut bob = context.connect(session.judge, &mut session.host, "Bob")?;
     bob.connection.send(&[0, 3, b'B', b'o', b'b', 9]);
-    let Some(message) = session.broadcast(&BEFORE_BAD, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)? else {
+    let Some(message) = session.broadcast(rule, "an AcceptedPlayer of \"Bob\"", Kind::Accepted)? else {
         return Ok(());
     };
     let kept = matches!(&message, ServerMessage::AcceptedPlayer { player, .. } if *player.name == *"Bob");
-    session.judge.require(&BEFORE_BAD, kept, || {
-        format!("expected an AcceptedPlayer of \"Bob\", received {}", show::message(&message))
-    })
+    session
+        .judge
+        .require(rule, kept, || format!("expected an AcceptedPlayer of \"Bob\", received {}", show::message(&message)))
 }
 
-pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn bad_direction(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     for bytes in [[3, 4], [3, 255]] {
-        disconnected(context, &mut session, &bytes, "a Move with an unknown direction", &BAD_DIRECTION)?;
+        disconnected(context, &mut session, &bytes, "a Move with an unknown direction", rule)?;
     }
     Ok(())
 }
 
 /// Names that some UTF-8 decoders wrongly accept.
-pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 9, ..small(context) })?;
     let names: [(&[u8], &str); 4] = [
         (&[0xed, 0xa0, 0x80], "half of a surrogate pair"),
@@ -123,7 +118,7 @@ pub(super) fn strict_utf8(context: &Context<'_>, judge: &mut Judge) -> ScenarioR
     ];
     for (name, what) in names {
         let bytes = [&[0, u8::try_from(name.len())?][..], name].concat();
-        disconnected(context, &mut session, &bytes, &format!("a Join whose name is {what}"), &STRICT_UTF8)?;
+        disconnected(context, &mut session, &bytes, &format!("a Join whose name is {what}"), rule)?;
     }
     Ok(())
 }

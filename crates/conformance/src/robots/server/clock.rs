@@ -5,15 +5,11 @@ use std::{
 
 use robots::ServerMessage;
 
-use super::{
-    lobby::small,
-    rules::{NO_DELAY, NO_DRIFT, NO_SEED, TURN_NUMBERS},
-    session::Session,
-    setup::Setup,
-};
+use super::{NO_DELAY, NO_DRIFT, TURN_NUMBERS, lobby::small, session::Session, setup::Setup};
 use crate::{
     judge::{Judge, ScenarioResult},
     robots::{context::Context, show},
+    rule::Rule,
 };
 
 const TURN: Duration = Duration::from_millis(8);
@@ -113,7 +109,7 @@ fn measure(context: &Context<'_>, judge: &mut Judge, length: u16) -> ScenarioRes
 }
 
 /// Draws must differ each time. The task proposes the time in seconds as a seed.
-pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut drawn = Vec::new();
     let mut last = None;
     for _ in 0..2 {
@@ -126,7 +122,7 @@ pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Scenario
         let mut client = context.connect(judge, &mut host, "a client of a server without -s")?;
         client.join("Ann")?;
         let events = loop {
-            let message = client.expect(judge, &NO_SEED, context.options.deadline(), "a game with turn 0")?;
+            let message = client.expect(judge, rule, context.options.deadline(), "a game with turn 0")?;
             if let ServerMessage::Turn { events, .. } = message {
                 break events;
             }
@@ -135,7 +131,7 @@ pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge) -> Scenario
         // On a busy machine, a server may take its seed long after its start.
         last = Some(Instant::now());
     }
-    judge.require(&NO_SEED, drawn.first() != drawn.last(), || {
+    judge.require(rule, drawn.first() != drawn.last(), || {
         format!(
             "expected different draws from two servers without -s, received {} twice",
             show::events(drawn.iter().take(1).flatten())

@@ -3,11 +3,9 @@
 use robots::{BombId, Event, PlayerId, Position};
 
 use super::{
+    BLOCK, BOMB, BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, JOIN_IN_GAME, LEAVER, LOBBY_ACTIONS, MOVE, OBSERVER, PIECES,
+    PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
     explanation::{Effect, Robot, Turn, effect, moved},
-    rules::{
-        BLOCK, BOMB, BUSY, DEAD_ACT, DRAWS, EVENT_ORDER, JOIN_IN_GAME, LEAVER, LOBBY_ACTIONS, MOVE, OBSERVER, PIECES,
-        PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK,
-    },
 };
 use crate::{
     judge::Judge,

@@ -6,12 +6,9 @@ use std::{
 use robots::{Action, Direction, Event, ServerMessage};
 
 use super::{
+    GAME_STARTED, LATE, NEXT_GAME, TURN_NUMBERS,
     lobby::small,
     openings::{one_field, row, start_game},
-    rules::{
-        ANY_SEED, GAME_STARTED, LARGE_BOARD, LATE, LONG_HISTORY, MANY_PLAYERS, NEXT_BOARD, NEXT_GAME, NEXT_SCORES,
-        NO_TURNS, NOBODY_THERE, OLD_HISTORY, SEED_ZERO, TURN_NUMBERS, WIDE_BLAST,
-    },
     session::Session,
     setup::{Client, Received, Setup},
 };
@@ -25,45 +22,45 @@ const LONG: u16 = 1_200;
 const PLAYERS: u8 = 255;
 
 /// The blast reaches from one end of the longest row exactly to the other.
-pub(super) fn wide_blast(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn wide_blast(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { radius: u16::MAX, ..row(context, u16::MAX) };
     let setup = setup.with_opening(|opening| opening.robots[0].x > 60_000 && opening.robots[1].x < 20_000)?;
     let mut session = start_game(context, judge, setup)?;
-    session.together(&[(0, Action::PlaceBomb)], &WIDE_BLAST)?;
-    session.pass(2, &WIDE_BLAST)
+    session.together(&[(0, Action::PlaceBomb)], rule)?;
+    session.pass(2, rule)
 }
 
 /// Plays with seeds for which each draw is 0.
-pub(super) fn seed_zero(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn seed_zero(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     for seed in [0, 2_147_483_647] {
-        start_game(context, judge, Setup { seed, blocks: 3, size: (9, 9), ..row(context, 9) })?.turn(&SEED_ZERO)?;
+        start_game(context, judge, Setup { seed, blocks: 3, size: (9, 9), ..row(context, 9) })?.turn(rule)?;
     }
     Ok(())
 }
 
 /// Seeds that do not fit in 31 bits.
-pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     for seed in [u32::MAX, 1 << 31] {
-        start_game(context, judge, Setup { seed, size: (99, 98), ..row(context, 99) })?.turn(&ANY_SEED)?;
+        start_game(context, judge, Setup { seed, size: (99, 98), ..row(context, 99) })?.turn(rule)?;
     }
     Ok(())
 }
 
 /// All positions are beyond 15-bit numbers and on a board too large for an array.
-pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { players: 1, blocks: 300, size: (u16::MAX, u16::MAX), ..row(context, 1) };
     let setup = setup.with_opening(|opening| opening.robots[0].x > 60_000 && opening.robots[0].y > 60_000)?;
     let mut session = start_game(context, judge, setup)?;
     for way in [Direction::Right, Direction::Up] {
-        session.play(0, &[Action::Move(way)], &LARGE_BOARD)?;
+        session.play(0, &[Action::Move(way)], rule)?;
     }
     Ok(())
 }
 
-pub(super) fn no_turns(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn no_turns(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { length: 0, ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
-    session.ended_for(&NO_TURNS)
+    session.ended_for(rule)
 }
 
 // Additional players of a previous lobby do not break this rule.
@@ -84,17 +81,17 @@ fn started(judge: &mut Judge, client: &mut Client, by: Instant, rule: &'static R
     }
 }
 
-pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { length: u16::MAX, duration: Duration::from_millis(1), ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
     session.pass(LONG, &TURN_NUMBERS)?;
     let mut client = context.connect(session.judge, &mut session.host, "a late joiner")?;
     let by = context.options.deadline();
-    started(session.judge, &mut client, by, &LONG_HISTORY)?;
+    started(session.judge, &mut client, by, rule)?;
     for number in 0..=LONG {
-        let message = client.expect(session.judge, &LONG_HISTORY, by, &format!("turn {number}"))?;
+        let message = client.expect(session.judge, rule, by, &format!("turn {number}"))?;
         let right = matches!(&message, ServerMessage::Turn { turn, .. } if *turn == number);
-        session.judge.require(&LONG_HISTORY, right, || {
+        session.judge.require(rule, right, || {
             format!("a late joiner: expected turn {number}, received {}", show::message(&message))
         })?;
     }
@@ -102,7 +99,7 @@ pub(super) fn long_history(context: &Context<'_>, judge: &mut Judge) -> Scenario
 }
 
 /// A client connects after a turn without any connection.
-pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { length: 4, ..one_field(context, 1) };
     let duration = setup.duration;
     let mut session = start_game(context, judge, setup)?;
@@ -110,12 +107,10 @@ pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> Scenario
     thread::sleep(duration);
     let mut client = context.connect(session.judge, &mut session.host, "a client after all players have left")?;
     let by = context.options.deadline() + duration * 4;
-    started(session.judge, &mut client, by, &NOBODY_THERE)?;
+    started(session.judge, &mut client, by, rule)?;
     let mut expect = |judge: &mut Judge, what: &str, is_right: fn(&ServerMessage) -> bool| {
-        let message = client.expect(judge, &NOBODY_THERE, by, what)?;
-        judge.require(&NOBODY_THERE, is_right(&message), || {
-            format!("expected {what}, received {}", show::message(&message))
-        })
+        let message = client.expect(judge, rule, by, what)?;
+        judge.require(rule, is_right(&message), || format!("expected {what}, received {}", show::message(&message)))
     };
     for _ in 0..=4 {
         expect(session.judge, "a Turn", |message| matches!(message, ServerMessage::Turn { .. }))?;
@@ -124,39 +119,39 @@ pub(super) fn nobody_there(context: &Context<'_>, judge: &mut Judge) -> Scenario
 }
 
 /// A block and a bomb remain on the only field.
-pub(super) fn next_board(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn next_board(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { length: 3, bomb_timer: 2, ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
-    session.together(&[(0, Action::PlaceBlock)], &NEXT_BOARD)?;
-    session.turn(&NEXT_BOARD)?;
-    session.together(&[(0, Action::PlaceBomb)], &NEXT_BOARD)?;
+    session.together(&[(0, Action::PlaceBlock)], rule)?;
+    session.turn(rule)?;
+    session.together(&[(0, Action::PlaceBomb)], rule)?;
     session.ended()?;
     session.join(0, "Ann")?;
     session.start()?;
-    session.together(&[(0, Action::PlaceBlock)], &NEXT_BOARD)?;
-    session.finish(&NEXT_BOARD)
+    session.together(&[(0, Action::PlaceBlock)], rule)?;
+    session.finish(rule)
 }
 
-pub(super) fn next_scores(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn next_scores(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { length: 3, bomb_timer: 2, ..one_field(context, 1) };
     let mut session = start_game(context, judge, setup)?;
-    session.together(&[(0, Action::PlaceBomb)], &NEXT_SCORES)?;
-    session.finish(&NEXT_SCORES)?;
+    session.together(&[(0, Action::PlaceBomb)], rule)?;
+    session.finish(rule)?;
     session.join(0, "Ann")?;
     session.start()?;
-    session.finish(&NEXT_SCORES)
+    session.finish(rule)
 }
 
 /// A client that connects after a game receives no messages about it.
-pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { length: 1, ..one_field(context, 2) };
     let mut session = start_game(context, judge, setup)?;
-    session.finish(&OLD_HISTORY)?;
+    session.finish(rule)?;
     // A server that ends with its game plays no next one.
     session.host.suspect = Some(&NEXT_GAME);
     let mut newcomer = context.connect(session.judge, &mut session.host, "a newcomer")?;
     let received = newcomer.next(Instant::now() + context.turn());
-    session.judge.require(&OLD_HISTORY, matches!(received, Received::Timeout), || {
+    session.judge.require(rule, matches!(received, Received::Timeout), || {
         let received = match &received {
             Received::Message(message) => show::message(message),
             Received::Invalid(_) | Received::Closed | Received::Timeout => "the end of the connection".to_owned(),
@@ -165,7 +160,7 @@ pub(super) fn old_history(context: &Context<'_>, judge: &mut Judge) -> ScenarioR
     })
 }
 
-pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let duration = context.turn() * 2;
     let setup =
         Setup { players: PLAYERS, length: 2, blocks: 0, bomb_timer: 9, size: (9, 9), duration, ..small(context) };
@@ -175,7 +170,7 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Scenario
         .collect::<ScenarioResult<_>>()?;
     for (id, mut client) in (0..PLAYERS).zip(clients) {
         client.join(&format!("player {id}"))?;
-        let mut next = || client.expect(session.judge, &MANY_PLAYERS, context.options.deadline(), "an AcceptedPlayer");
+        let mut next = || client.expect(session.judge, rule, context.options.deadline(), "an AcceptedPlayer");
         let name = loop {
             match next()? {
                 ServerMessage::AcceptedPlayer { id: arrived, player } if arrived.0 == id => break player.name,
@@ -187,7 +182,7 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Scenario
                 _ => {}
             }
         };
-        session.judge.require(&MANY_PLAYERS, *name == *format!("player {id}"), || {
+        session.judge.require(rule, *name == *format!("player {id}"), || {
             format!("expected \"player {id}\" with id {id}, received \"{}\"", &*name)
         })?;
         session.clients.push(client);
@@ -197,9 +192,9 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Scenario
     let Some(client) = session.clients.first_mut() else { return Ok(()) };
     loop {
         let by = context.options.deadline() + duration;
-        match client.expect(session.judge, &MANY_PLAYERS, by, "a game of 255 players")? {
+        match client.expect(session.judge, rule, by, "a game of 255 players")? {
             ServerMessage::GameStarted { players } => {
-                session.judge.require(&MANY_PLAYERS, players.len() == count, || {
+                session.judge.require(rule, players.len() == count, || {
                     format!("expected {count} players in GameStarted, received {}", players.len())
                 })?;
             }
@@ -207,9 +202,9 @@ pub(super) fn many_players(context: &Context<'_>, judge: &mut Judge) -> Scenario
                 moved = events.iter().filter(|event| matches!(event, Event::PlayerMoved { .. })).count();
             }
             ServerMessage::GameEnded { .. } => {
-                return session.judge.require(&MANY_PLAYERS, moved == count, || {
-                    format!("expected {count} robots in turn 0, received {moved}")
-                });
+                return session
+                    .judge
+                    .require(rule, moved == count, || format!("expected {count} robots in turn 0, received {moved}"));
             }
             ServerMessage::Hello(_) | ServerMessage::AcceptedPlayer { .. } | ServerMessage::Turn { .. } => {}
         }

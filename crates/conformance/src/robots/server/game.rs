@@ -3,13 +3,10 @@ use std::thread;
 use robots::{Action, Direction, ServerMessage};
 
 use super::{
+    BLOCK, BLOCK_TWICE, BOMB, BUSY, EDGE, ENDED, GAME_STARTED, IMPOSSIBLE, INTO_BLOCK, JOIN_IN_GAME, LAST_COUNTS, LATE,
+    LEAVE_BLOCK, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOTHING_LOST, OBSERVER, PLAYED_ONCE, WELL_FORMED,
     lobby::small,
     openings::start_game,
-    rules::{
-        BLOCK, BLOCK_TWICE, BOMB, BUSY, EDGE, ENDED, GAME_STARTED, IMPOSSIBLE, INTO_BLOCK, JOIN_IN_GAME, LAST_COUNTS,
-        LATE, LEAVE_BLOCK, LEAVER, LOBBY_LEAVER, MOVE, NEVER_READS, NEXT_GAME, NOTHING_LOST, OBSERVER, PLAYED_ONCE,
-        WELL_FORMED,
-    },
     session::Session,
     setup::{Received, Setup},
 };

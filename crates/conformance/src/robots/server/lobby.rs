@@ -6,10 +6,8 @@ use std::{
 use robots::{Action, ServerMessage};
 
 use super::{
-    rules::{
-        ACCEPTED, BAD_BYTES, BAD_NAME, COALESCED, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NO_CRASH, PIECES, PLAYED_ONCE,
-        SECOND_JOIN, TAKEN_PORT, UNDISTURBED,
-    },
+    ACCEPTED, BAD_BYTES, BAD_NAME, IPV6, LOBBY_ACTIONS, MANY_CLIENTS, NO_CRASH, PIECES, PLAYED_ONCE, SECOND_JOIN,
+    TAKEN_PORT, UNDISTURBED,
     session::{Kind, Session},
     setup::{Client, Received, Setup},
 };
@@ -68,15 +66,15 @@ pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Scenari
     session.finish(&LOBBY_ACTIONS)
 }
 
-pub(super) fn coalesced(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn coalesced(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     if judge.has_failed(&LOBBY_ACTIONS) {
-        judge.leave_out_for([&COALESCED], &LOBBY_ACTIONS);
+        judge.leave_out_for([rule], &LOBBY_ACTIONS);
         return Err(Halt::Broken);
     }
     let mut session = Session::open(context, judge, small(context))?;
     let ann = session.connect("Ann")?;
     session.clients[ann].send_bytes(&[1, 3, 0, 2, 0, 3, b'A', b'n', b'n']);
-    session.accepted(ann, "Ann", &COALESCED)
+    session.accepted(ann, "Ann", rule)
 }
 
 pub(super) fn second_join(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {

@@ -8,11 +8,9 @@ use std::{
 use robots::{Action, Blast, Board, BombId, Event, PlayerId, Position};
 
 use super::{
+    BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, LISTED_ONCE, NOT_RESET, OWN_EVENTS, REBIRTH, TURN_0, UNITED,
     diagnosis::diagnose,
     explanation::{Robot, Trial, Turn},
-    rules::{
-        BLAST, BOMB_IDS, BOMB_TIMER, DRAWS, EVENT_ORDER, LISTED_ONCE, NOT_RESET, OWN_EVENTS, REBIRTH, TURN_0, UNITED,
-    },
     setup::Setup,
 };
 use crate::{

@@ -10,12 +10,9 @@ use std::{
 use robots::Action;
 
 use super::{
+    BAD_BYTES, LISTENS, MANY_CLIENTS,
     lobby::small,
     openings::{one_field, start_game},
-    rules::{
-        ALL_ADDRESSES, BAD_BYTES, CROWD, FLOOD, HALF_A_JOIN, LISTENS, MANY_CLIENTS, OFFENDER, OWN_BUFFERS, RESET,
-        RESTART, VISITORS,
-    },
     session::Session,
     setup::{Host, Setup},
 };
@@ -35,15 +32,15 @@ const MOMENT: Duration = Duration::from_millis(500);
 const FLOOD_TURNS: u16 = 4;
 const FLOOD_MESSAGES: usize = 64;
 
-pub(super) fn resets(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn resets(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, Setup { players: 1, ..small(context) })?;
     let ann = session.connect("Ann")?;
     session.connect("an observer")?;
-    reset_connections(context, &mut session, &RESET)?;
+    reset_connections(context, &mut session, rule)?;
     session.join(ann, "Ann")?;
     session.start()?;
-    reset_connections(context, &mut session, &RESET)?;
-    session.finish(&RESET)
+    reset_connections(context, &mut session, rule)?;
+    session.finish(rule)
 }
 
 // Closing a connection with unread data resets it.
@@ -66,24 +63,24 @@ fn reset_connections(context: &Context<'_>, session: &mut Session<'_>, rule: &'s
     Ok(())
 }
 
-pub(super) fn flood(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn flood(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { players: 1, length: FLOOD_TURNS, ..small(context) };
     let mut session = start_game(context, judge, setup)?;
     let flooder = context.connect(session.judge, &mut session.host, "a client that floods the server")?;
-    session.host.suspect = Some(&FLOOD);
+    session.host.suspect = Some(rule);
     let mut stream = flooder.connection.stream.try_clone()?;
     thread::scope(|scope| {
         // A Join has the most bytes for the least work, and an observer's Join is ignored.
         let flood = [[0, 254].as_slice(), &[b'x'; 254]].concat().repeat(FLOOD_MESSAGES);
         scope.spawn(move || while stream.write_all(&flood).is_ok() {});
-        let played = session.finish(&FLOOD);
+        let played = session.finish(rule);
         // Ends the thread. The server may have closed the connection already.
         let _ = flooder.connection.stream.shutdown(Shutdown::Both);
         played
     })
 }
 
-pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut host = context.host(judge, &small(context))?;
     // Like the following clients, this one stays connected until it has received Hello.
     context.connect_unchecked(judge, &mut host, "the first client")?.connection.more(context.options.deadline());
@@ -95,10 +92,10 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> ScenarioResu
             received = connection.more(context.options.deadline());
         }
         if !received && judge.has_failed(&MANY_CLIENTS) {
-            judge.leave_out_for([&VISITORS], &MANY_CLIENTS);
+            judge.leave_out_for([rule], &MANY_CLIENTS);
             return Err(Halt::Broken);
         }
-        judge.require(&VISITORS, received, || {
+        judge.require(rule, received, || {
             format!(
                 "expected Hello after {number} clients that connected and left, received none{}",
                 host.run.exit_clause()
@@ -108,7 +105,7 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge) -> ScenarioResu
     Ok(())
 }
 
-pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut host = context.host(judge, &small(context))?;
     let _first = context.connect_unchecked(judge, &mut host, "the first client")?;
     let first = host.address;
@@ -126,7 +123,7 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult 
             all.push(connection);
             received
         });
-        judge.check(&CROWD, received, || {
+        judge.check(rule, received, || {
             format!("expected Hello on {MANY} simultaneous connections, received none on number {}", number + 1)
         });
         if !received {
@@ -137,7 +134,7 @@ pub(super) fn crowd(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult 
 }
 
 /// The port is free immediately after a server has ended.
-pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn restart(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = small(context);
     let mut host = context.host(judge, &setup)?;
     let client = context.connect(judge, &mut host, "a client of the first server")?;
@@ -151,7 +148,7 @@ pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> ScenarioResul
         let opened = Connection::to_server(&mut *run, address, by);
         // The first server may need a moment to end.
         if opened.is_ok() || Instant::now() >= by {
-            return judge.require(&RESTART, opened.is_ok(), || {
+            return judge.require(rule, opened.is_ok(), || {
                 format!(
                     "expected connections to a new server on port {} after another one ended there, but it accepts none",
                     address.port()
@@ -161,7 +158,7 @@ pub(super) fn restart(context: &Context<'_>, judge: &mut Judge) -> ScenarioResul
     }
 }
 
-pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     if !cfg!(target_os = "linux") {
         // Other systems may have only one loopback address.
         return Err(Halt::Broken);
@@ -169,7 +166,7 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Scenari
     let mut host = context.host(judge, &small(context))?;
     drop(context.connect(judge, &mut host, "a client of the usual address")?);
     if host.address.is_ipv6() {
-        judge.leave_out_for([&ALL_ADDRESSES], &LISTENS);
+        judge.leave_out_for([rule], &LISTENS);
         return Err(Halt::Broken);
     }
     host.address.set_ip(OTHER.into());
@@ -180,12 +177,12 @@ pub(super) fn all_addresses(context: &Context<'_>, judge: &mut Judge) -> Scenari
         context.connect(judge, &mut host, "a second client of the usual address")?;
         host.address.set_ip(OTHER.into());
     }
-    judge.require(&ALL_ADDRESSES, opened.is_ok(), || {
+    judge.require(rule, opened.is_ok(), || {
         format!("expected connections to 127.0.0.1 and {}, but the server accepts only the former", host.address)
     })
 }
 
-pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     let (ann, bob) = (session.connect("Ann")?, session.connect("Bob")?);
     for (index, piece) in [(ann, &[0, 3, b'A'][..]), (bob, &[0, 3]), (ann, b"n"), (bob, b"Bo"), (ann, b"n")] {
@@ -194,34 +191,34 @@ pub(super) fn own_buffers(context: &Context<'_>, judge: &mut Judge) -> ScenarioR
         // The service of a client in between shows that the piece was read.
         drop(context.connect(session.judge, &mut session.host, "a third client")?);
     }
-    session.accepted(ann, "Ann", &OWN_BUFFERS)?;
+    session.accepted(ann, "Ann", rule)?;
     session.clients[bob].send_bytes(b"b");
-    session.accepted(bob, "Bob", &OWN_BUFFERS)
+    session.accepted(bob, "Bob", rule)
 }
 
-pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     let ann = session.connect("Ann")?;
     let mut client = context.connect(session.judge, &mut session.host, "a client that leaves within a Join")?;
     client.connection.send(&[0, 5, b'H', b'a']);
     drop(client);
-    session.host.suspect = Some(&HALF_A_JOIN);
+    session.host.suspect = Some(rule);
     // The service of a client in the meantime shows that the server has also detected the end.
     for _ in 0..3 {
         drop(context.connect(session.judge, &mut session.host, "a later client")?);
     }
-    session.join_for(ann, "Ann", &HALF_A_JOIN)
+    session.join_for(ann, "Ann", rule)
 }
 
 /// The robot of a player that breaks the protocol stays, as if the player had left.
-pub(super) fn offender(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
+pub(super) fn offender(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     if judge.has_failed(&BAD_BYTES) {
-        judge.leave_out_for([&OFFENDER], &BAD_BYTES);
+        judge.leave_out_for([rule], &BAD_BYTES);
         return Err(Halt::Broken);
     }
     let mut session = start_game(context, judge, one_field(context, 2))?;
     let mut offender = session.clients.remove(1);
     offender.connection.send(&[9]);
-    session.together(&[(0, Action::PlaceBomb)], &OFFENDER)?;
-    session.pass(2, &OFFENDER)
+    session.together(&[(0, Action::PlaceBomb)], rule)?;
+    session.pass(2, rule)
 }

@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::BTreeSet};
 use anyhow::Context as _;
 use robots::{Action, Board, Direction, PlayerId, Position};
 
-use super::{lobby::small, model::Model, rules::MOVE, session::Session, setup::Setup};
+use super::{MOVE, lobby::small, model::Model, session::Session, setup::Setup};
 use crate::{
     judge::{Halt, Judge, ScenarioResult},
     robots::{context::Context, draws::Draws},

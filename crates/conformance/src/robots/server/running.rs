@@ -5,8 +5,8 @@ use std::{net::SocketAddr, time::Duration};
 use robots::{Action, ServerMessage};
 
 use super::{
+    BUSY, HELLO, LATE,
     lobby::small,
-    rules::{BUSY, HELLO, LATE},
     session::Session,
     setup::{Host, Setup},
 };

@@ -9,11 +9,9 @@ use std::{
 use robots::{Action, ClientMessage, Direction, Event, Player, PlayerId, Position, ServerMessage};
 
 use super::{
+    ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, NEXT_GAME, NOT_RESET, SAME_FOR_ALL,
+    SCORE_ONCE, SCORE_ZEROS, SCORES, TURN_DURATION, TURN_NUMBERS, WELL_FORMED,
     model::Model,
-    rules::{
-        ACCEPTED, ADDRESS, ADDRESS_OF_PEER, ENDED, GAME_STARTED, HELLO, LATE, NEWCOMER, NEXT_GAME, NOT_RESET,
-        SAME_FOR_ALL, SCORE_ONCE, SCORE_ZEROS, SCORES, TURN_DURATION, TURN_NUMBERS, WELL_FORMED,
-    },
     setup::{Client, Host, Received, Setup},
 };
 use crate::{

@@ -8,7 +8,7 @@ use std::{
 use bytes::BytesMut;
 use robots::{ClientMessage, Incoming, Parameters, ServerMessage, protocol};
 
-use super::rules::{HELLO, LATE, LISTENS, MANY_CLIENTS, WELL_FORMED};
+use super::{HELLO, LATE, LISTENS, MANY_CLIENTS, WELL_FORMED};
 use crate::{
     judge::{Halt, Judge, ScenarioResult},
     launch::Run,
