@@ -15,7 +15,7 @@ use crate::{
     fleet,
     games::Game,
     hub::{
-        address::PORT,
+        address::{PORT, PublicUrl, public_url},
         callers::host_name,
         ports::port_range,
         resources::{MAX_ROOMS, MAX_SOCKETS},
@@ -126,10 +126,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(0..=3_600_u64, 10), allow_negative_numbers = true)]
     pub(crate) drain: u64,
 
-    /// Host name by which browsers may address the hub, as in play.example.org, may be repeated. Addresses of this
-    /// machine and localhost are always accepted
-    #[arg(long, value_name = "HOST", value_parser = host_name)]
-    pub(crate) name: Vec<String>,
+    /// Address of the page for other people, as in <https://play.example.org/games/>, for links and QR codes. May be
+    /// repeated with the same path: browsers may use all these addresses, localhost, and addresses of this machine
+    #[arg(long, value_name = "URL", value_parser = public_url)]
+    pub(crate) public_url: Vec<PublicUrl>,
 
     /// Rooms that one host may have open at the same time, unless its fair share is smaller
     #[arg(long, value_name = "N", default_value_t = MAX_ROOMS, value_parser = whole_number(0..=MAX_ROOMS, MAX_ROOMS), allow_negative_numbers = true)]
@@ -139,7 +139,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = MAX_SOCKETS, value_parser = whole_number(1..=MAX_SOCKETS, MAX_SOCKETS), allow_negative_numbers = true)]
     pub(crate) sockets_per_host: usize,
 
-    /// Address of a reverse proxy whose X-Forwarded-For header is trusted, may be repeated
+    /// Address of a reverse proxy whose X-Forwarded-For or Forwarded header is trusted, may be repeated
     #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
     pub(crate) proxy: Vec<IpAddr>,
 
@@ -206,6 +206,11 @@ impl Args {
 
     pub(crate) fn page_addresses(&self) -> Vec<IpAddr> {
         if self.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { self.bind.clone() }
+    }
+
+    /// The host names that the certificate must have.
+    pub(crate) fn tls_names(&self) -> Vec<String> {
+        self.public_url.iter().filter(|url| url.is_secure()).map(|url| url.host().to_owned()).collect()
     }
 
     pub(crate) fn certificate(&self) -> Option<Files> {

@@ -43,7 +43,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
-    let settings = page::Settings { rooms_are_here: hub.rooms_are_here(), examples: hub.examples };
+    let public = hub.resources().callers.names.public.first().cloned();
+    let settings = page::Settings { rooms_are_here: hub.rooms_are_here(), examples: hub.examples, public };
     let page = Page::of(hub.lists(), settings);
     let router = Router::new()
         .route("/", get(serve_page))
@@ -127,7 +128,7 @@ async fn admit(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) ->
     relay::recognize(&hub, &mut request);
     let refusal = caller::check_name(hub.resources(), &request)
         .and_then(|()| caller::check(&hub, &request))
-        .and_then(|()| tls::check(&request));
+        .and_then(|()| tls::check(&request, hub.resources().callers.names.base()));
     match refusal {
         Ok(()) => next.run(request).await,
         Err(response) => *response,

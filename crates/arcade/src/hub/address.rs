@@ -1,5 +1,6 @@
-use std::net::SocketAddr;
+use std::{fmt, net::SocketAddr};
 
+use axum::http::{Uri, uri::PathAndQuery};
 use cmdkit::HostPort;
 use qrcode::{
     QrCode,
@@ -8,9 +9,95 @@ use qrcode::{
 use serde::Serialize;
 use servekit::Reach;
 
+use super::callers::host_name;
+
 pub(crate) const PORT: u16 = 8080;
+/// The longest public URL, in bytes, so that the address of a room can be drawn.
+const MAX_PUBLIC: usize = 200;
 /// The longest address that is drawn, in bytes.
 const MAX_ADDRESS: usize = 300;
+
+/// The address of the page for other people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PublicUrl {
+    // As browsers send it: in lower case, without the default port.
+    origin: String,
+    host: String,
+    // Empty, or as in `/games`.
+    base: String,
+}
+
+impl PublicUrl {
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Without a port, and without brackets around an IPv6 address.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    pub(crate) fn is_secure(&self) -> bool {
+        self.origin.starts_with("https:")
+    }
+
+    /// The path of a request within the hub. A reverse proxy may have removed the prefix.
+    pub(crate) fn strip_base(&self, uri: &mut Uri) {
+        let Some(path) = uri.path_and_query().map(PathAndQuery::as_str) else { return };
+        let Some(rest) = path.strip_prefix(&self.base).filter(|_| !self.base.is_empty()) else { return };
+        let inside = match rest.chars().next() {
+            None => "/".to_owned(),
+            Some('/') => rest.to_owned(),
+            Some('?') => format!("/{rest}"),
+            Some(_) => return,
+        };
+        let mut parts = uri.clone().into_parts();
+        parts.path_and_query = inside.parse().ok();
+        if let Ok(stripped) = Uri::from_parts(parts) {
+            *uri = stripped;
+        }
+    }
+}
+
+impl fmt::Display for PublicUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}/", self.origin, self.base)
+    }
+}
+
+pub(crate) fn public_url(typed: &str) -> Result<PublicUrl, String> {
+    let is_plain = |segment: &str| {
+        !matches!(segment, "" | "." | "..")
+            && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+    };
+    let parse = || {
+        let uri = Some(typed).filter(|typed| typed.len() <= MAX_PUBLIC && !typed.contains('#'))?.parse::<Uri>().ok()?;
+        let default = match uri.scheme_str()? {
+            "http" => 80,
+            "https" => 443,
+            _ => return None,
+        };
+        let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'))?;
+        let host = host_name(authority.host()).ok()?;
+        let is_default = authority.port().is_none() || authority.port_u16() == Some(default);
+        let port = authority.port_u16().filter(|_| !is_default);
+        let named = match port {
+            Some(port) => HostPort { host: host.clone(), port }.to_string(),
+            None if host.contains(':') => format!("[{host}]"),
+            None => host.clone(),
+        };
+        let base = uri.path().trim_end_matches('/');
+        let is_path = base.is_empty() || base.split('/').skip(1).all(is_plain);
+        let is_whole = uri.query().is_none() && (is_default || port.is_some());
+        let origin = format!("{}://{named}", uri.scheme_str()?);
+        (is_path && is_whole).then(|| PublicUrl { origin, host, base: base.to_owned() })
+    };
+    parse().ok_or_else(|| "expected the address of the page, as in https://play.example.org/games/".to_owned())
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Address {
@@ -19,11 +106,14 @@ pub(crate) struct Address {
     pub(crate) friends: Option<String>,
     #[serde(skip)]
     pub(crate) port: u16,
+    // Whether the operator gave the address for friends.
+    #[serde(skip)]
+    is_public: bool,
 }
 
 impl Address {
-    /// With TLS, friends use `name`, which the certificate contains.
-    pub(crate) fn at(listen: &[SocketAddr], tls: bool, name: Option<&str>) -> Self {
+    /// Friends use the `public` address, if it is given.
+    pub(crate) fn at(listen: &[SocketAddr], tls: bool, public: Option<&PublicUrl>) -> Self {
         let reach = Reach::at(listen);
         let loopback = |address: &SocketAddr| address.ip().is_loopback();
         let scheme = if tls { "https" } else { "http" };
@@ -35,19 +125,19 @@ impl Address {
         };
         let named = listen.iter().find(|address| !loopback(address) && !address.ip().is_unspecified());
         let outward = reach.outward.map(|ip| SocketAddr::new(ip, reach.port));
-        let by_address = outward.or(named.copied()).map(|address| address.to_string());
-        let friends = by_address.map(|address| match name.filter(|_| tls) {
-            Some(name) => HostPort { host: name.to_owned(), port: reach.port }.to_string(),
-            None => address,
-        });
-        let friends = friends.map(url);
-        Self { here, friends, port: reach.port }
+        let by_address = outward.or(named.copied()).map(|address| url(address.to_string()));
+        let friends = public.map(PublicUrl::to_string).or(by_address);
+        Self { here, friends, port: reach.port, is_public: public.is_some() }
     }
 
     /// States who can reach the page, and rooms at these `ports`.
     pub(crate) fn explain(&self, page: bool, rooms: bool, ports: &str) -> String {
         let page_port = self.port;
+        let friends = self.friends.as_ref().map_or_else(String::new, |friends| format!("Friends:   {friends}\n"));
         let open = match (page, rooms) {
+            (false, false) if self.is_public => {
+                return friends + "Only this machine, and with it a reverse proxy here, can reach the hub.\n";
+            }
             (false, false) => {
                 return "Only this machine can reach the hub; --bind 0.0.0.0 opens it to your network.\n".into();
             }
@@ -55,7 +145,6 @@ impl Address {
             (true, false) => format!("the page (TCP port {page_port}), but not the rooms"),
             (false, true) => format!("the rooms ({ports}), but not the page"),
         };
-        let friends = self.friends.as_ref().map_or_else(String::new, |friends| format!("Friends:   {friends}\n"));
         let makers = if page { " All visitors of the page can open rooms and play." } else { "" };
         format!(
             "{friends}Open to every machine that can reach this one: {open}.{makers} The host's commands and \
@@ -70,14 +159,15 @@ impl Address {
         Some(picture + "\n")
     }
 
-    /// The host of the page, unless it means this machine only.
+    /// The public address, else the host of the page, unless it means this machine only.
     pub(crate) fn for_friends(&self, host: Option<&str>, secure: bool, path: &str) -> String {
         let local = |host: &str| {
             let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
             name == "localhost" || name == "[::1]" || name.starts_with("127.")
         };
         let scheme = if secure { "https" } else { "http" };
-        let base = match (host.filter(|host| !local(host)), &self.friends) {
+        let host = host.filter(|host| !self.is_public && !local(host));
+        let base = match (host, &self.friends) {
             (Some(host), _) => format!("{scheme}://{host}/"),
             (None, Some(friends)) => friends.clone(),
             (None, None) => self.here.clone(),
@@ -105,8 +195,66 @@ mod tests {
         with(addresses, false, None)
     }
 
-    fn with(addresses: &[&str], tls: bool, name: Option<&str>) -> Address {
-        Address::at(&addresses.iter().map(|address| address.parse().unwrap()).collect::<Vec<_>>(), tls, name)
+    fn with(addresses: &[&str], tls: bool, public: Option<&str>) -> Address {
+        let listen: Vec<_> = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        Address::at(&listen, tls, public.map(|public| public_url(public).unwrap()).as_ref())
+    }
+
+    #[test]
+    fn public_url_has_a_scheme_a_host_and_perhaps_a_port_and_a_path() {
+        for (typed, origin, whole) in [
+            ("https://Play.example.ORG", "https://play.example.org", "https://play.example.org/"),
+            ("https://play.example.org.:443/", "https://play.example.org", "https://play.example.org/"),
+            ("http://192.0.2.7:80/a/b-1//", "http://192.0.2.7", "http://192.0.2.7/a/b-1/"),
+            ("http://[2001:DB8::1]:8080/games", "http://[2001:db8::1]:8080", "http://[2001:db8::1]:8080/games/"),
+            ("https://[2001:db8::1]", "https://[2001:db8::1]", "https://[2001:db8::1]/"),
+        ] {
+            let url = public_url(typed).unwrap();
+            assert_eq!((url.origin(), &*url.to_string()), (origin, whole));
+        }
+        let long = format!("https://play.example.org/{}", "x".repeat(MAX_PUBLIC));
+        for wrong in [
+            "",
+            "play.example.org",
+            "/games/",
+            "ftp://a",
+            "https://",
+            "https:///games",
+            "https://a@b",
+            "https://a:x",
+            "https://a:65536",
+            "https://a/?q",
+            "https://a/#b",
+            "https://a//b",
+            "https://a/../b",
+            "https://a/b c",
+            "https://a/%2e",
+            "https://a/\"b",
+            &long,
+        ] {
+            assert!(public_url(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_whole_segments_are_a_prefix() {
+        let inside = |path: &str| {
+            let mut uri = path.parse().unwrap();
+            public_url("https://play.example.org/games/").unwrap().strip_base(&mut uri);
+            uri.to_string()
+        };
+        for (path, rest) in [
+            ("/games/learn?a=/games/", "/learn?a=/games/"),
+            ("/games", "/"),
+            ("/games?a", "/?a"),
+            ("/games/games/", "/games/"),
+            ("/gamesome", "/gamesome"),
+            ("/learn", "/learn"),
+            ("*", "*"),
+        ] {
+            assert_eq!(inside(path), rest);
+        }
+        assert_eq!(inside("http://localhost/games/learn"), "http://localhost/learn");
     }
 
     #[test]
@@ -124,17 +272,16 @@ mod tests {
     }
 
     #[test]
-    fn with_tls_friends_use_the_name_of_the_certificate() {
-        let address = with(&["192.0.2.7:8443", "127.0.0.1:8443"], true, Some("play.example.org"));
+    fn links_have_the_public_url() {
+        let address = with(&["192.0.2.7:8443", "127.0.0.1:8443"], true, Some("https://play.example.org"));
         assert_eq!(address.here, "https://localhost:8443/");
-        assert_eq!(address.friends.as_deref(), Some("https://play.example.org:8443/"));
-        let address = with(&["192.0.2.7:443"], true, None);
-        assert_eq!(address.friends.as_deref(), Some("https://192.0.2.7:443/"));
-        assert_eq!(with(&["127.0.0.1:443"], true, Some("play.example.org")).friends, None);
-        assert_eq!(
-            with(&["192.0.2.7:80"], false, Some("play.example.org")).friends.as_deref(),
-            Some("http://192.0.2.7:80/")
-        );
+        assert_eq!(address.friends.as_deref(), Some("https://play.example.org/"));
+        assert_eq!(with(&["192.0.2.7:443"], true, None).friends.as_deref(), Some("https://192.0.2.7:443/"));
+        let behind_a_proxy = with(&["127.0.0.1:8080"], false, Some("https://play.example.org/games/"));
+        let link = behind_a_proxy.for_friends(Some("172.18.0.3:8080"), false, "/learn");
+        assert_eq!(link, "https://play.example.org/games/learn");
+        let text = behind_a_proxy.explain(false, false, "");
+        assert!(text.starts_with("Friends:   https://play.example.org/games/\nOnly this machine,"), "{text}");
     }
 
     #[test]

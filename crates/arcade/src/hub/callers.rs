@@ -5,10 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use axum::http::HeaderMap;
 use netcore::{HostId, Network, Rate, RateTable, Time, TokenBucket};
 use tracing::warn;
 
-use super::shares::RefusalKind;
+use super::{address::PublicUrl, shares::RefusalKind};
 
 /// Cost units per second of one host's requests: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
@@ -80,11 +81,11 @@ impl Callers {
 
     /// Each proxy appends the address of its client. The last one that is not a trusted proxy counts, because the
     /// client may have forged those before it.
-    pub(crate) fn client(&self, peer: SocketAddr, forwarded: Option<&str>) -> SocketAddr {
+    pub(crate) fn client(&self, peer: SocketAddr, forwarded: &Forwarding) -> SocketAddr {
         let mut client = peer;
-        let mut entries = forwarded.unwrap_or_default().rsplit(',').take(MAX_FORWARDED);
+        let mut entries = forwarded.clients().take(MAX_FORWARDED);
         while self.is_proxy(client) {
-            let Some(entry) = entries.next().map(str::trim) else { break };
+            let Some(entry) = entries.next() else { break };
             let bare = entry.trim_start_matches('[').trim_end_matches(']');
             let address = bare.parse().map(|ip: IpAddr| SocketAddr::new(ip, peer.port())).or_else(|_| entry.parse());
             let Ok(address) = address else { break };
@@ -94,19 +95,75 @@ impl Callers {
     }
 }
 
+/// The headers of reverse proxies. `Forwarded` counts only without the older header that it replaces: a proxy may pass
+/// a forged one that it does not know.
+#[derive(Debug, Default)]
+pub(crate) struct Forwarding {
+    x_for: String,
+    x_proto: String,
+    // RFC 7239.
+    standard: String,
+}
+
+impl Forwarding {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        // A proxy may append its own line, and a client may send other bytes than ASCII; both must not hide the last
+        // entry.
+        let join = |name: &str| {
+            let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+            lines.collect::<Vec<_>>().join(",")
+        };
+        Self { x_for: join("x-forwarded-for"), x_proto: join("x-forwarded-proto"), standard: join("forwarded") }
+    }
+
+    // The addresses of clients, last first.
+    fn clients(&self) -> impl Iterator<Item = &str> {
+        let is_older = !self.x_for.is_empty();
+        let list = if is_older { &self.x_for } else { &self.standard };
+        list.rsplit(',').map(move |entry| if is_older { entry.trim() } else { parameter(entry, "for") })
+    }
+
+    /// The scheme that the client used with the first proxy.
+    pub(crate) fn is_https(&self) -> bool {
+        let first = |list: &str| list.split(',').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let proto = if self.x_proto.is_empty() {
+            parameter(&first(&self.standard), "proto").to_owned()
+        } else {
+            first(&self.x_proto)
+        };
+        proto == "https"
+    }
+}
+
+// A parameter of an element of `Forwarded`, or an empty text. Elements end at each comma, also in a quoted text: a forged
+// quotation mark must not hide the elements of proxies.
+fn parameter<'a>(element: &'a str, name: &str) -> &'a str {
+    let mut pairs = element.split(';').filter_map(|pair| pair.split_once('='));
+    let found = pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
+    found.map_or("", |(_, value)| value.trim().trim_matches('"'))
+}
+
 /// The maximum of the domain name system, in bytes.
 const MAX_NAME: usize = 253;
 
 #[derive(Debug, Default)]
 pub(crate) struct HostNames {
+    pub(crate) public: Vec<PublicUrl>,
     // In lower case, without ports.
     given: Vec<String>,
     own: Vec<IpAddr>,
 }
 
 impl HostNames {
-    pub(crate) fn new(given: Vec<String>, own: Vec<IpAddr>) -> Self {
-        Self { given, own: own.into_iter().map(|ip| ip.to_canonical()).collect() }
+    /// `advertised` is the name for other hubs, if any.
+    pub(crate) fn new(public: Vec<PublicUrl>, advertised: Option<String>, own: Vec<IpAddr>) -> Self {
+        let given = public.iter().map(|url| url.host().to_owned()).chain(advertised).collect();
+        Self { public, given, own: own.into_iter().map(|ip| ip.to_canonical()).collect() }
+    }
+
+    /// The prefix of all paths, as in `/games`; otherwise empty.
+    pub(crate) fn base(&self) -> &str {
+        self.public.first().map_or("", PublicUrl::base)
     }
 
     /// `arrived` is the address of this machine that received the request.
@@ -154,7 +211,10 @@ pub(crate) fn host_name(typed: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderName;
+
     use super::*;
+    use crate::hub::address::public_url;
 
     fn callers(proxies: &[&str]) -> Callers {
         Callers::new(proxies.iter().map(|proxy| proxy.parse().unwrap()).collect(), HostNames::default())
@@ -197,21 +257,56 @@ mod tests {
     #[test]
     fn only_trusted_proxies_forward_addresses() {
         let peer: SocketAddr = "[::ffff:10.0.0.9]:5".parse().unwrap();
-        let ip = |callers: &Callers, header| callers.client(peer, header).ip().to_string();
-        assert_eq!(ip(&callers(&[]), Some("1.2.3.4")), "::ffff:10.0.0.9");
+        let ip = |callers: &Callers, name: &'static str, value: &str| {
+            let headers = HeaderMap::from_iter([(HeaderName::from_static(name), value.parse().unwrap())]);
+            callers.client(peer, &Forwarding::of(&headers)).ip().to_string()
+        };
+        let proxy = "::ffff:10.0.0.9";
         let trusting = callers(&["10.0.0.9", "10.0.0.8"]);
-        assert_eq!(ip(&trusting, Some("1.2.3.4")), "1.2.3.4");
-        assert_eq!(ip(&trusting, Some("6.6.6.6, 1.2.3.4, 10.0.0.8")), "1.2.3.4");
-        assert_eq!(ip(&trusting, Some("6.6.6.6,[2001:db8::1]")), "2001:db8::1");
-        assert_eq!(ip(&trusting, Some("1.2.3.4:99")), "1.2.3.4");
-        assert_eq!(ip(&trusting, Some("6.6.6.6, junk")), "::ffff:10.0.0.9");
-        assert_eq!(ip(&trusting, None), "::ffff:10.0.0.9");
+        let older = "x-forwarded-for";
+        for (name, value, client) in [
+            (older, "1.2.3.4", "1.2.3.4"),
+            (older, "6.6.6.6, 1.2.3.4, 10.0.0.8", "1.2.3.4"),
+            (older, "6.6.6.6,[2001:db8::1]", "2001:db8::1"),
+            (older, "1.2.3.4:99", "1.2.3.4"),
+            (older, "6.6.6.6, junk", proxy),
+            ("forwarded", "for=1.2.3.4", "1.2.3.4"),
+            ("forwarded", "For=\"[2001:db8::1]:4711\"; proto=https", "2001:db8::1"),
+            ("forwarded", "for=6.6.6.6, proto=http;for=1.2.3.4:99;by=10.0.0.8, for=10.0.0.8", "1.2.3.4"),
+            ("forwarded", "for=\"6.6.6.6, for=1.2.3.4", "1.2.3.4"),
+            ("forwarded", "for=6.6.6.6, for=_hidden", proxy),
+            ("forwarded", "for=6.6.6.6, proto=https", proxy),
+            ("x-real-ip", "1.2.3.4", proxy),
+        ] {
+            assert_eq!(ip(&trusting, name, value), client, "{name}: {value}");
+            assert_eq!(ip(&callers(&[]), name, value), proxy, "{name}: {value}");
+        }
+        let both = [("forwarded", "for=6.6.6.6"), (older, "1.2.3.4")];
+        let headers =
+            HeaderMap::from_iter(both.map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())));
+        let client = trusting.client(peer, &Forwarding::of(&headers));
+        assert_eq!(client.ip().to_string(), "1.2.3.4", "a proxy may pass a forged header that it does not know");
+    }
+
+    #[test]
+    fn first_proxy_states_the_scheme() {
+        let is_https = |name: &'static str, value: &str| {
+            Forwarding::of(&HeaderMap::from_iter([(HeaderName::from_static(name), value.parse().unwrap())])).is_https()
+        };
+        for value in ["https", "HTTPS", "https, http", " https ,http"] {
+            assert!(is_https("x-forwarded-proto", value), "{value}");
+        }
+        for value in ["", "http", "http, https", "https http"] {
+            assert!(!is_https("x-forwarded-proto", value), "{value}");
+        }
+        assert!(is_https("forwarded", "for=1.2.3.4;proto=HTTPS;host=a, for=10.0.0.8;proto=http"));
+        assert!(!is_https("forwarded", "for=1.2.3.4, proto=https") && !is_https("forwarded", "for=\"proto=https\""));
     }
 
     #[test]
     fn hub_accepts_its_addresses_and_given_names_only() {
-        let names = ["Play.Example.org", "203.0.113.5"].map(|name| host_name(name).unwrap());
-        let names = HostNames::new(names.into(), vec!["192.0.2.7".parse().unwrap()]);
+        let public = ["https://Play.Example.org", "http://203.0.113.5:8080/"].map(|url| public_url(url).unwrap());
+        let names = HostNames::new(public.into(), Some("node-1".into()), vec!["192.0.2.7".parse().unwrap()]);
         let arrived = Some("2001:db8::7".parse().unwrap());
         for known in [
             "localhost",
@@ -226,6 +321,7 @@ mod tests {
             "PLAY.example.org:443",
             "play.example.org.:80",
             "203.0.113.5",
+            "node-1:8080",
             "192.0.2.7:8080",
             "[::ffff:192.0.2.7]:1",
             "[2001:db8::7]:8080",

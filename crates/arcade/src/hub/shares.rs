@@ -192,7 +192,7 @@ impl RefusalKind {
         match self {
             Self::Requests => message!("too_many_requests", "too many requests; wait a moment"),
             Self::Name => {
-                message!("unknown_host", "this hub has no such host name; its operator can add it with --name")
+                message!("unknown_host", "this hub has no such host name; its operator can add it with --public-url")
             }
             Self::Origin => message!("other_site", "pages of other sites may not do this"),
             Self::Banned => message!("banned", "the operator of this hub has banned your address"),

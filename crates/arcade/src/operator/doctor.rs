@@ -113,7 +113,7 @@ fn tls(args: &Args) -> Result<String, String> {
     };
     let certificate = Certificate::read(&files).map_err(|error| error.to_string())?;
     let now = SystemTime::now();
-    let flaws: Vec<_> = certificate.flaws(now, &args.name).iter().map(ToString::to_string).collect();
+    let flaws: Vec<_> = certificate.flaws(now, &args.tls_names()).iter().map(ToString::to_string).collect();
     if !flaws.is_empty() {
         return Err(flaws.join("; "));
     }
@@ -123,8 +123,8 @@ fn tls(args: &Args) -> Result<String, String> {
     if days < RENEWAL {
         return Err(format!("the certificate ends in {days} days, on {date}; renew it, then send the hub SIGHUP"));
     }
-    let whose = match args.name.as_slice() {
-        [] => "no --name sets the required names".to_owned(),
+    let whose = match args.tls_names().as_slice() {
+        [] => "no --public-url sets the required names".to_owned(),
         names => format!("it is for {}", names.join(", ")),
     };
     Ok(format!("the certificate and its key belong together, {whose}, and it ends in {days} days, on {date}"))

@@ -1,4 +1,5 @@
 use std::{
+    collections::BTreeSet,
     io::{self, IsTerminal as _, Write as _},
     net::{IpAddr, SocketAddr},
     process::ExitCode,
@@ -29,7 +30,7 @@ use crate::{
     games::offer_maps,
     hub::{
         Hub, Parts,
-        address::Address,
+        address::{Address, PublicUrl},
         callers::{Callers, HostNames},
         files::make_private,
         ladders::board::Ladders,
@@ -51,6 +52,11 @@ const COPYING: Duration = Duration::from_secs(3);
 /// Runs the hub until the process receives a signal or a command to end.
 #[expect(clippy::too_many_lines, reason = "a sequence of steps that share their results")]
 pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
+    let bases = args.public_url.iter().map(PublicUrl::base);
+    anyhow::ensure!(
+        bases.collect::<BTreeSet<_>>().len() < 2,
+        "the page has one path, but the addresses in --public-url have several"
+    );
     // Before the restoration of rooms, which may use these maps.
     if let Some(directory) = &args.maps {
         offer_maps(directory)?;
@@ -62,7 +68,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     make_private(&journals)?;
     // Locked until the process ends, in any way.
     let _lock = lock(&args.data, "stop it, or choose another directory with --data")?;
-    let tls = args.certificate().map(|files| Tls::open(files, args.name.clone())).transpose()?.map(Arc::new);
+    let tls = args.certificate().map(|files| Tls::open(files, args.tls_names())).transpose()?.map(Arc::new);
     let listeners = bind_tcp(&args.page_addresses(), args.port).map_err(|error| error.naming("--port"))?;
     // At most one listener, for the metrics.
     let for_numbers = match args.metrics {
@@ -81,7 +87,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let own = listen.iter().chain(&numbers).map(SocketAddr::ip).chain(Reach::at(&listen).outward);
     let callers = Callers::new(
         args.proxy.clone(),
-        HostNames::new(args.name.iter().chain(&args.advertise).cloned().collect(), own.collect()),
+        HostNames::new(args.public_url.clone(), args.advertise.clone(), own.collect()),
     );
     let resources = Resources::new(&settings, callers);
     // First, since the arcade may refuse this hub.
@@ -173,7 +179,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
                 error!("the lobby is no longer updated: {error}");
             }
         });
-        hub.listens(Address::at(&listen, tls.is_some(), args.name.first().map(String::as_str)));
+        hub.listens(Address::at(&listen, tls.is_some(), args.public_url.first()));
         #[cfg(unix)]
         match control::listen(&args.data) {
             Ok(listener) => drop(tokio::spawn(control::serve(Arc::clone(&hub), listener))),

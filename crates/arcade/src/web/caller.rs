@@ -18,7 +18,7 @@ use super::{
 };
 use crate::hub::{
     Hub,
-    callers::{self, Callers},
+    callers::{self, Callers, Forwarding},
     resources::{Resources, Slot},
     shares::RefusalKind,
 };
@@ -79,12 +79,7 @@ pub(crate) fn of(extensions: &Extensions, headers: &HeaderMap, callers: &Callers
     if let Some(relayed) = extensions.get::<Relayed>() {
         return Caller(relayed.client);
     }
-    let peer = peer(extensions);
-    // A proxy may append its own line, and a client may send other bytes than ASCII; both must not hide the last
-    // entry.
-    let lines = headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
-    let forwarded = lines.collect::<Vec<_>>().join(",");
-    Caller(callers.client(peer, Some(&forwarded)))
+    Caller(callers.client(peer(extensions), &Forwarding::of(headers)))
 }
 
 fn peer(extensions: &Extensions) -> SocketAddr {
@@ -97,8 +92,7 @@ pub(super) fn is_secure(extensions: &Extensions, headers: &HeaderMap, callers: &
     if let Some(relayed) = extensions.get::<Relayed>() {
         return relayed.secure;
     }
-    let proto = headers.get("x-forwarded-proto").and_then(|proto| proto.to_str().ok());
-    extensions.get() == Some(&Link::Secure) || callers.is_proxy(peer(extensions)) && proto == Some("https")
+    extensions.get() == Some(&Link::Secure) || callers.is_proxy(peer(extensions)) && Forwarding::of(headers).is_https()
 }
 
 /// The address of a page for other people.
@@ -124,7 +118,7 @@ pub(super) fn check_name(resources: &Resources, request: &Request) -> Result<(),
     let Some(name) = strange else { return Ok(()) };
     let unknown = message!(
         "unknown_host",
-        "this hub has no host name '{name}'; its operator can add it with --name, as in --name play.example.org",
+        "this hub has no host name '{name}'; its operator can add it, as in --public-url https://play.example.org",
         name = printable_header(name)
     );
     resources.callers.complain(RefusalKind::Name, &unknown.to_string());
@@ -160,8 +154,8 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
     same_origin(request.extensions(), request.headers(), callers).map_err(Box::new)
 }
 
-// The origin must match the host name in the request, which the hub must know. Programs other than browsers send no
-// origin. A hub with TLS rejects pages without TLS, since they could be forged.
+// The origin must be that of a public URL, or match the host name in the request, which the hub must know. Programs other
+// than browsers send no origin. A hub with TLS rejects pages without TLS, since they could be forged.
 #[expect(clippy::result_large_err, reason = "it is sent at once")]
 fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) -> Result<(), Response> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
@@ -170,13 +164,15 @@ fn same_origin(extensions: &Extensions, headers: &HeaderMap, callers: &Callers) 
         return Ok(());
     }
     let host = headers.get(header::HOST).map_or(&[][..], header::HeaderValue::as_bytes);
-    let parts = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-    let is_same = parts.is_some_and(|(scheme, authority)| {
-        let port = if scheme == "https" { ":443" } else { ":80" };
-        let name = str::from_utf8(host).unwrap_or_default();
-        let is_good = scheme == "https" || !is_secure(extensions, headers, callers);
-        is_good && name.strip_suffix(port).unwrap_or(name).eq_ignore_ascii_case(authority)
-    });
+    let text = origin.to_str().unwrap_or_default();
+    let is_public = callers.names.public.iter().any(|url| url.origin() == text);
+    let is_same = is_public
+        || text.split_once("://").is_some_and(|(scheme, authority)| {
+            let port = if scheme == "https" { ":443" } else { ":80" };
+            let name = str::from_utf8(host).unwrap_or_default();
+            let is_good = scheme == "https" || !is_secure(extensions, headers, callers);
+            is_good && name.strip_suffix(port).unwrap_or(name).eq_ignore_ascii_case(authority)
+        });
     if is_same {
         return Ok(());
     }

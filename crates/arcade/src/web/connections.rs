@@ -114,7 +114,12 @@ impl Server {
         match self.resources.connection(peer) {
             Ok(held) => {
                 let (router, own) = (self.router.clone(), progress.clone());
+                let public = self.resources.callers.names.public.first().cloned();
                 let answer = service_fn(move |mut request: hyper::Request<Incoming>| {
+                    // Before the router selects a route.
+                    if let Some(public) = &public {
+                        public.strip_base(request.uri_mut());
+                    }
                     let extensions = request.extensions_mut();
                     extensions.insert(ConnectInfo(peer));
                     extensions.insert(own.clone());

@@ -102,7 +102,7 @@ async fn page(State(film): State<Arc<Film>>) -> Response {
     let is_example = |found: &Match| Game::named(&found.game).is_some_and(Game::is_example);
     let settings = page::Settings { examples: film.matches.iter().any(is_example), ..page::Settings::default() };
     // The navigation is about a hub.
-    let whole = page::page(r#"{"rooms":[]}"#, settings).map(|page| without(&page, "<nav", "</nav>"));
+    let whole = page::page(r#"{"rooms":[]}"#, &settings).map(|page| without(&page, "<nav", "</nav>"));
     whole.map_or_else(missing, html)
 }
 

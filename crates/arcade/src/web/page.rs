@@ -20,7 +20,10 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 
 use crate::{
     games::Game,
-    hub::lobby::{Lists, ViewQuery, ViewSubscription},
+    hub::{
+        address::PublicUrl,
+        lobby::{Lists, ViewQuery, ViewSubscription},
+    },
 };
 
 #[derive(Debug)]
@@ -29,10 +32,11 @@ pub(crate) struct Page {
     state: Mutex<PageState>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) rooms_are_here: bool,
     pub(crate) examples: bool,
+    pub(crate) public: Option<PublicUrl>,
 }
 
 #[derive(Debug)]
@@ -89,7 +93,7 @@ impl Page {
         if let Some(rendered) = state.rendered.as_ref().filter(|rendered| rendered.number == frame.number) {
             return Some(rendered.clone());
         }
-        let plain = Bytes::from(page(&String::from_utf8_lossy(&frame.full()), self.settings)?);
+        let plain = Bytes::from(page(&String::from_utf8_lossy(&frame.full()), &self.settings)?);
         let compressed = gzip(&plain, Compression::fast());
         let rendered = RenderedPage { number: frame.number, plain, compressed };
         state.rendered = Some(rendered.clone());
@@ -155,9 +159,9 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
 }
 
 /// `None` if the program was built without the page.
-pub(crate) fn page(lobby: &str, settings: Settings) -> Option<String> {
+pub(crate) fn page(lobby: &str, settings: &Settings) -> Option<String> {
     let file = Assets::get("index.html")?;
-    let Settings { rooms_are_here, examples } = settings;
+    let &Settings { rooms_are_here, examples, ref public } = settings;
     // The lobby is in an element that is not run; `<` is escaped so that no name can end the element.
     let lobby = lobby.replace('<', "\\u003c");
     let rooms = if rooms_are_here { "here" } else { "open" };
@@ -166,6 +170,9 @@ pub(crate) fn page(lobby: &str, settings: Settings) -> Option<String> {
         .replace("{{preload}}", if examples { &PRELOAD_WITH_EXAMPLES } else { &PRELOAD })
         .replace("{{rooms}}", rooms)
         .replace("{{examples}}", &names);
+    let base = public.as_ref().map_or("", PublicUrl::base);
+    let page = if base.is_empty() { page } else { page.replace("=\"/", &format!("=\"{base}/")) };
+    let page = page.replace("{{public}}", &public.as_ref().map_or_else(String::new, PublicUrl::to_string));
     // Last, because the lobby contains names of players.
     Some(page.replace("{{lobby}}", &lobby))
 }

@@ -357,8 +357,9 @@ async fn follow(
                 Coded::Here(room) => (room.file().id.clone(), room.access.code().unwrap_or_default().to_owned()),
                 Coded::Remote { id, code } => (id, code),
             };
+            let base = hub.resources().callers.names.base();
             let headers =
-                [(header::LOCATION, format!("/rooms/{id}#{code}")), (header::CACHE_CONTROL, "no-store".into())];
+                [(header::LOCATION, format!("{base}/rooms/{id}#{code}")), (header::CACHE_CONTROL, "no-store".into())];
             (StatusCode::SEE_OTHER, headers).into_response()
         }
         AttemptResult::Wrong => (StatusCode::NOT_FOUND, page.answer(&headers).unwrap_or_else(missing)).into_response(),

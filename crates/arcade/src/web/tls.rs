@@ -104,7 +104,7 @@ pub(super) const fn is_hello(first: u8) -> bool {
 }
 
 /// Rejects a request without TLS at a port with TLS, with a redirect if the client would follow it.
-pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
+pub(super) fn check(request: &Request, base: &str) -> Result<(), Box<Response>> {
     // Nodes forward requests without TLS.
     let is_relayed = request.extensions().get::<Relayed>().is_some();
     if is_relayed || request.extensions().get::<Link>() != Some(&Link::Stray) {
@@ -121,7 +121,7 @@ pub(super) fn check(request: &Request) -> Result<(), Box<Response>> {
     Err(Box::new(match host.filter(|_| follows) {
         // Temporary, because the operator may stop using TLS.
         Some(host) => {
-            let there = [(header::LOCATION, format!("https://{host}{path}"))];
+            let there = [(header::LOCATION, format!("https://{host}{base}{path}"))];
             (StatusCode::TEMPORARY_REDIRECT, there, refused).into_response()
         }
         None => refused,
@@ -238,7 +238,7 @@ impl fmt::Display for Flaw {
                 format_rfc3339_seconds(*at)
             ),
             Self::Unnamed(name) => {
-                write!(f, "the certificate is not for '{name}'; get one for all names in --name")
+                write!(f, "the certificate is not for '{name}'; get one for all names in --public-url")
             }
         }
     }

@@ -24,7 +24,7 @@ fn foreign_host_name_is_rejected() {
     let id = hub.room("nuggets")["id"].as_str().unwrap().to_owned();
     for path in ["/", "/api/rooms", "/metrics", "/readyz", "/healthz", "/js/main.js", "/nowhere"] {
         let answer = request_with(&hub, "GET", path, &EVIL[..1]);
-        assert!(answer.starts_with("HTTP/1.1 421") && answer.contains("--name"), "{path}: {answer}");
+        assert!(answer.starts_with("HTTP/1.1 421") && answer.contains("--public-url"), "{path}: {answer}");
     }
     for path in ["/api/play/nuggets", "/api/rooms"] {
         assert!(request_with(&hub, "POST", path, &EVIL).starts_with("HTTP/1.1 421"), "{path}");
@@ -42,7 +42,7 @@ fn foreign_host_name_is_rejected() {
 }
 
 fn behind_a_proxy() -> Hub {
-    Hub::with(&["--proxy", "127.0.0.1", "--name", "play.example.org"])
+    Hub::with(&["--proxy", "127.0.0.1", "--public-url", "https://play.example.org"])
 }
 
 /// Forwarded by a proxy for a page at an origin.
@@ -66,7 +66,7 @@ fn sockets_open_at_any_port_of_the_proxy() {
     assert!(open.is_ok(), "{open:?}");
     for (host, origin) in [
         ("play.example.org:443", "https://play.example.org:8443"),
-        ("play.example.org:80", "https://play.example.org"),
+        ("play.example.org:80", "https://play.example.org:8443"),
         // An attacker on the network can forge a page without TLS.
         ("play.example.org:8443", "http://play.example.org:8443"),
     ] {
@@ -91,8 +91,38 @@ fn misconfigured_proxy_is_logged_once() {
     let (finished, _) = hub.end();
     let log = finished.stderr;
     assert!(log.contains("proxy_set_header Host $http_host"), "{log}");
-    assert!(log.contains("this hub has no host name 'upstream'") && log.contains("--name play.example.org"), "{log}");
+    assert!(log.contains("this hub has no host name 'upstream'") && log.contains("--public-url https://"), "{log}");
     assert_eq!(log.matches(line).count(), 1, "{log}");
+}
+
+#[test]
+fn public_url_decides_links_hosts_origins_and_paths() {
+    let hub =
+        Hub::with(&["--public-url", "https://Play.example.org:443/games/", "--public-url", "http://lan:8080/games"]);
+    let friends = "Friends:   https://play.example.org/games/\n";
+    eventually("no address for friends", || hub.process.stdout().contains(friends));
+    for host in ["localhost", "play.example.org", "lan:8080"] {
+        let answer = request_with(&hub, "GET", "/api/address?path=/learn", &[("Host", host)]);
+        assert!(answer.contains(r#""url":"https://play.example.org/games/learn""#), "{host}: {answer}");
+    }
+    let page = hub.get("/games/rooms/nuggets-1").1;
+    assert!(page.contains(r#"data-public="https://play.example.org/games/""#), "{page}");
+    assert!(page.contains(r#"src="/games/js/main.js""#) && !page.contains("=\"/js/"), "{page}");
+    // A proxy may pass the path or strip the prefix.
+    for path in ["/games/js/main.js", "/js/main.js", "/games", "/games/", "/games?game=robots"] {
+        assert!(hub.get(path).0.starts_with("HTTP/1.1 200"), "{path}");
+    }
+    assert!(hub.get("/gamesjs/main.js").0.starts_with("HTTP/1.1 404"));
+    let room = hub.make(&serde_json::json!({ "game": "nuggets", "room": { "visibility": "link" } }));
+    let (code, id) = (room["code"].as_str().unwrap(), room["id"].as_str().unwrap());
+    let led = hub.get(&format!("/games/j/{code}")).0;
+    assert!(led.contains(&format!("location: /games/rooms/{id}#{code}\r\n")), "{led}");
+    // A proxy may send its own name of the hub.
+    let open = |origin: &str| hub.socket("/games/live", Some(origin));
+    assert!(open("https://play.example.org").is_ok() && open("http://lan:8080").is_ok());
+    for strange in ["http://play.example.org", "https://play.example.org:8443", "http://lan", "https://example.org"] {
+        assert!(matches!(open(strange), Err(Error::Http(answer)) if answer.status() == 403), "{strange}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@ import { GAMES } from './games/index.js';
 import { errorText, load } from './lib/api.js';
 import { announceLink, element } from './lib/dom.js';
 import { codeOfName } from './lib/names.js';
-import { route } from './lib/route.js';
+import { at, route, shownPath } from './lib/route.js';
 import { askName, nameButton } from './page/identity.js';
 import { languageChoice, sayPage } from './page/language.js';
 import { showLobby } from './page/lobby.js';
@@ -64,12 +64,12 @@ route(async () => {
   const now = turn;
   announceLink('');
   for (const anchor of document.querySelectorAll('header nav a')) {
-    const here = anchor.getAttribute('href') === `/${location.pathname.split('/')[1]}`;
+    const here = anchor.getAttribute('href') === at(`/${shownPath().split('/')[1]}`);
     if (here) anchor.setAttribute('aria-current', 'page');
     else anchor.removeAttribute('aria-current');
   }
   for (const [address, show] of PAGES) {
-    const parts = address.exec(location.pathname)?.slice(1).map(decoded);
+    const parts = address.exec(shownPath())?.slice(1).map(decoded);
     if (!parts?.every((part) => part !== null)) continue;
     const shown = show(parts, new URLSearchParams(location.search));
     if (!(shown instanceof Promise)) {

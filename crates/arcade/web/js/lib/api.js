@@ -1,5 +1,6 @@
 // Requests to the hub. Errors have a message for the user.
 
+import { at } from './route.js';
 import { errorOf, say } from './text.js';
 
 /**
@@ -12,7 +13,7 @@ export async function ask(path, body) {
   let answer;
   try {
     answer = await fetch(
-      path,
+      at(path),
       body === undefined
         ? {}
         : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },

@@ -1,5 +1,6 @@
 // Text is always set as text, so that names from peers cannot become markup.
 
+import { at } from './route.js';
 import { date, say } from './text.js';
 
 /** @type {WeakSet<Node>} */
@@ -9,7 +10,7 @@ const listening = new WeakSet();
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Record<string, string | boolean | ((event: Event) => void)>} [attributes] Functions become listeners. For `renew`, elements
- *   with the same `data-key` have equivalent listeners.
+ *   with the same `data-key` have equivalent listeners. An address that begins with `/` is a path of the hub.
  * @param {...(Node | string)} children
  * @returns {HTMLElementTagNameMap[K]}
  */
@@ -20,7 +21,7 @@ export function element(tag, attributes = {}, ...children) {
       made.addEventListener(name, value);
       listening.add(made);
     } else if (typeof value === 'boolean') made.toggleAttribute(name, value);
-    else made.setAttribute(name, value);
+    else made.setAttribute(name, (name === 'href' || name === 'src') && value.startsWith('/') ? at(value) : value);
   }
   made.append(...children);
   return made;

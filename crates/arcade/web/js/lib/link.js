@@ -1,5 +1,7 @@
 // A WebSocket that reconnects.
 
+import { at } from './route.js';
+
 /** Back-off before reconnecting, in milliseconds; the last value is repeated. */
 const PAUSES = [250, 500, 1000, 2000, 5000, 10000];
 
@@ -170,7 +172,7 @@ export class Link {
  * @param {Record<string, string>} [query]
  */
 export function socketAddress(path, query = {}) {
-  const address = new URL(path, location.href);
+  const address = new URL(at(path), location.href);
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   address.hash = '';
   address.search = new URLSearchParams(query).toString();

@@ -1,8 +1,9 @@
 // The address for other people: the host may have opened this page at localhost.
 
 import { ask } from './api.js';
+import { PUBLIC } from './route.js';
 
-let base = location.origin;
+let base = PUBLIC?.href.replace(/\/$/, '') ?? location.origin;
 /** @type {Promise<string> | null} */
 let asked = null;
 

@@ -1,4 +1,20 @@
-// Navigation without a reload.
+// Addresses of the hub, and navigation without a reload. A path is relative to the hub, which may share its host with other sites.
+
+const given = globalThis.document?.documentElement?.dataset?.public;
+/** The address for other people, if the operator gave one. */
+export const PUBLIC = given ? new URL(given) : null;
+
+/** As in `/games`, or empty. */
+const BASE = PUBLIC?.pathname.replace(/\/$/, '') ?? '';
+
+/**
+ * The path in addresses of this host.
+ * @param {string} path
+ */
+export const at = (path) => BASE + path;
+
+/** The path of the shown page. */
+export const shownPath = () => (`${location.pathname}/`.startsWith(at('/')) ? location.pathname.slice(BASE.length) || '/' : location.pathname);
 
 /** @type {() => void} */
 let show = () => {};
@@ -12,7 +28,8 @@ export function route(showPage) {
   document.addEventListener('click', (event) => {
     const anchor = event.target instanceof Element ? event.target.closest('a') : null;
     if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    if (anchor.origin !== location.origin || anchor.hasAttribute('download') || anchor.pathname.startsWith('/api/')) return;
+    if (anchor.origin !== location.origin || anchor.hasAttribute('download')) return;
+    if (!anchor.pathname.startsWith(at('/')) || anchor.pathname.startsWith(at('/api/'))) return;
     if (anchor.getAttribute('href')?.startsWith('#')) return;
     event.preventDefault();
     go(anchor.href);
@@ -21,9 +38,9 @@ export function route(showPage) {
   show();
 }
 
-/** @param {string} address */
+/** @param {string} address A path, or a whole address. */
 export function go(address) {
-  history.pushState(null, '', address);
+  history.pushState(null, '', address.startsWith('/') ? at(address) : address);
   show();
   scrollTo(0, 0);
   document.getElementById('content')?.focus({ preventScroll: true });

@@ -4,6 +4,7 @@ import { errorText } from '../lib/api.js';
 import { confirm } from '../lib/confirm.js';
 import { copyButton, copyable, element } from '../lib/dom.js';
 import { spaced } from '../lib/names.js';
+import { publicAddress } from '../lib/public.js';
 import { say } from '../lib/text.js';
 import { codeForName, key, name, provenKey, redeem, release, renewKey } from './key.js';
 
@@ -57,7 +58,7 @@ function ownName(place, done, attempt) {
   const shown = element('div', { 'aria-live': 'polite' });
   const give = async () => {
     const { code, seconds, url, qr } = await codeForName();
-    const address = url ?? `${location.origin}/#name=${code}`;
+    const address = url ?? publicAddress(`/#name=${code}`);
     const picture = qr && `data:image/svg+xml,${encodeURIComponent(qr)}`;
     shown.replaceChildren(
       element('p', {}, say('device.code.is', { count: Math.round(seconds / 60) })),

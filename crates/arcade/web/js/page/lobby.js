@@ -4,6 +4,7 @@ import { standingText } from '../lib/counts.js';
 import { copyButton, copyable, element, renew, title } from '../lib/dom.js';
 import { Live } from '../lib/live.js';
 import { person } from '../lib/person.js';
+import { fetchPublicAddress, publicAddress } from '../lib/public.js';
 import { go } from '../lib/route.js';
 import { say } from '../lib/text.js';
 import { expect } from './expected.js';
@@ -212,13 +213,15 @@ function invitation() {
     element('summary', {}, say('lobby.invite.show')),
     code,
   );
+  const address = copyable(say('lobby.invite.address'), publicAddress('/'));
+  void fetchPublicAddress().then(() => (address.textContent = publicAddress('/')));
   return element(
     'section',
     { class: 'panel', 'aria-labelledby': 'invite' },
     element('h2', { id: 'invite' }, say('lobby.invite')),
     element('p', {}, `${say('lobby.invite.here')} `),
-    copyable(say('lobby.invite.address'), `${location.origin}/`),
-    copyButton(() => `${location.origin}/`),
+    address,
+    copyButton(() => publicAddress('/')),
     details,
   );
 }

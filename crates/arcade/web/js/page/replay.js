@@ -8,6 +8,7 @@ import { isolated } from '../lib/names.js';
 import { person, shortSeat } from '../lib/person.js';
 import { MAX_WINDOW, Playback, SPEEDS, clock, frame } from '../lib/playback.js';
 import { fetchPublicAddress, publicAddress } from '../lib/public.js';
+import { at as onHost } from '../lib/route.js';
 import { say, told } from '../lib/text.js';
 import { reportButton } from './report.js';
 import { winners } from './words.js';
@@ -154,14 +155,14 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
     }
     seeking = false;
     if (!main.contains(bar)) return;
-    history.replaceState(null, '', address());
+    history.replaceState(null, '', onHost(address()));
     live.textContent = clock(playback.at);
   };
   const button = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {() => unknown} */ click) =>
     element('button', { type: 'button', 'aria-label': label, click }, sign);
   const toggle = () => {
     playback.play(!playback.playing);
-    if (!playback.playing) history.replaceState(null, '', address());
+    if (!playback.playing) history.replaceState(null, '', onHost(address()));
   };
   const playButton = button(say('page.play'), '▶', toggle);
   playButton.classList.add('primary');
@@ -185,7 +186,7 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
   view.value = seat ?? '';
   view.addEventListener('change', () => {
     const parts = new URLSearchParams({ at: String(Math.round(playback.at)), ...(view.value ? { seat: view.value } : {}) });
-    history.replaceState(null, '', `/matches/${encodeURIComponent(match.id)}?${parts}`);
+    history.replaceState(null, '', onHost(`/matches/${encodeURIComponent(match.id)}?${parts}`));
     dispatchEvent(new PopStateEvent('popstate'));
   });
 

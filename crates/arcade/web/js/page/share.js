@@ -4,6 +4,7 @@ import { errorText } from '../lib/api.js';
 import { copyButton, copyable, element } from '../lib/dom.js';
 import { spaced } from '../lib/names.js';
 import { fetchPublicAddress, publicAddress } from '../lib/public.js';
+import { at } from '../lib/route.js';
 import { word } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { terminalLines } from './terminal.js';
@@ -59,7 +60,7 @@ export class Share {
     const shown = element('p', { class: 'note' });
     this.picture.replaceChildren(shown);
     try {
-      const answer = await fetch(`/api/rooms/${this.id}/qr`, bearer ? { headers: { authorization: `Bearer ${bearer}` } } : {});
+      const answer = await fetch(at(`/api/rooms/${this.id}/qr`), bearer ? { headers: { authorization: `Bearer ${bearer}` } } : {});
       if (!answer.ok) throw new Error(say('share.no-picture'));
       const image = `data:image/svg+xml,${encodeURIComponent(await answer.text())}`;
       this.picture.replaceChildren(element('img', { src: image, alt: say('share.qr'), width: '232', height: '232' }));

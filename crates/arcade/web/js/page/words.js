@@ -2,6 +2,7 @@ import { GAMES } from '../games/index.js';
 import { countsText } from '../lib/counts.js';
 import { CODES } from '../lib/link.js';
 import { isolated } from '../lib/names.js';
+import { PUBLIC, at } from '../lib/route.js';
 import { list, say, sayOr, sentence, told } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
@@ -73,9 +74,10 @@ export function ending({ code, reason }) {
 export function command({ id, game, port, host: advertised, visibility }) {
   // In an arcade of several hubs a room has a host, and clients query the directory of any hub, without TLS, for where
   // it moves.
-  const host = advertised ? (advertised.includes(':') ? `[${advertised}]` : advertised) : location.hostname;
-  const asks = advertised && location.protocol === 'http:' && (visibility ?? 'public') === 'public';
-  const directory = asks ? ` --directory ${location.origin}/rooms/${id}` : '';
+  const page = document.body.dataset.rooms === 'here' ? location : (PUBLIC ?? location);
+  const host = advertised ? (advertised.includes(':') ? `[${advertised}]` : advertised) : page.hostname;
+  const asks = advertised && page.protocol === 'http:' && (visibility ?? 'public') === 'public';
+  const directory = asks ? ` --directory ${page.origin}${at(`/rooms/${id}`)}` : '';
   return GAMES[game].command({ host, bare: host.replace(/^\[|\]$/g, ''), port, directory });
 }
 

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { told } from '../../js/lib/text.js';
 import { Person } from './support/browser.js';
+import { Hub } from './support/hub.js';
 import { browser, hub } from './support/site.js';
 
 const bound = { timeout: 120_000 };
@@ -21,6 +22,30 @@ test('the first page contains the lobby', bound, async () => {
   await ann.go('/');
   for (const { id, title } of rooms) await ann.page.locator(`[data-room=${id}]`).getByText(told(title)).waitFor();
   await ann.leave();
+});
+
+test('everything is below the path of the public URL', bound, async () => {
+  const games = await Hub.start('--public-url', 'https://play.example.org/games/');
+  const ann = await Person.come(browser, games.address, 'Ann');
+  const { page } = ann;
+  await ann.go('/games');
+  await page.getByLabel('Address of this page').getByText('https://play.example.org/games/').waitFor();
+  await page.getByText('Show QR code').click();
+  await page.locator('img[src="/games/qr.svg"]').waitFor();
+  await page.getByRole('link', { name: 'Players' }).click();
+  await page.getByRole('heading', { name: 'Players' }).waitFor();
+  assert.equal(new URL(page.url()).pathname, '/games/players');
+  assert.equal(await page.locator('nav [aria-current=page]').textContent(), 'Players');
+  await page.getByRole('link', { name: 'Arcade' }).click();
+  await page.getByRole('button', { name: 'Play now: Robots' }).click();
+  await ann.reads(/Turn \d+ of/);
+  await page.reload();
+  await ann.reads(/Turn \d+ of/);
+  assert.match(new URL(page.url()).pathname, /^\/games\/rooms\/robots-\d+$/);
+  const outside = ann.requests.filter((url) => !new URL(url).pathname.startsWith('/games'));
+  assert.deepEqual(outside, []);
+  await ann.leave();
+  await games.stop();
 });
 
 test('play now starts a match with bots under a guest name', bound, async () => {

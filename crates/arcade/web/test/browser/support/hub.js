@@ -22,7 +22,9 @@ process.on('exit', () => {
  */
 
 export class Hub {
-  constructor() {
+  /** @param {string[]} options */
+  constructor(options) {
+    this.options = options;
     this.data = mkdtempSync(join(tmpdir(), 'arcade-browser-'));
     this.port = 0;
     this.log = '';
@@ -30,8 +32,9 @@ export class Hub {
     this.child = null;
   }
 
-  static async start() {
-    const hub = new Hub();
+  /** @param {string[]} options */
+  static async start(...options) {
+    const hub = new Hub(options);
     await hub.begin();
     return hub;
   }
@@ -42,7 +45,7 @@ export class Hub {
 
   /** Uses the same port after a restart. */
   async begin() {
-    const child = spawn(PROGRAM, ['--port', String(this.port), '--data', this.data, '--rooms-per-host', '100'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(PROGRAM, ['--port', String(this.port), '--data', this.data, '--rooms-per-host', '100', ...this.options], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
     running.add(child);
     child.once('exit', () => running.delete(child));
