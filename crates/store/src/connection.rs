@@ -1,4 +1,7 @@
 //! Pools of connections to either database, and the time limit of their statements.
+//!
+//! `PgBouncer` in transaction mode may execute each transaction in another session of PostgreSQL. So each statement is
+//! executed in a transaction, whose settings are local, and no prepared statement outlives its transaction.
 
 use std::{
     fmt,
@@ -12,8 +15,8 @@ use std::{
 };
 
 use sqlx::{
-    ConnectOptions, Connection as _, Database, Decode, Executor as _, PgConnection, PgPool, Postgres, Row as _,
-    SqlSafeStr, SqlStr, Sqlite, SqlitePool, Type,
+    ConnectOptions, Connection as _, Database, Decode, Executor as _, PgPool, Postgres, Row as _, SqlSafeStr, SqlStr,
+    Sqlite, SqlitePool, Type,
     migrate::Migrator,
     pool::{PoolConnection, PoolOptions},
     postgres::PgRow,
@@ -36,6 +39,8 @@ const CONNECT: Duration = Duration::from_secs(3);
 const GRACE: Duration = Duration::from_secs(2);
 /// How long SQLite waits for another writer.
 const BUSY: Duration = Duration::from_secs(5);
+/// Excludes other hubs until the end of the transaction. The number is arbitrary.
+const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(4994031744)";
 /// Instructions of SQLite's virtual machine between two checks of the time: a fraction of a millisecond.
 const STEPS: i32 = 1_000;
 
@@ -69,13 +74,10 @@ impl Role {
         }
     }
 
-    async fn set_up(self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        let read_only = if self == Self::Read { "on" } else { "off" };
-        let settings = format!(
-            "SET statement_timeout = {}; SET default_transaction_read_only = {read_only}",
-            self.limit().as_millis()
-        );
-        connection.execute(sqlx::AssertSqlSafe(settings)).await.map(drop)
+    // Begins a transaction of PostgreSQL, in one request.
+    fn begin(self, mode: &str) -> SqlStr {
+        let limit = self.limit().as_millis();
+        sqlx::AssertSqlSafe(format!("BEGIN {mode}; SET LOCAL statement_timeout = {limit}")).into_sql_str()
     }
 }
 
@@ -105,9 +107,7 @@ impl Pool {
         let driver = match &*place {
             DatabaseLocation::File(path) => PoolDriver::Sqlite(options(size).connect_lazy_with(role.sqlite(path))),
             DatabaseLocation::Server(server) => {
-                let options =
-                    options::<Postgres>(size).after_connect(move |connection, _| Box::pin(role.set_up(connection)));
-                PoolDriver::Postgres(options.connect_lazy_with((**server).clone()))
+                PoolDriver::Postgres(options(size).connect_lazy_with((**server).clone()))
             }
         };
         Self { place, role, driver }
@@ -204,6 +204,7 @@ pub(crate) struct Connection {
     // `None` after it was returned to the pool.
     driver: Option<Driver>,
     role: Role,
+    in_transaction: bool,
     clock: Arc<Clock>,
 }
 
@@ -337,7 +338,8 @@ impl Driver {
                 bind!(text, values).fetch_all(&mut **connection).await?.into_iter().map(Row::Sqlite).collect()
             }
             Self::Postgres(connection) => {
-                bind!(text, values).fetch_all(&mut **connection).await?.into_iter().map(Row::Postgres).collect()
+                let query = bind!(text, values).persistent(false);
+                query.fetch_all(&mut **connection).await?.into_iter().map(Row::Postgres).collect()
             }
         })
     }
@@ -345,9 +347,43 @@ impl Driver {
     async fn execute(&mut self, text: SqlStr, values: &[Value<'_>]) -> Result<u64, sqlx::Error> {
         Ok(match self {
             Self::Sqlite(connection) => bind!(text, values).execute(&mut **connection).await?.rows_affected(),
-            Self::Postgres(connection) => bind!(text, values).execute(&mut **connection).await?.rows_affected(),
+            Self::Postgres(connection) => {
+                bind!(text, values).persistent(false).execute(&mut **connection).await?.rows_affected()
+            }
         })
     }
+
+    // Without values, and without a prepared statement.
+    async fn plain(&mut self, text: SqlStr) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Sqlite(connection) => (**connection).execute(text).await.map(drop),
+            Self::Postgres(connection) => (**connection).execute(text).await.map(drop),
+        }
+    }
+}
+
+// A transaction for a single statement of PostgreSQL.
+macro_rules! in_transaction {
+    ($self:ident, $driver:ident => $statement:expr) => {{
+        let begin = match &$self.driver {
+            Some(Driver::Postgres(_)) if !$self.in_transaction => {
+                Some($self.role.begin(if $self.role == Role::Read { "READ ONLY" } else { "READ WRITE" }))
+            }
+            _ => None,
+        };
+        let $driver = $self.driver()?;
+        async {
+            let is_single = begin.is_some();
+            if let Some(begin) = begin {
+                $driver.plain(begin).await?;
+            }
+            let done = $statement.await?;
+            if is_single {
+                $driver.plain("COMMIT".into_sql_str()).await?;
+            }
+            Ok::<_, sqlx::Error>(done)
+        }
+    }};
 }
 
 impl Connection {
@@ -360,11 +396,7 @@ impl Connection {
                     }
                     Driver::Sqlite(Owned::Single(role.sqlite(path).connect().await?))
                 }
-                DatabaseLocation::Server(options) => {
-                    let mut connection = options.connect().await?;
-                    role.set_up(&mut connection).await?;
-                    Driver::Postgres(Owned::Single(connection))
-                }
+                DatabaseLocation::Server(options) => Driver::Postgres(Owned::Single(options.connect().await?)),
             };
             Self::new(driver, role).await
         };
@@ -379,7 +411,7 @@ impl Connection {
             let clock = Arc::clone(&clock);
             connection.lock_handle().await?.set_progress_handler(STEPS, move || clock.is_early());
         }
-        Ok(Self { driver: Some(driver), role, clock })
+        Ok(Self { driver: Some(driver), role, in_transaction: false, clock })
     }
 
     fn driver(&mut self) -> Result<&mut Driver, StoreError> {
@@ -393,7 +425,8 @@ impl Connection {
     ) -> Result<Vec<Row>, StoreError> {
         let text = text.into_sql_str();
         let limit = self.begin_statement();
-        let rows = timeout(limit + GRACE, self.driver()?.rows(text.clone(), values)).await;
+        let work = in_transaction!(self, driver => driver.rows(text.clone(), values));
+        let rows = timeout(limit + GRACE, work).await;
         self.log(&text, values);
         Ok(rows.map_err(|_| StoreError::Slow(limit))??)
     }
@@ -426,7 +459,8 @@ impl Connection {
     ) -> Result<u64, StoreError> {
         let text = text.into_sql_str();
         let limit = self.begin_statement();
-        let changed = timeout(limit + GRACE, self.driver()?.execute(text.clone(), values)).await;
+        let work = in_transaction!(self, driver => driver.execute(text.clone(), values));
+        let changed = timeout(limit + GRACE, work).await;
         self.log(&text, values);
         Ok(changed.map_err(|_| StoreError::Slow(limit))??)
     }
@@ -434,29 +468,54 @@ impl Connection {
     /// Begins a write transaction. PostgreSQL rejects it if it conflicts with a concurrent one; SQLite waits for other
     /// writers.
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
-        let text = match self.driver()? {
-            Driver::Sqlite(_) => "BEGIN IMMEDIATE",
-            Driver::Postgres(_) => "BEGIN ISOLATION LEVEL SERIALIZABLE",
-        };
-        self.execute(text, &[]).await.map(drop)
+        self.begin_as("BEGIN IMMEDIATE", "ISOLATION LEVEL SERIALIZABLE READ WRITE").await
     }
 
     pub(crate) async fn begin_reading(&mut self) -> Result<(), StoreError> {
-        let text = match self.driver()? {
-            Driver::Sqlite(_) => "BEGIN",
-            Driver::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        };
-        self.execute(text, &[]).await.map(drop)
+        self.begin_as("BEGIN", "ISOLATION LEVEL REPEATABLE READ READ ONLY").await
     }
 
-    pub(crate) async fn migrate(&mut self, migrator: &Migrator, newest: i64) -> Result<(), StoreError> {
+    async fn begin_as(&mut self, sqlite: &'static str, mode: &str) -> Result<(), StoreError> {
+        let text = match self.driver()? {
+            Driver::Sqlite(_) => sqlite.into_sql_str(),
+            Driver::Postgres(_) => self.role.begin(mode),
+        };
+        self.end_as(text, true).await
+    }
+
+    pub(crate) async fn commit(&mut self) -> Result<(), StoreError> {
+        self.end_as("COMMIT".into_sql_str(), false).await
+    }
+
+    pub(crate) async fn roll_back(&mut self) -> Result<(), StoreError> {
+        self.end_as("ROLLBACK".into_sql_str(), false).await
+    }
+
+    async fn end_as(&mut self, text: SqlStr, in_transaction: bool) -> Result<(), StoreError> {
+        let limit = self.begin_statement();
+        timeout(limit + GRACE, self.driver()?.plain(text)).await.map_err(|_| StoreError::Slow(limit))??;
+        self.in_transaction = in_transaction;
+        Ok(())
+    }
+
+    pub(crate) async fn migrate(&mut self, mut migrator: Migrator, newest: i64) -> Result<(), StoreError> {
         let limit = self.begin_statement();
         let driver = self.driver()?;
         // The future of `run` cannot be sent to other threads.
         let work = async {
             match driver {
                 Driver::Sqlite(connection) => migrator.run_direct(None, &mut **connection, false).await,
-                Driver::Postgres(connection) => migrator.run_direct(None, &mut **connection, false).await,
+                Driver::Postgres(connection) => {
+                    migrator.set_locking(false);
+                    let mut transaction = connection.begin().await?;
+                    transaction.execute(MIGRATION_LOCK).await?;
+                    let done = migrator.run_direct(None, &mut *transaction, false).await;
+                    // Closes the prepared statements of the migrator, also those of a failed migration.
+                    let cleared = transaction.clear_cached_statements().await;
+                    done?;
+                    cleared?;
+                    Ok(transaction.commit().await?)
+                }
             }
         };
         let result = timeout(limit, work).await.map_err(|_| StoreError::Slow(limit))?;

@@ -3,7 +3,7 @@ use std::{path::Path, str::FromStr as _, sync::Arc, time::Duration};
 use sqlx::{
     ConnectOptions as _, SqlSafeStr,
     migrate::{Migration, MigrationType, Migrator},
-    postgres::PgConnectOptions,
+    postgres::{PgConnectOptions, PgSslMode},
 };
 use tokio::time::sleep;
 
@@ -42,6 +42,8 @@ pub struct Store {
     pub(crate) place: Arc<DatabaseLocation>,
 }
 
+/// More statements than a migration prepares, which closes the cached ones.
+const CACHED: usize = 100;
 /// Attempts of a transaction that conflicts with those of other hubs.
 const CONFLICTS: u32 = 20;
 /// The exponent of the longest pause: 2⁶ ms.
@@ -67,7 +69,7 @@ macro_rules! transaction {
                 writer.begin().await?;
                 let $writer = &mut writer;
                 let done = $work.await?;
-                writer.execute("COMMIT", &[]).await?;
+                writer.commit().await?;
                 writer.done();
                 Ok::<_, $crate::StoreError>(done)
             };
@@ -107,7 +109,9 @@ impl Store {
             return Err(wrong());
         }
         let options = PgConnectOptions::from_str(address).map_err(|_| wrong())?;
-        Ok(Self::at(DatabaseLocation::Server(Box::new(options.disable_statement_logging()))))
+        // PgBouncer rejects this startup parameter, which only affects the text form of numbers.
+        let options = options.extra_float_digits(None).statement_cache_capacity(CACHED).disable_statement_logging();
+        Ok(Self::at(DatabaseLocation::Server(Box::new(with_tls_mode_of_libpq(options)))))
     }
 
     fn at(place: DatabaseLocation) -> Self {
@@ -134,7 +138,7 @@ impl Store {
     pub(crate) async fn migrate(&self, migrations: &[(i64, &'static str, &'static str)]) -> Result<(), StoreError> {
         let newest = migrations.iter().map(|(version, ..)| *version).max().unwrap_or_default();
         let mut connection = Connection::open(&self.place, Role::Whole).await?;
-        connection.migrate(&migrator(migrations), newest).await.map_err(|error| explain(error, &self.place))?;
+        connection.migrate(migrator(migrations), newest).await.map_err(|error| explain(error, &self.place))?;
         connection.close().await;
         Ok(())
     }
@@ -202,6 +206,21 @@ impl Store {
         writer.done();
         Ok(changed)
     }
+}
+
+// Corrects the cases in which sqlx differs from libpq.
+fn with_tls_mode_of_libpq(options: PgConnectOptions) -> PgConnectOptions {
+    let is_socket = options.get_socket().is_some() || options.get_host().starts_with('/');
+    let mode = match options.get_ssl_mode() {
+        _ if is_socket => PgSslMode::Disable,
+        // Both accept a server with and without TLS; sqlx does not try TLS in the first one.
+        PgSslMode::Allow => PgSslMode::Prefer,
+        PgSslMode::Require if options.to_url_lossy().query_pairs().any(|(key, _)| key == "sslrootcert") => {
+            PgSslMode::VerifyCa
+        }
+        mode => mode,
+    };
+    options.ssl_mode(mode)
 }
 
 /// Returns the newest version of the tables that this program supports.

@@ -166,7 +166,7 @@ fn of_database(error: &dyn DatabaseError) -> Trouble {
     if error.try_downcast_ref::<SqliteError>().is_some() {
         return code.parse().map_or(Trouble::Other, of_sqlite);
     }
-    of_sqlstate(&code)
+    if requires_tls(&code, error.message()) { Trouble::Login } else { of_sqlstate(&code) }
 }
 
 // The lowest byte of an SQLite error code is its primary code.
@@ -185,6 +185,15 @@ fn of_sqlite(code: i32) -> Trouble {
         // Too large, a constraint violation, and a type mismatch.
         18..=20 => Trouble::Refused,
         _ => Trouble::Other,
+    }
+}
+
+// Messages of PostgreSQL, its versions before 14, and PgBouncer.
+fn requires_tls(code: &str, message: &str) -> bool {
+    match code {
+        "28000" => message.ends_with("no encryption") || message.ends_with("SSL off"),
+        "08P01" => message == "SSL required",
+        _ => false,
     }
 }
 
@@ -295,13 +304,32 @@ impl Named<'_> {
         let (at, options) = (self.at(), self.options());
         let (user, database) = (self.0.get_username().escape_debug(), self.database().escape_debug());
         let why = words(cause);
+        if let sqlx::Error::Tls(_) = cause {
+            return if why.contains("does not support TLS") {
+                format!(
+                    "PostgreSQL at {at} has no TLS, which `sslmode` in the address requires; enable it at the server"
+                )
+            } else {
+                format!(
+                    "TLS with PostgreSQL at {at} fails: {why}; check sslrootcert, sslcert and sslkey in the address"
+                )
+            };
+        }
         if let sqlx::Error::Io(error) = cause {
             return match error.kind() {
+                // Only a socket in a directory may be missing.
+                io::ErrorKind::NotFound if !at.starts_with('\'') => {
+                    format!("no such file: check sslrootcert, sslcert and sslkey in the address of PostgreSQL at {at}")
+                }
                 io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => {
                     format!(
                         "no PostgreSQL server listens at {at}; start it, or correct the host and the port of the address"
                     )
                 }
+                io::ErrorKind::InvalidData if why.contains("certificate") => format!(
+                    "cannot trust the PostgreSQL server at {at} ({why}); correct its certificate or the host of the \
+                     address, or set sslrootcert in the address to the file of its authority"
+                ),
                 io::ErrorKind::PermissionDenied => format!("this user may not open the socket {at} of PostgreSQL"),
                 // The standard library has no error kind for failed name lookups.
                 _ if why.contains("lookup address") => {
@@ -312,6 +340,11 @@ impl Named<'_> {
         }
         let code = cause.as_database_error().and_then(DatabaseError::code).unwrap_or_default();
         match &*code {
+            _ if requires_tls(&code, &why) => {
+                format!(
+                    "PostgreSQL at {at} requires TLS; remove `sslmode=disable` from the address, or set `require` ({why})"
+                )
+            }
             "28P01" => format!(
                 "PostgreSQL at {at} rejects the password of the user '{user}'; set the correct one in PGPASSWORD"
             ),

@@ -37,7 +37,7 @@ impl Store {
         };
         connection.begin().await?;
         connection.execute("CREATE TABLE arcade_doctor (probe BIGINT)", &[]).await?;
-        connection.execute("ROLLBACK", &[]).await?;
+        connection.roll_back().await?;
         connection.close().await;
         Ok(ahead)
     }

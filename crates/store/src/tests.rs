@@ -1,5 +1,5 @@
 //! Tests that each statement uses an index, reads few rows, and has a time limit. They run on SQLite and, if
-//! `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
+//! `.ci/with-postgres` has started a server, on PostgreSQL.
 
 use std::{cell::RefCell, collections::BTreeMap, fmt::Debug, sync::Once, time::Instant};
 

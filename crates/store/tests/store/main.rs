@@ -1,4 +1,4 @@
-//! The public interface, on SQLite and, if `ARCADE_TEST_POSTGRES` is the address of a server, on PostgreSQL.
+//! The public interface, on SQLite and, if `.ci/with-postgres` has started a server, on PostgreSQL.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
 mod boards;

@@ -10,8 +10,6 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use store::{Store, StoreError, Trouble};
 use testkit::TempDir;
 
-use crate::support::on_each;
-
 /// The code with which a client requests encryption, in place of the protocol version.
 const SSL_REQUEST: u32 = 80_877_103;
 
@@ -78,6 +76,7 @@ async fn rejection_by_a_server_is_one_sentence_with_advice() {
         ("42501", "permission denied for schema public", Trouble::ReadOnly, "`ALTER DATABASE games OWNER TO ann`"),
         ("53300", "too many connections", Trouble::Busy, "raise its max_connections"),
         ("57P03", "the database system is starting up", Trouble::Away, "try again in a moment"),
+        ("08P01", "SSL required", Trouble::Login, "requires TLS; remove `sslmode=disable` from the address"),
         ("XX000", "out of luck", Trouble::Damaged, "reports an error: out of luck"),
     ];
     let served = thread::spawn(move || {
@@ -139,20 +138,72 @@ async fn damaged_file_and_invalid_address_are_rejected() {
 
 #[tokio::test]
 async fn rejections_by_a_real_server_have_advice() {
-    on_each(async |_, server| {
-        let Some(server) = server else { return };
-        let base = server.rsplit_once('/').unwrap().0;
-        let text = text_of(&error_at(&format!("{base}/no_such_database")).await);
-        assert!(text.contains("has no database 'no_such_database'; create it with"), "{text}");
-        let (_, rest) = base.split_once('@').unwrap();
-        let text = text_of(&error_at(&format!("postgres://nobody_here@{rest}/postgres")).await);
-        assert!(text.contains("rejects the user 'nobody_here'"), "{text}");
-        let mut connection = PgConnection::connect(server).await.unwrap();
-        let user = format!("guest_{}", std::process::id());
-        connection.execute(AssertSqlSafe(format!("CREATE ROLE {user} LOGIN"))).await.unwrap();
-        let text = text_of(&error_at(&format!("postgres://{user}@{rest}/postgres")).await);
-        connection.execute(AssertSqlSafe(format!("DROP ROLE {user}"))).await.unwrap();
-        assert!(text.contains("may not create tables in the database 'postgres'"), "{text}");
-    })
-    .await;
+    let Ok(server) = std::env::var("ARCADE_TEST_POSTGRES") else { return };
+    let base = server.rsplit_once('/').unwrap().0;
+    let text = text_of(&error_at(&format!("{base}/no_such_database")).await);
+    assert!(text.contains("has no database 'no_such_database'; create it with"), "{text}");
+    let (_, rest) = base.split_once('@').unwrap();
+    let text = text_of(&error_at(&format!("postgres://nobody_here@{rest}/postgres")).await);
+    assert!(text.contains("rejects the user 'nobody_here'"), "{text}");
+    let mut connection = PgConnection::connect(&server).await.unwrap();
+    let user = format!("guest_{}", std::process::id());
+    connection.execute(AssertSqlSafe(format!("CREATE ROLE {user} LOGIN"))).await.unwrap();
+    let text = text_of(&error_at(&format!("postgres://{user}@{rest}/postgres")).await);
+    connection.execute(AssertSqlSafe(format!("DROP ROLE {user}"))).await.unwrap();
+    assert!(text.contains("may not create tables in the database 'postgres'"), "{text}");
+}
+
+#[tokio::test]
+async fn sslmode_decides_whether_tls_is_required_and_the_certificate_verified() {
+    let Ok(server) = std::env::var("ARCADE_TEST_POSTGRES") else { return };
+    let mut connection = PgConnection::connect(&server).await.unwrap();
+    let directory: String = sqlx::query_scalar("SHOW data_directory").fetch_one(&mut connection).await.unwrap();
+    let root = format!("&sslrootcert={directory}/server.crt");
+    connection.execute("DROP ROLE IF EXISTS tls_only; CREATE ROLE tls_only LOGIN SUPERUSER").await.unwrap();
+    let port = server.rsplit_once(':').unwrap().1;
+    // The server accepts this user with TLS only. Its certificate is valid for 127.0.0.1 only.
+    let cases = [
+        ("127.0.0.1", "", "", None),
+        ("127.0.0.1", "allow", "", None),
+        ("127.0.0.1", "require", "", None),
+        ("127.0.0.1", "require", root.as_str(), None),
+        ("127.0.0.1", "verify-full", &root, None),
+        ("localhost", "verify-ca", &root, None),
+        ("127.0.0.1", "disable", "", Some("requires TLS; remove `sslmode=disable` from the address")),
+        ("127.0.0.1", "verify-ca", "", Some("set sslrootcert in the address")),
+        ("127.0.0.1", "require", "&sslrootcert=/nowhere", Some("no such file: check sslrootcert")),
+        ("localhost", "verify-full", &root, Some("not valid for name \"localhost\"")),
+    ];
+    for (host, mode, root, refusal) in cases {
+        let mode = if mode.is_empty() { String::new() } else { format!("?sslmode={mode}{root}") };
+        let store = Store::server(&format!("postgres://tls_only@{host}:{port}{mode}")).unwrap();
+        let text = loop {
+            match store.probe().await {
+                // An unoptimized build may take seconds to read the certificates of the system.
+                Err(error) if error.trouble() == Trouble::Slow => {}
+                done => break done.err().map(|error| text_of(&error)),
+            }
+        };
+        match refusal {
+            None => assert_eq!(text, None, "{host} {mode}"),
+            Some(expected) => {
+                assert!(text.as_ref().is_some_and(|text| text.contains(expected)), "{host} {mode}: {text:?}");
+            }
+        }
+    }
+    connection.execute("DROP ROLE tls_only").await.unwrap();
+}
+
+#[tokio::test]
+async fn server_without_tls_is_named() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let served = thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        assert_eq!((number(&mut stream), number(&mut stream)), (8, SSL_REQUEST));
+        stream.write_all(b"N").unwrap();
+    });
+    let text = text_of(&error_at(&format!("postgres://ann@127.0.0.1:{port}/games?sslmode=require")).await);
+    assert!(text.contains("has no TLS, which `sslmode` in the address requires"), "{text}");
+    served.join().unwrap();
 }

@@ -13,31 +13,33 @@ use sqlx::{
 use store::{ALL_TIME, Board, Leader, Match, MatchFilter, MatchPlayer, Order, Store};
 use testkit::TempDir;
 
-/// The environment variable with the address of a PostgreSQL server.
-const POSTGRES: &str = "ARCADE_TEST_POSTGRES";
+/// The environment variables with the addresses of a PostgreSQL server, and of a `PgBouncer` before it.
+const SERVERS: [&str; 2] = ["ARCADE_TEST_POSTGRES", "ARCADE_TEST_PGBOUNCER"];
 
-/// Runs a test on an empty SQLite database and, if there is a server, on PostgreSQL. The test receives a function that
-/// opens the database, and its address on the server.
+/// Runs a test on an empty SQLite database and, if there is a server, on PostgreSQL, directly and through `PgBouncer`.
+/// The test receives a function that opens the database, and its address on the server.
 pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let directory = TempDir::new();
     // The path contains characters that are special in an address.
     let path = directory.path().join("results #1?%.db");
     test(&|| Store::file(&path).unwrap(), None).await;
-    let Ok(server) = std::env::var(POSTGRES) else {
-        eprintln!("left out on PostgreSQL: {POSTGRES} is not set");
-        return;
-    };
-    // Tests of other programs use the server at the same time.
-    let name = format!("store_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let execute = async |text: String| {
-        let mut connection = PgConnection::connect(&server).await.unwrap();
-        connection.execute(AssertSqlSafe(text)).await.unwrap();
-    };
-    execute(format!("CREATE DATABASE {name}")).await;
-    let address = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
-    test(&|| Store::server(&address).unwrap(), Some(&address)).await;
-    execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
+    for variable in SERVERS {
+        let (Ok(direct), Ok(server)) = (std::env::var(SERVERS[0]), std::env::var(variable)) else {
+            eprintln!("left out: {variable} is not set");
+            continue;
+        };
+        // Tests of other programs use the server at the same time.
+        let name = format!("store_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let execute = async |text: String| {
+            let mut connection = PgConnection::connect(&direct).await.unwrap();
+            connection.execute(AssertSqlSafe(text)).await.unwrap();
+        };
+        execute(format!("CREATE DATABASE {name}")).await;
+        let address = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
+        test(&|| Store::server(&address).unwrap(), Some(&address)).await;
+        execute(format!("DROP DATABASE {name} WITH (FORCE)")).await;
+    }
 }
 
 /// Changes a database without the crate.
