@@ -303,8 +303,33 @@ impl Room {
         self.change(|info| info.name = name);
     }
 
-    /// Removes a player and rejects its host until the match is over. Fails for the owner and bots.
+    /// Removes a player and rejects its seat, key and name until the match is over. Fails for the owner and bots.
     pub(crate) fn remove_by_owner(&self, seat: &str) -> anyhow::Result<()> {
+        let player = self.removable(seat)?;
+        self.roster.bar(player.seat_address(), &player.name);
+        self.file().barred = self.roster.barred();
+        self.dismiss(&player, CloseReason::RemovedByOwner, "The owner of this room has removed you.");
+        Ok(())
+    }
+
+    /// Also rejects new players and spectators of its network. Fails unless exactly `others` other people here use it.
+    pub(crate) fn block_by_owner(&self, seat: &str, others: usize) -> anyhow::Result<()> {
+        let player = self.removable(seat)?;
+        if let Some(host) = self.pseudonym(&player) {
+            let count = self.roster.neighbours(host, player.peer);
+            if count != others {
+                bail!(message!(
+                    "blocks_others",
+                    "{count} other people in this room use this network; send their number to block it",
+                    count = count
+                ));
+            }
+            self.roster.block(host);
+        }
+        self.remove_by_owner(seat)
+    }
+
+    fn removable(&self, seat: &str) -> anyhow::Result<Player> {
         let player = self.player_at(seat)?;
         if player.bot {
             bail!(message!("is_bot", "this player is a bot; set the number of bots instead"));
@@ -312,11 +337,6 @@ impl Room {
         if player.owner {
             bail!(message!("own_seat", "this is your own seat"));
         }
-        if let Some(host) = self.pseudonym(&player) {
-            self.roster.bar(host);
-            self.file().barred = self.roster.barred();
-        }
-        self.dismiss(&player, CloseReason::RemovedByOwner, "The owner of this room has removed you.");
-        Ok(())
+        Ok(player)
     }
 }

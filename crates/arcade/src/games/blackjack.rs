@@ -1,6 +1,10 @@
 use std::ops::RangeInclusive;
 
-use blackjack::{Config, Dialect, Name, Seed, Server, Table, protocol::DealerDecoder, server::seat_label};
+use blackjack::{
+    Config, Dialect, Name, Seed, Server, Table,
+    protocol::{DealerDecoder, PlayerMessage, Request},
+    server::seat_label,
+};
 use bytes::Bytes;
 use clientkit::{Ended, blackjack_bot, run};
 use netcore::Rate;
@@ -130,6 +134,11 @@ impl Replayable for Server {
 }
 
 impl PageState for Server {
+    fn name_in(request: &Request) -> Option<&str> {
+        let PlayerMessage::Join(name) = &request.message else { return None };
+        Some(name.as_str())
+    }
+
     fn version(&self) -> u64 {
         let begun = |table: &Table| 1 + u64::from(table.game().played());
         self.tables().fold(0, |version: u64, table| {

@@ -13,7 +13,7 @@ use mastermind::{
     server::{NOT_FOUND, TOO_MANY_HINTS},
     view::{Board, GameOutcome, TurnRecord},
 };
-use netcore::{Client as _, Framing, Link, Protocol as _, Rate, Recorded, Time};
+use netcore::{Client as _, Framing, Link, Protocol as _, Rate, Recorded, RequestOf, Time};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -284,6 +284,11 @@ impl Replayable for Server {
 
 // All clients receive all rows by the wire.
 impl PageState for Server {
+    fn name_in(request: &RequestOf<Self>) -> Option<&str> {
+        let Ok(ClientMessage::Play(name)) = request else { return None };
+        Some(name.as_str())
+    }
+
     fn odd(&self, game: u32) -> Option<Casual> {
         let (rules, hints) = self.oddities(game);
         rules.then_some(Casual::Rules).or(hints.then_some(Casual::Hints))

@@ -185,6 +185,11 @@ impl Replayable for Server {
 }
 
 impl PageState for Server {
+    fn name_in(request: &ClientMessage) -> Option<&str> {
+        let ClientMessage::Play(Some(name)) = request else { return None };
+        Some(name.as_str())
+    }
+
     fn veiled(&self, frame: &Bytes) -> Option<Bytes> {
         let start = frame.starts_with(DISPLAY).then_some(DISPLAY.len())?;
         let mut text = BytesMut::from(&frame[..]);

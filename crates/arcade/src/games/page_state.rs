@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use netcore::Engine;
+use netcore::{Engine, RequestOf};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -28,6 +28,9 @@ pub(crate) struct Dealer {
 }
 
 pub(crate) trait PageState: Engine {
+    /// The name with which a request asks for a seat.
+    fn name_in(request: &RequestOf<Self>) -> Option<&str>;
+
     /// Changes whenever [`show`](Self::show) does. Queried after every input.
     fn version(&self) -> u64 {
         0

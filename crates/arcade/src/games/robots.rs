@@ -152,7 +152,12 @@ impl Replayable for Server {
 }
 
 // All clients count the explosions in the messages.
-impl PageState for Server {}
+impl PageState for Server {
+    fn name_in(request: &ClientMessage) -> Option<&str> {
+        let ClientMessage::Join { name } = request else { return None };
+        Some(name)
+    }
+}
 
 /// Fields of one kind in a picture; a board may have millions.
 const MAX_SHOWN: usize = 512;

@@ -3,10 +3,10 @@
 use anyhow::Context as _;
 use bytes::Bytes;
 use clientkit::{Ended, run, turn_based_bot};
-use netcore::{Framing, Link, Rate, Time};
+use netcore::{Framing, Link, Rate, RequestOf, Time};
 use rand::{TryRng as _, rngs::SysRng};
 use serde::{Deserialize, Serialize};
-use turnbased::{Client, LastMove, Name, Rules, ServerMessage, Table};
+use turnbased::{Client, ClientMessage, LastMove, Name, Rules, ServerMessage, Table};
 
 use super::{
     kind::{Bot, Connect, GameKind},
@@ -89,6 +89,11 @@ impl<R: Rules> Replayable for Table<R> {
 }
 
 impl<R: Rules> PageState for Table<R> {
+    fn name_in(request: &RequestOf<Self>) -> Option<&str> {
+        let Ok(ClientMessage::Play(name)) = request else { return None };
+        Some(name.as_str())
+    }
+
     fn overview(&self) -> Option<Vec<Bytes>> {
         Some(self.overview())
     }

@@ -44,7 +44,7 @@ pub(super) async fn attend(rooms: Weak<Rooms>, room: Arc<Room>, owner_away: Dura
         if room.file().result != result {
             {
                 let mut file = room.file();
-                // A host that was removed from a finished match may join the next one.
+                // A player who was removed from a finished match may join the next one.
                 (file.result, file.barred) = (result, room.roster.barred());
             }
             // If the disk refuses, a later restore lacks the result.

@@ -10,7 +10,7 @@ use super::{Hub, OpenError, attendant::FILL, rooms::free};
 use crate::{
     fleet::NodeStatus,
     games::{Game, Options},
-    room::{Room, reservations::Holder},
+    room::{Room, reservations::Holder, roster::BrowserKey},
 };
 
 /// The maximum number of names whose ratings are looked up for one player.
@@ -20,7 +20,7 @@ const NEAR: (u64, u64) = (100, 10);
 
 #[derive(Debug, Default)]
 pub(crate) struct Seeker {
-    /// Distinguishes the browsers of a host.
+    /// See [`browser_number`]; 0 without a key.
     pub(crate) browser: u64,
     /// The level of bots that join if no players do.
     pub(crate) company: Option<Level>,
@@ -45,6 +45,11 @@ fn is_far(own: Option<i64>, others: &[i64], waited: Duration) -> bool {
     mean.abs_diff(own) > NEAR.0 + NEAR.1 * waited.as_secs()
 }
 
+/// A number that distinguishes the browsers of a host.
+pub(crate) fn browser_number(key: &BrowserKey) -> u64 {
+    key.iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte))
+}
+
 // How many players a match still lacks after one more has joined.
 fn missing(room: &Room, holder: Holder) -> u32 {
     let info = room.info.borrow();
@@ -61,7 +66,8 @@ impl Hub {
         self.rooms.all().into_iter().filter(move |room| {
             let shown = room.roster.mask.host(host);
             let led = room.roster.reserved_besides(Holder::Host(shown, browser));
-            let may = !room.roster.has_spent(shown) && !room.roster.is_barred(shown);
+            let is_removed = room.roster.has_removed_key(|key| browser_number(key) == browser);
+            let may = !room.roster.has_spent(shown) && !room.roster.is_blocked(shown) && !is_removed;
             room.game == game && may && free(room, &room.info.borrow()) > led
         })
     }

@@ -61,12 +61,18 @@ impl Admission {
     }
 
     /// If the peer may not join: the message of the game, and the reason for browsers. Any message of a player who has
-    /// not joined is an attempt to join.
-    pub(super) fn refuses(&mut self, now: Time, peer: &Peer, status: Status) -> Option<(&'static str, CloseReason)> {
+    /// not joined is an attempt to join; `name` is the name in it.
+    pub(super) fn refuses(
+        &mut self,
+        now: Time,
+        peer: &Peer,
+        status: Status,
+        name: Option<&str>,
+    ) -> Option<(&'static str, CloseReason)> {
         if !peer.plays || peer.joined {
             return None;
         }
-        if let Some(why) = self.roster.refusal(peer.host, peer.address) {
+        if let Some(why) = self.roster.refusal(peer.host, peer.address, name) {
             return Some(why);
         }
         let since = self.waiting.get(&peer.host).map_or(peer.since, |(first, _)| peer.since.min(*first));
@@ -201,7 +207,7 @@ mod tests {
         let status = Status { phase: Phase::Lobby, taken: 1, seats: 2 };
         let mut join = |number: u64, address: &str| {
             let peer = connect(&admission, number, format!("{address}:{number}").parse().unwrap());
-            admission.refuses(Time::ZERO, &peer, status).map(|(why, _)| why)
+            admission.refuses(Time::ZERO, &peer, status, None).map(|(why, _)| why)
         };
         let reserve =
             |host: u8| roster.reserve(Holder::Host(HostId::V4([10, 0, 9, host]), 0), Duration::from_secs(10), 1, None);
@@ -223,7 +229,7 @@ mod tests {
         let status = Status { phase: Phase::Playing, taken: 0, seats: 4 };
         let join = |admission: &mut Admission, number: u64, address: SocketAddr, now: Time| {
             let known = connect(admission, number, address);
-            let refused = admission.refuses(now, &known, status).map(|(why, _)| why);
+            let refused = admission.refuses(now, &known, status, None).map(|(why, _)| why);
             if refused.is_none() {
                 let (peer, name, seat) = (PeerId(number), "Eve".to_owned(), "0".to_owned());
                 let joined = GameEvent::Joined { peer, name: name.clone(), seat: seat.clone() };

@@ -1,7 +1,5 @@
 //! The stored state of a room: what restores it after a restart, its access rules, and its owner.
 
-use std::collections::BTreeSet;
-
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use netcore::{HostId, Status};
 use rand::{TryRng as _, rngs::SysRng};
@@ -11,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     bots::Seating,
     info::{Info, Row, Site, phase},
+    roster::Barred,
 };
 use crate::games::{Counts, Options, page_state::Show};
 
@@ -50,9 +49,9 @@ pub(crate) struct RoomFile {
     pub(crate) access: Access,
     #[serde(default)]
     pub(crate) locked: bool,
-    /// Pseudonyms of hosts that are rejected until the match is over.
-    #[serde(default)]
-    pub(crate) barred: BTreeSet<HostId>,
+    /// Rejected until the match is over.
+    #[serde(default, rename = "removed")]
+    pub(crate) barred: Barred,
     /// A match of the ladder is not restored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) ladder: bool,
@@ -62,7 +61,7 @@ pub(crate) struct RoomFile {
 }
 
 impl RoomFile {
-    pub(crate) const fn new(id: String, options: Options) -> Self {
+    pub(crate) fn new(id: String, options: Options) -> Self {
         Self {
             id,
             options,
@@ -77,7 +76,7 @@ impl RoomFile {
             name: None,
             access: Access::Public,
             locked: false,
-            barred: BTreeSet::new(),
+            barred: Barred::default(),
             ladder: false,
             shared: false,
         }
@@ -211,7 +210,7 @@ impl Info {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
 

@@ -111,6 +111,10 @@ impl Recorded for Fragile {
 }
 
 impl PageState for Fragile {
+    fn name_in(_: &RequestOf<Self>) -> Option<&str> {
+        None
+    }
+
     fn version(&self) -> u64 {
         self.0.version()
     }

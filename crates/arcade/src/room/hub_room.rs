@@ -15,10 +15,11 @@ use std::{
 };
 
 use bytes::Bytes;
+use cmdkit::display_name;
 use journal_core::{Journalled, Peer as JournalPeer};
 use netcore::{
-    Admission as DatagramAdmission, DecodeError, DisconnectReason, Input, Link, Occupant, Outbox, Outcome, PeerId,
-    Phase, Progress, Recorded, Role, Room, Split, Status, Time,
+    Admission as DatagramAdmission, DecodeError, DecoderOf, DisconnectReason, Input, Link, Occupant, Outbox, Outcome,
+    PeerId, Phase, Progress, Protocol as _, Recorded, Role, Room, Split, Status, Time,
 };
 use prometheus_client::metrics::{counter::Counter, histogram::Histogram};
 use tokio::sync::watch;
@@ -249,6 +250,12 @@ impl<E: Recorded + PageState> HubRoom<E> {
     }
 }
 
+// The name with which a message asks for a seat, as in the list of players.
+fn name_in<E: PageState>(message: &[u8], link: Link) -> Option<String> {
+    let request = E::Protocol::decode(&mut DecoderOf::<E>::default(), message, link.framing()).ok()?;
+    E::name_in(&request).map(|name| display_name(name).into_owned())
+}
+
 impl<E: Recorded + PageState> Room for HubRoom<E> {
     fn split(&mut self, peer: PeerId, bytes: &[u8]) -> Split {
         let split = catch_unwind(AssertUnwindSafe(|| self.room.split(peer, bytes)));
@@ -266,7 +273,11 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
             }
             Input::Message { peer: id, .. } | Input::Malformed { peer: id, .. } => {
                 if let Some(peer) = self.setting.roster.peer(*id) {
-                    if let Some(why) = self.admission.refuses(now, &peer, self.status) {
+                    let name = match &input {
+                        Input::Message { message, .. } if !peer.joined => name_in::<E>(message, peer.link),
+                        _ => None,
+                    };
+                    if let Some(why) = self.admission.refuses(now, &peer, self.status, name.as_deref()) {
                         self.refuse(now, *id, &peer, why, out);
                         return Progress::Ignored;
                     }

@@ -47,7 +47,7 @@ pub(crate) enum CloseReason {
     /// The host has exhausted its share of the match.
     Refused,
     Removed,
-    /// Also if another player of the same host was removed.
+    /// Also if the network is blocked.
     RemovedByOwner,
     Locked,
     /// The free seats are reserved.

@@ -181,7 +181,7 @@ pub(crate) fn open(
         }
     }
     roster.set_locked(file.locked);
-    file.barred.iter().for_each(|&host| roster.bar(host));
+    roster.set_barred(file.barred.clone());
     if let Some(before) = &before {
         roster.resume(&before.peers, &before.occupants);
     }

@@ -15,8 +15,9 @@ use std::{
 };
 
 use netcore::{HostId, Level, Link, Network, Occupant, PeerId, Rate, RateTable, Role, Time};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::PlayerKind;
+use store::{KEY_HASH_LENGTH, PlayerKind};
 use tokio::{
     sync::{Notify, mpsc},
     time::Instant,
@@ -30,7 +31,8 @@ use super::{
 
 /// Limit on the members of a room. Beyond it, the oldest are forgotten.
 pub(crate) const MAX_MEMBERS: usize = 512;
-/// Limit on the hosts that the owner of a room has removed from one match. Beyond it, one of them may join again.
+/// Limit on the players that the owner of a room has removed from one match, and on the networks that it has blocked.
+/// Beyond it, one of them may join again.
 pub(crate) const MAX_BARRED: usize = 256;
 /// The maximum number of messages of the hub that are queued for one page.
 pub(crate) const MAX_PAGE_MESSAGES: usize = 16;
@@ -59,10 +61,43 @@ impl Proof {
     }
 }
 
+/// The hash of the key of a browser.
+pub(crate) type BrowserKey = [u8; KEY_HASH_LENGTH];
+
+/// A player whom the owner has removed from a match. Each of the three properties rejects a new player.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Removed {
+    pub(crate) seat: Option<SocketAddr>,
+    /// `None` for a native client, and for a browser that has sent no key since the hub started.
+    pub(crate) key: Option<BrowserKey>,
+    pub(crate) name: String,
+}
+
+/// Players and networks that may not join until the match is over.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Barred {
+    // Oldest first.
+    removed: VecDeque<Removed>,
+    // Pseudonyms.
+    networks: BTreeSet<HostId>,
+}
+
+impl Barred {
+    fn has_seat(&self, seat: SocketAddr) -> bool {
+        self.removed.iter().any(|removed| removed.seat == Some(seat))
+    }
+
+    fn has_key(&self, key: &BrowserKey) -> bool {
+        self.removed.iter().any(|removed| removed.key.as_ref() == Some(key))
+    }
+}
+
 /// The seat of a browser. Exists until the transport closes it.
 #[derive(Debug, Default)]
 struct Seat {
     proof: Proof,
+    key: Option<BrowserKey>,
     // Unknown after a restart of the hub until the browser reconnects.
     host: Option<HostId>,
     // A player who has joined would lose its place in the game with the seat, so the transport retains the seat.
@@ -122,8 +157,8 @@ struct RosterState {
     // Oldest first.
     member_order: VecDeque<SocketAddr>,
     locked: bool,
-    // Pseudonyms of hosts that may not join this match, and of those that have exhausted their share of it.
-    barred: BTreeSet<HostId>,
+    barred: Barred,
+    // Pseudonyms of hosts that have exhausted their share of this match.
     spent: BTreeSet<HostId>,
     pages: BTreeMap<u64, Page>,
     next_page: u64,
@@ -195,6 +230,13 @@ impl Roster {
         state.set_host(address, host);
         if let Some(seat) = state.seats.get_mut(&address) {
             seat.host = Some(host);
+        }
+    }
+
+    /// The key of the first socket with a key belongs to the seat.
+    pub(crate) fn set_key(&self, address: SocketAddr, key: BrowserKey) {
+        if let Some(seat) = self.state().seats.get_mut(&address) {
+            seat.key.get_or_insert(key);
         }
     }
 
@@ -363,7 +405,7 @@ impl Roster {
     }
 }
 
-/// Members, and hosts that may not join. Hosts are given by their pseudonyms.
+/// Members, and clients that may not join. Hosts are given by their pseudonyms.
 impl Roster {
     pub(crate) fn add_member(&self, address: SocketAddr, name: &str, seat: &str) {
         let mut state = self.state();
@@ -399,35 +441,84 @@ impl Roster {
         self.state().locked = locked;
     }
 
-    /// Rejects a host until the match is over.
-    pub(crate) fn bar(&self, host: HostId) {
+    /// Rejects a player until the match is over.
+    pub(crate) fn bar(&self, seat: Option<SocketAddr>, name: &str) {
         let mut state = self.state();
-        if state.barred.len() >= MAX_BARRED {
-            state.barred.pop_first();
+        let key = seat.and_then(|seat| state.seats.get(&seat)?.key);
+        state.barred.removed.push_back(Removed { seat, key, name: name.to_owned() });
+        if state.barred.removed.len() > MAX_BARRED {
+            state.barred.removed.pop_front();
         }
-        state.barred.insert(host);
     }
 
-    pub(crate) fn barred(&self) -> BTreeSet<HostId> {
+    /// Rejects new players and spectators of a network until the match is over.
+    pub(crate) fn block(&self, host: HostId) {
+        let mut state = self.state();
+        if state.barred.networks.len() >= MAX_BARRED {
+            state.barred.networks.pop_first();
+        }
+        state.barred.networks.insert(host);
+    }
+
+    pub(crate) fn barred(&self) -> Barred {
         self.state().barred.clone()
     }
 
-    pub(crate) fn is_barred(&self, host: HostId) -> bool {
-        self.state().barred.contains(&host)
+    pub(crate) fn set_barred(&self, barred: Barred) {
+        self.state().barred = barred;
+    }
+
+    pub(crate) fn is_blocked(&self, host: HostId) -> bool {
+        self.state().barred.networks.contains(&host)
+    }
+
+    pub(crate) fn is_removed(&self, seat: SocketAddr) -> bool {
+        self.state().barred.has_seat(seat)
+    }
+
+    pub(crate) fn has_removed_key(&self, is_it: impl FnMut(&BrowserKey) -> bool) -> bool {
+        self.state().barred.removed.iter().filter_map(|removed| removed.key.as_ref()).any(is_it)
     }
 
     pub(crate) fn lift_bars(&self) {
-        self.state().barred.clear();
+        self.set_barred(Barred::default());
     }
 
-    /// If the client may not join: the message of the game, and the reason for browsers.
-    pub(crate) fn refusal(&self, host: HostId, address: Option<SocketAddr>) -> Option<(&'static str, CloseReason)> {
+    /// The people in the room who share the network of a player, without the player.
+    pub(crate) fn neighbours(&self, host: HostId, player: PeerId) -> usize {
         let state = self.state();
-        if state.barred.contains(&host) {
-            return Some((BARRED, CloseReason::RemovedByOwner));
+        let is_person = |peer: &Peer| {
+            peer.open && !peer.address.is_some_and(|at| state.bots.contains_key(&at) || is_own_watcher(at))
+        };
+        state.peers.iter().filter(|(id, peer)| **id != player && peer.host == host && is_person(peer)).count()
+    }
+
+    /// If the client may not join by the name in its message: the message of the game, and the reason for browsers.
+    pub(crate) fn refusal(
+        &self,
+        host: HostId,
+        address: Option<SocketAddr>,
+        name: Option<&str>,
+    ) -> Option<(&'static str, CloseReason)> {
+        let state = self.state();
+        if address.is_some_and(|seat| state.pages.values().any(|page| page.owner && page.seat == Some(seat))) {
+            return None;
         }
-        let is_new = !address.is_some_and(|address| state.members.contains_key(&address));
-        (state.locked && is_new).then_some((LOCKED, CloseReason::Locked))
+        let barred = Some((BARRED, CloseReason::RemovedByOwner));
+        if address.is_some_and(|seat| state.barred.has_seat(seat)) {
+            return barred;
+        }
+        if address.is_some_and(|address| state.members.contains_key(&address)) {
+            return None;
+        }
+        let key = address.and_then(|address| state.seats.get(&address)?.key.as_ref());
+        let is_barred = key.is_some_and(|key| state.barred.has_key(key))
+            || state.barred.networks.contains(&host)
+            || name.is_some_and(|name| state.barred.removed.iter().any(|removed| removed.name == name));
+        if is_barred {
+            return barred;
+        }
+        state.locked.then_some((LOCKED, CloseReason::Locked))
     }
 
     /// Sets the hosts that have exhausted their share of this match.
@@ -752,10 +843,10 @@ mod tests {
     }
 
     #[test]
-    fn locked_room_takes_members_only() {
-        let roster = Roster::default();
+    fn locked_or_blocked_room_takes_members_and_the_owner_only() {
+        let roster = Arc::<Roster>::default();
         let host = HostId::of("10.0.0.1:1");
-        let ending = |at| roster.refusal(host, at).map(|(_, ending)| ending);
+        let ending = |at| roster.refusal(host, at, None).map(|(_, ending)| ending);
         roster.add_member(at(1), "Ann", "A");
         assert_eq!(ending(Some(at(2))), None);
         roster.set_locked(true);
@@ -770,23 +861,29 @@ mod tests {
         roster.move_member(at(1), at(2));
         assert_eq!([Some(at(1)), Some(at(2))].map(ending), [Some(CloseReason::Locked), None]);
         assert_eq!(roster.state().members[&at(2)].name, "Ann");
-        roster.bar(host);
+        roster.set_locked(false);
+        roster.block(host);
+        assert_eq!([Some(at(2)), Some(at(3))].map(ending), [None, Some(CloseReason::RemovedByOwner)]);
+        roster.bar(Some(at(2)), "Ann");
         assert_eq!(ending(Some(at(2))), Some(CloseReason::RemovedByOwner));
+        let (_page, _) = roster.enter(Some(at(3)), true);
+        assert_eq!(ending(Some(at(3))), None, "an owner");
         roster.lift_bars();
         assert_eq!(ending(Some(at(2))), None);
     }
 
     #[test]
-    fn members_barred_hosts_and_phrases_are_bounded() {
+    fn members_removals_and_phrases_are_bounded() {
         let roster = Roster::default();
         for number in 0..2 * MAX_MEMBERS {
             roster.add_member(at(number), "x", "");
-            roster.bar(HostId::V6Network(number as u64));
+            roster.bar(None, "x");
+            roster.block(HostId::V6Network(number as u64));
         }
         let state = roster.state();
         assert_eq!((state.members.len(), state.member_order.len()), (MAX_MEMBERS, MAX_MEMBERS));
         assert!(!state.members.contains_key(&at(MAX_MEMBERS - 1)));
-        assert_eq!(state.barred.len(), MAX_BARRED);
+        assert_eq!((state.barred.removed.len(), state.barred.networks.len()), (MAX_BARRED, MAX_BARRED));
         drop(state);
         let seconds = |seconds| Time::ZERO.plus(Duration::from_secs(seconds));
         let eve = HostId::of("10.0.0.9:1");

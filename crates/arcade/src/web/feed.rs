@@ -182,7 +182,7 @@ impl Feed {
         if self.hub.bans().has(host) {
             return Some(CloseReason::Banned);
         }
-        self.room.roster.is_barred(self.room.roster.mask.host(host)).then_some(CloseReason::RemovedByOwner)
+        self.room.roster.is_blocked(self.room.roster.mask.host(host)).then_some(CloseReason::RemovedByOwner)
     }
 
     // Returns whether the other end can be reached.

@@ -30,7 +30,7 @@ use crate::{
     hub::{
         self, Hub, OpenError,
         codes::{AttemptResult, Coded, Proof},
-        matchmaking::{Led, MAX_RESERVATION, Seeker},
+        matchmaking::{Led, MAX_RESERVATION, Seeker, browser_number},
         opening,
     },
     message::{Message, message},
@@ -136,7 +136,7 @@ async fn play(
         Some(key) => ratings(&hub, caller, game, key).await,
         None => (None, BTreeMap::new()),
     };
-    let browser = key.map_or(0, |key| key.0.iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte)));
+    let browser = key.map_or(0, |key| browser_number(&key.0));
     let seeker = Seeker { browser, company: fill.then_some(level), rating, ratings };
     if let Some(node) = hub.leads(game, caller.host(), &seeker).filter(|_| !request.is_relayed()) {
         let answer = relay::pass(&hub, &node, request.with(body)).await;
@@ -275,8 +275,9 @@ struct OwnerCommand {
     seat: String,
     #[serde(default)]
     name: String,
+    /// Of bots, or of the other people that a block affects.
     #[serde(default)]
-    number: u8,
+    number: u16,
     #[serde(default)]
     level: Level,
 }
@@ -288,6 +289,7 @@ enum OwnerAction {
     Close,
     Rename,
     Remove,
+    Block,
     Bots,
     Lock,
     Unlock,
@@ -325,6 +327,7 @@ fn done(hub: &Hub, room: &Arc<Room>, command: &OwnerCommand, host: HostId) -> an
         OwnerAction::Start => return hub.rooms.start_now(room, *level, Some(host)),
         OwnerAction::Bots => return hub.rooms.set_bots(room, usize::from(*number), *level, Some(host)),
         OwnerAction::Remove => room.remove_by_owner(seat)?,
+        OwnerAction::Block => room.block_by_owner(seat, usize::from(*number))?,
         OwnerAction::HandOn => room.hand_on_to(seat)?,
         OwnerAction::Lock => room.lock(true),
         OwnerAction::Unlock => room.lock(false),

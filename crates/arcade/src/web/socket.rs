@@ -161,10 +161,15 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
         _ => return end(socket, CloseReason::Missing).await,
     };
     let host = room.roster.mask.host(caller.host());
-    if room.roster.is_barred(host) {
+    let is_owner = entry.owner.as_ref().is_some_and(|token| room.has_owner(token));
+    let role = if entry.watch { Role::Watcher } else { Role::Player };
+    let seats = [&entry.seat, &entry.past].map(|token| hub.secret().verify(id, token.as_deref()?));
+    let is_removed = seats.iter().flatten().any(|ticket| room.roster.is_removed(ticket.seat));
+    let has_seat = seats != [None, None] && !is_removed;
+    let is_blocked = !has_seat && room.roster.is_blocked(host);
+    if !is_owner && (is_blocked || (is_removed && role == Role::Player)) {
         return end(socket, CloseReason::RemovedByOwner).await;
     }
-    let role = if entry.watch { Role::Watcher } else { Role::Player };
     // A watcher has no seat to resume.
     let token = entry.seat.filter(|_| role == Role::Player);
     let returns = match token.map(|token| hub.secret().verify(id, &token)) {
@@ -181,8 +186,13 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     if let Some(past) = entry.past.filter(|_| comes_anew).and_then(|past| hub.secret().verify(id, &past)) {
         room.roster.move_member(past.seat, seat);
     }
-    if let Some((_, ending)) = room.roster.refusal(host, Some(seat)).filter(|_| comes_anew) {
-        return end(socket, ending).await;
+    if comes_anew && !is_owner {
+        if key.is_some_and(|key| room.roster.has_removed_key(|removed| *removed == key.0)) {
+            return end(socket, CloseReason::RemovedByOwner).await;
+        }
+        if let Some((_, ending)) = room.roster.refusal(host, Some(seat), None) {
+            return end(socket, ending).await;
+        }
     }
     let mut entering = pin!(room.gate.enter(role, caller.host(), seat, returns.is_some()));
     let mailbox = tokio::select! {
@@ -195,7 +205,9 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
         }
     };
     let Some(mailbox) = mailbox else { return };
-    let is_owner = entry.owner.is_some_and(|token| room.has_owner(&token));
+    if let Some(key) = key.filter(|_| plays) {
+        room.roster.set_key(seat, key.0);
+    }
     let (_here, messages) = room.roster.enter(plays.then_some(seat), is_owner);
     if is_owner {
         room.set_owner_active(caller.host());

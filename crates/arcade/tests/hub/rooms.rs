@@ -3,7 +3,7 @@ mod doors;
 use serde_json::{Value, json};
 use testkit::peer::Peer;
 
-use crate::support::{Browser, Hub, id, native};
+use crate::support::{Browser, Hub, id, key, native};
 
 fn order(hub: &Hub, room: &Value, token: &Value, mut what: Value) -> (u16, Value) {
     what["token"] = token.clone();
@@ -89,9 +89,50 @@ fn only_the_owner_commands_a_room_even_after_a_restart() {
     obeyed(&hub, &room, json!({ "do": "remove", "seat": "B" }));
     eve.until("QUIT The owner of this room has removed you.");
     assert_eq!(eve.ending(), (4006, "the owner of this room has removed you".to_owned()));
-    assert_eq!(hub.enter_as(&room, &json!({})).ending().0, 4006);
     obeyed(&hub, &room, json!({ "do": "close" }));
     hub.wait("no room", |rooms| rooms.iter().all(|now| now["id"] != room["id"]).then_some(()));
+}
+
+#[test]
+fn removal_binds_to_the_player_and_only_a_block_to_the_network() {
+    let hub = Hub::start();
+    let room = hub.make(&json!({ "game": "nuggets", "countdown": 0 }));
+    let owner = json!({ "owner": room["owner_token"] });
+    let (ann, ann_seat) = play(&hub, &room, "Ann", &owner);
+    let (mut eve, eve_seat) = play(&hub, &room, "Eve", &json!({ "key": key(9) }));
+    let (bob, bob_seat) = play(&hub, &room, "Bob", &json!({}));
+    obeyed(&hub, &room, json!({ "do": "remove", "seat": "B" }));
+    assert_eq!(eve.ending().0, 4006);
+    let hub = Hub::again(hub.kill(), &[]);
+    drop((ann, bob));
+    for again in [json!({ "seat": eve_seat }), json!({ "past": eve_seat }), json!({ "key": key(9) })] {
+        assert_eq!(hub.enter_as(&room, &again).ending().0, 4006, "{again}");
+    }
+    let mut renamed = hub.enter_as(&room, &json!({}));
+    renamed.send("PLAY Eve");
+    renamed.until("QUIT The owner of this room has removed you");
+    assert_eq!(renamed.ending().0, 4006);
+    // Others behind the same address are not affected.
+    let mut bob = hub.reconnect(&room, bob_seat.as_str().unwrap());
+    bob.until("OK C");
+    let (dan, dan_seat) = play(&hub, &room, "Dan", &json!({}));
+    let mut screen = hub.enter_as(&room, &json!({ "watch": true }));
+    await_field(&mut screen, "room");
+    let mut ann = hub.enter_as(&room, &json!({ "seat": ann_seat, "owner": room["owner_token"] }));
+    ann.until("OK A");
+    let block = |number: u64| json!({ "do": "block", "seat": "C", "number": number });
+    let (status, others) = order(&hub, &room, &room["owner_token"], block(0));
+    assert_eq!((status, &others["code"], &others["count"]), (409, &json!("blocks_others"), &json!(3)), "{others}");
+    assert_eq!(order(&hub, &room, &room["owner_token"], block(2)).0, 409, "there are more others by now");
+    obeyed(&hub, &room, block(3));
+    assert_eq!(bob.ending().0, 4006);
+    drop((ann, dan, screen));
+    for entry in [json!({}), json!({ "watch": true }), json!({ "seat": bob_seat })] {
+        assert_eq!(hub.enter_as(&room, &entry).ending().0, 4006, "{entry}");
+    }
+    hub.reconnect(&room, dan_seat.as_str().unwrap()).until("OK D");
+    await_field(&mut hub.enter_as(&room, &json!({ "watch": true, "past": dan_seat })), "room");
+    play(&hub, &room, "Ann", &owner);
 }
 
 #[test]

@@ -29,7 +29,7 @@ export async function ask(path, body) {
   } catch {
     // A response that is not JSON, such as that of a proxy.
   }
-  if (!answer.ok) throw Object.assign(new Error(words(answer.status, value)), { status: answer.status });
+  if (!answer.ok) throw Object.assign(new Error(words(answer.status, value)), { status: answer.status, code: value?.code, count: value?.count });
   return value;
 }
 

@@ -81,6 +81,7 @@ export class Owner {
   line({ name, seat }) {
     const key = `${seat} ${name}`;
     const remove = () => void this.command({ do: 'remove', seat }, say('owner.remove.done', { name }));
+    const block = () => void this.command({ do: 'block', seat, number: 0 }, say('owner.block.done', { name }));
     const handOn = async () => {
       if (await this.command({ do: 'hand-on', seat })) this.give(say('owner.hand-on.done', { name }));
     };
@@ -90,6 +91,7 @@ export class Owner {
       element('span', { class: 'mark' }, shortSeat(seat)),
       element('span', { class: 'person' }, named(name)),
       element('button', { type: 'button', class: 'small', 'data-key': `remove ${key}`, 'aria-label': say('owner.remove.label', { name }), click: remove }, say('owner.remove')),
+      element('button', { type: 'button', class: 'small', 'data-key': `block ${key}`, 'aria-label': say('owner.block.label', { name }), click: block }, say('owner.block')),
       element('button', { type: 'button', class: 'small', 'data-key': `hand-on ${key}`, 'aria-label': say('owner.hand-on.label', { name }), click: () => void handOn() }, say('owner.hand-on')),
     );
   }
@@ -118,6 +120,7 @@ export class Owner {
    * Returns whether the hub has executed it.
    * @param {Record<string, string | number>} what
    * @param {string} [done] The confirmation.
+   * @returns {Promise<boolean>}
    */
   async command(what, done = '') {
     this.problem.textContent = this.news.textContent = '';
@@ -128,7 +131,11 @@ export class Owner {
       return true;
     } catch (error) {
       // Another page owns the room, or it is closed: for a room with a link the hub does not distinguish these.
-      const { status } = /** @type {{ status?: number }} */ (error);
+      const { status, code, count = 0 } = /** @type {{ status?: number, code?: string, count?: number }} */ (error);
+      if (code === 'blocks_others') {
+        const sure = await confirm(say('owner.block.sure'), say('owner.block.others', { count }), say('owner.block'), say('page.cancel'));
+        return sure && this.command({ ...what, number: count }, done);
+      }
       if (status === 403 || status === 404) this.give(errorText(error));
       else this.problem.textContent = errorText(error);
       return false;

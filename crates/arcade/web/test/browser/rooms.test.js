@@ -82,6 +82,29 @@ test('a room with a link: the owner hands it over, and the new owner locks, rena
   }
 });
 
+test('the owner confirms how many others a blocked network affects', bound, async () => {
+  const [ann, eve, zoe] = await come(['Ann', 'Eve', 'Zoe']);
+  const room = await hub.open({ game: 'robots', players: 3, turns: 3000, turn_duration: 100 });
+  await ann.owns(room);
+  for (const person of [ann, eve, zoe]) await person.go(`/rooms/${room.id}`);
+  await Promise.all([ann, eve, zoe].map((person) => person.reads(/^Turn \d+/)));
+  await openTools(ann);
+  await ann.page.getByRole('button', { name: 'Block network: Eve' }).click();
+  const dialog = ann.page.getByRole('dialog', { name: 'Block this network?' });
+  await dialog.getByText(/^2 other people here use it\./).waitFor();
+  assert.deepEqual(await findings(ann), []);
+  await dialog.getByRole('button', { name: 'Block network' }).click();
+  await ann.page.getByText('Eve removed and network blocked.').waitFor();
+  await eve.page.getByText('The owner removed you from the room.').waitFor();
+  // A seat is kept.
+  await zoe.page.reload();
+  await zoe.reads(/^Turn \d+/);
+  for (const person of [ann, eve, zoe]) {
+    forgive(person);
+    await person.leave();
+  }
+});
+
 test('only the owner can start the match with bots', bound, async () => {
   const [ann, eve] = await come(['Ann', 'Eve']);
   const room = await hub.open({ game: 'robots', players: 3, turns: 3000, turn_duration: 100 });
