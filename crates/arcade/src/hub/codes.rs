@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use super::Hub;
 use crate::room::{
     Room,
-    file::{Access, SHORT_CODE, draw_code, read_code},
+    file::{Access, CODE, draw_code, read_code},
 };
 
 /// The duration of a look-up for a host without remaining tries. With [`MAX_LOOKUPS`](super::resources::MAX_LOOKUPS),
@@ -40,19 +40,23 @@ pub(crate) enum Coded {
 }
 
 impl Hub {
-    /// The right code always passes: a host with too many wrong ones only waits.
+    /// The right code always passes: a host with too many wrong ones only waits, unless it already `knows` the code.
     pub(crate) async fn look_up<T>(
         &self,
         host: HostId,
         purpose: Purpose,
+        knows: impl Fn() -> bool,
         found: impl Future<Output = Option<T>>,
     ) -> AttemptResult<T> {
-        if self.tries.wait(host, &purpose).is_some() {
+        if !knows() && self.tries.wait(host, &purpose).is_some() {
             let turn = match self.resources.lookups.wait(host).await {
                 Ok(turn) => turn,
                 Err(refusal) => return AttemptResult::TooMany(refusal.after()),
             };
-            sleep(LOOKUP).await;
+            // Another client of the host may have shown the code meanwhile.
+            if !knows() {
+                sleep(LOOKUP).await;
+            }
             let found = found.await;
             drop(turn);
             return found.map_or(AttemptResult::Wrong, AttemptResult::Right);
@@ -65,23 +69,32 @@ impl Hub {
     }
 
     pub(crate) async fn by_code(&self, host: HostId, typed: &str) -> AttemptResult<Coded> {
-        let find = |code: &str| {
-            if let Some(room) = self.rooms.all().into_iter().find(|room| room.access.code() == Some(code)) {
-                return Some(Coded::Here(room));
+        // A text that is not a code does not count as a try.
+        let Some(code) = read_code(typed, CODE) else { return AttemptResult::Wrong };
+        let room = self.rooms.all().into_iter().find(|room| room.access.code() == Some(&*code));
+        let found = async {
+            if let Some(room) = &room {
+                return Some(Coded::Here(Arc::clone(room)));
             }
-            let id = self.cluster()?.fleet.room_of(code)?;
-            Some(Coded::Remote { id, code: code.to_owned() })
+            let id = self.cluster()?.fleet.room_of(&code)?;
+            Some(Coded::Remote { id, code: code.clone() })
         };
-        self.try_code(host, typed, find).await
+        self.try_code(host, room.as_deref(), found).await
     }
 
-    // A text that is not a code does not count as a try.
-    async fn try_code<T>(&self, host: HostId, typed: &str, find: impl FnOnce(&str) -> Option<T>) -> AttemptResult<T> {
-        match read_code(typed) {
-            None => AttemptResult::Wrong,
-            Some(code) if code.len() == SHORT_CODE => self.tries.attempt(host, &Purpose::ShortRoomCode, || find(&code)),
-            Some(code) => self.look_up(host, Purpose::RoomCode, async { find(&code) }).await,
+    // `room` is the room with this code, if it is open here.
+    async fn try_code<T>(
+        &self,
+        host: HostId,
+        room: Option<&Room>,
+        found: impl Future<Output = Option<T>>,
+    ) -> AttemptResult<T> {
+        let knows = || room.is_some_and(|room| room.roster.knows_code(host) || room.file().maker == Some(host));
+        let result = self.look_up(host, Purpose::RoomCode, knows, found).await;
+        if let (Some(room), AttemptResult::Right(_)) = (room, &result) {
+            room.roster.set_knows_code(host);
         }
+        result
     }
 
     /// A try at a missing room costs as much and takes as long as one at an unlisted room.
@@ -100,8 +113,9 @@ impl Hub {
             return self.tries.attempt(host, &Purpose::Word(id.to_owned()), || is_right().then_some(()));
         }
         let Some(typed) = &proof.code else { return AttemptResult::Wrong };
-        let code = room.and_then(|room| room.access.code());
-        self.try_code(host, typed, |typed| (code == Some(typed)).then_some(())).await
+        let Some(typed) = read_code(typed, CODE) else { return AttemptResult::Wrong };
+        let room = room.filter(|room| room.access.code() == Some(&*typed));
+        self.try_code(host, room, std::future::ready(room.map(|_| ()))).await
     }
 
     /// Tokens are too long to be guessed.
@@ -123,8 +137,6 @@ pub(crate) const MAX_TRYING: usize = 4_096;
 pub(crate) enum Purpose {
     /// The right code passes also above the limit.
     RoomCode,
-    /// A code of an earlier version, which is shorter.
-    ShortRoomCode,
     /// Moves a name to another device. The right code passes also above the limit.
     DeviceCode,
     /// The word of the room with this id.
@@ -218,7 +230,7 @@ fn charge(counters: &mut RateTable<(Network, Purpose)>, now: Time, host: HostId,
 }
 
 pub(crate) const LINK_LIVES: Duration = Duration::from_mins(10);
-const HALF: usize = SHORT_CODE;
+const HALF: usize = 6;
 
 /// Longer than the code of a room, since a name is worth more.
 pub(crate) fn draw() -> anyhow::Result<String> {
@@ -229,7 +241,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
 pub(crate) fn hash(typed: &str) -> Option<[u8; 32]> {
     let letters: String = typed.chars().filter(|letter| !matches!(letter, '-' | ' ')).collect();
     let (first, second) = letters.split_at_checked(HALF)?;
-    let code = read_code(first)? + "-" + &read_code(second)?;
+    let code = read_code(first, HALF)? + "-" + &read_code(second, HALF)?;
     Some(Sha256::digest(format!("device\n{code}")).into())
 }
 
@@ -254,9 +266,7 @@ mod tests {
         let AttemptResult::TooMany(wait) = right(at(0), eve, word("nuggets-1")) else { panic!("it is checked") };
         assert!(wait > Duration::from_secs(20) && wait <= Duration::from_secs(30), "{wait:?}");
         assert_eq!(right(at(0), ann, word("nuggets-1")), AttemptResult::Right(7));
-        let others =
-            [word("nuggets-2"), Purpose::Key("nuggets-1".to_owned()), Purpose::ShortRoomCode, Purpose::RoomCode];
-        for other in others {
+        for other in [word("nuggets-2"), Purpose::Key("nuggets-1".to_owned()), Purpose::RoomCode] {
             assert_eq!(right(at(0), eve, other), AttemptResult::Right(7));
         }
         assert_eq!(wrong(at(30), eve, word("nuggets-1")), AttemptResult::Wrong);
@@ -267,7 +277,7 @@ mod tests {
     fn crowd_of_hosts_fills_the_counters_and_locks_out_no_other_host() {
         let tries = Tries::default();
         let eve = HostId::of("10.0.0.9:1");
-        let wrong = |host| tries.attempt_at(Time::ZERO, host, &Purpose::ShortRoomCode, || None::<()>);
+        let wrong = |host| tries.attempt_at(Time::ZERO, host, &Purpose::RoomCode, || None::<()>);
         while wrong(eve) == AttemptResult::Wrong {}
         // Each host is in a network of its own.
         let crowd = |number: usize| HostId::V6Network((number as u64) << 16);
@@ -282,7 +292,7 @@ mod tests {
     #[test]
     fn large_network_has_the_wrong_tries_of_a_few_hosts() {
         let tries = Tries::default();
-        let wrong = |host| tries.attempt_at(Time::ZERO, host, &Purpose::ShortRoomCode, || None::<()>);
+        let wrong = |host| tries.attempt_at(Time::ZERO, host, &Purpose::RoomCode, || None::<()>);
         let flood = (0..1_000).map(|number| wrong(HostId::V6Network((number % 250) << 8)));
         assert_eq!(flood.filter(|tried| *tried == AttemptResult::Wrong).count(), 320);
         assert_eq!(wrong(HostId::V6Network(1 << 16)), AttemptResult::Wrong, "another customer");

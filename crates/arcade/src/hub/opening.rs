@@ -171,7 +171,7 @@ impl Hub {
                     Err(away @ ClaimError::Away) => return Err(away.into()),
                 }
             },
-            (Visibility::Word, Some(word)) if (1..=MAX_WORD).contains(&word.len()) => {
+            (Visibility::Word, Some(word)) if (1..=MAX_WORD).contains(&word.trim().len()) => {
                 Ok(Access::Word(self.secret().word(id, word)))
             }
             (Visibility::Word, _) => {

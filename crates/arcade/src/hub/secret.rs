@@ -13,6 +13,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac};
 use rand::{TryRng as _, rngs::SysRng};
 use sha2::Sha256;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::room::pseudonyms::{HostCodes, Keys, Mask};
 
@@ -105,14 +106,21 @@ impl Secret {
 
     /// The hash of a word for storage.
     pub(crate) fn word(&self, room: &str, word: &str) -> String {
-        URL_SAFE_NO_PAD.encode(word_mac(&self.key, room, word).finalize().into_bytes())
+        URL_SAFE_NO_PAD.encode(word_mac(&self.key, room, &normalized(word)).finalize().into_bytes())
     }
 
     /// In constant time. `kept` is the stored hash.
     pub(crate) fn verify_word(&self, room: &str, word: &str, kept: &str) -> bool {
-        let is_it = |key, kept: &[u8]| word_mac(key, room, word).verify_slice(kept).is_ok();
+        // Earlier versions stored the hash of the word as it was typed.
+        let forms = [&*normalized(word), word];
+        let is_it = |key, kept: &[u8]| forms.iter().any(|word| word_mac(key, room, word).verify_slice(kept).is_ok());
         URL_SAFE_NO_PAD.decode(kept).is_ok_and(|kept| self.keys_of_all_times().any(|key| is_it(key, &kept)))
     }
+}
+
+/// A word without differences between keyboards: blanks at its ends, case, and the composition of letters.
+pub(crate) fn normalized(word: &str) -> String {
+    word.trim().to_lowercase().nfc().collect()
 }
 
 fn word_mac(key: &[u8; 32], room: &str, word: &str) -> Hmac<Sha256> {
@@ -194,7 +202,11 @@ mod tests {
     fn password_is_verified_by_its_hash() {
         let secret = secret_of(7);
         let kept = secret.word("nuggets-1", "żółw");
-        assert!(secret.verify_word("nuggets-1", "żółw", &kept) && !kept.contains("żółw"));
+        for typed in ["żółw", " Żółw ", "z\u{307}o\u{301}łw"] {
+            assert!(secret.verify_word("nuggets-1", typed, &kept) && !kept.contains("żółw"), "{typed}");
+        }
+        let earlier = URL_SAFE_NO_PAD.encode(word_mac(&secret.key, "nuggets-1", "Owl ").finalize().into_bytes());
+        assert!(secret.verify_word("nuggets-1", "Owl ", &earlier));
         for (room, word, kept) in
             [("nuggets-2", "żółw", &*kept), ("nuggets-1", "zolw", &*kept), ("nuggets-1", "żółw", "")]
         {

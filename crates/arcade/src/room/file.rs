@@ -17,8 +17,6 @@ use crate::games::{Counts, Options, page_state::Show};
 const LETTERS: &[u8; 23] = b"abcdefghjkmnpqrstuvwxyz";
 /// Letters of the code of a new room: 36 bits with [`LETTERS`].
 pub(crate) const CODE: usize = 8;
-/// Letters of codes from an earlier version: 27 bits. Open rooms keep them.
-pub(crate) const SHORT_CODE: usize = 6;
 const TOKEN: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,11 +129,10 @@ pub(crate) fn draw_code(letters: usize) -> anyhow::Result<String> {
     Ok(code)
 }
 
-/// Parses a code as typed by a user. Returns it in the form of [`draw_code`].
-pub(crate) fn read_code(typed: &str) -> Option<String> {
-    let code = typed.trim().to_ascii_lowercase();
-    let has_length = matches!(code.len(), CODE | SHORT_CODE);
-    (has_length && code.bytes().all(|letter| LETTERS.contains(&letter))).then_some(code)
+/// Parses a code as typed by a user or at the end of an address. Returns it in the form of [`draw_code`].
+pub(crate) fn read_code(typed: &str, letters: usize) -> Option<String> {
+    let code = typed.trim_matches(|letter: char| letter.is_whitespace() || letter == '/').to_ascii_lowercase();
+    (code.len() == letters && code.bytes().all(|letter| LETTERS.contains(&letter))).then_some(code)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -221,19 +218,13 @@ mod tests {
         assert!(codes.len() > 1_495, "{}", codes.len());
         for code in &codes {
             assert_eq!(code.len(), 8);
-            assert_eq!(read_code(&format!(" {} ", code.to_uppercase())).as_ref(), Some(code));
+            assert_eq!(read_code(&format!(" {}/ ", code.to_uppercase()), CODE).as_ref(), Some(code));
             code.chars().for_each(|letter| *letters.entry(letter).or_default() += 1);
         }
         // 522 of each are expected; six deviations are 134.
         assert!(letters.len() == 23 && letters.values().all(|count| (388..656).contains(count)), "{letters:?}");
-        let short = draw_code(SHORT_CODE).unwrap();
-        assert_eq!(
-            (short.len(), read_code(&short).as_ref()),
-            (6, Some(&short)),
-            "rooms of earlier versions keep theirs"
-        );
-        for wrong in ["", "abcde", "abcdefg", "abcdefghj", "abcdel", "abcde1", "ab\u{107}de", "../abc"] {
-            assert_eq!(read_code(wrong), None, "{wrong}");
+        for wrong in ["", "abcdef", "abcdefg", "abcdefghj", "abcdefgl", "abcdefg1", "abcde\u{107}g", "../abcde"] {
+            assert_eq!(read_code(wrong, CODE), None, "{wrong}");
         }
     }
 

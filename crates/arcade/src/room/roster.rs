@@ -36,7 +36,8 @@ pub(crate) const MAX_MEMBERS: usize = 512;
 pub(crate) const MAX_BARRED: usize = 256;
 /// The maximum number of messages of the hub that are queued for one page.
 pub(crate) const MAX_PAGE_MESSAGES: usize = 16;
-/// Hosts whose pseudonyms are remembered. Players of further hosts have no host code.
+/// Hosts whose pseudonyms are remembered, and those that know the code of the room. Players of further hosts have no
+/// host code.
 const MAX_HOSTS: usize = 4_096;
 /// Six phrases and a thumbs-up. Pages have the texts.
 pub(crate) const PHRASES: u8 = 7;
@@ -151,6 +152,8 @@ struct RosterState {
     // The last peer that was removed; its last events may follow.
     last_removed: Option<(PeerId, HostId)>,
     bots: BTreeMap<SocketAddr, Level>,
+    // Hosts with a client that has shown the code of the room.
+    knows_code: BTreeSet<HostId>,
     // Maps the host of each pseudonym to the true host.
     hosts: BTreeMap<HostId, HostId>,
     members: BTreeMap<SocketAddr, Member>,
@@ -389,6 +392,18 @@ impl Roster {
             None => address.into(),
         };
         self.host_codes.code(host, day)
+    }
+
+    pub(crate) fn knows_code(&self, host: HostId) -> bool {
+        self.state().knows_code.contains(&host)
+    }
+
+    pub(crate) fn set_knows_code(&self, host: HostId) {
+        let mut state = self.state();
+        if state.knows_code.len() >= MAX_HOSTS && !state.knows_code.contains(&host) {
+            state.knows_code.pop_first();
+        }
+        state.knows_code.insert(host);
     }
 
     pub(crate) fn add_bot(&self, address: SocketAddr, level: Level) {

@@ -94,7 +94,7 @@ async fn redeem(
         .await;
         (!matches!(redeemed, Ok(RedeemOutcome::Unknown))).then_some(redeemed)
     };
-    let redeemed = match hub.look_up(caller.host(), Purpose::DeviceCode, found).await {
+    let redeemed = match hub.look_up(caller.host(), Purpose::DeviceCode, || false, found).await {
         AttemptResult::Right(redeemed) => redeemed?,
         AttemptResult::Wrong => RedeemOutcome::Unknown,
         AttemptResult::TooMany(wait) => return Ok(too_many(wait)),

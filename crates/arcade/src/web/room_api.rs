@@ -51,6 +51,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
         .route("/api/rooms/{id}/bots", post(add_bot).delete(remove_bots))
         .route("/api/rooms/{id}/owner", post(command))
         .route("/j/{code}", get(follow))
+        .route("/j/{code}/", get(follow))
         .route("/api/join", post(join))
         .route("/api/rooms/{id}/qr", get(room_picture))
         .route("/api/address", get(address))

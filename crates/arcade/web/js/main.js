@@ -40,7 +40,7 @@ const ladder = () => import('./page/ladder.js');
 const PAGES = [
   [/^\/$/, (_, query) => showLobby(main, first, query)],
   [/^\/rooms\/([\w-]+)$/, later(room, ({ showRoom }, [id], query) => showRoom(main, id, { watching: query.has('watch'), next: query.has('next') }))],
-  [/^\/j\/([^/]+)$/, later(door, ({ showLink }, [code]) => showLink(main, code))],
+  [/^\/j\/([^/]+)\/?$/, later(door, ({ showLink }, [code]) => showLink(main, code))],
   [/^\/matches\/([^/]+)$/, later(replay, ({ showReplay }, [id], query) => showReplay(main, id, query))],
   [/^\/ladder$/, later(ladder, ({ showLadder }) => showLadder(main))],
   [/^\/players$/, later(players, ({ showPlayers }) => showPlayers(main))],

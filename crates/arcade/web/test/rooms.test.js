@@ -14,8 +14,8 @@ const ROOM = { id: 'robots-1', game: 'robots', title: '2 robots', phase: 'lobby'
 
 test('reads codes from fragments only', () => {
   assert.equal(codeOfRoom('#ABCdefgh'), 'abcdefgh');
-  assert.equal(codeOfRoom('#ABCdef'), 'abcdef');
-  for (const other of ['', '#', '#abcde', '#abcdefg', '#abcdefghj', '#abc-ef', '#name=abcdef', 'abcdef']) assert.equal(codeOfRoom(other), null, other);
+  assert.equal(codeOfRoom('#ABCdefgh'), 'abcdefgh');
+  for (const other of ['', '#', '#abcdef', '#abcdefg', '#abcdefghj', '#abc-efgh', '#name=abcdefgh', 'abcdefgh']) assert.equal(codeOfRoom(other), null, other);
   assert.equal(codeOfName('#name=abcd-efgh-jkmn'), 'abcd-efgh-jkmn');
   for (const other of ['', '#name=', '#name=a"b', '#abcdef', `#name=${'a'.repeat(99)}`]) assert.equal(codeOfName(other), null, other);
   assert.equal(spaced('abcdefghjkmn'), 'abcd-efgh-jkmn');

@@ -52,8 +52,8 @@ export const spaced = (code) => code.replace(/[- ]/g, '').replace(/(.{4})(?=.)/g
 /** The code of a name in the fragment of an address. @param {string} hash */
 export const codeOfName = (hash) => /^#name=([a-z][a-z-]{3,30})$/i.exec(hash)?.[1] ?? null;
 
-/** The code of a room in the fragment of an address. Old rooms have six letters. @param {string} hash */
-export const codeOfRoom = (hash) => /^#([a-z]{6}|[a-z]{8})$/i.exec(hash)?.[1].toLowerCase() ?? null;
+/** The code of a room in the fragment of an address. @param {string} hash */
+export const codeOfRoom = (hash) => /^#([a-z]{8})\/?$/i.exec(hash)?.[1].toLowerCase() ?? null;
 
 /**
  * Truncates a text to a number of bytes, at the boundary of a character.
