@@ -97,7 +97,7 @@ impl Table {
         let mut fastest = Duration::MAX;
         for round in 0..rounds {
             let start = Instant::now();
-            let is_clear = round % LOOK == 0 && self.totals.lock().chance.is_clear();
+            let is_clear = round > 0 && round % LOOK == 0 && self.totals.lock().chance.is_clear();
             // A slow dealer does not play enough rounds to show a soft 17.
             let is_fast = fastest < SLOW;
             let continues =
