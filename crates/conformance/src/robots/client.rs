@@ -11,7 +11,7 @@ mod session;
 use robots::{Event, Parameters};
 
 use self::{
-    Scenario::{Addressed, Blast, Ended, Ends, Ignored, Inconsistent, Named, Refused, Scene},
+    Scenario::{Addressed, Blast, Ends, Ignored, Inconsistent, Named, Other, Refused, Scene},
     blasts::{block, bomb, explosion, robot},
     command_line::NAME_OF_255,
     extremes::ADDRESS,
@@ -54,7 +54,7 @@ enum Scenario {
     Addressed(&'static str, &'static [CommandLine]),
     /// The reason why the client must end, whether a game runs, the last bytes of the server, and the connection's end.
     Ends(&'static str, &'static str, bool, &'static [u8], fn(Connection) -> Option<Connection>),
-    Ended(&'static str, fn(&Context<'_>, &mut Judge, &'static Rule) -> ScenarioResult),
+    Other(&'static str, fn(&Context<'_>, &mut Judge, &'static Rule) -> ScenarioResult),
     Refused(&'static str, Values),
 }
 
@@ -170,7 +170,7 @@ rules! {
     LATE_GUI: Advice "late-gui" in "protocols/robots.md#a-client",
         "The client keeps running without a GUI, and sends it pictures as soon as it starts",
         "A send may report that an earlier datagram was refused: continue.",
-        Ended("a GUI that starts late", command_line::late_gui);
+        Other("a GUI that starts late", command_line::late_gui);
     PICTURE_FORMAT: Protocol(4, "Bombowe roboty, 3") "picture-format" in "protocols/robots.md#client-to-gui-udp",
         "Each datagram to the GUI is one well-formed message",
         "Send numbers in big-endian order (htons, htonl), and a count of four bytes for lists.";
@@ -367,11 +367,11 @@ rules! {
     UNREACHABLE: Protocol(1, "Bombowe roboty, 4") "unreachable" in "protocols/robots.md#a-client",
         "If no server listens, the client exits with a nonzero status",
         "Check the result of connect for all addresses that getaddrinfo returns.",
-        Ended("no server", scenes::unreachable);
+        Other("no server", scenes::unreachable);
     TAKEN_PORT: Protocol(1, "Bombowe roboty, 4") "taken-port" in "protocols/robots.md#a-client",
         "If its port is in use, the client exits with a nonzero status",
         "Check the result of bind, and do not set SO_REUSEPORT.",
-        Ended("a port in use", scenes::taken_port);
+        Other("a port in use", scenes::taken_port);
     WRONG_ARGUMENTS: Protocol(1, "Bombowe roboty, 6.1") "wrong-arguments" in "protocols/robots.md#a-client",
         "If the port is not a number, the client exits with a nonzero status",
         "atoi returns 0 for a word that is not a number. Use a function that reports errors.",
@@ -441,43 +441,44 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         })
         .collect();
     let mut refusals = Vec::new();
-    for &(rule, ref scenario) in SCENARIOS {
-        let usual = CommandLine { crash_counts: rule.is_required(), ..USUAL };
-        let with = move |play: &dyn Fn(&mut Session<'_>) -> ScenarioResult, judge: &mut Judge| {
-            play(&mut Session::launch(context, judge, usual)?)
-        };
-        scenes.push(match *scenario {
+    for (rule, scenario) in SCENARIOS {
+        let name = match scenario {
             Refused(how, values) => {
                 refusals.push(Refusal { rule, how, values });
                 continue;
             }
-            Scene(name, play) => scene(name, move |judge| with(&|session| play(session, rule), judge)).shows([rule]),
-            Blast(name, radius, blocks, place, hit) => scene(name, move |judge| {
-                with(&|session| blasts::single_blast(session, rule, radius, blocks, place, hit), judge)
-            })
-            .shows([rule]),
-            Ignored(inputs) => {
-                scene("invalid inputs", move |judge| with(&|session| scenes::bad_input(session, rule, inputs), judge))
-                    .shows([rule])
-            }
-            Inconsistent(timer, events) => scene("inconsistent events", move |judge| {
-                with(&|session| extremes::inconsistent(session, rule, timer, events()), judge)
-            })
-            .shows([rule]),
-            Named(what, name) => {
-                scene(what, move |judge| command_line::named(context, judge, rule, name)).shows([rule])
-            }
-            Addressed(what, command_lines) => {
-                scene(what, move |judge| command_line::addressed(context, judge, rule, command_lines)).shows([rule])
-            }
-            Ends(name, why, in_game, bytes, end) => {
-                scene(name, move |judge| scenes::ends(context, judge, rule, (why, in_game, bytes), end))
-                    .shows([rule, &EXIT_ONE])
-            }
-            Ended(name, play) => scene(name, move |judge| play(context, judge, rule)).shows([rule, &EXIT_ONE]),
-        });
+            Ignored(_) => "invalid inputs",
+            Inconsistent(..) => "inconsistent events",
+            Scene(name, _)
+            | Blast(name, ..)
+            | Named(name, _)
+            | Addressed(name, _)
+            | Ends(name, ..)
+            | Other(name, _) => name,
+        };
+        let exits = matches!(scenario, Ends(..) | Other(..)).then_some(&EXIT_ONE);
+        let run = move |judge: &mut Judge| run(context, judge, rule, scenario);
+        scenes.push(scene(name, run).shows([*rule].into_iter().chain(exits)));
     }
     let refusals =
         RefusalTest { launcher, options: *options, explains: &EXPLAINS, values: command_line::values }.scenes(refusals);
     judge.side_by_side(scenes.into_iter().chain(refusals).collect())
+}
+
+fn run(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, scenario: &Scenario) -> ScenarioResult {
+    let launch = |judge| Session::launch(context, judge, CommandLine { crash_counts: rule.is_required(), ..USUAL });
+    match *scenario {
+        Scene(_, play) => play(&mut launch(judge)?, rule),
+        Blast(_, radius, blocks, place, hit) => {
+            blasts::single_blast(&mut launch(judge)?, rule, (radius, blocks), (place, hit))
+        }
+        Ignored(inputs) => scenes::bad_input(&mut launch(judge)?, rule, inputs),
+        Inconsistent(timer, events) => extremes::inconsistent(&mut launch(judge)?, rule, timer, events()),
+        Named(_, name) => command_line::named(context, judge, rule, name),
+        Addressed(_, command_lines) => command_line::addressed(context, judge, rule, command_lines),
+        Ends(_, why, in_game, bytes, end) => scenes::ends(context, judge, rule, (why, in_game, bytes), end),
+        Other(_, play) => play(context, judge, rule),
+        // These have their own runner.
+        Refused(..) => Ok(()),
+    }
 }

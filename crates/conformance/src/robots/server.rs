@@ -301,15 +301,18 @@ rules! {
     EMPTY_NAME: Protocol(1, "Bombowe roboty, 2") "empty-name" in "protocols/robots.md#messages",
         "The server accepts an empty player name",
         "The length is 0. Handle this Join like any other.",
-        Scene("a player without a name", bytes::empty_name);
+        Scene("a player without a name", |context, judge, rule| bytes::named(context, judge, rule, ""));
     LONGEST_NAME: Protocol(1, "Bombowe roboty, 2") "longest-name" in "protocols/robots.md#messages",
         "The server accepts a player name of 255 bytes",
         "Use a buffer of 255 bytes, and an unsigned char for the length.",
-        Scene("the longest name", bytes::longest_name);
+        Scene("the longest name", |context, judge, rule| bytes::named(context, judge, rule, bytes::LONGEST));
     NAME_BYTES: Advice "name-bytes" in "protocols/robots.md#messages",
         "The server forwards a name byte by byte, including zeros, line ends and all other characters",
         "A C string ends at its first zero. Do not trim, normalize or clean names.",
-        Scene("a name with special characters", bytes::name_bytes);
+        Scene("a name with special characters", |context, judge, rule| {
+            // Zero bytes, control characters, and characters that some programs change.
+            bytes::named(context, judge, rule, " a\0b\r\n\t\u{1b}[31me\u{301}\u{1f916}\u{fffd} ")
+        });
     EQUAL_NAMES: Protocol(1, "Bombowe roboty, 2.6") "equal-names" in "protocols/robots.md#the-lobby",
         "The server accepts two players with the same name",
         "Identify players by their ids and clients by their connections.",
@@ -384,7 +387,7 @@ rules! {
     BOMB_OF_LEAVER: Protocol(1, "Bombowe roboty, 2.6") "bomb-of-leaver" in "protocols/robots.md#a-server-and-the-network",
         "The bombs of a player who has left explode like any other",
         "A bomb has no owner: keep it when its player leaves.",
-        Scene("a bomb of a player who has left", board::bomb_of_leaver);
+        Played("a bomb of a player who has left", script("01", "1* 1x - -"));
     NO_CHAIN: Protocol(1, "Bombowe roboty, 2.8") "no-chain" in "protocols/robots.md#the-board-and-explosions",
         "A blast does not trigger other bombs",
         "A bomb explodes only when its timer expires.",
@@ -602,7 +605,9 @@ static FIRST: [(&str, Meant, Play); 15] = [
     }),
     ("a port in use", &[&TAKEN_PORT, &EXIT_ONE], lobby::taken_port),
     ("a single bomb", &[&BLAST, &BOMB_TIMER], board::single_bomb),
-    ("a bomb under two robots", &[&BLAST, &REBIRTH], board::bomb_under_two),
+    ("a bomb under two robots", &[&BLAST, &REBIRTH], |context, judge| {
+        script("01", "0* - -").play(context, judge, &BOMB)
+    }),
 ];
 
 static BUSY_RULES: Meant = &[

@@ -8,7 +8,7 @@ use netcore::{
     wire::{Decode, Encode, Writer, read_datagram, read_message},
 };
 use robots::{
-    Action, ClientMessage, DrawMessage, Event, GamePicture, InputMessage, Position, ServerMessage,
+    ClientMessage, DrawMessage, Event, GamePicture, InputMessage, Position, ServerMessage,
     protocol::{
         MAX_CLIENT_MESSAGE, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, MAX_SERVER_MESSAGE,
         shape::{Described, Enum, Field, Shape},
@@ -153,10 +153,6 @@ fn list(items: &[String]) -> String {
     clipped(format!("[{}]", items.join(", ")))
 }
 
-pub(super) fn field(position: Position) -> String {
-    value(&position)
-}
-
 pub(super) fn fields<'a>(positions: impl IntoIterator<Item = &'a Position>) -> String {
     list(&positions.into_iter().map(value).collect::<Vec<_>>())
 }
@@ -165,16 +161,8 @@ pub(super) fn values<T: Display>(values: impl IntoIterator<Item = T>) -> String 
     list(&values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>())
 }
 
-pub(super) fn event(event: &Event) -> String {
-    value(event)
-}
-
 pub(super) fn events<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
     list(&events.into_iter().map(value).collect::<Vec<_>>())
-}
-
-pub(super) fn action(action: Action) -> String {
-    value(&action)
 }
 
 pub(super) fn message(message: &ServerMessage) -> String {

@@ -95,10 +95,8 @@ pub(super) fn hit_twice(session: &mut Session<'_>, rule: &'static Rule) -> Scena
 pub(super) fn single_blast(
     session: &mut Session<'_>,
     rule: &'static Rule,
-    radius: u16,
-    blocks: &[(u16, u16)],
-    place: (u16, u16),
-    hit: &[(u16, u16)],
+    (radius, blocks): (u16, &[(u16, u16)]),
+    (place, hit): ((u16, u16), &[(u16, u16)]),
 ) -> ScenarioResult {
     let mut first = vec![robot(0, 4, 4)];
     first.extend(blocks.iter().map(|&(x, y)| block(x, y)));

@@ -34,7 +34,7 @@ pub(super) fn scores(players: &[Player]) -> ServerMessage {
 pub(super) fn two_games(session: &mut Session<'_>) -> ScenarioResult {
     let (setup, all) = (parameters(3, (6, 4), 4, 2, 2)?, session.players(3)?);
     session.send(&ServerMessage::Hello(setup.clone()), &LOBBY)?;
-    session.expect_silence()?;
+    session.expect_silence();
     session.expect_join()?;
     session.expect_further_joins()?;
     session.send_all(&opening(&all), &LOBBY)?;

@@ -529,8 +529,7 @@ impl<'a> Session<'a> {
     }
 
     /// The client must not have sent any message yet.
-    #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
-    pub(super) fn expect_silence(&mut self) -> ScenarioResult {
+    pub(super) fn expect_silence(&mut self) {
         // Earlier messages have arrived before the last picture.
         self.server.more(Instant::now() + Duration::from_millis(1));
         let received = self.server.buffer.to_vec();
@@ -538,7 +537,6 @@ impl<'a> Session<'a> {
             format!("expected nothing before the first input, received {}", show::bytes(&received))
         });
         self.server.buffer.clear();
-        Ok(())
     }
 
     pub(super) fn expect_forwarded(&mut self, right: &[u8], rule: &'static Rule, what: &str) -> ScenarioResult {

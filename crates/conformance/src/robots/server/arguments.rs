@@ -1,15 +1,6 @@
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    time::Duration,
-};
+use std::time::Duration;
 
-use robots::Parameters;
-
-use super::{
-    SAYS_WHY,
-    lobby::small,
-    setup::{Host, Setup},
-};
+use super::{SAYS_WHY, lobby::small, setup::Setup};
 use crate::{
     judge::{Halt, Judge, ScenarioResult},
     launch::{EXTRA, Values},
@@ -93,7 +84,7 @@ pub(super) fn help(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule
     })
 }
 
-pub(super) fn largest(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
+pub(super) fn largest(context: &Context<'_>, judge: &mut Judge, _: &'static Rule) -> ScenarioResult {
     let setup = Setup {
         bomb_timer: u16::MAX,
         players: u8::MAX,
@@ -107,36 +98,33 @@ pub(super) fn largest(context: &Context<'_>, judge: &mut Judge, rule: &'static R
     };
     let mut host = context.host(judge, &setup)?;
     context.connect(judge, &mut host, "a client")?;
-    judge.check(rule, true, String::new);
     Ok(())
 }
 
-pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
+/// In the order of [`Setup::values`].
+const LONG_NAMES: [&str; 11] = [
+    "--bomb-timer",
+    "--players-count",
+    "--turn-duration",
+    "--explosion-radius",
+    "--initial-blocks",
+    "--game-length",
+    "--server-name",
+    "--port",
+    "--seed",
+    "--size-x",
+    "--size-y",
+];
+
+pub(super) fn long_options(context: &Context<'_>, judge: &mut Judge, _: &'static Rule) -> ScenarioResult {
     if !context.launcher.takes(EXTRA) {
         return Err(Halt::Broken);
     }
     let setup = Setup { duration: Duration::from_secs(1), ..small(context) };
     let port = free_tcp_port()?;
-    let Parameters { size_x, size_y, .. } = setup.parameters()?;
-    let words = [
-        ("--bomb-timer", setup.bomb_timer.to_string()),
-        ("--players-count", setup.players.to_string()),
-        ("--turn-duration", setup.duration.as_millis().to_string()),
-        ("--explosion-radius", setup.radius.to_string()),
-        ("--initial-blocks", setup.blocks.to_string()),
-        ("--game-length", setup.length.to_string()),
-        ("--server-name", setup.name.to_owned()),
-        ("--port", port.to_string()),
-        ("--seed", setup.seed.to_string()),
-        ("--size-x", size_x.to_string()),
-        ("--size-y", size_y.to_string()),
-    ];
-    let extra: Arguments =
-        words.into_iter().flat_map(|(name, value)| [(EXTRA, name.to_owned()), (EXTRA, value)]).collect();
-    let run = context.start(judge, &extra)?;
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let mut host = Host::new(run, address, setup.parameters()?);
+    let words = LONG_NAMES.into_iter().zip(setup.values(&port.to_string()));
+    let extra: Arguments = words.flat_map(|(name, (_, value))| [(EXTRA, name.to_owned()), (EXTRA, value)]).collect();
+    let mut host = context.host_with(judge, &setup, port, &extra)?;
     context.connect(judge, &mut host, "a client of a server with long options")?;
-    judge.check(rule, true, String::new);
     Ok(())
 }

@@ -11,7 +11,11 @@ use super::{
     PLAYED_ONCE, REBIRTH, REBIRTH_ON_BLOCK, SCORES, SHARED_FIELD, SHELTER, STOOD, TIMER_ONE, TURN_0, TURN_DURATION,
     TURN_NUMBERS, UNITED, WIDE_BLAST, ZERO_RADIUS,
 };
-use crate::{judge::Judge, robots::context::Context, rule::Rule};
+use crate::{
+    judge::{Halt, Judge, ScenarioResult},
+    robots::context::Context,
+    rule::Rule,
+};
 
 /// General rules, each with its details that its scenarios also observe.
 const DETAILS: [(&Rule, &[&Rule]); 11] = [
@@ -84,6 +88,15 @@ impl Context<'_> {
             return general;
         }
         focus
+    }
+
+    /// Ends a scenario for a detail that cannot be observed if `general` was broken before.
+    pub(super) fn needs(&self, judge: &Judge, general: &'static Rule) -> ScenarioResult {
+        if judge.has_failed(general) {
+            let _ = self.hidden_by.set(general);
+            return Err(Halt::Broken);
+        }
+        Ok(())
     }
 
     /// Records an observation of a general rule, or of the rule that is to blame. In a scenario for a detail, correct

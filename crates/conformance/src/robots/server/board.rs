@@ -13,20 +13,13 @@ use crate::{
     rule::Rule,
 };
 
-const BOMB: Action = Action::PlaceBomb;
-const BLOCK: Action = Action::PlaceBlock;
-const UP: Action = Action::Move(Direction::Up);
-const RIGHT: Action = Action::Move(Direction::Right);
-const DOWN: Action = Action::Move(Direction::Down);
-const LEFT: Action = Action::Move(Direction::Left);
-
 pub(super) struct Script {
     /// From left to right: the numbers of the robots on a field, `.` for none, or `#` for a block.
     pub(super) fields: &'static str,
     pub(super) radius: u16,
     pub(super) timer: u16,
-    /// The number of a robot with `*` for a bomb, `#` for a block, `<` or `>` for a move. In a turn of `-`, no robot
-    /// acts.
+    /// The number of a robot with `*` for a bomb, `#` for a block, `<`, `>`, `^` or `v` for a move. In a turn of `-`, no
+    /// robot acts. With `x`, the player leaves after the previous turn.
     pub(super) turns: &'static str,
 }
 
@@ -50,26 +43,43 @@ impl Script {
             None if fields().count() == 1 => setup,
             None => setup.with_robots(&robots)?,
         };
-        let mut session = start_game(context, judge, setup)?;
-        for turn in self.turns.split(' ') {
-            let actions: Vec<_> = turn.split('+').filter_map(action).collect();
-            if actions.is_empty() {
-                session.pass(1, rule)?;
-            } else {
-                session.together(&actions, rule)?;
-            }
-        }
-        Ok(())
+        play_turns(context, judge, rule, setup, self.turns)
     }
+}
+
+/// The turns are those of a [`Script`].
+pub(super) fn play_turns(
+    context: &Context<'_>,
+    judge: &mut Judge,
+    rule: &'static Rule,
+    setup: Setup,
+    turns: &str,
+) -> ScenarioResult {
+    let mut session = start_game(context, judge, setup)?;
+    for turn in turns.split(' ') {
+        if let Some(robot) = turn.strip_suffix('x') {
+            session.leave(robot.parse()?);
+            continue;
+        }
+        let actions: Vec<_> = turn.split('+').filter_map(action).collect();
+        if actions.is_empty() {
+            session.pass(1, rule)?;
+        } else {
+            session.together(&actions, rule)?;
+        }
+    }
+    Ok(())
 }
 
 fn action(text: &str) -> Option<(usize, Action)> {
     let (robot, action) = text.split_at_checked(1)?;
     let action = match action {
-        "*" => BOMB,
-        "#" => BLOCK,
-        "<" => LEFT,
-        ">" => RIGHT,
+        "*" => Action::PlaceBomb,
+        "#" => Action::PlaceBlock,
+        "<" => Action::Move(Direction::Left),
+        ">" => Action::Move(Direction::Right),
+        "^" => Action::Move(Direction::Up),
+        "v" => Action::Move(Direction::Down),
         _ => return None,
     };
     Some((robot.parse().ok()?, action))
@@ -89,26 +99,13 @@ pub(super) fn single_bomb(context: &Context<'_>, judge: &mut Judge) -> ScenarioR
         let hits = Blast::new(&board, center, 2).contains(other);
         !board.is_block(center) && center != other && hits && blocks(2) > blocks(1) && blocks(3) > blocks(2)
     })?;
-    let mut session = start_game(context, judge, setup)?;
-    session.together(&[(0, BOMB)], &BLAST)?;
-    session.pass(2, &BLAST)
-}
-
-pub(super) fn bomb_under_two(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {
-    let mut session = start_game(context, judge, one_field(context, 2))?;
-    session.together(&[(0, BOMB)], &super::BOMB)?;
-    session.pass(2, &super::BOMB)
+    play_turns(context, judge, &BLAST, setup, "0* - -")
 }
 
 pub(super) fn far_edge(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { players: 1, size: (2, 3), ..row(context, 2) }.with_robots(&[(1, 2)])?;
-    let mut session = start_game(context, judge, setup)?;
-    for way in [RIGHT, UP] {
-        session.play(0, &[way], rule)?;
-        session.pass(1, rule)?;
-    }
-    // If the robot had left the board, it would be elsewhere now.
-    session.play(0, &[DOWN], rule)
+    // If the robot had left the board, it would be elsewhere at the end.
+    play_turns(context, judge, rule, setup, "0> - 0^ - 0v -")
 }
 
 /// Each of two fields has a block, and the robot is reborn on the other one.
@@ -117,27 +114,18 @@ pub(super) fn rebirth_on_block(context: &Context<'_>, judge: &mut Judge, rule: &
     let setup = setup.with_opening(|opening| {
         opening.blocks.len() == 2 && opening.draws.field(&opening.board) != opening.robots[0]
     })?;
-    let mut session = start_game(context, judge, setup)?;
-    session.together(&[(0, BOMB)], rule)?;
-    session.pass(2, rule)
+    play_turns(context, judge, rule, setup, "0* - -")
 }
 
 pub(super) fn blocks_under_robots(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { blocks: 6, ..row(context, 3) };
     let setup = setup.with_opening(|opening| opening.robots.iter().any(|robot| opening.blocks.contains(robot)))?;
-    start_game(context, judge, setup)?.turn(rule)
-}
-
-pub(super) fn bomb_of_leaver(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
-    let mut session = start_game(context, judge, one_field(context, 2))?;
-    session.together(&[(1, BOMB)], rule)?;
-    session.leave(1);
-    session.pass(2, rule)
+    play_turns(context, judge, rule, setup, "-")
 }
 
 pub(super) fn action_before_leaving(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let mut session = start_game(context, judge, one_field(context, 2))?;
-    session.act(1, &[BLOCK]);
+    session.act(1, &[Action::PlaceBlock]);
     let leaver = session.clients.remove(1);
     leaver.connection.end_sending();
     session.play(0, &[], rule)?;

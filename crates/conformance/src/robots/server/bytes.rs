@@ -8,7 +8,7 @@ use super::{
     setup::Setup,
 };
 use crate::{
-    judge::{Halt, Judge, ScenarioResult},
+    judge::{Judge, ScenarioResult},
     robots::{
         context::{Context, NAME_OF_256},
         show,
@@ -16,26 +16,13 @@ use crate::{
     rule::Rule,
 };
 
-const LONGEST: &str = NAME_OF_256.split_at(255).0;
+pub(super) const LONGEST: &str = NAME_OF_256.split_at(255).0;
 
-fn named(context: &Context<'_>, judge: &mut Judge, name: &str, rule: &'static Rule) -> ScenarioResult {
+pub(super) fn named(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, name: &str) -> ScenarioResult {
     let mut session = Session::open(context, judge, small(context))?;
     session.connect("an observer")?;
     let index = session.connect("a player")?;
     session.join_for(index, name, rule)
-}
-
-pub(super) fn empty_name(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
-    named(context, judge, "", rule)
-}
-
-pub(super) fn longest_name(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
-    named(context, judge, LONGEST, rule)
-}
-
-/// Zero bytes, control characters, and characters that some programs change.
-pub(super) fn name_bytes(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
-    named(context, judge, " a\0b\r\n\t\u{1b}[31me\u{301}\u{1f916}\u{fffd} ", rule)
 }
 
 pub(super) fn equal_names(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
@@ -58,20 +45,16 @@ pub(super) fn comes_back(context: &Context<'_>, judge: &mut Judge, rule: &'stati
     Ok(())
 }
 
-pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
+pub(super) fn server_name(context: &Context<'_>, judge: &mut Judge, _: &'static Rule) -> ScenarioResult {
     for name in ["", LONGEST] {
         let mut host = context.host(judge, &Setup { name, ..small(context) })?;
         context.connect(judge, &mut host, "a client")?;
-        judge.check(rule, true, String::new);
     }
     Ok(())
 }
 
 pub(super) fn half_more(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
-    if judge.has_failed(&PIECES) {
-        judge.leave_out_for([rule], &PIECES);
-        return Err(Halt::Broken);
-    }
+    context.needs(judge, &PIECES)?;
     let setup = Setup { players: 1, size: (2, 1), ..one_field(context, 1) }.with_robots(&[(0, 0)])?;
     let mut session = Session::open(context, judge, setup)?;
     let ann = session.connect("Ann")?;

@@ -8,6 +8,7 @@ use robots::ServerMessage;
 use super::{NO_DELAY, NO_DRIFT, TURN_NUMBERS, lobby::small, session::Session, setup::Setup};
 use crate::{
     judge::{Judge, ScenarioResult},
+    ports::free_tcp_port,
     robots::{context::Context, show},
     rule::Rule,
 };
@@ -118,7 +119,10 @@ pub(super) fn without_seed(context: &Context<'_>, judge: &mut Judge, rule: &'sta
         }
         // With this number of draws, two games are never the same by chance.
         let setup = Setup { players: 1, blocks: 20, size: (40, 30), ..small(context) };
-        let mut host = context.host_without_seed(judge, &setup)?;
+        let port = free_tcp_port()?;
+        let mut values = setup.values(&port.to_string());
+        values.retain(|(name, _)| *name != "seed");
+        let mut host = context.host_with(judge, &setup, port, &values)?;
         let mut client = context.connect(judge, &mut host, "a client of a server without -s")?;
         client.join("Ann")?;
         let events = loop {

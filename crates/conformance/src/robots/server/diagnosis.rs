@@ -49,7 +49,7 @@ pub(super) fn diagnose(context: &Context<'_>, judge: &mut Judge, rule: &'static 
                 judge.check(blamed, false, || {
                     format!(
                         "turn {number}: expected the rebirth of player {id} at {}, with draws in the order of ids, received {}",
-                        show::field(position),
+                        show::value(&position),
                         show::fields(&received)
                     )
                 });
@@ -123,8 +123,8 @@ fn sent(robots: &[Robot]) -> String {
         .zip(robots)
         .filter(|(_, robot)| !robot.pending.is_empty())
         .map(|(id, robot)| {
-            let actions = robot.pending.iter().map(|pending| show::action(pending.action));
-            format!("player {id} at {} sent {}", show::field(robot.position), show::values(actions))
+            let actions = robot.pending.iter().map(|pending| show::value(&pending.action));
+            format!("player {id} at {} sent {}", show::value(&robot.position), show::values(actions))
         })
         .collect();
     if sent.is_empty() { "no player has sent an action".to_owned() } else { sent.join(", ") }
@@ -155,7 +155,7 @@ fn difference(of: &[Event], from: &[Event]) -> Vec<Event> {
 
 fn without_id(event: &Event) -> String {
     match event {
-        Event::BombPlaced { position, .. } => format!("BombPlaced {}", show::field(*position)),
-        other => show::event(other),
+        Event::BombPlaced { position, .. } => format!("BombPlaced {}", show::value(position)),
+        other => show::value(other),
     }
 }

@@ -3,10 +3,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robots::{Action, Direction, Event, ServerMessage};
+use robots::{Action, Event, ServerMessage};
 
 use super::{
     GAME_STARTED, LATE, NEXT_GAME, TURN_NUMBERS,
+    board::play_turns,
     lobby::small,
     openings::{one_field, row, start_game},
     session::Session,
@@ -25,15 +26,13 @@ const PLAYERS: u8 = 255;
 pub(super) fn wide_blast(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { radius: u16::MAX, ..row(context, u16::MAX) };
     let setup = setup.with_opening(|opening| opening.robots[0].x > 60_000 && opening.robots[1].x < 20_000)?;
-    let mut session = start_game(context, judge, setup)?;
-    session.together(&[(0, Action::PlaceBomb)], rule)?;
-    session.pass(2, rule)
+    play_turns(context, judge, rule, setup, "0* - -")
 }
 
 /// Plays with seeds for which each draw is 0.
 pub(super) fn seed_zero(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     for seed in [0, 2_147_483_647] {
-        start_game(context, judge, Setup { seed, blocks: 3, size: (9, 9), ..row(context, 9) })?.turn(rule)?;
+        play_turns(context, judge, rule, Setup { seed, blocks: 3, size: (9, 9), ..row(context, 9) }, "-")?;
     }
     Ok(())
 }
@@ -41,7 +40,7 @@ pub(super) fn seed_zero(context: &Context<'_>, judge: &mut Judge, rule: &'static
 /// Seeds that do not fit in 31 bits.
 pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     for seed in [u32::MAX, 1 << 31] {
-        start_game(context, judge, Setup { seed, size: (99, 98), ..row(context, 99) })?.turn(rule)?;
+        play_turns(context, judge, rule, Setup { seed, size: (99, 98), ..row(context, 99) }, "-")?;
     }
     Ok(())
 }
@@ -50,11 +49,7 @@ pub(super) fn any_seed(context: &Context<'_>, judge: &mut Judge, rule: &'static 
 pub(super) fn large_board(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
     let setup = Setup { players: 1, blocks: 300, size: (u16::MAX, u16::MAX), ..row(context, 1) };
     let setup = setup.with_opening(|opening| opening.robots[0].x > 60_000 && opening.robots[0].y > 60_000)?;
-    let mut session = start_game(context, judge, setup)?;
-    for way in [Direction::Right, Direction::Up] {
-        session.play(0, &[Action::Move(way)], rule)?;
-    }
-    Ok(())
+    play_turns(context, judge, rule, setup, "0> 0^ -")
 }
 
 pub(super) fn no_turns(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {

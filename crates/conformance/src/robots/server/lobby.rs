@@ -67,10 +67,7 @@ pub(super) fn early_actions(context: &Context<'_>, judge: &mut Judge) -> Scenari
 }
 
 pub(super) fn coalesced(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
-    if judge.has_failed(&LOBBY_ACTIONS) {
-        judge.leave_out_for([rule], &LOBBY_ACTIONS);
-        return Err(Halt::Broken);
-    }
+    context.needs(judge, &LOBBY_ACTIONS)?;
     let mut session = Session::open(context, judge, small(context))?;
     let ann = session.connect("Ann")?;
     session.clients[ann].send_bytes(&[1, 3, 0, 2, 0, 3, b'A', b'n', b'n']);

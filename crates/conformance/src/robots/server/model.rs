@@ -14,7 +14,7 @@ use super::{
     setup::Setup,
 };
 use crate::{
-    judge::{Judge, ScenarioResult},
+    judge::Judge,
     robots::{context::Context, draws::Draws, show},
     rule::Rule,
 };
@@ -39,14 +39,13 @@ pub(super) struct Model {
 impl Model {
     /// Judges turn 0 and adopts its positions. `blocks` and `draws` are those of a server whose options are known.
     /// `first` is whether this is the server's first game.
-    #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
     pub(super) fn begin(
         context: &Context<'_>,
         judge: &mut Judge,
         setup: &Setup,
         (blocks, draws, first): (Option<u16>, Option<Draws>, bool),
         events: &[Event],
-    ) -> ScenarioResult<Self> {
+    ) -> Self {
         let (size_x, size_y) = setup.size;
         let players = usize::from(setup.players);
         let mut board = Board::new(size_x, size_y);
@@ -68,7 +67,7 @@ impl Model {
                 wrong = Some(format!(
                     "event {index} of turn 0: expected PlayerMoved for each of {players} players by id and then BlockPlaced for \
                      each block, none twice, on a board of {size_x} x {size_y}, received {}",
-                    show::event(event)
+                    show::value(event)
                 ));
             }
         }
@@ -105,7 +104,7 @@ impl Model {
             );
             kept.then_some(draws)
         });
-        Ok(Self {
+        Self {
             board,
             robots: positions.into_iter().map(Robot::new).collect(),
             turn: 0,
@@ -119,7 +118,7 @@ impl Model {
             last: events.to_vec(),
             batches: 0,
             splits: 0,
-        })
+        }
     }
 
     pub(super) fn sent(&mut self, seat: u8, actions: &[Action]) {
@@ -132,14 +131,7 @@ impl Model {
     }
 
     /// If the players' events do not follow from their actions, `rule` is broken. The events are adopted in any case.
-    #[expect(clippy::unnecessary_wraps, reason = "uniform with the other steps")]
-    pub(super) fn turn(
-        &mut self,
-        context: &Context<'_>,
-        judge: &mut Judge,
-        rule: &'static Rule,
-        events: &[Event],
-    ) -> ScenarioResult {
+    pub(super) fn turn(&mut self, context: &Context<'_>, judge: &mut Judge, rule: &'static Rule, events: &[Event]) {
         self.turn = self.turn.saturating_add(1);
         let turn = self.turn;
         let last = std::mem::replace(&mut self.last, events.to_vec());
@@ -165,7 +157,7 @@ impl Model {
             if let Event::BombPlaced { id, .. } = event {
                 let new = !self.used.contains(id) && ids.insert(*id);
                 context.check(judge, &BOMB_IDS, new, || {
-                    format!("turn {turn}: expected an unused bomb id, received {}", show::event(event))
+                    format!("turn {turn}: expected an unused bomb id, received {}", show::value(event))
                 });
             }
         }
@@ -186,7 +178,7 @@ impl Model {
             diagnose(context, judge, rule, &players, next);
             self.draws = draws.filter(|_| reborn.iter().all(|(&id, place)| players.has_moved(id, *place)));
             self.adopt(&rest);
-            return Ok(());
+            return;
         };
         if !reborn.is_empty() {
             context.check(judge, &REBIRTH, true, String::new);
@@ -199,7 +191,6 @@ impl Model {
         }
         self.draws = draws;
         self.settle(context, judge, rule, fit, &reborn, &rest);
-        Ok(())
     }
 
     fn adopt(&mut self, events: &[Event]) {
@@ -270,8 +261,8 @@ impl Model {
                     "turn {turn}: expected robots {robots} and blocks {}, received {}, for a bomb at {} with radius {}, with \
                      robots at {} and blocks at {}",
                     show::fields(&blocks),
-                    show::event(event),
-                    show::field(center),
+                    show::value(event),
+                    show::value(&center),
                     self.radius,
                     show::fields(&standing),
                     show::fields(&self.board.blocks().collect::<Vec<_>>()),
@@ -294,7 +285,7 @@ impl Model {
                 format!(
                     "turn {turn}: expected the explosion of bomb {} at {} after {} turns, received none",
                     id.0,
-                    show::field(position),
+                    show::value(&position),
                     self.timer
                 )
             });

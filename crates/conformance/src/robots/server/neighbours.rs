@@ -91,9 +91,8 @@ pub(super) fn visitors(context: &Context<'_>, judge: &mut Judge, rule: &'static 
         if let Ok(mut connection) = opened {
             received = connection.more(context.options.deadline());
         }
-        if !received && judge.has_failed(&MANY_CLIENTS) {
-            judge.leave_out_for([rule], &MANY_CLIENTS);
-            return Err(Halt::Broken);
+        if !received {
+            context.needs(judge, &MANY_CLIENTS)?;
         }
         judge.require(rule, received, || {
             format!(
@@ -212,10 +211,7 @@ pub(super) fn partial_join(context: &Context<'_>, judge: &mut Judge, rule: &'sta
 
 /// The robot of a player that breaks the protocol stays, as if the player had left.
 pub(super) fn offender(context: &Context<'_>, judge: &mut Judge, rule: &'static Rule) -> ScenarioResult {
-    if judge.has_failed(&BAD_BYTES) {
-        judge.leave_out_for([rule], &BAD_BYTES);
-        return Err(Halt::Broken);
-    }
+    context.needs(judge, &BAD_BYTES)?;
     let mut session = start_game(context, judge, one_field(context, 2))?;
     let mut offender = session.clients.remove(1);
     offender.connection.send(&[9]);

@@ -341,7 +341,7 @@ impl<'a> Session<'a> {
         self.first.get_or_insert_with(|| events.clone());
         let known = (blocks, draws, !is_next);
         self.games += 1;
-        let model = Model::begin(self.context, self.judge, &self.setup, known, &events)?;
+        let model = Model::begin(self.context, self.judge, &self.setup, known, &events);
         self.draws = model.draws;
         self.model = Some(model);
         self.host.is_playing = true;
@@ -403,7 +403,7 @@ impl<'a> Session<'a> {
                     robot.note_reading(due, is_read);
                 }
             }
-            model.turn(self.context, self.judge, rule, events)?;
+            model.turn(self.context, self.judge, rule, events);
             self.draws = model.draws;
         }
         self.log.extend(arrived);

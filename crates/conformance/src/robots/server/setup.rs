@@ -11,7 +11,7 @@ use robots::{ClientMessage, Incoming, Parameters, ServerMessage, protocol};
 use super::{HELLO, LATE, LISTENS, MANY_CLIENTS, WELL_FORMED};
 use crate::{
     judge::{Halt, Judge, ScenarioResult},
-    launch::Run,
+    launch::{Run, Values},
     net::Connection,
     ports::free_tcp_port,
     robots::{context::Context, show},
@@ -78,16 +78,18 @@ impl Context<'_> {
 
     pub(super) fn host(&self, judge: &mut Judge, setup: &Setup) -> ScenarioResult<Host> {
         let port = free_tcp_port()?;
-        let run = self.host_at(judge, setup, &port.to_string())?;
-        Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
+        self.host_with(judge, setup, port, &setup.values(&port.to_string()))
     }
 
-    /// Starts a server without the option for the seed.
-    pub(super) fn host_without_seed(&self, judge: &mut Judge, setup: &Setup) -> ScenarioResult<Host> {
-        let port = free_tcp_port()?;
-        let mut values = setup.values(&port.to_string());
-        values.retain(|(name, _)| *name != "seed");
-        let run = self.start(judge, &values)?;
+    /// `setup` describes the server that starts with these values.
+    pub(super) fn host_with(
+        &self,
+        judge: &mut Judge,
+        setup: &Setup,
+        port: u16,
+        values: Values<'_>,
+    ) -> ScenarioResult<Host> {
+        let run = self.start(judge, values)?;
         Ok(Host::new(run, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), setup.parameters()?))
     }
 
