@@ -6,6 +6,7 @@ use std::{
 
 use clap::Parser;
 use cmdkit::{HostPort, LogArgs, ip_address, retention, whole_number};
+use ipnet::IpNet;
 use journal_core::Retention;
 use mesh::{Durability, Name};
 
@@ -20,6 +21,7 @@ use crate::{
         ports::port_range,
         resources::{MAX_ROOMS, MAX_SOCKETS},
     },
+    proxied::{Proxies, network},
     web::tls::Files,
 };
 
@@ -139,9 +141,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = MAX_SOCKETS, value_parser = whole_number(1..=MAX_SOCKETS, MAX_SOCKETS), allow_negative_numbers = true)]
     pub(crate) sockets_per_host: usize,
 
-    /// Address of a reverse proxy whose X-Forwarded-For or Forwarded header is trusted, may be repeated
-    #[arg(long, value_name = "ADDRESS", value_parser = ip_address)]
-    pub(crate) proxy: Vec<IpAddr>,
+    /// Address or network of reverse proxies whose X-Forwarded-For or Forwarded header is trusted, as in 127.0.0.1 or
+    /// 172.18.0.0/16, may be repeated
+    #[arg(long, value_name = "ADDRESS", value_parser = network)]
+    pub(crate) proxy: Vec<IpNet>,
+
+    /// All TCP connections from the addresses of --proxy begin with a header of the PROXY protocol, version 1 or 2, at
+    /// the port of the page and those of rooms
+    #[arg(long, requires = "proxy")]
+    pub(crate) proxy_protocol: bool,
 
     /// Serve the page over HTTPS with this certificate and key, both in PEM format. SIGHUP reloads them
     #[arg(long, num_args = 2, value_names = ["CERTIFICATE", "KEY"], action = clap::ArgAction::Set)]
@@ -206,6 +214,10 @@ impl Args {
 
     pub(crate) fn page_addresses(&self) -> Vec<IpAddr> {
         if self.bind.is_empty() { vec![IpAddr::V4(Ipv4Addr::LOCALHOST)] } else { self.bind.clone() }
+    }
+
+    pub(crate) fn proxies(&self) -> Proxies {
+        Proxies::new(&self.proxy, self.proxy_protocol)
     }
 
     /// The host names that the certificate must have.

@@ -10,6 +10,7 @@ use netcore::{HostId, Network, Rate, RateTable, Time, TokenBucket};
 use tracing::warn;
 
 use super::{address::PublicUrl, shares::RefusalKind};
+use crate::proxied::Proxies;
 
 /// Cost units per second of one host's requests: see [`REQUEST`] and [`FILE`].
 pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
@@ -27,7 +28,7 @@ const MAX_FORWARDED: usize = 16;
 
 #[derive(Debug)]
 pub(crate) struct Callers {
-    proxies: Vec<IpAddr>,
+    pub(crate) proxies: Proxies,
     pub(crate) names: HostNames,
     start: Instant,
     // Rates by host and network, and one bucket for all hosts that are not in the table.
@@ -37,7 +38,7 @@ pub(crate) struct Callers {
 }
 
 impl Callers {
-    pub(crate) fn new(proxies: Vec<IpAddr>, names: HostNames) -> Self {
+    pub(crate) fn new(proxies: Proxies, names: HostNames) -> Self {
         let requests = Mutex::new((RateTable::new(REQUESTS, MAX_HOSTS), TokenBucket::new(REQUESTS, Time::ZERO)));
         Self { proxies, names, start: Instant::now(), requests, complaints: Mutex::default() }
     }
@@ -76,7 +77,7 @@ impl Callers {
     }
 
     pub(crate) fn is_proxy(&self, peer: SocketAddr) -> bool {
-        self.proxies.contains(&peer.ip().to_canonical())
+        self.proxies.contains(peer.ip())
     }
 
     /// Each proxy appends the address of its client. The last one that is not a trusted proxy counts, because the
@@ -214,10 +215,11 @@ mod tests {
     use axum::http::HeaderName;
 
     use super::*;
-    use crate::hub::address::public_url;
+    use crate::{hub::address::public_url, proxied::network};
 
     fn callers(proxies: &[&str]) -> Callers {
-        Callers::new(proxies.iter().map(|proxy| proxy.parse().unwrap()).collect(), HostNames::default())
+        let proxies: Vec<_> = proxies.iter().map(|proxy| network(proxy).unwrap()).collect();
+        Callers::new(Proxies::new(&proxies, false), HostNames::default())
     }
 
     #[test]

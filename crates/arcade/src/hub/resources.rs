@@ -193,7 +193,10 @@ impl Resources {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hub::callers::HostNames;
+    use crate::{
+        hub::callers::HostNames,
+        proxied::{Proxies, network},
+    };
 
     fn host(number: u8) -> HostId {
         HostId::V4([10, 0, 0, number])
@@ -202,8 +205,10 @@ mod tests {
     #[test]
     fn connections_and_sockets_are_taken_from_the_open_files_too() {
         let settings = Settings { open_files: Some(1_024), ..Settings::default() };
-        let resources =
-            Resources::new(&settings, Callers::new(vec!["10.0.0.9".parse().unwrap()], HostNames::default()));
+        let resources = Resources::new(
+            &settings,
+            Callers::new(Proxies::new(&[network("10.0.0.9").unwrap()], false), HostNames::default()),
+        );
         let peer = |number: u8| SocketAddr::from(([10, 0, 0, number], 5));
         let take = |host: u8| std::iter::from_fn(|| resources.connection(peer(host)).ok()).collect::<Vec<_>>();
         let sockets: Vec<_> = std::iter::from_fn(|| resources.socket(host(1)).ok()).collect();
@@ -240,7 +245,7 @@ mod tests {
 
     #[test]
     fn host_opens_rooms_within_its_share() {
-        let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
+        let resources = Resources::new(&Settings::default(), Callers::new(Proxies::default(), HostNames::default()));
         let mut makers = vec![None, None];
         while resources.room(makers.iter().copied(), Some(host(1))).is_ok() {
             makers.push(Some(host(1)));
@@ -250,7 +255,7 @@ mod tests {
         makers.extend(std::iter::repeat_n(None, 1_499));
         assert_eq!(resources.room(makers.into_iter(), None).unwrap_err().full, Full::All(3_000));
         let few = Settings { rooms_per_host: 2, open_files: Some(1_024), ..Settings::default() };
-        let resources = Resources::new(&few, Callers::new(vec![], HostNames::default()));
+        let resources = Resources::new(&few, Callers::new(Proxies::default(), HostNames::default()));
         let refused = resources.room([Some(host(1)); 2].into_iter(), Some(host(1))).unwrap_err();
         assert_eq!(refused, Refusal { kind: RefusalKind::Rooms, full: Full::Share(2) });
         let full = resources.room([None; 149].into_iter(), None).unwrap_err();

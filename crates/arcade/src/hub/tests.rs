@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     games::{Game, Options},
+    proxied::Proxies,
     room::fixtures::CULPRIT,
 };
 
@@ -29,7 +30,7 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
     let results = Results::new(Store::file(&data.path().join("results.db")).unwrap(), journals.clone());
     results.start();
     let metrics = Metrics::new();
-    let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
+    let resources = Resources::new(&Settings::default(), Callers::new(Proxies::default(), HostNames::default()));
     let place = RoomContext {
         journals,
         writing,
@@ -38,6 +39,7 @@ pub(crate) fn hub_with(data: &TempDir, writing: Writing) -> (Arc<Hub>, [Arc<Room
         ledger: Arc::clone(&results.ledger),
         keep_seats: Duration::from_mins(1),
         site: None,
+        proxies: Proxies::default(),
         log: Arc::default(),
         hints: Arc::default(),
         watch_delay: Duration::ZERO,

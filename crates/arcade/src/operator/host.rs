@@ -85,10 +85,8 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
     let listen = local_addresses(&listeners)?;
     let numbers = local_addresses(&for_numbers)?;
     let own = listen.iter().chain(&numbers).map(SocketAddr::ip).chain(Reach::at(&listen).outward);
-    let callers = Callers::new(
-        args.proxy.clone(),
-        HostNames::new(args.public_url.clone(), args.advertise.clone(), own.collect()),
-    );
+    let callers =
+        Callers::new(args.proxies(), HostNames::new(args.public_url.clone(), args.advertise.clone(), own.collect()));
     let resources = Resources::new(&settings, callers);
     // First, since the arcade may refuse this hub.
     let port = listen.first().map_or(args.port, SocketAddr::port);
@@ -114,6 +112,7 @@ pub(crate) fn host(args: &Args) -> anyhow::Result<ExitCode> {
         watch_delay: Duration::from_secs(args.watch_delay),
         counters: metrics.counters(),
         site: fleet.as_ref().map(|fleet| Site { node: fleet.name().to_owned(), host: fleet.host().to_string() }),
+        proxies: args.proxies(),
         log: Arc::default(),
     };
     let parts = Parts {

@@ -20,6 +20,7 @@ use crate::{
         callers::{Callers, HostNames},
         resources::{Resources, Settings},
     },
+    proxied::Proxies,
     replays::Replays,
     results::matches::{self, Progress, Start},
     web::{
@@ -45,7 +46,7 @@ pub(crate) fn show(args: &Args, file: &Path, port: u16) -> anyhow::Result<ExitCo
         bail!("no match has begun in '{}'", file.display());
     }
     let settings = Settings::default();
-    let resources = Resources::new(&settings, Callers::new(vec![], HostNames::default()));
+    let resources = Resources::new(&settings, Callers::new(Proxies::default(), HostNames::default()));
     let journal = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let replays = Replays::with_unfinished(path.parent().map(PathBuf::from).unwrap_or_default());
     let shown_here = Film { journal, matches, replays, resources: Arc::clone(&resources) };

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    io,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
@@ -10,10 +11,10 @@ use std::{
 
 use anyhow::Context as _;
 use journal_core::{Copying, Facts, Head, JournalEnd, Parts, Resumable, Writing};
-use netcore::{EngineRoom, Leave, Recorded, Status, Time};
-use netshell::{Clock, ConnectionBudget, Host, Precision, serve};
+use netcore::{EngineRoom, Leave, Link, Recorded, Status, Time};
+use netshell::{Clock, ConnectionBudget, Host, Precision, Streams, serve};
 use servekit::Sockets;
-use tokio::{sync::watch, time::sleep};
+use tokio::{net::TcpListener, sync::watch, time::sleep};
 use tracing::{info, warn};
 
 use super::{
@@ -33,7 +34,10 @@ use super::{
     roster::{EndNotice, Roster},
     transport::WebSockets,
 };
-use crate::games::{Counts, GameKind, Options, PageState, with_kind, with_options};
+use crate::{
+    games::{Counts, GameKind, Options, PageState, with_kind, with_options},
+    proxied::{ProxiedListener, Proxies},
+};
 
 /// How long a room whose engine has panicked keeps its port before it restarts. A room that fails immediately therefore
 /// does not fill the disk or the log.
@@ -57,6 +61,7 @@ pub(crate) struct RoomContext {
     pub(crate) counters: HashMap<&'static str, Counters>,
     /// `None` if there is only one hub.
     pub(crate) site: Option<Site>,
+    pub(crate) proxies: Proxies,
     pub(crate) log: Arc<Log>,
 }
 
@@ -220,7 +225,24 @@ pub(crate) fn open(
         .with_warden(Guard::new(game, Arc::clone(&place.bans), Arc::clone(&removals), Arc::clone(&roster)))
         .with_transport(web)
         .with_gathering(if game.is_timed() { GATHERING } else { Duration::ZERO });
-    let mut host = sockets.let_in_within(host, &place.connections)?;
+    let mut host = match sockets {
+        // The hub itself connects programs to rooms of the ladder.
+        Sockets::Tcp(listeners, rate) if place.proxies.send_headers() && !file.ladder => {
+            let proxied = |listener| {
+                let (proxies, roster) = (place.proxies.clone(), Arc::clone(&roster));
+                // Bots connect without a header.
+                let is_bot = move |peer| roster.bot_level(roster.mask.room_address(Link::Stream, peer)).is_some();
+                let sends_header = move |peer: SocketAddr| {
+                    let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
+                    proxies.contains(peer.ip()) && !is_bot(peer)
+                };
+                Ok(ProxiedListener::new(TcpListener::from_std(listener)?, sends_header))
+            };
+            let listeners = listeners.into_iter().map(proxied).collect::<io::Result<_>>()?;
+            host.with_transport(Streams::over(listeners, rate, place.connections.clone()))
+        }
+        sockets => sockets.let_in_within(host, &place.connections)?,
+    };
     let mut at = Time::ZERO;
     if let Some(before) = before {
         at = before.at;

@@ -30,7 +30,7 @@ use netcore::{Rate, Time, TokenBucket};
 use netshell::tune_accepted;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     sync::{Semaphore, watch},
     time::{Instant, Sleep, sleep_until, timeout},
 };
@@ -43,9 +43,12 @@ use super::{
     response::refused,
     tls::{self, Tls},
 };
-use crate::hub::{
-    resources::Resources,
-    shares::{Refusal, Share},
+use crate::{
+    hub::{
+        resources::Resources,
+        shares::{Refusal, RefusalKind, Share},
+    },
+    proxied::{self, MAX_PENDING},
 };
 
 /// How long a client may take for the head of a request, and between two requests.
@@ -73,6 +76,8 @@ pub(crate) struct Server {
     router: Router,
     tls: Option<Arc<Tls>>,
     refusals: Arc<Semaphore>,
+    // Incomplete headers of the PROXY protocol.
+    headers: Arc<Semaphore>,
     // Every connection has a receiver, and ends when a value is sent.
     ends: watch::Sender<()>,
 }
@@ -81,7 +86,8 @@ impl Server {
     /// Plain HTTP without `tls`.
     pub(crate) fn new(resources: Arc<Resources>, router: Router, tls: Option<Arc<Tls>>) -> Self {
         let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
-        Self { resources, router, tls, refusals, ends: watch::Sender::new(()) }
+        let headers = Arc::new(Semaphore::new(MAX_PENDING));
+        Self { resources, router, tls, refusals, headers, ends: watch::Sender::new(()) }
     }
 
     pub(crate) async fn accept(self, listener: TcpListener) {
@@ -91,11 +97,38 @@ impl Server {
             tokio::select! {
                 (stream, peer) = listener.accept() => {
                     let arrived = stream.local_addr().ok().map(|address| Arrived(address.ip()));
-                    self.open(stream, peer, arrived);
+                    let callers = &self.resources.callers;
+                    if callers.proxies.send_headers() && callers.is_proxy(peer) {
+                        self.read_header(stream, peer, arrived);
+                    } else {
+                        self.open(stream, peer, arrived);
+                    }
                 }
                 _ = end.changed() => return,
             }
         }
+    }
+
+    // Closes the connection if too many headers are incomplete.
+    fn read_header(&self, stream: TcpStream, proxy: SocketAddr, arrived: Option<Arrived>) {
+        let refuse = |resources: &Resources| resources.refusals.count(RefusalKind::Connections);
+        let Ok(permit) = Arc::clone(&self.headers).try_acquire_owned() else { return refuse(&self.resources) };
+        let server = self.clone();
+        tokio::spawn(async move {
+            let read = proxied::read_header(stream).await;
+            drop(permit);
+            match read {
+                Ok((stream, Some(addresses))) => {
+                    let arrived = Arrived(addresses.destination.ip());
+                    server.open(stream, addresses.source, Some(arrived));
+                }
+                Ok((stream, None)) => server.open(stream, proxy, arrived),
+                Err(_) => {
+                    refuse(&server.resources);
+                    server.resources.callers.complain(RefusalKind::Connections, &proxied::no_header(proxy));
+                }
+            }
+        });
     }
 
     fn open<S>(&self, stream: S, peer: SocketAddr, arrived: Option<Arrived>)
@@ -320,6 +353,7 @@ mod tests {
             callers::{Callers, HostNames},
             resources::{MAX_BODY, MAX_CONNECTIONS, MAX_HANDSHAKES, Settings},
         },
+        proxied::Proxies,
         web::limits,
     };
 
@@ -334,7 +368,7 @@ mod tests {
     }
 
     fn server_with(tls: Option<Arc<Tls>>) -> Server {
-        let resources = Resources::new(&Settings::default(), Callers::new(vec![], HostNames::default()));
+        let resources = Resources::new(&Settings::default(), Callers::new(Proxies::default(), HostNames::default()));
         let large = || async { "x".repeat(LARGE) };
         let router = Router::new()
             .route("/echo", post(async |body: String| body))

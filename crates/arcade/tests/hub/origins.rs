@@ -1,11 +1,16 @@
 //! Host names and origins that the hub accepts, also behind a reverse proxy, against requests of pages of other sites
 //! and DNS rebinding.
 
+use std::io::{Read as _, Write as _};
+
 use serde_json::Value;
-use testkit::eventually;
+use testkit::{eventually, stream::connect};
 use tungstenite::Error;
 
-use crate::support::Hub;
+use crate::{
+    admin::done,
+    support::{Hub, native},
+};
 
 /// From a browser, if the host name of another site resolves to the hub.
 const EVIL: [(&str, &str); 2] = [("Host", "evil.example"), ("Origin", "http://evil.example")];
@@ -123,6 +128,39 @@ fn public_url_decides_links_hosts_origins_and_paths() {
     for strange in ["http://play.example.org", "https://play.example.org:8443", "http://lan", "https://example.org"] {
         assert!(matches!(open(strange), Err(Error::Http(answer)) if answer.status() == 403), "{strange}");
     }
+}
+
+#[test]
+fn proxy_protocol_states_the_client_of_the_page_and_of_rooms() {
+    let hub = Hub::with(&["--proxy", "127.0.0.0/8", "--proxy-protocol"]);
+    let client = "PROXY TCP4 198.51.100.7 203.0.113.1 5000 443\r\n";
+    let send_with = |header: &str, request: &str, body: &str| {
+        let mut stream = hub.connect();
+        let head = "HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close";
+        write!(stream, "{header}{request} {head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut answer = vec![];
+        // Fails if the connection is reset.
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8(answer).unwrap()
+    };
+    let send = |header: &str, request: &str| send_with(header, request, "");
+    // Metrics are for programs on this machine only.
+    assert!(send("PROXY UNKNOWN\r\n", "GET /metrics").starts_with("HTTP/1.1 200"));
+    assert!(send(client, "GET /metrics").starts_with("HTTP/1.1 403"));
+    for wrong in ["", "PROXY TCP4 198.51.100.7\r\n", &client[1..]] {
+        assert_eq!(send(wrong, "GET /metrics"), "", "{wrong}");
+    }
+    eventually("nothing is logged", || hub.process.stderr().contains("closed a connection of the proxy 127.0.0.1"));
+    let made = send_with(client, "POST /api/rooms", r#"{"game":"robots","players":3}"#);
+    let room: Value = serde_json::from_str(made.split_once("\r\n\r\n").unwrap().1).unwrap();
+    let mut player = connect(native(&room));
+    player.write_all(&[client.as_bytes(), b"\0\x03Ann"].concat()).unwrap();
+    eventually("no player from there", || done(&hub, &["room", "list"]).contains("Ann, from 198.51.100.7"));
+    // Bots connect without a header.
+    let proof = serde_json::json!({ "owner": room["owner_token"] }).to_string();
+    let added = send_with(client, &format!("POST /api/rooms/{}/bots", room["id"].as_str().unwrap()), &proof);
+    assert!(added.starts_with("HTTP/1.1 204"), "{added}");
+    eventually("no bot", || done(&hub, &["room", "list"]).contains("Bot Ada"));
 }
 
 #[test]

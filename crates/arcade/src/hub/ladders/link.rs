@@ -8,6 +8,8 @@ use tokio::{
     time::timeout,
 };
 
+use crate::proxied::Proxied;
+
 /// The timeout of everything but a program's turn: a first message, a query, the end of a room.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 const DATAGRAM: usize = 1 << 16;
@@ -16,7 +18,7 @@ const READ: usize = 4 << 10;
 #[derive(Debug)]
 pub(super) enum ProgramLink {
     /// A stream connection.
-    Stream(TcpStream),
+    Stream(Proxied<TcpStream>),
     /// Shares a UDP socket, whose reader forwards the datagrams of this address.
     Shared { socket: Arc<UdpSocket>, peer: SocketAddr, inbox: mpsc::Receiver<Bytes> },
     /// Over a WebSocket. A frame is a datagram, or any piece of the stream.
@@ -74,7 +76,7 @@ impl ProgramLink {
         if let Self::Stream(stream) = self {
             // A plain close may leave the connection half closed, and the room would assume that the player still
             // reads.
-            let _ = stream.set_zero_linger();
+            let _ = stream.get_ref().set_zero_linger();
         }
     }
 

@@ -18,7 +18,7 @@ use servekit::Sockets;
 use sha2::{Digest as _, Sha256};
 use store::{ALL_TIME, Board, KEY_HASH_LENGTH, LADDER, PlayerKind, StoreError, unix_now};
 use tokio::{
-    net::{TcpListener, UdpSocket},
+    net::{TcpListener, TcpStream, UdpSocket},
     sync::{Semaphore, mpsc},
     time::{Instant, sleep, sleep_until, timeout},
 };
@@ -31,7 +31,8 @@ use crate::{
         Game,
         ladder::{First, MAX_FIRST, MessageParser, ProgramEvent},
     },
-    hub::{Hub, codes::Purpose},
+    hub::{Hub, codes::Purpose, shares::RefusalKind},
+    proxied::{self, Proxied},
 };
 
 /// Programs of one ladder whose first message is awaited or checked.
@@ -98,20 +99,42 @@ impl ProgramListener {
                 }
             };
             let Some(hub) = self.hub.upgrade() else { return };
-            let host = HostId::from(address);
-            // A program uses a file, like a connection to a room.
-            let Ok(permit) = hub.resources().files.open(host) else { continue };
             let Ok(enters) = Arc::clone(&self.entering).try_acquire_owned() else { continue };
-            if hub.bans().has(host) {
+            netshell::tune_accepted(&stream);
+            let callers = &hub.resources().callers;
+            if !(callers.proxies.send_headers() && callers.is_proxy(address)) {
+                self.admit(&hub, stream.into(), address, enters);
                 continue;
             }
             let server = self.clone();
             tokio::spawn(async move {
-                let _permit = permit;
-                netshell::tune_accepted(&stream);
-                server.attend(ProgramLink::Stream(stream), host, enters).await;
+                let read = proxied::read_header(stream).await;
+                let Some(hub) = server.hub.upgrade() else { return };
+                match read {
+                    Ok((stream, addresses)) => {
+                        let client = addresses.map_or(address, |addresses| addresses.source);
+                        server.admit(&hub, stream, client, enters);
+                    }
+                    Err(_) => {
+                        hub.resources().callers.complain(RefusalKind::Connections, &proxied::no_header(address));
+                    }
+                }
             });
         }
+    }
+
+    fn admit(&self, hub: &Hub, stream: Proxied<TcpStream>, client: SocketAddr, enters: impl Send + 'static) {
+        let host = HostId::from(client);
+        // A program uses a file, like a connection to a room.
+        let Ok(permit) = hub.resources().files.open(host) else { return };
+        if hub.bans().has(host) {
+            return;
+        }
+        let server = self.clone();
+        tokio::spawn(async move {
+            let _permit = permit;
+            server.attend(ProgramLink::Stream(stream), host, enters).await;
+        });
     }
 
     async fn connect(self, mut tunnels: mpsc::Receiver<Tunnel>) {

@@ -317,7 +317,7 @@ async fn sit(room: &Room, game: Game, name: &str, greeting: Bytes) -> anyhow::Re
             known(socket.local_addr()?, link);
             let stream = socket.connect(room.address).await?;
             netshell::tune_stream(&stream);
-            ProgramLink::Stream(stream)
+            ProgramLink::Stream(stream.into())
         }
     };
     let join = game.join(name);
