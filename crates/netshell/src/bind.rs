@@ -60,6 +60,7 @@ impl error::Error for BindError {
 /// Opens non-blocking UDP sockets on `addresses`, all with the same port; 0 selects any free one.
 ///
 /// An empty list means every address of the machine: one socket for both IPv6 and IPv4, or IPv4 only without IPv6.
+/// `::` is both too, unless an IPv4 address is given as well.
 pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
@@ -113,7 +114,7 @@ fn bind(
         let opened: Result<Vec<Socket>, BindError> = addresses
             .iter()
             .map(|&ip| {
-                let socket = open(SocketAddr::new(ip, chosen), false)?;
+                let socket = open(SocketAddr::new(ip, chosen), is_dual_stack(ip, addresses))?;
                 let address = socket.local_addr().ok().and_then(|address| address.as_socket());
                 chosen = address.map_or(chosen, |address| address.port());
                 Ok(socket)
@@ -124,6 +125,10 @@ fn bind(
             opened => return opened,
         }
     }
+}
+
+fn is_dual_stack(ip: IpAddr, addresses: &[IpAddr]) -> bool {
+    ip == Ipv6Addr::UNSPECIFIED && !addresses.iter().any(IpAddr::is_ipv4)
 }
 
 fn attach(socket: &Socket, address: SocketAddr, dual_stack: bool) -> io::Result<()> {
@@ -154,6 +159,13 @@ mod tests {
         let ports: Vec<u16> = sockets.iter().map(|socket| socket.local_addr().unwrap().port()).collect();
         assert_eq!(ports[0], ports[1]);
         assert_ne!(ports[0], 0);
+    }
+
+    #[test]
+    fn unspecified_ipv6_address_includes_ipv4_unless_that_is_given() {
+        let (all, v4, v6) = (Ipv6Addr::UNSPECIFIED.into(), Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into());
+        assert!(is_dual_stack(all, &[all]) && is_dual_stack(all, &[v6, all]));
+        assert!(!is_dual_stack(all, &[all, v4]) && !is_dual_stack(v6, &[v6]) && !is_dual_stack(v4, &[v4]));
     }
 
     #[test]

@@ -21,12 +21,15 @@ pub struct Reach {
 
 impl Reach {
     pub fn at(addresses: &[SocketAddr]) -> Self {
-        let open: Vec<String> = addresses.iter().map(|address| open_at(address.ip())).collect();
+        // As `netshell::bind_tcp` opens them.
+        let is_dual_stack = !addresses.iter().any(SocketAddr::is_ipv4);
+        let open: Vec<String> = addresses.iter().map(|address| open_at(address.ip(), is_dual_stack)).collect();
         let host = match addresses.first().map(SocketAddr::ip) {
             Some(ip) if !ip.is_unspecified() => ip.to_string(),
             _ => "localhost".to_owned(),
         };
-        let everywhere = addresses.iter().any(|address| address.ip().is_unspecified());
+        let is_ipv4_open = |ip: IpAddr| ip.is_unspecified() && (ip.is_ipv4() || is_dual_stack);
+        let everywhere = addresses.iter().any(|address| is_ipv4_open(address.ip()));
         let outward = everywhere.then(outward_address).flatten();
         let elsewhere = outward.map_or_else(String::new, |ip| {
             format!("From another machine of your network, use {ip} instead of {host}.\n")
@@ -51,9 +54,10 @@ fn outward_address() -> Option<IpAddr> {
     (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
 }
 
-fn open_at(ip: IpAddr) -> String {
+fn open_at(ip: IpAddr, is_dual_stack: bool) -> String {
     match ip {
-        IpAddr::V6(ip) if ip.is_unspecified() => "all addresses (IPv4 and IPv6)".to_owned(),
+        IpAddr::V6(ip) if ip.is_unspecified() && is_dual_stack => "all addresses (IPv4 and IPv6)".to_owned(),
+        IpAddr::V6(ip) if ip.is_unspecified() => "all IPv6 addresses".to_owned(),
         IpAddr::V4(ip) if ip.is_unspecified() => "all IPv4 addresses".to_owned(),
         ip => ip.to_string(),
     }
@@ -77,5 +81,7 @@ mod tests {
         let hosted = Reach::at(&["[::]:7".parse().unwrap()]);
         assert_eq!((&*hosted.open, &*hosted.host), ("all addresses (IPv4 and IPv6)", "localhost"));
         assert_eq!(hosted.host_and_port(), "localhost:7");
+        let split = Reach::at(&["[::]:7".parse().unwrap(), "127.0.0.1:7".parse().unwrap()]);
+        assert_eq!((&*split.open, split.outward), ("all IPv6 addresses and 127.0.0.1", None));
     }
 }
