@@ -4,16 +4,13 @@ use axum::{
     Json, Router,
     extract::{ConnectInfo, State},
     http::{HeaderMap, StatusCode, header},
-    middleware,
+    middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
 };
 use serde_json::json;
 
-use super::{
-    caller,
-    response::{error, missing},
-};
+use super::response::{error, in_time, missing};
 use crate::{
     hub::{Hub, metrics},
     message::message,
@@ -79,7 +76,7 @@ pub(crate) fn only_numbers(hub: Arc<Hub>) -> Router {
     Router::new()
         .route("/metrics", get(all_numbers))
         .fallback(async || missing())
-        .layer(middleware::from_fn_with_state(Arc::clone(hub.resources()), caller::named))
+        .layer(middleware::from_fn(async |request, next: Next| in_time(next.run(request)).await))
         .with_state(hub)
 }
 

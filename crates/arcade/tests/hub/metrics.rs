@@ -118,7 +118,7 @@ fn metrics_are_local_unless_configured() {
     });
     let request = |path: &str| {
         let head = format!(
-            "GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 203.0.113.9\r\nConnection: close\r\n\r\n"
+            "GET {path} HTTP/1.1\r\nHost: arcade:9100\r\nX-Forwarded-For: 203.0.113.9\r\nConnection: close\r\n\r\n"
         );
         raw(([127, 0, 0, 1], port).into(), &head)
     };
