@@ -140,7 +140,7 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
     let hash = file.metadata.sha256_hash();
     let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(hash));
     let cached = [(header::CACHE_CONTROL, "no-cache".to_owned()), (header::ETAG, tag.clone())];
-    if request.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+    if has_version(request, &tag) {
         return (StatusCode::NOT_MODIFIED, cached).into_response();
     }
     let kind = match path.rsplit('.').next() {
@@ -156,6 +156,13 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
         return (cached, typed, [(header::CONTENT_ENCODING, "gzip")], body).into_response();
     }
     (cached, typed, file.data).into_response()
+}
+
+// By the weak comparison of RFC 9110: a proxy that compresses a file marks its tag as weak.
+fn has_version(request: &HeaderMap, tag: &str) -> bool {
+    let lists = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
+    let mut known = lists.flat_map(|list| list.split(',')).map(str::trim);
+    known.any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
 /// `None` if the program was built without the page.
@@ -269,6 +276,28 @@ mod tests {
         assert!(!has("js/page/room.js") && !has("js/games/nuggets/page.js"), "{first:?}");
         // A browser loads the texts of its language only.
         assert!(has("js/lib/text.js") && !first.iter().any(|path| path.starts_with("text/")), "{first:?}");
+    }
+
+    #[test]
+    fn known_version_is_not_sent_again() {
+        let answer = |known: &[&str]| {
+            let known = known.iter().map(|known| (header::IF_NONE_MATCH, known.parse().unwrap()));
+            file("icon.svg", &known.collect())
+        };
+        let first = answer(&[]);
+        let tag = first.headers()[header::ETAG].to_str().unwrap();
+        let (weak, list) = (format!("W/{tag}"), format!("\"a\", W/{tag},\"b\""));
+        for known in [tag, &weak, &list, "*"] {
+            let response = answer(&[known]);
+            assert_eq!(
+                (response.status(), &response.headers()[header::ETAG]),
+                (StatusCode::NOT_MODIFIED, &first.headers()[header::ETAG])
+            );
+        }
+        assert_eq!(answer(&["\"a\"", &weak]).status(), StatusCode::NOT_MODIFIED);
+        for other in ["\"a\"", "", "w/*", "W/", tag.trim_matches('"')] {
+            assert_eq!(answer(&[other]).status(), StatusCode::OK, "{other}");
+        }
     }
 
     #[test]
