@@ -59,6 +59,8 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/style/{*path}", get(asset))
         .route("/text/{*path}", get(asset))
         .route("/icon.svg", get(asset))
+        .route("/icon-180.png", get(asset))
+        .route("/icon-512.png", get(asset))
         .route("/manifest.webmanifest", get(asset))
         .route("/live", get(live::live))
         .route("/rooms/{id}/socket", get(socket::socket))

@@ -226,6 +226,11 @@ fn number(length: f32) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
+/// Renders a square SVG as a PNG with this width.
+pub fn icon(svg: &str, pixels: u16) -> anyhow::Result<Vec<u8>> {
+    png::square(svg, pixels)
+}
+
 /// For XML and HTML, also in quotation marks. Characters that XML does not allow become U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::new();

@@ -19,17 +19,26 @@ static DATABASE: LazyLock<Arc<Database>> = LazyLock::new(|| {
     Arc::new(database)
 });
 
-fn parse(picture: &Picture) -> anyhow::Result<Tree> {
+fn parse(svg: &str) -> anyhow::Result<Tree> {
     let options = Options { fontdb: Arc::clone(&DATABASE), font_family: "Roboto".to_owned(), ..Options::default() };
-    Tree::from_str(&picture.to_svg(), &options).context("cannot render the picture")
+    Tree::from_str(svg, &options).context("cannot render the picture")
 }
 
 pub(crate) fn write(picture: &Picture) -> anyhow::Result<Vec<u8>> {
-    let (tree, scale) = (parse(picture)?, u32::from(Picture::SCALE));
-    let (width, height) = (u32::from(picture.width) * scale, u32::from(picture.height) * scale);
+    let scale = Picture::SCALE;
+    let (width, height) = (u32::from(picture.width) * u32::from(scale), u32::from(picture.height) * u32::from(scale));
+    render(&parse(&picture.to_svg())?, (width, height), f32::from(scale))
+}
+
+pub(crate) fn square(svg: &str, pixels: u16) -> anyhow::Result<Vec<u8>> {
+    let tree = parse(svg)?;
+    let scale = f32::from(pixels) / tree.size().width();
+    render(&tree, (pixels.into(), pixels.into()), scale)
+}
+
+fn render(tree: &Tree, (width, height): (u32, u32), scale: f32) -> anyhow::Result<Vec<u8>> {
     let mut pixels = Pixmap::new(width, height).context("cannot render the picture: it is too large")?;
-    let scale = f32::from(Picture::SCALE);
-    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
+    resvg::render(tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| anyhow!("cannot write the PNG: {error}"))
 }
 
@@ -37,7 +46,7 @@ pub(crate) fn write(picture: &Picture) -> anyhow::Result<Vec<u8>> {
 pub(crate) fn text_width(text: &str, size: f32, bold: bool) -> anyhow::Result<f32> {
     let mut picture = Picture::new(1, 1, "", "");
     picture.text(Text { bold, ..Text::new((0.0, 0.0), size, INK, text) });
-    let tree = parse(&picture)?;
+    let tree = parse(&picture.to_svg())?;
     let texts = tree.root().children().iter().filter(|node| matches!(node, Node::Text(_)));
     Ok(texts.map(|text| text.abs_bounding_box().width()).fold(0.0, f32::max))
 }

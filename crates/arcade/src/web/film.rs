@@ -59,6 +59,8 @@ pub(crate) fn router(film: Arc<Film>) -> Router {
         .route("/js/{*path}", get(asset))
         .route("/style/{*path}", get(asset))
         .route("/icon.svg", get(asset))
+        .route("/icon-180.png", get(asset))
+        .route("/icon-512.png", get(asset))
         .route("/manifest.webmanifest", get(asset))
         .fallback(async || missing())
         .layer(middleware::from_fn_with_state(Arc::clone(&resources), limits::account))

@@ -120,6 +120,16 @@ struct Examples;
 
 const GAMES: &str = "js/games/";
 
+/// For home screens, which show no SVG. The sizes in pixels are those of iOS and of the largest one of Android.
+static ICONS: [(&str, LazyLock<Vec<u8>>); 2] =
+    [("icon-180.png", LazyLock::new(|| icon(180))), ("icon-512.png", LazyLock::new(|| icon(512)))];
+
+fn icon(pixels: u16) -> Vec<u8> {
+    let svg = Assets::get("icon.svg").map(|file| String::from_utf8_lossy(&file.data).into_owned());
+    // The embedded file can be rendered.
+    svg.and_then(|svg| picture::icon(&svg, pixels).ok()).unwrap_or_default()
+}
+
 /// The folders of example games are beside those of the other games.
 fn asset(path: &str) -> Option<EmbeddedFile> {
     Assets::get(path).or_else(|| {
@@ -130,11 +140,12 @@ fn asset(path: &str) -> Option<EmbeddedFile> {
 
 /// Whether the path is that of a file, and not of a page or of data.
 pub(crate) fn is_file(path: &str) -> bool {
-    ["/js/", "/style/", "/text/", "/icon.svg", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
+    ["/js/", "/style/", "/text/", "/icon", "/manifest.webmanifest"].iter().any(|start| path.starts_with(start))
 }
 
 pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
-    let Some(file) = asset(path) else {
+    let icon = ICONS.iter().find(|(name, _)| *name == path);
+    let Some(file) = asset(icon.map_or(path, |_| "icon.svg")) else {
         return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
     };
     let hash = file.metadata.sha256_hash();
@@ -150,6 +161,9 @@ pub(crate) fn file(path: &str, request: &HeaderMap) -> Response {
         Some("webmanifest") => "application/manifest+json",
         _ => "application/octet-stream",
     };
+    if let Some((_, png)) = icon {
+        return (cached, [(header::CONTENT_TYPE, "image/png")], png.as_slice()).into_response();
+    }
     let typed = [(header::CONTENT_TYPE, kind), (header::VARY, "accept-encoding")];
     if takes_gzip(request) {
         let body = compressed(hash, &file.data);
@@ -297,6 +311,23 @@ mod tests {
         assert_eq!(answer(&["\"a\"", &weak]).status(), StatusCode::NOT_MODIFIED);
         for other in ["\"a\"", "", "w/*", "W/", tag.trim_matches('"')] {
             assert_eq!(answer(&[other]).status(), StatusCode::OK, "{other}");
+        }
+    }
+
+    #[tokio::test]
+    async fn icons_for_home_screens_have_their_size_and_are_linked() {
+        let page = page("{}", &Settings::default()).unwrap();
+        assert!(page.contains(r#"<link rel="apple-touch-icon" href="/icon-180.png" />"#), "{page}");
+        let manifest: serde_json::Value =
+            serde_json::from_slice(&Assets::get("manifest.webmanifest").unwrap().data).unwrap();
+        let expected = serde_json::json!({ "src": "icon-512.png", "sizes": "512x512", "type": "image/png" });
+        assert!(manifest["icons"].as_array().unwrap().contains(&expected), "{manifest}");
+        for size in [180, 512] {
+            let path = format!("icon-{size}.png");
+            assert!(is_file(&format!("/{path}")));
+            let png = axum::body::to_bytes(file(&path, &HeaderMap::new()).into_body(), 1 << 20).await.unwrap();
+            let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+            assert_eq!((&png[1..4], number(16), number(20)), (&b"PNG"[..], size, size));
         }
     }
 
