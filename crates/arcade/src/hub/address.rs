@@ -83,8 +83,10 @@ pub(crate) fn public_url(typed: &str) -> Result<PublicUrl, String> {
         };
         let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'))?;
         let host = host_name(authority.host()).ok()?;
-        let is_default = authority.port().is_none() || authority.port_u16() == Some(default);
-        let port = authority.port_u16().filter(|_| !is_default);
+        let port = match authority.as_str().strip_prefix(authority.host())?.strip_prefix(':') {
+            Some(port) => Some(port.parse::<u16>().ok()?).filter(|port| *port != default),
+            None => None,
+        };
         let named = match port {
             Some(port) => HostPort { host: host.clone(), port }.to_string(),
             None if host.contains(':') => format!("[{host}]"),
@@ -92,9 +94,8 @@ pub(crate) fn public_url(typed: &str) -> Result<PublicUrl, String> {
         };
         let base = uri.path().trim_end_matches('/');
         let is_path = base.is_empty() || base.split('/').skip(1).all(is_plain);
-        let is_whole = uri.query().is_none() && (is_default || port.is_some());
         let origin = format!("{}://{named}", uri.scheme_str()?);
-        (is_path && is_whole).then(|| PublicUrl { origin, host, base: base.to_owned() })
+        (is_path && uri.query().is_none()).then(|| PublicUrl { origin, host, base: base.to_owned() })
     };
     parse().ok_or_else(|| "expected the address of the page, as in https://play.example.org/games/".to_owned())
 }
