@@ -143,6 +143,11 @@ impl Store {
         Ok(())
     }
 
+    /// Whether other programs may share the database. A file is used by one hub only.
+    pub fn is_server(&self) -> bool {
+        matches!(*self.place, DatabaseLocation::Server(_))
+    }
+
     pub(crate) fn place(&self) -> &DatabaseLocation {
         &self.place
     }
@@ -156,7 +161,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotAFile`] for PostgreSQL, or if the file cannot be written.
     pub async fn backup(&self, path: &Path) -> Result<(), StoreError> {
-        if matches!(*self.place, DatabaseLocation::Server(_)) {
+        if self.is_server() {
             return Err(StoreError::NotAFile);
         }
         let text = path.to_str().ok_or_else(|| StoreError::Path(path.to_owned()))?;

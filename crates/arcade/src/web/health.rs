@@ -24,29 +24,41 @@ async fn health() -> Response {
     Json(json!({ "status": "ok" })).into_response()
 }
 
-/// Not ready: the hub is about to end, its database or a journal cannot be written, or the directory of the arcade
-/// does not answer.
+/// Not ready: the hub is about to end, its disk fails, or other nodes may take its rooms, for example because only this
+/// one is cut off from the brokers. If a shared dependency is away, a load balancer would remove all nodes at once.
 async fn ready(State(hub): State<Arc<Hub>>) -> Response {
     let health = hub.results().health();
+    let is_shared = hub.results().store.is_server();
+    let fleet = hub.cluster().map(|cluster| &cluster.fleet);
     let (status, text) = if hub.rooms.is_draining() {
         (StatusCode::SERVICE_UNAVAILABLE, "draining")
-    } else if health.error.is_some() {
+    } else if health.error.is_some() && !is_shared {
         (StatusCode::SERVICE_UNAVAILABLE, "results are not stored")
-    } else if hub.cluster().is_some_and(|cluster| !cluster.fleet.copies.may_publish()) {
+    } else if fleet.is_some_and(|fleet| !fleet.copies.may_publish()) {
         let text = "the directory of the arcade does not answer, and another hub may have the rooms of this one, which stand still";
         (StatusCode::SERVICE_UNAVAILABLE, text)
-    } else if hub.cluster().is_some_and(|cluster| !cluster.fleet.is_present()) {
-        (StatusCode::SERVICE_UNAVAILABLE, "the directory of the arcade does not respond")
     } else if hub.rooms.is_stalled() {
         (StatusCode::SERVICE_UNAVAILABLE, "journals are not written")
     } else {
         (StatusCode::OK, "ready")
     };
+    let dependencies = [
+        ("database", health.error.is_some() && is_shared),
+        ("brokers", fleet.is_some_and(|fleet| !fleet.is_present())),
+    ];
+    let degraded: Vec<_> = dependencies.iter().filter(|(_, is_away)| *is_away).map(|(name, _)| name).collect();
     let results = json!({ "waiting": health.waiting, "stored": health.stored, "error": health.error.map(|error| error.to_string()) });
     let (rooms, running, sockets) = (hub.rooms.counts(), hub.rooms.running(), hub.resources().sockets());
     (
         status,
-        Json(json!({ "status": text, "rooms": rooms, "running": running, "sockets": sockets, "results": results })),
+        Json(json!({
+            "status": text,
+            "degraded": degraded,
+            "rooms": rooms,
+            "running": running,
+            "sockets": sockets,
+            "results": results,
+        })),
     )
         .into_response()
 }

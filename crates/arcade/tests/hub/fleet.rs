@@ -322,9 +322,14 @@ fn matches_continue_during_a_broker_outage() {
     browser.until("OK");
     browser.until("DISPLAY");
     broker.kill();
-    let is_ready = |hub: &Hub| hub.get("/readyz").0.starts_with("HTTP/1.1 200");
-    ann.wait("red light", |_| (!is_ready(&ann)).then_some(()));
-    bob.wait("red light", |_| (!is_ready(&bob)).then_some(()));
+    let is_degraded = |hub: &Hub| {
+        let (head, body) = hub.get("/readyz");
+        assert!(head.starts_with("HTTP/1.1 200"), "both nodes lack the brokers: {head} {body}");
+        body.contains("\"degraded\":[\"brokers\"]")
+    };
+    for hub in [&ann, &bob] {
+        hub.wait("degradation", |_| is_degraded(hub).then_some(()));
+    }
     assert!(ann.get("/healthz").0.starts_with("HTTP/1.1 200"));
     let lobby: Value = serde_json::from_str(&bob.get("/api/rooms").1).unwrap();
     assert_eq!(lobby["unsure"], true, "{lobby}");
@@ -336,7 +341,7 @@ fn matches_continue_during_a_broker_outage() {
     assert_eq!((status, &refused["code"]), (503, &json!("no_lease")));
     broker.restart();
     for hub in [&ann, &bob] {
-        hub.wait("green light", |_| is_ready(hub).then_some(()));
+        hub.wait("recovery", |_| (!is_degraded(hub)).then_some(()));
     }
     bob.await_room(&room, |room| room["players"].as_array().is_some_and(|players| players.len() == 2));
     ann.nuggets();

@@ -2,6 +2,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
+use testkit::TempDir;
 
 use crate::{
     openapi::Description,
@@ -173,8 +174,22 @@ fn match_is_served_in_all_forms_from_postgresql() {
 }
 
 #[test]
-fn database_error_is_logged_once() {
+fn file_that_cannot_be_written_makes_a_hub_unready() {
+    let data = TempDir::new();
+    fs::write(data.path().join("results.db"), "not a database ".repeat(100)).unwrap();
+    let hub = Hub::again(data.into(), &[]);
+    hub.wait("red light", |_| hub.get("/readyz").0.starts_with("HTTP/1.1 503").then_some(()));
+}
+
+#[test]
+fn missing_server_degrades_a_hub_and_is_logged_once() {
     let hub = Hub::with(&["--database", NO_DATABASE]);
+    hub.wait("degradation", |_| {
+        let (head, body) = hub.get("/readyz");
+        assert!(head.starts_with("HTTP/1.1 200"), "{head} {body}");
+        (body.contains("\"degraded\":[\"database\"]") && hub.get("/metrics").1.contains("arcade_results_away 1"))
+            .then_some(())
+    });
     let (finished, _) = hub.end();
     assert_eq!(finished.stderr.matches(UNREACHABLE).count(), 1, "{}", finished.stderr);
 }
