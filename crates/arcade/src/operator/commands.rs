@@ -264,7 +264,7 @@ pub(crate) fn send(data: &Path, request: &Request) -> anyhow::Result<Value> {
 // The stream contains the data after the reply.
 fn converse(data: &Path, request: &Request) -> anyhow::Result<(Value, BufReader<UnixStream>)> {
     let path = wire::path(data);
-    let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
+    let stream = wire::connect(&path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
             anyhow::anyhow!(
                 "no hub runs with the data in '{}'; give the directory of the running hub with --data",

@@ -26,7 +26,7 @@ use crate::{
     operator::{
         backup::back_up,
         transfer::Sender,
-        wire::{Reply, Request, path},
+        wire::{Reply, Request, bind, path},
     },
     room::{Room, RoomOutcome, bans::host_text, info::Player},
 };
@@ -45,14 +45,12 @@ const ROOT: u32 = 0;
 /// A restarted room may have to wait for its port.
 const RENEWAL: Duration = Duration::from_mins(1);
 
-/// The caller has locked the data directory, so an existing socket is left from an earlier process. Fails for example
-/// if the path is too long.
+/// The caller has locked the data directory, so an existing socket is left from an earlier process.
 pub(crate) fn listen(data: &Path) -> anyhow::Result<UnixListener> {
     listen_after(data, |_| {})
 }
 
-// Binds the socket in a private directory, and moves it once its mode is set; `bound` is called between the two. The
-// first path is no longer than the final one, since the system limits it.
+// Binds the socket in a private directory, and moves it once its mode is set; `bound` is called between the two.
 fn listen_after(data: &Path, bound: impl FnOnce(&Path)) -> anyhow::Result<UnixListener> {
     let path = path(data);
     let cannot = || format!("cannot receive commands at '{}'", path.display());
@@ -64,12 +62,13 @@ fn listen_after(data: &Path, bound: impl FnOnce(&Path)) -> anyhow::Result<UnixLi
         _ => {}
     }
     DirBuilder::new().mode(0o700).create(&private).with_context(cannot)?;
-    let listener = UnixListener::bind(&first).with_context(cannot)?;
+    let listener = bind(&first).with_context(cannot)?;
     bound(&first);
     fs::set_permissions(&first, Permissions::from_mode(0o600)).with_context(cannot)?;
     fs::rename(&first, &path).with_context(cannot)?;
     fs::remove_dir(&private).with_context(cannot)?;
-    Ok(listener)
+    listener.set_nonblocking(true)?;
+    Ok(UnixListener::from_std(listener)?)
 }
 
 pub(crate) async fn serve(hub: Arc<Hub>, listener: UnixListener) {

@@ -1,4 +1,12 @@
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io,
+    os::{
+        fd::AsRawFd as _,
+        unix::net::{UnixListener, UnixStream},
+    },
+    path::{Path, PathBuf},
+};
 
 use netcore::HostId;
 use serde::{Deserialize, Serialize};
@@ -60,4 +68,29 @@ pub(crate) enum Reply {
 
 pub(crate) fn path(data: &Path) -> PathBuf {
     data.join(CONTROL)
+}
+
+/// The longest path of a Unix socket in bytes.
+const MAX_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+pub(super) fn bind(path: &Path) -> io::Result<UnixListener> {
+    with_short(path, |path| UnixListener::bind(path))
+}
+
+pub(super) fn connect(path: &Path) -> io::Result<UnixStream> {
+    with_short(path, |path| UnixStream::connect(path))
+}
+
+// A long path is replaced by one through the open directory of the socket.
+fn with_short<T>(path: &Path, work: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return work(path) };
+    if path.as_os_str().len() <= MAX_PATH {
+        return work(path);
+    }
+    if !cfg!(target_os = "linux") {
+        let text = format!("the path of a socket has at most {MAX_PATH} bytes; choose a shorter --data");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    let directory = File::open(parent)?;
+    work(&PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())).join(name))
 }

@@ -263,3 +263,19 @@ fn doctor_suggests_remedies() {
     let expected = format!("TO DO page     port {port} is in use at 127.0.0.1; choose another with --port");
     assert!(finished.code == Some(1) && finished.stdout.contains(&expected), "{}", finished.stdout);
 }
+
+#[test]
+fn commands_reach_a_hub_at_a_long_path() {
+    let parent = TempDir::new();
+    let data = parent.path().join("x".repeat(120));
+    let examine = || arcade(&data, &["doctor"]).stdout;
+    assert!(examine().contains("ok    data     '"), "{}", examine());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arcade"));
+    let hub = Process::start(command.args(["--port", "0", "--data"]).arg(&data));
+    hub.port();
+    for words in [&["status"][..], &["backup", parent.path().join("backup.tar").to_str().unwrap()], &["drain"]] {
+        let finished = arcade(&data, words);
+        assert_eq!(finished.code, Some(0), "{words:?}: {}", finished.stderr);
+    }
+    assert_eq!(hub.wait().code, Some(0));
+}

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::hub::resources::MAX_ROOMS;
+use crate::{hub::resources::MAX_ROOMS, operator::wire};
 
 /// Free bytes below which journals may soon be truncated.
 const SPACE: u64 = 512 << 20;
@@ -22,11 +22,15 @@ pub(super) fn data(path: &Path) -> Result<String, String> {
     if !path.exists() {
         let parent = existing(path);
         return write(&parent)
-            .map(|_| format!("'{shown}' will be created"))
+            .and_then(|_| socket(&parent))
+            .map(|()| format!("'{shown}' will be created"))
             .map_err(|error| format!("'{shown}' cannot be created ({error}); choose another directory with --data"));
     }
     write(path)
         .map_err(|error| format!("'{shown}' cannot be written ({error}); make the user of the hub its owner"))?;
+    socket(path).map_err(|error| {
+        format!("'{shown}' cannot have the socket for commands ({error}); choose another directory with --data")
+    })?;
     let mode = fs::metadata(path).map_or(0, |about| about.permissions().mode());
     if mode & 0o077 != 0 {
         return Err(format!(
@@ -45,6 +49,14 @@ fn write(directory: &Path) -> io::Result<Duration> {
     let took = start.elapsed();
     file.close()?;
     Ok(took)
+}
+
+// Binds a socket as the hub does for commands, and connects to it.
+fn socket(directory: &Path) -> io::Result<()> {
+    let private = tempfile::Builder::new().prefix(".doctor-").tempdir_in(directory)?;
+    let path = private.path().join("s");
+    let _listener = wire::bind(&path)?;
+    wire::connect(&path).map(drop)
 }
 
 // The directory itself, or the nearest ancestor that exists.
