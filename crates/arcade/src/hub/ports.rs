@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    io::ErrorKind,
+    io::{self, ErrorKind},
     net::{IpAddr, Ipv4Addr},
     ops::RangeInclusive,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -45,6 +45,10 @@ fn lock(used: &Mutex<BTreeSet<u16>>) -> MutexGuard<'_, BTreeSet<u16>> {
     used.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn exhausted(text: String) -> anyhow::Error {
+    io::Error::new(ErrorKind::AddrInUse, text).into()
+}
+
 impl Ports {
     /// Without a range, rooms listen at any free ports.
     pub(crate) fn new(bind: Vec<IpAddr>, range: Option<RangeInclusive<u16>>) -> Self {
@@ -72,7 +76,7 @@ impl Ports {
                     return Ok((sockets, lease));
                 }
             }
-            bail!("the system offers only ports of other rooms");
+            return Err(exhausted("the system offers only ports of other rooms".into()));
         };
         for port in range.clone() {
             // Two rooms must not try the same port.
@@ -83,11 +87,11 @@ impl Ports {
                 Err(error) => return Err(error.into()),
             }
         }
-        bail!(
+        Err(exhausted(format!(
             "all ports from {} to {} are in use; close a room, or restart the hub with a larger range in --ports",
             range.start(),
             range.end()
-        )
+        )))
     }
 
     /// At any free port if `port` is 0.

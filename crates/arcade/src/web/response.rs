@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use axum::{
     Json,
@@ -6,11 +6,15 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use tokio::time::timeout;
+use tracing::warn;
 
 use crate::{
     hub::shares::{Refusal, RefusalKind},
     message::{Message, message},
 };
+
+/// `Retry-After` of a hub that is about to end, or has no space or ports left, in seconds.
+pub(super) const LATER: u64 = 60;
 
 pub(crate) fn error(status: StatusCode, message: &Message) -> Response {
     (status, Json(message.to_json())).into_response()
@@ -54,12 +58,23 @@ pub(crate) fn no_such_room() -> Response {
 pub(crate) fn impossible(why: &anyhow::Error) -> Response {
     match why.downcast_ref::<Refusal>() {
         Some(refusal) => refused(*refusal),
-        None => error(StatusCode::CONFLICT, &message_of(why, "impossible")),
+        None => rejected(StatusCode::CONFLICT, why, "impossible"),
     }
 }
 
+/// The response with this status and code, unless the system caused the error, as by a full disk. Then the text may
+/// contain paths, so it is logged only.
+pub(crate) fn rejected(status: StatusCode, why: &anyhow::Error, code: &'static str) -> Response {
+    if why.chain().all(|cause| !cause.is::<io::Error>()) {
+        return error(status, &message_of(why, code));
+    }
+    warn!(error = format!("{why:#}"), "the system does not allow a request");
+    let unable = message!("unable", "the hub has no space or ports left for this; try again in a minute");
+    later(error(StatusCode::SERVICE_UNAVAILABLE, &unable), LATER)
+}
+
 /// The message in an error, or its text with this code.
-pub(crate) fn message_of(why: &anyhow::Error, code: &'static str) -> Message {
+fn message_of(why: &anyhow::Error, code: &'static str) -> Message {
     why.downcast_ref::<Message>().cloned().unwrap_or_else(|| Message::new(code, format!("{why:#}")))
 }
 

@@ -23,7 +23,7 @@ use super::{
     names::{KeyHash, check_name},
     page::Page,
     relay::{self, ForwardableRequest},
-    response::{error, impossible, invalid, later, message_of, missing, no_such_room, refused, too_many},
+    response::{LATER, error, impossible, invalid, later, missing, no_such_room, refused, rejected, too_many},
 };
 use crate::{
     games::{self, Game, Options},
@@ -37,8 +37,6 @@ use crate::{
     room::Room,
 };
 
-/// `Retry-After` of a hub that is about to end, in seconds.
-const LATER: u64 = 60;
 /// `Retry-After` while the hub cannot reach the directory, in seconds.
 const SOON: u64 = 5;
 
@@ -259,7 +257,7 @@ fn not_opened(why: &OpenError) -> Response {
         OpenError::Unclaimed(why) => {
             later(error(StatusCode::SERVICE_UNAVAILABLE, &Message::new("no_lease", why.to_string())), SOON)
         }
-        OpenError::Impossible(why) => error(StatusCode::UNPROCESSABLE_ENTITY, &message_of(why, "invalid_options")),
+        OpenError::Impossible(why) => rejected(StatusCode::UNPROCESSABLE_ENTITY, why, "invalid_options"),
     }
 }
 
@@ -497,5 +495,46 @@ async fn picture(State(hub): State<Arc<Hub>>, extensions: Extensions, headers: H
             ([(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "no-cache")], svg).into_response()
         }
         None => missing(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, net::Ipv4Addr};
+
+    use journal_core::{MAX_SIZE, Scribe, SyncPolicy, SystemDisk, Writing};
+    use servekit::Wire;
+    use testkit::TempDir;
+
+    use super::*;
+    use crate::hub::{ports::Ports, tests::hub_with};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn errors_of_the_system_are_503_without_paths() {
+        let data = TempDir::new();
+        let (disk, sync) = (Arc::new(SystemDisk), SyncPolicy::Interval);
+        let writing = Writing { disk, scribe: Scribe::by_hand(), sync, max: MAX_SIZE, copy: None };
+        let (hub, [room, _]) = hub_with(&data, writing);
+        let open = || block_in_place(|| hub.open(&Options::usual(Game::Robots), None, false)).err().unwrap();
+        let mut responses = vec![];
+        // A file in place of a directory fails at the same steps as a full disk.
+        for directory in ["journals", "rooms"] {
+            let (path, away) = (data.path().join(directory), data.path().join("away"));
+            fs::rename(&path, &away).unwrap();
+            fs::write(&path, "").unwrap();
+            responses.push(not_opened(&open()));
+            fs::remove_file(&path).unwrap();
+            fs::rename(&away, &path).unwrap();
+        }
+        let ports = Ports::new(vec![Ipv4Addr::LOCALHOST.into()], Some(room.address.port()..=room.address.port()));
+        responses.push(not_opened(&OpenError::from(ports.open(Wire::Udp, 0).unwrap_err())));
+        responses.push(impossible(&ports.open(Wire::Udp, 0).unwrap_err()));
+        for response in responses {
+            assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert!(response.headers().contains_key(header::RETRY_AFTER));
+            let body = axum::body::to_bytes(response.into_body(), 1 << 10).await.unwrap();
+            let body = str::from_utf8(&body).unwrap();
+            assert!(body.contains("\"unable\"") && !body.contains('/') && !body.contains("--ports"), "{body}");
+        }
     }
 }

@@ -87,7 +87,7 @@ test('each error of the hub has a text, and each text an error', () => {
     .filter((path) => path.endsWith('.rs') && path !== 'message.rs')
     .map((path) => readFileSync(new URL(`../src/${path}`, root), 'utf8'))
     .join('\n');
-  const codes = new Set([...source.matchAll(/(?:message!|Message::new|message_of)\([^"]*?"([a-z_]+)"/g)].map(([, code]) => code));
+  const codes = new Set([...source.matchAll(/(?:message!|Message::new|\brejected)\([^"]*?"([a-z_]+)"/g)].map(([, code]) => code));
   for (const [, code] of source.matchAll(/ReplayError::\w+(?:\(_\))? => "([a-z_]+)"/g)) codes.add(code);
   const texts = Object.keys(english).flatMap((key) => (key.startsWith('hub.') ? [key.slice(4)] : []));
   assert.deepEqual([...texts, ...FOR_PROGRAMS].sort(), [...codes].sort());

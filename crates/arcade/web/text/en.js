@@ -399,6 +399,7 @@ export const texts = /** @type {const} */ ({
   'hub.banned': 'You are banned from this arcade.',
   'hub.busy': 'Busy right now. Try again in a moment.',
   'hub.draining': 'The arcade is restarting. Try again in a minute.',
+  'hub.unable': 'The arcade has no space left. Try again in a minute.',
   'hub.room_moves': 'The room is moving. Try again in a moment.',
   'hub.no_answer': 'The room does not answer. Try again in a moment.',
   'hub.too_slow': 'That took too long. Try again.',

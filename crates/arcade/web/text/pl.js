@@ -398,6 +398,7 @@ export const texts = {
   'hub.banned': 'Masz zakaz gry na tym serwerze.',
   'hub.busy': 'Duży ruch. Spróbuj za chwilę.',
   'hub.draining': 'Serwer uruchamia się ponownie. Spróbuj za minutę.',
+  'hub.unable': 'Brak miejsca na serwerze. Spróbuj za minutę.',
   'hub.room_moves': 'Pokój jest przenoszony. Spróbuj za chwilę.',
   'hub.no_answer': 'Pokój nie odpowiada. Spróbuj za chwilę.',
   'hub.too_slow': 'To trwało za długo. Spróbuj ponownie.',
