@@ -552,8 +552,7 @@ impl Connection {
         matches!(self.driver, Some(Driver::Sqlite(_)))
     }
 
-    pub(crate) async fn plain(&mut self, text: String) -> Result<Vec<Row>, sqlx::Error> {
-        let driver = self.driver.as_mut().ok_or(sqlx::Error::PoolClosed)?;
-        driver.rows(sqlx::AssertSqlSafe(text).into_sql_str(), &[]).await
+    pub(crate) async fn plain(&mut self, text: String) -> Result<Vec<Row>, StoreError> {
+        self.rows(sqlx::AssertSqlSafe(text), &[]).await
     }
 }
