@@ -480,18 +480,18 @@ impl Connection {
             Driver::Sqlite(_) => sqlite.into_sql_str(),
             Driver::Postgres(_) => self.role.begin(mode),
         };
-        self.end_as(text, true).await
+        self.set_transaction(text, true).await
     }
 
     pub(crate) async fn commit(&mut self) -> Result<(), StoreError> {
-        self.end_as("COMMIT".into_sql_str(), false).await
+        self.set_transaction("COMMIT".into_sql_str(), false).await
     }
 
     pub(crate) async fn roll_back(&mut self) -> Result<(), StoreError> {
-        self.end_as("ROLLBACK".into_sql_str(), false).await
+        self.set_transaction("ROLLBACK".into_sql_str(), false).await
     }
 
-    async fn end_as(&mut self, text: SqlStr, in_transaction: bool) -> Result<(), StoreError> {
+    async fn set_transaction(&mut self, text: SqlStr, in_transaction: bool) -> Result<(), StoreError> {
         let limit = self.begin_statement();
         timeout(limit + GRACE, self.driver()?.plain(text)).await.map_err(|_| StoreError::Slow(limit))??;
         self.in_transaction = in_transaction;
@@ -508,7 +508,8 @@ impl Connection {
                 Driver::Postgres(connection) => {
                     migrator.set_locking(false);
                     let mut transaction = connection.begin().await?;
-                    transaction.execute(MIGRATION_LOCK).await?;
+                    let settings = format!("SET LOCAL statement_timeout = {}; {MIGRATION_LOCK}", limit.as_millis());
+                    transaction.execute(sqlx::AssertSqlSafe(settings)).await?;
                     let done = migrator.run_direct(None, &mut *transaction, false).await;
                     // Closes the prepared statements of the migrator, also those of a failed migration.
                     let cleared = transaction.clear_cached_statements().await;
