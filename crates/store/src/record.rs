@@ -16,6 +16,8 @@ use crate::{
 pub const DAILY: &str = "daily";
 /// A player with fewer matches is provisional.
 pub const RANKED_AFTER: i64 = 10;
+/// How many rated matches against names of other hosts a name needs before it counts against names of its own host.
+const OUTSIDE_BEFORE: i64 = 10;
 /// How often two names of one host count against each other per day.
 pub const MAX_MEETINGS_A_DAY: i64 = 3;
 
@@ -32,6 +34,18 @@ struct Record {
     wins: i64,
     score: i64,
     last: u64,
+    // Of `matches`, those with a rated comparison with a name of another host.
+    outside: i64,
+}
+
+#[derive(Debug, Default)]
+struct Comparisons {
+    // The indices of the opponents of each contestant that count.
+    opponents: Vec<Vec<usize>>,
+    // Whether one of them is a name of another host.
+    outside: Vec<bool>,
+    // Whether names of one host do not count against each other yet.
+    left_out: bool,
 }
 
 impl Store {
@@ -172,13 +186,13 @@ async fn ratings(
     if all.is_empty() || (all.len() == 1 && new.players.len() > 1) {
         return Ok(Err("alone"));
     }
-    let opponents = opponents(writer, new, &all).await?;
-    if all.len() > 1 && opponents.iter().all(Vec::is_empty) {
-        return Ok(Err("pair"));
+    let comparisons = compare(writer, new, &all).await?;
+    if all.len() > 1 && comparisons.opponents.iter().all(Vec::is_empty) {
+        return Ok(Err(if comparisons.left_out { "network" } else { "pair" }));
     }
     let mut ratings = BTreeMap::new();
     for season in [ALL_TIME, &season_of(new.ended)] {
-        for (person, rating) in count_for(writer, new, season, (&all, &opponents)).await? {
+        for (person, rating) in count_for(writer, new, season, (&all, &comparisons)).await? {
             // The first one is the rating of all time.
             ratings.entry(person).or_insert(rating);
         }
@@ -186,22 +200,32 @@ async fn ratings(
     Ok(Ok(ratings))
 }
 
-// Returns the indices of the opponents of each contestant that count.
-async fn opponents(
+async fn compare(
     writer: &mut Connection,
     new: &Match,
     all: &[(Person, &MatchPlayer)],
-) -> Result<Vec<Vec<usize>>, StoreError> {
+) -> Result<Comparisons, StoreError> {
     let day = day_of(new.ended);
     let mut met: BTreeMap<(String, &str, &str), bool> = BTreeMap::new();
-    let mut opponents = vec![vec![]; all.len()];
+    let mut known: BTreeMap<&Person, bool> = BTreeMap::new();
+    let mut comparisons =
+        Comparisons { opponents: vec![vec![]; all.len()], outside: vec![false; all.len()], left_out: false };
     for (at, (person, one)) in all.iter().enumerate() {
         for (behind, (other_person, other)) in all.iter().enumerate().skip(at + 1) {
-            let counts = match meeting(one, other) {
+            let meeting = meeting(one, other);
+            let is_outside = meeting.is_none() && [one, other].iter().all(|player| player.kind != PlayerKind::Bot);
+            let counts = match meeting {
                 _ if person == other_person => false,
                 // The hub has paired them.
                 _ if new.class == LADDER => true,
                 None => true,
+                Some(_)
+                    if !is_known(writer, &mut known, person).await?
+                        || !is_known(writer, &mut known, other_person).await? =>
+                {
+                    comparisons.left_out = true;
+                    false
+                }
                 Some(pair) => {
                     if let Some(counts) = met.get(&pair) {
                         *counts
@@ -213,8 +237,10 @@ async fn opponents(
                 }
             };
             if counts {
-                opponents[at].push(behind);
-                opponents[behind].push(at);
+                for (one, other) in [(at, behind), (behind, at)] {
+                    comparisons.opponents[one].push(other);
+                    comparisons.outside[one] |= is_outside;
+                }
             }
         }
     }
@@ -222,7 +248,25 @@ async fn opponents(
         // A match may be stored a day late.
         writer.execute("DELETE FROM meetings WHERE day < $1", &[day.saturating_sub(2).into()]).await?;
     }
-    Ok(opponents)
+    Ok(comparisons)
+}
+
+// Whether a person has enough rated matches against names of other hosts to count against names of its own.
+async fn is_known<'a>(
+    writer: &mut Connection,
+    known: &mut BTreeMap<&'a Person, bool>,
+    person: &'a Person,
+) -> Result<bool, StoreError> {
+    if let Some(known) = known.get(person) {
+        return Ok(*known);
+    }
+    let (name, kind) = person;
+    let text =
+        "SELECT CAST(COALESCE(SUM(outside), 0) AS BIGINT) FROM standings WHERE name = $1 AND kind = $2 AND season = $3";
+    let row = writer.row(text, &[name.into(), kind.number().into(), ALL_TIME.into()]).await?;
+    let is_known = row.map_or(Ok(0), |row| row.integer(0))? >= OUTSIDE_BEFORE;
+    known.insert(person, is_known);
+    Ok(is_known)
 }
 
 // The host and the names of two players who may be the same person. An unknown host matches every host. All unproven
@@ -258,7 +302,7 @@ async fn count_for(
     writer: &mut Connection,
     new: &Match,
     season: &str,
-    (all, opponents): (&[(Person, &MatchPlayer)], &[Vec<usize>]),
+    (all, comparisons): (&[(Person, &MatchPlayer)], &Comparisons),
 ) -> Result<Vec<(Person, i64)>, StoreError> {
     let mut before: BTreeMap<&Person, Record> = BTreeMap::new();
     for (person, _) in all {
@@ -271,7 +315,7 @@ async fn count_for(
     }
     let standing = |at: usize| (before[&all[at].0].rating, rank(all[at].1));
     let mut after: BTreeMap<&Person, Vec<WengLinRating>> = BTreeMap::new();
-    for (at, others) in opponents.iter().enumerate().filter(|(_, others)| !others.is_empty()) {
+    for (at, others) in comparisons.opponents.iter().enumerate().filter(|(_, others)| !others.is_empty()) {
         let others: Vec<_> = others.iter().map(|&other| standing(other)).collect();
         after.entry(&all[at].0).or_default().push(rate(standing(at), &others));
     }
@@ -292,6 +336,8 @@ async fn count_for(
         record.score = record.score.saturating_add(player.score);
         record.wins = record.wins.saturating_add(i64::from(player.won && !player.quit));
         record.last = record.last.max(new.ended);
+        let is_outside = all.iter().zip(&comparisons.outside).any(|((other, _), outside)| other == person && *outside);
+        record.outside = record.outside.saturating_add(i64::from(is_outside));
         store(writer, new, season, (person, record)).await?;
     }
     Ok(ratings)
@@ -316,7 +362,7 @@ async fn record_of(
     season: &str,
     (name, kind): &Person,
 ) -> Result<Record, StoreError> {
-    let text = "SELECT mean, deviation, matches, wins, score, last FROM standings \
+    let text = "SELECT mean, deviation, matches, wins, score, last, outside FROM standings \
                 WHERE game = $1 AND class = $2 AND season = $3 AND name = $4 AND kind = $5";
     let values = [(&new.game).into(), (&new.class).into(), season.into(), name.into(), kind.number().into()];
     let Some(row) = writer.row(text, &values).await? else { return Ok(Record::default()) };
@@ -326,6 +372,7 @@ async fn record_of(
         wins: row.integer(3)?,
         score: row.integer(4)?,
         last: row.number(5)?,
+        outside: row.integer(6)?,
     })
 }
 
@@ -336,11 +383,11 @@ async fn store(
     ((name, kind), record): (&Person, Record),
 ) -> Result<(), StoreError> {
     let text = "INSERT INTO standings \
-                (game, class, season, name, kind, mean, deviation, last, ranked, sure, matches, wins, score, average) \
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+                (game, class, season, name, kind, mean, deviation, last, ranked, sure, matches, wins, score, average, outside) \
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) \
                 ON CONFLICT (game, class, season, name, kind) DO UPDATE SET mean = excluded.mean, deviation = excluded.deviation, \
                 last = excluded.last, ranked = excluded.ranked, sure = excluded.sure, matches = excluded.matches, \
-                wins = excluded.wins, score = excluded.score, average = excluded.average";
+                wins = excluded.wins, score = excluded.score, average = excluded.average, outside = excluded.outside";
     let values = [
         (&new.game).into(),
         (&new.class).into(),
@@ -356,6 +403,7 @@ async fn store(
         record.wins.into(),
         record.score.into(),
         average(record.score, record.matches).into(),
+        record.outside.into(),
     ];
     writer.execute(text, &values).await.map(drop)
 }

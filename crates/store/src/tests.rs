@@ -57,6 +57,9 @@ async fn check(store: &Store, matches: u32) {
 
 async fn use_all(store: &Store) {
     store.record(&a_match(1_000_000)).await.unwrap();
+    for number in 0..10 {
+        store.record(&a_match(1_000_100 + number)).await.unwrap();
+    }
     let mut of_one_host = a_match(1_000_001);
     of_one_host.players.iter_mut().for_each(|player| player.host = "h".into());
     store.record(&of_one_host).await.unwrap();

@@ -332,6 +332,7 @@ export const texts = /** @type {const} */ ({
   'counts.hints': 'hints used',
   'counts.unfinished': 'unfinished',
   'counts.alone': 'no opponents',
+  'counts.network': 'players on one network',
   'counts.pair': 'same opponent three times today',
   'counts.unproven': 'guest',
   'counts.again': 'not the first try today',

@@ -331,6 +331,7 @@ export const texts = {
   'counts.hints': 'podpowiedzi',
   'counts.unfinished': 'przerwany',
   'counts.alone': 'bez rywali',
+  'counts.network': 'gracze z jednej sieci',
   'counts.pair': 'trzeci raz dziś z tym samym rywalem',
   'counts.unproven': 'gość',
   'counts.again': 'kolejna próba tego dnia',

@@ -31,9 +31,55 @@ async fn casual(store: &Store, number: u32) -> String {
     store.find(&format!("j1-{number}")).await.unwrap().unwrap().casual
 }
 
+/// The matches against names of other hosts that a name needs to count against names of its own.
+async fn play_outside(store: &Store, first: u32, player: MatchPlayer) {
+    for number in first..first + 10 {
+        store.record(&a_match(number, "blackjack", vec![player.clone(), entry(2, "Far", 0)])).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn names_of_one_host_count_after_ten_matches_against_other_hosts() {
+    on_each(async |store| {
+        let (ann, eve) = (proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1)));
+        let pair = |number, ann: &MatchPlayer, eve: &MatchPlayer| {
+            a_match(number, "nuggets", at_host("h", vec![ann.clone(), eve.clone()]))
+        };
+        for number in 1..=12 {
+            let new = proven(entry(2, &format!("New {}", number % 4), 1));
+            store.record(&pair(number, &ann, &new)).await.unwrap();
+            assert_eq!(casual(&store, number).await, "network");
+            let players = vec![ann.clone(), bot(2, "Bot Ada", "easy")];
+            store.record(&a_match(100 + number, "robots", players)).await.unwrap();
+        }
+        assert_eq!(score(&store, "New 1", PlayerKind::Proven).await, None);
+        store.record(&pair(13, &ann, &eve)).await.unwrap();
+        assert_eq!(casual(&store, 13).await, "network", "bots have no host");
+        // Only the comparison of the two names is left out.
+        let mut three = pair(14, &ann, &eve);
+        three.players.push(entry(3, "Bob", 0));
+        store.record(&three).await.unwrap();
+        assert_eq!(casual(&store, 14).await, "");
+        for name in ["Ann", "Eve"] {
+            let score = store.rating(board("nuggets"), (name, PlayerKind::Proven), 0).await.unwrap();
+            assert!(score.unwrap().0 > 1_000, "{name} has beaten Bob");
+        }
+        play_outside(&store, 200, ann.clone()).await;
+        store.record(&pair(15, &ann, &eve)).await.unwrap();
+        assert_eq!(casual(&store, 15).await, "network", "Eve has one match");
+        play_outside(&store, 300, eve.clone()).await;
+        store.record(&pair(16, &ann, &eve)).await.unwrap();
+        assert_eq!(casual(&store, 16).await, "");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
     on_each(async |store| {
+        for (first, name) in [(100, "Ann"), (200, "Eve"), (300, "Cy")] {
+            play_outside(&store, first, proven(entry(1, name, 1))).await;
+        }
         for number in 1..=12 {
             let players = at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1))]);
             store.record(&a_match(number, "nuggets", players)).await.unwrap();
@@ -63,8 +109,14 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
 #[tokio::test]
 async fn unproven_names_of_one_host_count_as_one_opponent() {
     on_each(async |store| {
+        play_outside(&store, 100, proven(entry(1, "Ann", 1))).await;
+        for (first, name) in [(200, "Dan"), (300, "Bob")] {
+            play_outside(&store, first, entry(1, name, 1)).await;
+        }
         for number in 1..=8 {
-            let players = at_host("h", vec![proven(entry(1, "Ann", 9)), entry(2, &format!("Eve {number}"), 1)]);
+            let name = format!("Eve {number}");
+            play_outside(&store, 1_000 + 10 * number, entry(1, &name, 1)).await;
+            let players = at_host("h", vec![proven(entry(1, "Ann", 9)), entry(2, &name, 1)]);
             store.record(&a_match(number, "nuggets", players)).await.unwrap();
         }
         assert_eq!(score(&store, "Ann", PlayerKind::Proven).await.unwrap().matches, 3);
