@@ -231,7 +231,12 @@ impl Room {
     }
 
     pub(crate) fn has_owner(&self, token: &str) -> bool {
-        self.file().owner.as_ref().is_some_and(|owner| owner.has(token))
+        let file = self.file();
+        [&file.owner, &file.first_owner].into_iter().flatten().any(|owner| owner.has(token))
+    }
+
+    pub(crate) fn has_first_owner(&self, token: &str) -> bool {
+        self.file().first_owner.as_ref().is_some_and(|owner| owner.has(token))
     }
 
     /// An owner with a page is present while the page is open; without a page, a native player of this host may be
@@ -255,8 +260,18 @@ impl Room {
             || self.info.borrow().players.iter().any(|player| is_native(player) && self.pseudonym(player) == Some(host))
     }
 
-    /// Makes the client at this seat the owner. Only its page receives the token: `false` if it has none.
-    pub(crate) fn hand_on(&self, seat: SocketAddr) -> anyhow::Result<bool> {
+    /// Makes the client at this seat the owner, because the owner is away. The first such owner remains one. Only the
+    /// page of the new one receives the token: `false` if it has none.
+    pub(crate) fn replace_absent_owner(&self, seat: SocketAddr) -> anyhow::Result<bool> {
+        self.hand_on(seat, |file| {
+            if file.first_owner.is_none() {
+                file.first_owner = file.owner.take();
+            }
+        })
+    }
+
+    // `retire` changes the former owners.
+    fn hand_on(&self, seat: SocketAddr, retire: impl FnOnce(&mut RoomFile)) -> anyhow::Result<bool> {
         // The true host of a browser is unknown here, but its page is known.
         let (token, owner) = Owner::draw(HostId::Other)?;
         let text: Arc<str> = json!({ "owner": token }).to_string().into();
@@ -264,18 +279,22 @@ impl Room {
         if !self.roster.send(seat, &text) {
             return Ok(false);
         }
+        retire(&mut file);
         file.owner = Some(owner);
+        let has_first_owner = file.first_owner.is_some();
         info!(room = file.id, "the room has another owner");
         drop(file);
-        self.roster.set_owner(seat);
+        self.roster.set_owner(seat, has_first_owner);
         self.mark_owner();
         Ok(true)
     }
 
-    /// Fails if the seat has no player, or the player has no page to receive the token.
-    pub(crate) fn hand_on_to(&self, seat: &str) -> anyhow::Result<()> {
+    /// The owner with this token hands the room on. Fails if the seat has no player, or the player has no page to
+    /// receive a token.
+    pub(crate) fn hand_on_to(&self, seat: &str, token: &str) -> anyhow::Result<()> {
         let player = self.player_at(seat)?;
-        if player.bot || !player.seat_address().map_or(Ok(false), |address| self.hand_on(address))? {
+        let retire = |file: &mut RoomFile| file.first_owner = file.first_owner.take().filter(|first| !first.has(token));
+        if player.bot || !player.seat_address().map_or(Ok(false), |address| self.hand_on(address, retire))? {
             bail!(message!("owner_needs_page", "only a player in a browser can own a room"));
         }
         Ok(())
@@ -335,7 +354,7 @@ impl Room {
             bail!(message!("is_bot", "this player is a bot; set the number of bots instead"));
         }
         if player.owner {
-            bail!(message!("own_seat", "this is your own seat"));
+            bail!(message!("own_seat", "an owner of this room has this seat"));
         }
         Ok(player)
     }

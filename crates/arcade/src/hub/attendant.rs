@@ -126,7 +126,7 @@ async fn attend_owner(rooms: &Arc<Rooms>, room: &Arc<Room>, away: Duration) -> O
         room.roster.set_owner_active();
         return Some(Instant::now() + away);
     }
-    match room.hand_on(room.roster.longest_present()?) {
+    match room.replace_absent_owner(room.roster.longest_present()?) {
         Ok(true) => {
             blocking(rooms, room, Rooms::save).await;
         }

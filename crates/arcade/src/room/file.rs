@@ -40,6 +40,9 @@ pub(crate) struct RoomFile {
     /// `None` for rooms of the house and of an earlier version.
     #[serde(default)]
     pub(crate) owner: Option<Owner>,
+    /// An owner too: the one that was away when the hub first handed the room on.
+    #[serde(default)]
+    pub(crate) first_owner: Option<Owner>,
     /// Given by its owner.
     #[serde(default)]
     pub(crate) name: Option<String>,
@@ -71,6 +74,7 @@ impl RoomFile {
             bots: vec![],
             result: None,
             owner: None,
+            first_owner: None,
             name: None,
             access: Access::Public,
             locked: false,

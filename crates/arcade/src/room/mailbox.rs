@@ -42,6 +42,8 @@ pub(crate) enum CloseReason {
     Full,
     /// Another window has resumed the same seat.
     Replaced,
+    /// Another window has the same seat, and this one yields to it.
+    InUse,
     /// The first message does not state how the socket enters, or contains an invalid key.
     Unclear,
     /// The host has exhausted its share of the match.

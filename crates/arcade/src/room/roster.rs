@@ -138,6 +138,8 @@ struct Page {
     // `None` for a page that only watches.
     seat: Option<SocketAddr>,
     owner: bool,
+    // An owner whose token remains valid when the room is handed on.
+    is_first_owner: bool,
     messages: mpsc::Sender<Arc<str>>,
 }
 
@@ -558,7 +560,7 @@ impl Roster {
         let mut state = self.state();
         let number = state.next_page;
         state.next_page += 1;
-        state.pages.insert(number, Page { seat, owner, messages });
+        state.pages.insert(number, Page { seat, owner, is_first_owner: false, messages });
         // A player who was invited to a rematch reconnects.
         let invitation = seat.and_then(|seat| Some((seat, state.rematch.as_ref()?.text_for(seat, Instant::now())?)));
         if let Some((seat, text)) = invitation {
@@ -603,10 +605,15 @@ impl Roster {
         self.state().pages.values().any(|page| page.owner && page.seat == Some(seat))
     }
 
-    pub(crate) fn set_owner(&self, seat: SocketAddr) {
+    pub(crate) fn has_page(&self, seat: SocketAddr) -> bool {
+        self.state().pages.values().any(|page| page.seat == Some(seat))
+    }
+
+    /// Pages of a former owner lose the role, except those of a first owner whose token remains valid.
+    pub(crate) fn set_owner(&self, seat: SocketAddr, has_first_owner: bool) {
         let mut state = self.state();
         for page in state.pages.values_mut() {
-            page.owner = page.seat == Some(seat);
+            page.owner = page.seat == Some(seat) || (page.is_first_owner && has_first_owner);
         }
         state.owner_active = Some(Instant::now());
     }
@@ -773,6 +780,14 @@ impl RosterState {
 pub(crate) struct PagePresence {
     roster: Arc<Roster>,
     number: u64,
+}
+
+impl PagePresence {
+    pub(crate) fn set_first_owner(&self) {
+        if let Some(page) = self.roster.state().pages.get_mut(&self.number) {
+            page.is_first_owner = true;
+        }
+    }
 }
 
 impl Drop for PagePresence {
@@ -971,8 +986,14 @@ mod tests {
         assert!(roster.has_owner_page() && roster.is_owner(one) && !roster.is_owner(two));
         drop(first);
         assert!(!roster.has_owner_page());
-        roster.set_owner(two);
-        assert!(roster.is_owner(two));
+        roster.set_owner(two, false);
+        assert!(roster.is_owner(two) && roster.has_page(two) && !roster.has_page(one));
+        let (first, _) = roster.enter(Some(one), true);
+        first.set_first_owner();
+        for (has_first_owner, is_owner) in [(true, true), (false, false)] {
+            roster.set_owner(two, has_first_owner);
+            assert_eq!(roster.is_owner(one), is_owner);
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -327,7 +327,7 @@ fn done(hub: &Hub, room: &Arc<Room>, command: &OwnerCommand, host: HostId) -> an
         OwnerAction::Bots => return hub.rooms.set_bots(room, usize::from(*number), *level, Some(host)),
         OwnerAction::Remove => room.remove_by_owner(seat)?,
         OwnerAction::Block => room.block_by_owner(seat, usize::from(*number))?,
-        OwnerAction::HandOn => room.hand_on_to(seat)?,
+        OwnerAction::HandOn => room.hand_on_to(seat, &command.token)?,
         OwnerAction::Lock => room.lock(true),
         OwnerAction::Unlock => room.lock(false),
         OwnerAction::Rename if name.is_empty() => room.rename(None),

@@ -82,6 +82,8 @@ pub(super) struct Entry {
     /// The token of the player's previous seat.
     past: Option<String>,
     owner: Option<String>,
+    /// Leaves the seat to another window that is connected.
+    yields: bool,
     /// The code of the room's link, or its word.
     code: Option<String>,
     word: Option<String>,
@@ -177,6 +179,9 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
         Some(Some(ticket)) if ticket.journal == room.number => Some(ticket.seat),
         Some(_) => return end(socket, CloseReason::Expired).await,
     };
+    if entry.yields && returns.is_some_and(|seat| room.roster.has_page(seat)) {
+        return end(socket, CloseReason::InUse).await;
+    }
     let seat = match returns.map_or_else(|| room.roster.mask.seat(caller.host()), Ok) {
         Ok(seat) => seat,
         Err(error) => return warn!(%error, "a browser cannot enter: the system provides no random numbers"),
@@ -208,8 +213,11 @@ async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room
     if let Some(key) = key.filter(|_| plays) {
         room.roster.set_key(seat, key.0);
     }
-    let (_here, messages) = room.roster.enter(plays.then_some(seat), is_owner);
+    let (page, messages) = room.roster.enter(plays.then_some(seat), is_owner);
     if is_owner {
+        if entry.owner.is_some_and(|token| room.has_first_owner(&token)) {
+            page.set_first_owner();
+        }
         room.set_owner_active(caller.host());
     }
     let mut news = room.news.subscribe(plays.then_some(seat));
@@ -252,6 +260,7 @@ const fn code(ending: CloseReason) -> (u16, &'static str) {
     match ending {
         CloseReason::Closed => (1000, "the game is over for this seat"),
         CloseReason::Replaced => (4001, "this seat is played in another window now"),
+        CloseReason::InUse => (4012, "this seat is in use in another window"),
         CloseReason::Expired => (4002, "this seat was given up meanwhile"),
         CloseReason::Full => (4003, "the room has no place for more browsers"),
         CloseReason::Refused => {

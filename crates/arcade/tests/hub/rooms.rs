@@ -167,8 +167,8 @@ fn ownership_passes_by_command_or_to_the_longest_member() {
     let room = hub.make(&json!({ "game": "nuggets", "countdown": 0 }));
     let first = room["owner_token"].clone();
     let (ann, _) = play(&hub, &room, "Ann", &json!({ "owner": first }));
-    let (mut bob, _) = play(&hub, &room, "Bob", &json!({}));
-    let (mut cid, _) = play(&hub, &room, "Cid", &json!({}));
+    let (mut bob, bob_seat) = play(&hub, &room, "Bob", &json!({}));
+    let (mut cid, cid_seat) = play(&hub, &room, "Cid", &json!({}));
     let dan = Peer::new(native(&room));
     dan.play("Dan");
     hub.seated(&room, 4);
@@ -182,10 +182,22 @@ fn ownership_passes_by_command_or_to_the_longest_member() {
     // The new owner disconnects too. Of the players with a page, Bob joined first.
     drop(cid);
     let third = await_field(&mut bob, "owner");
-    refused(order(&hub, &room, &second, json!({ "do": "lock" })), 403, "not_room_owner");
     assert_eq!(order(&hub, &room, &third, json!({ "do": "unlock" })).0, 200);
-    let hub = Hub::again(hub.kill(), &[]);
-    assert_eq!(order(&hub, &room, &third, json!({ "do": "lock" })).0, 200, "it is written down");
+    // The owner who was away remains one.
+    let hub = Hub::again(hub.kill(), &["--owner-away", "1"]);
+    for token in [&second, &third] {
+        assert_eq!(order(&hub, &room, token, json!({ "do": "lock" })).0, 200, "it is written down");
+    }
+    let mut bob = hub.reconnect(&room, bob_seat.as_str().unwrap());
+    bob.until("OK B");
+    let mut cid = hub.enter_as(&room, &json!({ "seat": cid_seat, "owner": second }));
+    cid.until("OK C");
+    assert_eq!(order(&hub, &room, &second, json!({ "do": "hand-on", "seat": "B" })).0, 200);
+    let fourth = await_field(&mut bob, "owner");
+    for token in [&second, &third] {
+        refused(order(&hub, &room, token, json!({ "do": "lock" })), 403, "not_room_owner");
+    }
+    assert_eq!(order(&hub, &room, &fourth, json!({ "do": "lock" })).0, 200);
 }
 
 #[test]

@@ -46,6 +46,26 @@ fn invalid_first_message_closes_the_socket() {
     }
 }
 
+#[test]
+fn second_window_yields_to_the_first_while_that_is_connected() {
+    let hub = Hub::start();
+    let room = hub.nuggets();
+    let (mut first, seat) = hub.enter(&room);
+    first.send("PLAY Ann");
+    first.until("OK A");
+    let yielding = json!({ "seat": seat, "yields": true });
+    assert_eq!(hub.enter_as(&room, &yielding).ending().0, 4012);
+    let mut second = hub.reconnect(&room, &seat);
+    second.until("OK A");
+    assert_eq!(first.ending().0, 4001, "without the field it takes over");
+    assert_eq!(hub.enter_as(&room, &yielding).ending().0, 4012);
+    drop(second);
+    hub.wait("a free seat", |_| {
+        let mut third = hub.enter_as(&room, &yielding);
+        (third.0.read().is_ok_and(|first| first.is_text())).then_some(())
+    });
+}
+
 /// Returns the names and the addresses of the first `count` players that robots announces.
 fn accepted(browser: &mut Browser, count: usize) -> Vec<(String, String)> {
     let mut players = vec![];

@@ -38,9 +38,12 @@ export function route(showPage) {
   show();
 }
 
-/** @param {string} address A path, or a whole address. */
-export function go(address) {
-  history.pushState(null, '', address.startsWith('/') ? at(address) : address);
+/**
+ * @param {string} address A path, or a whole address.
+ * @param {{ replace?: boolean }} [how] `replace` leaves no way back to the present page.
+ */
+export function go(address, { replace = false } = {}) {
+  history[replace ? 'replaceState' : 'pushState'](null, '', address.startsWith('/') ? at(address) : address);
   show();
   scrollTo(0, 0);
   document.getElementById('content')?.focus({ preventScroll: true });

@@ -1,5 +1,5 @@
-// What the browser stores: the name, its key and some settings; and seats until the tab is closed. There are no
-// cookies.
+// What the browser stores: the name, its key and some settings, and for a day the seats and rooms of the user. There are
+// no cookies.
 
 /**
  * Without storage, values last until the page is left.
@@ -41,12 +41,43 @@ export const { recall, remember } = kept(() => localStorage);
 /** Storage until the tab is closed. */
 export const visit = kept(() => sessionStorage);
 
+/** How long the tokens and proofs of rooms are stored, in milliseconds. */
+const STORED = 24 * 3600 * 1000;
+/** Their keys: the kind and the id of the room. */
+const OF_ROOM = /^(seat|was|own|past|owner|code|word) /;
+
+/** @param {string | null} stored The time at which the value expires, a space, and the value. */
+function unexpired(stored) {
+  const [, until, value] = /^(\d+) (.*)$/s.exec(stored ?? '') ?? [];
+  return value !== undefined && Number(until) > Date.now() ? value : null;
+}
+
+/** Storage of the tokens and proofs of rooms, which all tabs share. */
+export const rooms = {
+  /** @param {string} key */
+  recall: (key) => unexpired(recall(key)),
+  /**
+   * @param {string} key
+   * @param {string | null} value Null removes the entry.
+   */
+  remember: (key, value) => {
+    remember(key, value === null ? null : `${Date.now() + STORED} ${value}`);
+    try {
+      for (const other of Object.keys(localStorage)) {
+        if (OF_ROOM.test(other) && unexpired(localStorage.getItem(other)) === null) localStorage.removeItem(other);
+      }
+    } catch {
+      // Without storage nothing expires.
+    }
+  },
+};
+
 /**
  * Proves to the hub that the player is in a room, or owns it.
  * @param {string} id Of the room.
  */
 export function word(id) {
-  const [owner, seat] = [visit.recall(`owner ${id}`), visit.recall(`seat ${id} play`)];
+  const [owner, seat] = [rooms.recall(`owner ${id}`), rooms.recall(`seat ${id}`)];
   return { ...(owner !== null && { owner }), ...(seat !== null && { seat }) };
 }
 

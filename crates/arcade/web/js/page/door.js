@@ -4,19 +4,19 @@ import { ask, errorText } from '../lib/api.js';
 import { element, title } from '../lib/dom.js';
 import { MAX_WORD, codeOfRoom } from '../lib/names.js';
 import { go } from '../lib/route.js';
-import { keeps, visit } from '../lib/settings.js';
+import { keeps, rooms } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
 /**
- * The code is stored for the visit, and removed from the address unless a reload would lose it.
+ * The code is stored, and removed from the address unless a reload would lose it.
  * @param {string} id Of the room.
  */
 export function noteCode(id) {
   const code = codeOfRoom(location.hash);
   if (code === null) return;
-  visit.remember(`code ${id}`, code);
+  rooms.remember(`code ${id}`, code);
   if (keeps()) history.replaceState(null, '', location.pathname + location.search);
 }
 
@@ -25,9 +25,9 @@ export function noteCode(id) {
  * @param {string} id
  */
 export const proof = (id) => ({
-  owner: visit.recall(`owner ${id}`),
-  code: visit.recall(`code ${id}`),
-  word: visit.recall(`word ${id}`),
+  owner: rooms.recall(`owner ${id}`),
+  code: rooms.recall(`code ${id}`),
+  word: rooms.recall(`word ${id}`),
 });
 
 /**
@@ -41,7 +41,7 @@ export async function look(id) {
     const room = await ask('/api/join', { code });
     if (room.id === id) return room;
     // The code belongs to another room.
-    visit.remember(`code ${id}`, null);
+    rooms.remember(`code ${id}`, null);
   }
   return word === null ? ask(`/api/rooms/${id}`) : ask('/api/join', { room: id, word });
 }
@@ -59,14 +59,14 @@ export async function admit(main, id, heading, left) {
   try {
     const room = await look(id);
     if (left()) return null;
-    const isInside = room.port !== 0 || proof(id).owner !== null || visit.recall(`was ${id}`) !== null;
+    const isInside = room.port !== 0 || proof(id).owner !== null || rooms.recall(`was ${id}`) !== null;
     return room.visibility !== 'word' || isInside ? room : await askWord(main, id, heading);
   } catch (error) {
     const { status } = /** @type {{ status?: number }} */ (error);
     if (status === 429) throw error;
-    if (status === 404) visit.remember(`code ${id}`, null);
+    if (status === 404) rooms.remember(`code ${id}`, null);
     if (status !== 403 || left()) return null;
-    visit.remember(`word ${id}`, null);
+    rooms.remember(`word ${id}`, null);
     return askWord(main, id, heading, errorText(error));
   }
 }
@@ -88,7 +88,7 @@ const askWord = (main, id, heading, problem = '') =>
       error.textContent = '';
       try {
         const room = await ask('/api/join', { room: id, word: input.value });
-        visit.remember(`word ${id}`, input.value);
+        rooms.remember(`word ${id}`, input.value);
         resolve(room);
       } catch (wrong) {
         error.textContent = errorText(wrong);
@@ -124,7 +124,7 @@ export function showLink(main, code) {
   ask('/api/join', { code }).then(
     (/** @type {Room} */ room) => {
       if (left) return;
-      visit.remember(`code ${room.id}`, code.toLowerCase());
+      rooms.remember(`code ${room.id}`, code.toLowerCase());
       go(`/rooms/${room.id}`);
     },
     (error) => line.replaceChildren(element('span', { class: 'error' }, errorText(error))),

@@ -7,7 +7,7 @@ import { announceLink, element, title, toggle } from '../lib/dom.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { popup } from '../lib/popup.js';
 import { go } from '../lib/route.js';
-import { keeps, visit } from '../lib/settings.js';
+import { keeps, rooms, visit } from '../lib/settings.js';
 import { isOn, switchSound } from '../lib/sound.js';
 import { say, told } from '../lib/text.js';
 import { Away } from './away.js';
@@ -45,7 +45,11 @@ const CARRY = 2000;
  * @param {{ watching: boolean, next: boolean }} how
  */
 export function enter(main, id, game, { play: startGame, rules, story }, { watching, next }) {
-  const key = `seat ${id} ${watching ? 'watch' : 'play'}`;
+  const [key, tab] = [`seat ${id}`, `tab ${id}`];
+  /** The token of the seat of this page. */
+  let token = watching ? null : rooms.recall(key);
+  /** A new tab leaves the seat to one that is connected. */
+  let yields = token !== null && visit.recall(tab) === null;
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
   const controls = element('div', { class: 'controls' });
@@ -101,8 +105,19 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     // A page that waits for a rematch has a seat already.
     waiting.over = waiting.hello !== '';
     if (waiting.over) handOver(id, link, waiting.hello);
-    visit.remember(key, null);
+    forget();
     return go(`/rooms/${id}${watching ? '?watch' : ''}`);
+  };
+  /** Another tab may have another seat meanwhile. */
+  const forget = () => {
+    if (token !== null && rooms.recall(key) === token) rooms.remember(key, null);
+    token = null;
+    visit.remember(tab, null);
+  };
+  /** Takes the seat from another tab. */
+  const takeOver = () => {
+    visit.remember(tab, 'here');
+    go(`/rooms/${id}`);
   };
   /** The result of the match that this page has seen; null while it runs, and for matches before. */
   const rowsOfMatch = () => {
@@ -174,7 +189,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     step();
   };
   // Without a seat, the stored past belongs to an earlier one.
-  if (visit.recall(key) === null) visit.remember(`past ${id}`, null);
+  if (!watching && token === null) rooms.remember(`past ${id}`, null);
   const play = startGame({
     board,
     below,
@@ -186,16 +201,15 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     film: false,
     first: !watching && isFirst(game),
     name: ownName(),
-    past: visit.recall(`past ${id}`),
-    keep: (past) => visit.remember(`past ${id}`, past),
+    past: watching ? null : rooms.recall(`past ${id}`),
+    keep: (past) => watching || rooms.remember(`past ${id}`, past),
     send: (data) => {
       if (!opening) intro.moved();
       link.send(data);
     },
     seated: (seat) => {
       own = seat;
-      if (seat === null) visit.remember(`own ${id}`, null);
-      else visit.remember(`own ${id}`, seat);
+      if (!watching) rooms.remember(`own ${id}`, seat);
       list();
     },
     changed: () => list(),
@@ -214,7 +228,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     if (lost !== null && !(await confirm(say('room.leave.sure'), lost, say('room.leave')))) return;
     play.leave?.();
     link.close(LEFT);
-    visit.remember(key, null);
+    forget();
     go('/');
   };
   const { title: gameName } = GAMES[game];
@@ -246,7 +260,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
         toggle('♪', switchSound, isOn(), say('room.sound')),
         help.button,
         watching
-          ? element('a', { class: 'button primary', href: `/rooms/${id}` }, say('page.play'))
+          ? element('a', { class: 'button primary', href: `/rooms/${id}`, click: () => visit.remember(tab, 'here') }, say(rooms.recall(key) === null ? 'page.play' : 'room.here'))
           : element('button', { type: 'button', click: leaveRoom }, say('room.leave')),
       ),
     ),
@@ -262,7 +276,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   const update = (told) => {
     // The hub does not send the port to clients outside the room.
     const room = told.port === 0 && shown ? { ...told, port: shown.port } : told;
-    if (room.code) visit.remember(`code ${id}`, room.code);
+    if (room.code) rooms.remember(`code ${id}`, room.code);
     void share.show(room);
     shown = room;
     if (!over) ({ match } = room);
@@ -285,14 +299,17 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
 
   /**
    * @param {string} text
-   * @param {{ stays?: boolean, closed?: boolean }} [how] Whether to show the text beside a result too, and whether the room is closed to the player.
+   * @param {{ stays?: boolean, closed?: boolean, elsewhere?: boolean }} [how] Whether to show the text beside a result too, whether the room is
+   *   closed to the player, and whether another tab has the seat.
    */
-  const end = (text, { stays = false, closed = false } = {}) => {
+  const end = (text, { stays = false, closed = false, elsewhere = false } = {}) => {
     over = true;
-    shut = closed;
-    visit.remember(key, null);
+    shut = closed || elsewhere;
+    if (elsewhere) token = null;
+    forget();
     list();
-    const enterAgain = () => element('button', { type: 'button', class: 'primary again', click: again }, say(watching ? 'room.again.watch' : 'room.again'));
+    const label = elsewhere ? 'room.here' : watching ? 'room.again.watch' : 'room.again';
+    const enterAgain = () => element('button', { type: 'button', class: 'primary again', click: elsewhere ? takeOver : again }, say(label));
     result.end(text, stays, closed ? [] : [enterAgain()]);
     arrange(false);
   };
@@ -308,23 +325,23 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     }
   };
 
-  const seated = () => visit.recall(key) !== null;
+  const seated = () => token !== null;
   const back = () => {
     announceLink(say('link.open'), 'open');
     away.end();
   };
   // Any hub can relay a room to a spectator who does not own it, but has to know this before the first message.
-  const looksOn = () => watching && !visit.recall(`owner ${id}`);
+  const looksOn = () => watching && !rooms.recall(`owner ${id}`);
   const address = () => socketAddress(`/rooms/${id}/socket`, { enter: 'true', ...(looksOn() ? { watch: 'true' } : {}) });
   /** The first message of a socket. @param {string | null} seat The token of the seat to return to. */
   const entry = (seat) => {
     // A locked room and a rematch recognize returning players by it.
-    const past = seat === null ? visit.recall(`was ${id}`) : null;
-    return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching, past, ...proof(id) });
+    const past = seat === null ? rooms.recall(`was ${id}`) : null;
+    return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching, past, ...(yields && seat !== null && { yields }), ...proof(id) });
   };
   /** Handles the fields that do not belong to the room. @param {any} told */
   const hear = (told) => {
-    if (told.seat) visit.remember(`was ${id}`, told.seat);
+    if (told.seat) rooms.remember(`was ${id}`, told.seat);
     if (told.owner) owner.take(told.owner);
     if (told.said) talk.hear(told.said);
     if (told.rematch !== undefined) rematch.hear(told.rematch);
@@ -354,10 +371,9 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     /** @type {import('../lib/link.js').Handlers} */
     const handlers = {
       first: () => {
-        const seat = watching ? null : visit.recall(key);
-        returning = seat !== null;
+        returning = token !== null;
         greeted = false;
-        return entry(seat);
+        return entry(token);
       },
       message: (data) => {
         // JSON objects; no message of a game starts with a brace.
@@ -368,7 +384,12 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
         const said = JSON.parse(data);
         const { seat, kept, room, own: mine } = said;
         if (said.waiting) return announceLink(say('link.queue'));
-        if (seat) visit.remember(key, seat);
+        if (seat) {
+          token = seat;
+          yields = false;
+          rooms.remember(key, seat);
+          visit.remember(tab, 'here');
+        }
         if (kept) away.kept = kept;
         hear(said);
         // Broadcasts may arrive before the first message to this page.
@@ -398,11 +419,12 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
               else noSuchRoom(main);
               return undefined;
             }
+            if (state.code === CODES.used) return go(`/rooms/${id}?watch`, { replace: true });
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
-              return end(ending(state), { stays: true, closed: SHUT.includes(state.code) });
+              return end(ending(state), { stays: true, closed: SHUT.includes(state.code), elsewhere: state.code === CODES.replaced });
             }
-            // The hub drops seats with which no player has joined.
-            if (state.code === CODES.expired && visit.recall(`own ${id}`) === null) return again();
+            // The hub drops seats with which no player has joined. A new tab has not seen the match.
+            if (state.code === CODES.expired && (yields || rooms.recall(`own ${id}`) === null)) return again();
             // The hub sends the reason before it closes a room.
             if (shown?.closing) return end(say('room.end.closing', { why: told(shown.closing) }), { stays: true, closed: true });
             // A match of nuggets ends with its connections. Spectators move to the next match.

@@ -5,7 +5,7 @@ import { ask, errorText } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { MAX_ROOM_NAME, MAX_WORD } from '../lib/names.js';
 import { go } from '../lib/route.js';
-import { visit } from '../lib/settings.js';
+import { rooms } from '../lib/settings.js';
 import { say, sayOr } from '../lib/text.js';
 import { askName } from './identity.js';
 
@@ -77,9 +77,9 @@ function fill(place, forms) {
           const own = choice.value === 'nuggets' ? await map.text() : null;
           const wish = who.wish();
           const room = await ask('/api/rooms', { game: choice.value, ...values(fields), ...(own === null ? {} : { own_map: own }), room: wish });
-          visit.remember(`owner ${room.id}`, room.owner_token);
-          if (room.code) visit.remember(`code ${room.id}`, room.code);
-          if (wish.word) visit.remember(`word ${room.id}`, wish.word);
+          rooms.remember(`owner ${room.id}`, room.owner_token);
+          if (room.code) rooms.remember(`code ${room.id}`, room.code);
+          if (wish.word) rooms.remember(`word ${room.id}`, wish.word);
           go(`/rooms/${room.id}`);
         } catch (problem) {
           error.textContent = errorText(problem);

@@ -5,7 +5,7 @@ import { element, renew } from '../lib/dom.js';
 import { MAX_ROOM_NAME } from '../lib/names.js';
 import { named, shortSeat } from '../lib/person.js';
 import { opener, popup } from '../lib/popup.js';
-import { visit } from '../lib/settings.js';
+import { rooms } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { levelChoice } from './seats.js';
 
@@ -60,7 +60,7 @@ export class Owner {
   show(room, own) {
     const before = this.room;
     [this.room, this.own] = [room, own];
-    this.button.hidden = visit.recall(`owner ${this.id}`) === null;
+    this.button.hidden = rooms.recall(`owner ${this.id}`) === null;
     if (this.button.hidden) return;
     // An unchanged name does not overwrite what the owner is typing.
     if ((before?.name ?? null) !== (room.name ?? null) || !before) this.name.value = room.name ?? '';
@@ -98,7 +98,7 @@ export class Owner {
 
   /** @param {string} text The notice for the player. */
   give(text) {
-    visit.remember(`owner ${this.id}`, null);
+    rooms.remember(`owner ${this.id}`, null);
     this.button.hidden = true;
     this.dialog.close();
     this.news.textContent = text;
@@ -106,7 +106,7 @@ export class Owner {
 
   /** @param {string} token */
   take(token) {
-    visit.remember(`owner ${this.id}`, token);
+    rooms.remember(`owner ${this.id}`, token);
     this.news.textContent = say('owner.now');
     if (this.room) this.show(this.room, this.own);
   }
@@ -125,7 +125,7 @@ export class Owner {
   async command(what, done = '') {
     this.problem.textContent = this.news.textContent = '';
     try {
-      const room = await ask(`/api/rooms/${this.id}/owner`, { token: visit.recall(`owner ${this.id}`) ?? '', ...what });
+      const room = await ask(`/api/rooms/${this.id}/owner`, { token: rooms.recall(`owner ${this.id}`) ?? '', ...what });
       this.news.textContent = done;
       if (what['do'] !== 'hand-on') this.changed(room);
       return true;

@@ -4,7 +4,7 @@ import { GAMES, isGame } from '../games/index.js';
 import { errorText, load } from '../lib/api.js';
 import { element, sheet } from '../lib/dom.js';
 import { go } from '../lib/route.js';
-import { visit } from '../lib/settings.js';
+import { rooms } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { admit, noteCode } from './door.js';
 import { isHanded } from './handed.js';
@@ -42,7 +42,7 @@ export function showRoom(main, id, { watching, next }) {
       await proveName();
     }
     // A player with a seat returns to it without checks.
-    if (!isHanded(id) && (watching || visit.recall(`seat ${id} play`) === null)) {
+    if (!isHanded(id) && (watching || rooms.recall(`seat ${id}`) === null)) {
       const now = await admit(main, id, heading, () => left);
       if (left) return undefined;
       if (!watching && now?.phase === 'playing' && now.late) {

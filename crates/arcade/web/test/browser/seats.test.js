@@ -45,6 +45,36 @@ test('blackjack: two tabs with one name are two players', bound, async () => {
   await Promise.all([one.leave(), two.leave()]);
 });
 
+test('a second tab watches until it takes the seat, and a reopened tab has the seat and the room', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', map: 'brawl' });
+  const ann = await Person.come(browser, hub.address, 'Ann');
+  await ann.owns(room);
+  const open = async () => {
+    const page = await ann.page.context().newPage();
+    await page.goto(`${hub.address}/rooms/${room.id}`);
+    return page;
+  };
+  const hasSeat = (/** @type {import('playwright-core').Page} */ page) => page.locator('.players li.own .mark').filter({ hasText: 'A' }).waitFor();
+  await ann.go(`/rooms/${room.id}`);
+  await ann.hasSeat('A');
+  const second = await open();
+  const here = second.getByRole('link', { name: 'Play here' });
+  await here.waitFor();
+  await second.locator('.players li').filter({ hasText: 'Ann' }).waitFor();
+  await hasSeat(ann.page);
+  await here.click();
+  await ann.page.getByText('You are playing in another window now.').waitFor();
+  await hasSeat(second);
+  await ann.page.getByRole('button', { name: 'Play here' }).click();
+  await second.getByText('You are playing in another window now.').waitFor();
+  await hasSeat(ann.page);
+  await Promise.all([ann.page.close(), second.close()]);
+  const third = await open();
+  await hasSeat(third);
+  await third.getByRole('button', { name: 'Your room' }).waitFor();
+  await ann.leave();
+});
+
 test('shows why the host closed a room or removed a player', bound, async () => {
   const room = await hub.open({ game: 'nuggets', map: 'brawl' });
   const [ann, bob] = await Promise.all(['Ann', 'Bob'].map((name) => Person.come(browser, hub.address, name)));
