@@ -229,6 +229,7 @@ test('keys play the game after a click on a button or a list', bound, async () =
   await ann.owns(room);
   const { page } = ann;
   await ann.go(`/rooms/${room.id}`);
+  await ann.reads('You are in.');
   await page.getByLabel('Bot level').selectOption('easy');
   await page.getByRole('button', { name: 'Add bot' }).click();
   await ann.reads(/^Turn \d+ of 100\.$/);
