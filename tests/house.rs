@@ -19,7 +19,7 @@ const FLOORS: [&[&str]; 8] = [
     &["results", "replays"],
     &["room"],
     &["games", "fleet"],
-    &["message"],
+    &["message", "proxied"],
 ];
 
 fn crates() -> Vec<PathBuf> {

@@ -16,8 +16,7 @@ use crate::{
     fleet,
     games::Game,
     hub::{
-        address::{PORT, PublicUrl, public_url},
-        callers::host_name,
+        address::{PORT, PublicUrl, host_name, public_url},
         ports::port_range,
         resources::{MAX_ROOMS, MAX_SOCKETS},
     },

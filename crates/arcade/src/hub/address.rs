@@ -1,4 +1,7 @@
-use std::{fmt, net::SocketAddr};
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+};
 
 use axum::http::{Uri, uri::PathAndQuery};
 use cmdkit::HostPort;
@@ -9,9 +12,9 @@ use qrcode::{
 use serde::Serialize;
 use servekit::Reach;
 
-use super::callers::host_name;
-
 pub(crate) const PORT: u16 = 8080;
+/// The maximum of the domain name system, in bytes.
+const MAX_NAME: usize = 253;
 /// The longest public URL, in bytes, so that the address of a room can be drawn.
 const MAX_PUBLIC: usize = 200;
 /// The longest address that is drawn, in bytes.
@@ -66,6 +69,22 @@ impl PublicUrl {
 impl fmt::Display for PublicUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}/", self.origin, self.base)
+    }
+}
+
+pub(crate) fn host_name(typed: &str) -> Result<String, String> {
+    if let Ok(ip) = typed.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        return Ok(ip.to_canonical().to_string());
+    }
+    let name = typed.strip_suffix('.').unwrap_or(typed);
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    if name.len() <= MAX_NAME && name.split('.').all(is_label) {
+        Ok(name.to_ascii_lowercase())
+    } else {
+        Err("expected only a host name, as in the address of the page: play.example.org".to_owned())
     }
 }
 
@@ -234,6 +253,16 @@ mod tests {
             &long,
         ] {
             assert!(public_url(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rejects_name_with_scheme_port_or_path() {
+        assert_eq!(host_name("Play.example.ORG."), Ok("play.example.org".to_owned()));
+        assert_eq!(host_name("[2001:db8::1]"), Ok("2001:db8::1".to_owned()));
+        let long = "x".repeat(64);
+        for wrong in ["", ".", "a..b", "https://play.example.org", "play.example.org:80", "a/b", "*", "ä", &long] {
+            assert!(host_name(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -144,9 +144,6 @@ fn parameter<'a>(element: &'a str, name: &str) -> &'a str {
     found.map_or("", |(_, value)| value.trim().trim_matches('"'))
 }
 
-/// The maximum of the domain name system, in bytes.
-const MAX_NAME: usize = 253;
-
 #[derive(Debug, Default)]
 pub(crate) struct HostNames {
     pub(crate) public: Vec<PublicUrl>,
@@ -191,22 +188,6 @@ fn without_port(host: &str) -> &str {
             if name.contains(':') && !name.ends_with(']') { host } else { name }
         }
         _ => host,
-    }
-}
-
-pub(crate) fn host_name(typed: &str) -> Result<String, String> {
-    if let Ok(ip) = typed.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
-        return Ok(ip.to_canonical().to_string());
-    }
-    let name = typed.strip_suffix('.').unwrap_or(typed);
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-    };
-    if name.len() <= MAX_NAME && name.split('.').all(is_label) {
-        Ok(name.to_ascii_lowercase())
-    } else {
-        Err("expected only a host name, as in the address of the page: play.example.org".to_owned())
     }
 }
 
@@ -346,15 +327,5 @@ mod tests {
             assert!(!names.contains(strange, arrived), "{strange}");
         }
         assert!(!HostNames::default().contains("[2001:db8::7]", None));
-    }
-
-    #[test]
-    fn rejects_name_with_scheme_port_or_path() {
-        assert_eq!(host_name("Play.example.ORG."), Ok("play.example.org".to_owned()));
-        assert_eq!(host_name("[2001:db8::1]"), Ok("2001:db8::1".to_owned()));
-        let long = "x".repeat(64);
-        for wrong in ["", ".", "a..b", "https://play.example.org", "play.example.org:80", "a/b", "*", "ä", &long] {
-            assert!(host_name(wrong).is_err(), "{wrong}");
-        }
     }
 }
