@@ -210,7 +210,7 @@ test('blackjack: cards are large, and players are listed once', bound, async () 
   const { page } = ann;
   await ann.owns(room);
   await ann.go(`/rooms/${room.id}`);
-  await page.getByRole('button', { name: 'Add bot' }).click();
+  await page.getByRole('button', { name: 'Add bot' }).last().click();
   await ann.reads('Hit or stand?');
   const card = (await page.getByRole('group', { name: "Ann's hand" }).locator('.card').first().boundingBox()) ?? assert.fail();
   assert.ok(card.width >= 90, `a card is ${card.width} wide`);
