@@ -8,7 +8,6 @@ use std::{
     path::Path,
     process::Command,
     sync::Mutex,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -18,7 +17,7 @@ use conformance::{
 };
 use testkit::{process::Process, programs};
 
-use crate::support::{only, plan, side_by_side};
+use crate::support::{AT_ONCE, in_parallel, only, plan, side_by_side};
 
 const PROGRAMS: [(&str, &str, &str); 9] = [
     ("dealer", "dealer.py", "--players {players}"),
@@ -38,8 +37,6 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
 pub(crate) const PATIENCE: u64 = 20_000;
 /// In milliseconds. Each scenario waits this long for a missing message.
 pub(crate) const LESS: u64 = 8_000;
-/// The number of parallel tests, which mostly wait.
-const AT_ONCE: usize = 6;
 
 type Faults = Vec<(String, Vec<String>)>;
 
@@ -136,22 +133,14 @@ fn uses_terms_of_the_protocol(report: &Report, fault: &str) {
 }
 
 fn undetected(kind: &str, faults: Faults, at_once: usize, plan: impl Fn(&str, &[String]) -> Plan + Sync) -> Faults {
-    let open = Mutex::new(faults.into_iter());
-    let next = || open.lock().unwrap().next();
     let wrong = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..at_once {
-            scope.spawn(|| {
-                while let Some((name, rules)) = next() {
-                    let began = Instant::now();
-                    let report = run_with(kind, &name, &plan(&name, &rules));
-                    let disagreement = disagreement(kind, &name, &rules, &report);
-                    let verdict = disagreement.as_deref().unwrap_or("is detected");
-                    eprintln!("{kind} {name} after {:.0} s: {verdict}", began.elapsed().as_secs_f64());
-                    wrong.lock().unwrap().extend(disagreement.map(|_| (name, rules)));
-                }
-            });
-        }
+    in_parallel(at_once, faults, |(name, rules)| {
+        let began = Instant::now();
+        let report = run_with(kind, &name, &plan(&name, &rules));
+        let disagreement = disagreement(kind, &name, &rules, &report);
+        let verdict = disagreement.as_deref().unwrap_or("is detected");
+        eprintln!("{kind} {name} after {:.0} s: {verdict}", began.elapsed().as_secs_f64());
+        wrong.lock().unwrap().extend(disagreement.map(|_| (name, rules)));
     });
     wrong.into_inner().unwrap()
 }

@@ -1,7 +1,7 @@
 //! Plans, and checks in parallel.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
-use std::{thread, time::Duration};
+use std::{sync::Mutex, thread, time::Duration};
 
 use conformance::{Options, Plan, Rule, Tester};
 
@@ -9,17 +9,25 @@ pub(crate) fn plan(millis: u64) -> Plan {
     Plan::from(Options { patience: Duration::from_millis(millis), ..Options::default() })
 }
 
-/// A few at a time, since checks mostly wait.
-pub(crate) fn side_by_side<T: Copy + Send + Sync>(items: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
-    let items: Vec<T> = items.into_iter().collect();
-    for some in items.chunks(3) {
-        thread::scope(|scope| {
-            for &item in some {
-                let check = &check;
-                scope.spawn(move || check(item));
-            }
-        });
-    }
+/// The number of parallel checks, which mostly wait.
+pub(crate) const AT_ONCE: usize = 6;
+
+pub(crate) fn in_parallel<T: Send>(at_once: usize, items: Vec<T>, check: impl Fn(T) + Sync) {
+    let open = Mutex::new(items.into_iter());
+    let next = || open.lock().unwrap().next();
+    thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                while let Some(item) = next() {
+                    check(item);
+                }
+            });
+        }
+    });
+}
+
+pub(crate) fn side_by_side<T: Copy + Send>(items: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
+    in_parallel(AT_ONCE, items.into_iter().collect(), check);
 }
 
 pub(crate) fn only<'a>(tester: &Tester, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'static Rule> {
