@@ -217,7 +217,7 @@ fn preload(examples: bool) -> String {
         let _ = write!(links, r#"<link rel="stylesheet" href="/{path}" />"#);
     }
     let games = Game::offered(examples).map(|game| format!("{}index.js", folder(game)));
-    let first = games.chain(["js/main.js".to_owned()]);
+    let first = games.chain(["js/start.js", "js/games/index.js", "js/main.js"].map(str::to_owned));
     for path in modules(first) {
         let _ = write!(links, r#"<link rel="modulepreload" href="/{path}" />"#);
     }

@@ -116,7 +116,7 @@ fn public_url_decides_links_hosts_origins_and_paths() {
     }
     let page = hub.get("/games/rooms/nuggets-1").1;
     assert!(page.contains(r#"data-public="https://play.example.org/games/""#), "{page}");
-    assert!(page.contains(r#"src="/games/js/main.js""#) && !page.contains("=\"/js/"), "{page}");
+    assert!(page.contains(r#"src="/games/js/start.js""#) && !page.contains("=\"/js/"), "{page}");
     // A proxy may pass the path or strip the prefix.
     for path in ["/games/js/main.js", "/js/main.js", "/games", "/games/", "/games?game=robots"] {
         assert!(hub.get(path).0.starts_with("HTTP/1.1 200"), "{path}");

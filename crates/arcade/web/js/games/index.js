@@ -1,9 +1,11 @@
 import { all } from './list.js';
 
-const games = await Promise.all(all.map((folder) => folder.game()));
+/** By name, in display order. Empty until the games are loaded. @type {Record<string, import('./types.js').Game>} */
+export const GAMES = {};
 
-/** By name, in display order. @type {Record<string, import('./types.js').Game>} */
-export const GAMES = Object.fromEntries(games.map(({ game }) => [game.name, game]));
+export async function loadGames() {
+  for (const { game } of await Promise.all(all.map((folder) => folder.game()))) GAMES[game.name] = game;
+}
 
 /** @param {string} game */
 export const isGame = (game) => Object.hasOwn(GAMES, game);

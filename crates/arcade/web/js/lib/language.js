@@ -1,4 +1,4 @@
-// Runs first, so that the texts are requested as early as possible. Texts of other languages are not loaded.
+// Texts of other languages than the user's are not loaded.
 
 import { all } from '../games/list.js';
 import { recall, remember } from './settings.js';
@@ -36,8 +36,13 @@ export async function load(language) {
 
 const wanted = languageFor(recall('language'), wishes);
 
-/** The texts, in English if loading fails. */
-export const loaded = load(wanted).catch(() => load('en'));
+/** @type {Awaited<ReturnType<typeof load>>} */
+export let translation;
+
+/** Sets `translation`, to English if loading fails. */
+export const loaded = load(wanted)
+  .catch(() => load('en'))
+  .then((found) => void (translation = found));
 
 /**
  * Reloads the page. Seats survive.

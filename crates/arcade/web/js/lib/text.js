@@ -2,7 +2,7 @@
 //
 // To add a text, add a key to each of these files at the same place, and call `say('the.key', { values })`.
 
-import { loaded, localeOf } from './language.js';
+import { localeOf, translation } from './language.js';
 import { isolated } from './names.js';
 
 /**
@@ -10,7 +10,8 @@ import { isolated } from './names.js';
  * @typedef {import('./text-types.js').Forms} Forms
  */
 
-export const { language, texts, sentences } = await loaded;
+// Once `loaded`: `start.js` and the setup of the tests wait for it.
+export const { language, texts, sentences } = translation;
 if (typeof document !== 'undefined') document.documentElement.lang = language;
 
 const locale = localeOf(language);
