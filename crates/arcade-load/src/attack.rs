@@ -1,25 +1,24 @@
+//! Well-behaved players, at first alone and then beside attacks. Each broken bound is a line of the report.
+
 use std::{
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    mem::take,
+    process::Command,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
-use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use rand::{TryRng as _, rngs::SysRng};
 use tokio::time::sleep;
 
 use crate::{
-    attacks::{self, Answers, Attack, HOSTS, Target},
-    driver::{Distribution, Load, Process, Report},
-    hub::Hub,
-    players::{self, ALL, PHASES, Record},
+    attacks::{self, Attack, HOSTS, Target},
+    driver::{Counts, Distribution, Hub, Report, Usage},
+    players::{self, ALL, Player, Record, Records},
 };
 
 const OPEN_FILES: u32 = 4_096;
+const PHASES: [&str; 2] = ["alone", "under attack"];
 /// The part of the time for which the players are alone at first, and its limits.
 const ALONE: f64 = 0.1;
 const MIN_ALONE: Duration = Duration::from_secs(12);
@@ -27,8 +26,8 @@ const MAX_ALONE: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_secs(1);
 /// How long results may take to be stored after the players have stopped.
 const RESULTS: Duration = Duration::from_secs(30);
-/// The bound on the memory of the hub, in bytes.
-const MAX_MEMORY: u64 = 600_000_000;
+/// The bound on the memory of the hub, in megabytes.
+const MAX_MEMORY: u64 = 600;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
@@ -51,82 +50,73 @@ fn minutes(typed: &str) -> Result<f64, String> {
     minutes.ok_or_else(|| "a number of minutes above 0 and up to 1440, as in 60 or 0.5".to_owned())
 }
 
+/// The time before the attacks, or with them.
 #[derive(Debug, Default)]
-struct Usage {
+struct Phase {
     time: Duration,
-    /// The maximum, in bytes.
+    /// The maximum, in megabytes.
     memory: u64,
     /// The maximum of files and sockets.
     files: usize,
+    /// In megabytes.
     written: u64,
     processors: f64,
     /// Processors that players and attackers kept busy.
     own: f64,
+    records: Records,
 }
 
-#[derive(Debug)]
-struct Measured {
-    seed: u64,
-    usage: [Usage; 2],
-    records: Vec<[Record; 2]>,
-    stored: Vec<Vec<String>>,
-    attacks: Vec<(Attack, Answers)>,
-}
-
-/// Each broken bound is a line of the report.
-pub(crate) async fn measure(program: &Path, options: &Options) -> anyhow::Result<Report> {
-    let seed = match options.seed {
-        Some(seed) => seed,
-        None => u64::from(SysRng.try_next_u32().context("no random number")?),
-    };
-    let hub = Hub::start_limited(program, OPEN_FILES)?;
-    let target = Target::open(&hub).await?;
-    let (time, phase) = (Duration::from_secs_f64(60.0 * options.minutes), Arc::<AtomicUsize>::default());
-    let players = players::start(target.clone(), Arc::clone(&phase))?;
+pub(crate) async fn measure(program: Command, options: &Options) -> anyhow::Result<Report> {
+    let seed = options.seed.map_or_else(|| SysRng.try_next_u32().map(u64::from), Ok)?;
+    let mut limited = Command::new("sh");
+    // The hub raises its soft limit, so both limits are set before it runs.
+    limited.args(["-c", "ulimit -n \"$0\" && exec \"$@\"", &OPEN_FILES.to_string()]).arg(program.get_program());
+    let hub = Hub::start(limited, &[])?;
+    let (target, records) = (Target::open(&hub).await?, Arc::<Mutex<Records>>::default());
+    let time = Duration::from_secs_f64(60.0 * options.minutes);
+    let players = players::start(target.clone(), Arc::clone(&records))?;
+    let take_records = || take(&mut *records.lock().expect("recording does not panic"));
     let alone = sample(&hub, time.mul_f64(ALONE).clamp(MIN_ALONE, MAX_ALONE)).await?;
-    phase.store(1, Ordering::Release);
-    let mut running = vec![];
+    let alone = Phase { records: take_records(), ..alone };
+    let (mut running, mut attacks) = (vec![], vec![]);
     for (attack, number) in attacks::named(&options.only).into_iter().zip(0_u64..) {
         running.push((attack, attacks::start(attack, target.clone(), seed.wrapping_add(number))?));
     }
-    let usage = [alone, sample(&hub, time).await?];
-    let (records, mut attacks) = (players.stop().await?, vec![]);
+    let attacked = sample(&hub, time).await?;
+    players.finish().await?;
+    let phases = [alone, Phase { records: take_records(), ..attacked }];
     for (attack, worker) in running {
-        attacks.push((attack, worker.stop().await?));
+        attacks.push((attack, worker.finish().await?));
     }
-    let stored = stored_matches(&hub, &records).await?;
-    let measured = Measured { seed, usage, records, stored, attacks };
-    Ok(Report { broken: broken(&measured), ..report(&measured) })
+    let stored = stored_matches(&hub, &phases).await?;
+    Ok(report(seed, &phases, &stored, &attacks))
 }
 
-async fn sample(hub: &Hub, time: Duration) -> anyhow::Result<Usage> {
-    let (process, start) = (hub.process(), Instant::now());
-    let (load, own, before) = (Load::start(process.clone())?, Load::start(Process::new("self"))?, process.written()?);
-    let mut usage = Usage::default();
+async fn sample(hub: &Hub, time: Duration) -> anyhow::Result<Phase> {
+    let (usage, own, start, mut phase) = (hub.usage()?, Usage::start("self")?, Instant::now(), Phase::default());
+    let before = usage.written()?;
     while start.elapsed() < time {
         sleep(LOOK.min(time.saturating_sub(start.elapsed()))).await;
-        usage.memory = usage.memory.max(process.memory()?);
-        usage.files = usage.files.max(process.open_files()?);
+        phase.memory = phase.memory.max(usage.memory()? / 1_000_000);
+        phase.files = phase.files.max(usage.open_files()?);
     }
-    let written = process.written()?.saturating_sub(before);
-    Ok(Usage { time: start.elapsed(), written, processors: load.processors()?, own: own.processors()?, ..usage })
+    let written = usage.written()?.saturating_sub(before) / 1_000_000;
+    Ok(Phase { time, written, processors: usage.processors()?, own: own.processors()?, ..phase })
 }
 
-fn played([alone, attacked]: &[Record; 2]) -> usize {
-    usize::try_from(alone.matches + attacked.matches).unwrap_or(usize::MAX)
+fn played([alone, attacked]: &[Phase; 2], place: usize) -> usize {
+    alone.records[place].matches + attacked.records[place].matches
 }
 
 // Waits until all played matches are stored. Returns them by player.
-async fn stored_matches(hub: &Hub, records: &[[Record; 2]]) -> anyhow::Result<Vec<Vec<String>>> {
+async fn stored_matches(hub: &Hub, phases: &[Phase; 2]) -> anyhow::Result<Vec<Vec<String>>> {
     let start = Instant::now();
     loop {
         let mut stored = vec![];
         for player in ALL {
-            let mut ids = if player.plays { hub.matches_of(player.name).await? } else { vec![] };
-            ids.sort_unstable();
-            stored.push(ids);
+            stored.push(if player.plays { hub.matches_of(player.name).await? } else { vec![] });
         }
-        let is_complete = stored.iter().zip(records).all(|(ids, records)| ids.len() >= played(records));
+        let is_complete = stored.iter().zip(0..).all(|(ids, place)| ids.len() >= played(phases, place));
         if is_complete || start.elapsed() > RESULTS {
             return Ok(stored);
         }
@@ -134,73 +124,47 @@ async fn stored_matches(hub: &Hub, records: &[[Record; 2]]) -> anyhow::Result<Ve
     }
 }
 
-fn report(Measured { seed, usage, records, stored, attacks }: &Measured) -> Report {
-    let (mut report, mut reasons) = (Report::default(), vec![]);
-    let ([alone, attacked], count) = (usage.each_ref().map(|usage| usage.time.as_secs_f64()), attacks.len());
+fn report(seed: u64, phases: &[Phase; 2], stored: &[Vec<String>], attacks: &[(Attack, Counts)]) -> Report {
+    let (mut report, mut reasons, mut broken) = (Report::default(), vec![], vec![]);
+    let ([alone, attacked], count) = (phases.each_ref().map(|phase| phase.time.as_secs_f64()), attacks.len());
     report.line(format_args!(
         "{} players are alone for {alone:.0} s, and for {attacked:.0} s beside {count} attacks, each from {HOSTS} hosts, with \
          --seed {seed}:\n\n| player | | late by: p50 | p99 | longest | failed | lost | matches | results |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
         ALL.len()
     ));
-    for ((player, records), stored) in ALL.iter().zip(records).zip(stored) {
-        for (phase, Record { answers, failed, lost, matches, why }) in PHASES.into_iter().zip(records) {
-            let (late, name, unit) = (Distribution::new(answers.clone()), player.name, player.unit);
-            let stored = if player.plays && phase != PHASES[0] { stored.len().to_string() } else { String::new() };
-            let (count, late) = (late.len(), late.cells());
+    for (place, (Player { name, unit, bound, plays }, stored)) in ALL.iter().zip(stored).enumerate() {
+        for (phase, Phase { records, .. }) in PHASES.into_iter().zip(phases) {
+            let Record { answers, failed, lost, matches } = &records[place];
+            let late = Distribution::new(answers.clone());
+            let results = if *plays && phase != PHASES[0] { stored.len().to_string() } else { String::new() };
+            let (count, cells, most) = (late.len(), late.cells(), late.quantile(990));
+            let [failures, losses] = [failed, lost].map(|counts| counts.values().sum::<u64>());
             report.line(format_args!(
-                "| {name}, {phase} | {count} {unit} | {late} | {failed} | {lost} | {matches} | {stored} |"
+                "| {name}, {phase} | {count} {unit} | {cells} | {failures} | {losses} | {matches} | {results} |"
             ));
-            if !why.is_empty() {
+            for why in [failed, lost].into_iter().filter(|why| !why.is_empty()) {
                 reasons.push(format!("{name}, {phase}: {}\n", counts(why)));
             }
-        }
-    }
-    report.line(format_args!(
-        "\n{}\n| the hub | memory | files | written | processors | those of this program |\n\
-         | --- | --- | --- | --- | --- | --- |",
-        reasons.concat()
-    ));
-    for (phase, Usage { memory, files, written, processors, own, .. }) in PHASES.into_iter().zip(usage) {
-        let (memory, written) = (memory / 1_000_000, written / 1_000_000);
-        report.line(format_args!("| {phase} | {memory} MB | {files} | {written} MB | {processors:.2} | {own:.2} |"));
-    }
-    report.line("\n| attack | what each host does | answers |\n| --- | --- | --- |");
-    for (Attack { name, sentence, per_second, .. }, answers) in attacks {
-        let answers = counts(answers);
-        report.line(format_args!("| {name} | {sentence}, {per_second} times a second | {answers} |"));
-    }
-    report
-}
-
-fn counts(answers: &Answers) -> String {
-    answers.iter().map(|(answer, count)| format!("{answer} {count}")).collect::<Vec<_>>().join(", ")
-}
-
-fn broken(measured: &Measured) -> Vec<String> {
-    let mut broken = vec![];
-    for ((player, records), stored) in ALL.iter().zip(&measured.records).zip(&measured.stored) {
-        let (name, unit, bound) = (player.name, player.unit, player.bound.as_millis());
-        for (phase, Record { answers, failed, lost, why, .. }) in PHASES.into_iter().zip(records) {
-            let late = Distribution::new(answers.clone()).quantile(990);
-            if answers.is_empty() {
+            if count == 0 {
                 broken.push(format!("{name} received no answer {phase}"));
             }
-            if late > player.bound {
-                broken
-                    .push(format!("{name}: p99 of {unit} is {} ms {phase}; the bound is {bound} ms", late.as_millis()));
+            if most > *bound {
+                let [most, bound] = [most, *bound].map(|time| time.as_millis());
+                broken.push(format!("{name}: p99 of {unit} is {most} ms {phase}; the bound is {bound} ms"));
             }
-            if *failed > 0 {
-                broken.push(format!("{name} was not served {failed} times {phase}: {}", counts(why)));
+            if failures > 0 {
+                broken.push(format!("{name} was not served {failures} times {phase}: {}", counts(failed)));
             }
-            if *lost > 0 {
-                broken.push(format!("{name} lost its connection {lost} times {phase}: {}", counts(why)));
+            if losses > 0 {
+                broken.push(format!("{name} lost its connection {losses} times {phase}: {}", counts(lost)));
             }
         }
-        let (played, mut distinct) = (played(records), stored.clone());
+        let (played, mut distinct) = (played(phases, place), stored.clone());
+        distinct.sort_unstable();
         distinct.dedup();
         // A match may have ended just when the players were stopped.
-        if player.plays && !(played..=played + 1).contains(&stored.len()) {
+        if *plays && !(played..=played + 1).contains(&stored.len()) {
             broken.push(format!("{name} has played {played} matches, and {} are stored", stored.len()));
         }
         if distinct.len() < stored.len() {
@@ -208,12 +172,27 @@ fn broken(measured: &Measured) -> Vec<String> {
             broken.push(format!("{again} matches of {name} are stored more than once"));
         }
     }
-    let memory = measured.usage[1].memory;
-    if memory > MAX_MEMORY {
-        let (memory, bound) = (memory / 1_000_000, MAX_MEMORY / 1_000_000);
-        broken.push(format!("the hub took {memory} MB; the bound is {bound} MB"));
+    let reasons = reasons.concat();
+    report.line(format_args!(
+        "\n{reasons}\n| the hub | memory | files | written | processors | those of this program |\n\
+         | --- | --- | --- | --- | --- | --- |"
+    ));
+    for (phase, Phase { memory, files, written, processors, own, .. }) in PHASES.into_iter().zip(phases) {
+        report.line(format_args!("| {phase} | {memory} MB | {files} | {written} MB | {processors:.2} | {own:.2} |"));
     }
-    broken
+    if phases[1].memory > MAX_MEMORY {
+        broken.push(format!("the hub took {} MB; the bound is {MAX_MEMORY} MB", phases[1].memory));
+    }
+    report.line("\n| attack | what each host does | answers |\n| --- | --- | --- |");
+    for (Attack { name, sentence, per_second, .. }, answers) in attacks {
+        let answers = counts(answers);
+        report.line(format_args!("| {name} | {sentence}, {per_second} times a second | {answers} |"));
+    }
+    Report { broken, ..report }
+}
+
+fn counts(counts: &Counts) -> String {
+    counts.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -222,32 +201,30 @@ mod tests {
 
     #[test]
     fn reports_a_line_for_each_broken_bound() {
-        let answered = || Record { answers: vec![Duration::from_millis(5); 100], ..Record::default() };
-        let mut measured = Measured {
-            seed: 7,
-            usage: Default::default(),
-            records: ALL.iter().map(|_| [answered(), answered()]).collect(),
-            stored: vec![vec![]; ALL.len()],
-            attacks: vec![(attacks::ALL[0], Answers::from([("OK".into(), 3), ("429".into(), 9)]))],
-        };
-        assert_eq!(broken(&measured), Vec::<String>::new());
-        let text = report(&measured).text;
+        let mut phases: [Phase; 2] = Default::default();
+        for record in phases.iter_mut().flat_map(|phase| &mut phase.records) {
+            record.answers = vec![Duration::from_millis(5); 100];
+        }
+        let mut stored = vec![vec![]; ALL.len()];
+        let attacks = [(attacks::ALL[0], Counts::from([("OK".into(), 3), ("429".into(), 9)]))];
+        let Report { text, broken } = report(7, &phases, &stored, &attacks);
+        assert_eq!(broken, Vec::<String>::new());
         let row = "| NuggetsUdp, under attack | 100 keys | 5.0 ms | 5.0 ms | 5.0 ms | 0 | 0 | 0 | 0 |";
         assert!(text.contains(row) && text.contains("5 times a second | 429 9, OK 3 |"), "{text}");
-        measured.usage[1].memory = 601_000_000;
-        measured.records[0][1].answers[..2].fill(Duration::from_millis(251));
-        measured.records[1][1].lost = 1;
-        measured.records[2][1].matches = 2;
-        measured.records[3][0].answers.clear();
-        measured.records[7][1].failed = 4;
-        measured.records[7][1].why.insert("/: 429".into(), 4);
-        measured.records[6][1].answers[..2].fill(Duration::from_millis(999));
-        measured.stored[4] = vec!["a".into(), "a".into()];
+        let [alone, attacked] = &mut phases;
+        attacked.memory = 601;
+        attacked.records[0].answers[..2].fill(Duration::from_millis(251));
+        attacked.records[1].lost.insert("close 4003".into(), 1);
+        attacked.records[2].matches = 2;
+        alone.records[3].answers.clear();
+        attacked.records[7].failed.insert("/: 429".into(), 4);
+        attacked.records[6].answers[..2].fill(Duration::from_millis(999));
+        stored[4] = vec!["a".into(), "a".into()];
         assert_eq!(
-            broken(&measured),
+            report(7, &phases, &stored, &attacks).broken,
             [
                 "NuggetsUdp: p99 of keys is 251 ms under attack; the bound is 250 ms",
-                "NuggetsPage lost its connection 1 times under attack: ",
+                "NuggetsPage lost its connection 1 times under attack: close 4003 1",
                 "RobotsTcp has played 2 matches, and 0 are stored",
                 "RobotsPage received no answer alone",
                 "BlackjackTcp has played 0 matches, and 2 are stored",

@@ -11,23 +11,20 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use bytes::BytesMut;
 use netcore::wire::ShortText;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 use robots::{Action, ClientMessage, Direction, Incoming, ServerMessage, protocol::encode};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::UdpSocket,
     task::{JoinSet, spawn_local, yield_now},
-    time::{Instant, interval_at, timeout},
+    time::{Instant, interval_at},
 };
 
 use crate::{
-    driver::{Arrival, Distribution, Worker, lateness},
-    hub::{Room, TURN},
-    wire::connect,
+    driver::{Arrival, Distribution, Room, Worker, lateness},
+    wire::Wire,
 };
 
 /// Robots in a match.
@@ -37,35 +34,32 @@ pub(crate) const ROBOTS: u32 = 4;
 const READ_PAUSE: Duration = Duration::from_millis(10);
 /// The percentage of turns without an action, as for the hub's bots.
 const IDLE: u32 = 15;
-const BUFFER: usize = 4096;
 
 /// Players in a room.
 pub(crate) const PLAYERS: u32 = 8;
 pub(crate) const KEY_PAUSE: Duration = Duration::from_millis(500);
 const KEYS: &[u8] = b"hjklyubn";
-/// A request is repeated after this time, up to this number of attempts.
+/// A request is repeated after this time.
 const ANSWER: Duration = Duration::from_secs(1);
-const ATTEMPTS: usize = 20;
+/// How long a request may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a port may be closed, as while a room moves to another hub.
 const CLOSED: Duration = Duration::from_secs(30);
 
 /// Each client plays one match, and returns when turns arrived. Matches begin with a `pause` in between.
-pub(crate) fn play_robots(servers: Vec<SocketAddr>, pause: Duration) -> io::Result<Worker<Vec<Vec<Arrival>>>> {
-    Worker::start("robots", async move |_| {
+pub(crate) fn play_robots(rooms: &[Room], pause: Duration) -> io::Result<Worker<Vec<Vec<Arrival>>>> {
+    let servers: Vec<SocketAddr> = rooms.iter().map(|room| room.address).collect();
+    Worker::start(async move |_| {
         // A task like those of the clients, so that all messages are processed before the thread sleeps again.
         let pacing = async move {
             let (begun, mut clients) = (Instant::now(), JoinSet::new());
             for (server, place) in servers.into_iter().zip(0..) {
-                loop {
-                    let left = (pause * place).saturating_sub(begun.elapsed());
-                    if left.is_zero() {
-                        break;
-                    }
-                    thread::sleep(left.min(READ_PAUSE));
+                while begun.elapsed() < pause * place {
+                    thread::sleep((pause * place).saturating_sub(begun.elapsed()).min(READ_PAUSE));
                     yield_now().await;
                 }
                 for seed in 0..ROBOTS {
-                    clients.spawn_local(robot(server, seed));
+                    clients.spawn_local(native_robot(server, seed));
                 }
             }
             let mut arrivals = vec![];
@@ -83,97 +77,106 @@ pub(crate) fn play_robots(servers: Vec<SocketAddr>, pause: Duration) -> io::Resu
 }
 
 pub(crate) async fn late_turns(clients: Worker<Vec<Vec<Arrival>>>) -> anyhow::Result<Distribution> {
-    let turn = Duration::from_millis(TURN);
-    Ok(Distribution::new(clients.join().await?.iter().flat_map(|arrivals| lateness(arrivals, turn)).collect()))
+    Ok(Distribution::new(clients.finish().await?.iter().flat_map(|arrivals| lateness(arrivals)).collect()))
 }
 
-async fn robot(server: SocketAddr, seed: u32) -> anyhow::Result<Vec<Arrival>> {
+async fn native_robot(server: SocketAddr, seed: u32) -> anyhow::Result<Vec<Arrival>> {
     // A hub grants a single host at most half of its connections. Only Linux has more than one loopback address by
     // default.
     let host = u8::try_from(seed + 1).unwrap_or(1);
     let from = if cfg!(target_os = "linux") { Ipv4Addr::new(127, 0, 1, host) } else { Ipv4Addr::LOCALHOST };
-    let mut stream = connect(from, server).await.with_context(|| format!("cannot join at {server}"))?;
-    let (name, mut chance) = (format!("Load {seed}"), Pcg64::seed_from_u64(seed.into()));
-    let (mut incoming, mut arrivals) = (Incoming::default(), vec![]);
+    let mut wire = Wire::stream(from, server).await.with_context(|| format!("cannot join at {server}"))?;
+    robot(&mut wire, Some(&format!("Load {seed}")), seed, Some).await
+}
+
+/// Plays, or watches without a name. `over` receives when the turns of each match arrived; if it returns a result,
+/// the client ends with it.
+pub(crate) async fn robot<T>(
+    wire: &mut Wire,
+    name: Option<&str>,
+    seed: u32,
+    mut over: impl FnMut(Vec<Arrival>) -> Option<T>,
+) -> anyhow::Result<T> {
+    let (mut chance, mut incoming, mut arrivals) = (Pcg64::seed_from_u64(seed.into()), Incoming::default(), vec![]);
+    let join = ClientMessage::Join { name: ShortText::try_from(name.unwrap_or_default())? };
     loop {
-        incoming.buffer().reserve(BUFFER);
-        if stream.read_buf(incoming.buffer()).await? == 0 {
-            bail!("the server closed the connection");
-        }
+        incoming.buffer().extend_from_slice(&wire.receive_game().await?);
         let mut answers = BytesMut::new();
         while let Some(message) = incoming.next_message()? {
             let answer = match message {
-                ServerMessage::Hello(_) => ClientMessage::Join { name: ShortText::try_from(&*name)? },
+                ServerMessage::Hello(_) => Some(join.clone()),
                 ServerMessage::Turn { turn, .. } => {
-                    arrivals.push((turn, stream.arrived));
-                    if chance.random_range(0..100) < IDLE {
-                        continue;
-                    }
-                    ClientMessage::Action(action(&mut chance))
+                    arrivals.push((turn, wire.arrived()));
+                    action(&mut chance).map(ClientMessage::Action)
                 }
-                ServerMessage::GameEnded { .. } => return Ok(arrivals),
-                ServerMessage::AcceptedPlayer { .. } | ServerMessage::GameStarted { .. } => continue,
+                ServerMessage::GameEnded { .. } => match over(std::mem::take(&mut arrivals)) {
+                    Some(result) => return Ok(result),
+                    None => Some(join.clone()),
+                },
+                ServerMessage::AcceptedPlayer { .. } | ServerMessage::GameStarted { .. } => None,
             };
-            encode(&answer, &mut answers);
+            if let Some(answer) = answer.filter(|_| name.is_some()) {
+                encode(&answer, &mut answers);
+            }
         }
-        stream.write_all(&answers).await?;
+        if !answers.is_empty() {
+            wire.send(answers).await?;
+        }
     }
 }
 
 // Mostly moves, as people do.
-fn action(chance: &mut Pcg64) -> Action {
-    match chance.random_range(0..10) {
+fn action(chance: &mut Pcg64) -> Option<Action> {
+    (chance.random_range(0..100) >= IDLE).then(|| match chance.random_range(0..10) {
         0 => Action::PlaceBomb,
         1 => Action::PlaceBlock,
         2 | 3 => Action::Move(Direction::Up),
         4 | 5 => Action::Move(Direction::Right),
         6 | 7 => Action::Move(Direction::Down),
         _ => Action::Move(Direction::Left),
-    }
+    })
 }
 
 #[derive(Debug)]
 pub(crate) struct Explorer {
-    socket: UdpSocket,
+    wire: Wire,
     chance: Pcg64,
 }
 
 impl Explorer {
     pub(crate) async fn join(server: SocketAddr, seed: u32) -> anyhow::Result<Self> {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        socket.connect(server).await?;
-        let explorer = Self { socket, chance: Pcg64::seed_from_u64(seed.into()) };
-        explorer.request(&format!("PLAY Load {seed}"), "OK ").await.with_context(|| format!("no seat at {server}"))?;
+        let wire = Wire::datagrams(Ipv4Addr::LOCALHOST, server).await?;
+        let mut explorer = Self { wire, chance: Pcg64::seed_from_u64(seed.into()) };
+        explorer.request(&format!("PLAY Load {seed}"), "OK ", ANSWER).await?;
         Ok(explorer)
     }
 
-    async fn request(&self, request: &str, answer: &str) -> anyhow::Result<()> {
-        let mut buffer = [0; 256];
-        for _ in 0..ATTEMPTS {
-            self.socket.send(request.as_bytes()).await?;
-            let answered = async {
-                loop {
-                    let count = self.socket.recv(&mut buffer).await?;
-                    match &buffer[..count] {
-                        found if found.starts_with(answer.as_bytes()) => return Ok(()),
-                        found if found.starts_with(b"QUIT") => bail!("the server sends {}", found.escape_ascii()),
-                        _ => {}
-                    }
-                }
-            };
-            if let Ok(answered) = timeout(ANSWER, answered).await {
-                return answered;
+    // Repeated if there is no answer for a time. The port may be closed meanwhile.
+    async fn request(&mut self, request: &str, answer: &str, repeated: Duration) -> anyhow::Result<()> {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            let _ = self.wire.send(request.to_owned()).await;
+            if let Ok(found) =
+                self.wire.find(repeated, |text| [answer, "QUIT"].iter().any(|&start| text.starts_with(start))).await
+            {
+                ensure!(!found.starts_with(b"QUIT"), "the server sends {}", found.escape_ascii());
+                return Ok(());
             }
         }
-        bail!("the server does not answer {request}")
+        bail!("the server does not answer '{request}'")
     }
 
-    /// The last of `count` keys is invalid, and its answer shows that all have arrived.
+    /// Sends an invalid key until it is answered, which shows that all earlier keys have arrived.
+    pub(crate) async fn probe(&mut self, repeated: Duration) -> anyhow::Result<()> {
+        self.request("KEY x", "ERROR", repeated).await
+    }
+
+    /// The last of `count` keys is a probe.
     pub(crate) async fn press(&mut self, count: u32) -> anyhow::Result<()> {
         for _ in 1..count {
-            self.socket.send(&key(&mut self.chance)).await?;
+            self.wire.send(key(&mut self.chance)).await?;
         }
-        self.request("KEY x", "ERROR").await
+        self.probe(ANSWER).await
     }
 }
 
@@ -182,12 +185,13 @@ pub(crate) async fn explore(rooms: &[Room], pause: Duration) -> anyhow::Result<W
     let mut explorers = vec![];
     // Different seeds, so that the keys of different rooms do not arrive together.
     for (room, seed) in rooms.iter().flat_map(|room| repeat_n(room, PLAYERS as usize)).zip(0..) {
-        let Explorer { socket, chance } = Explorer::join(room.address, seed).await?;
+        let Explorer { wire, chance } = Explorer::join(room.address, seed).await?;
+        let Wire::Datagrams(socket) = wire else { continue };
         // Non-blocking, and no longer watched by the runtime: displays are read when the next key is due. If each woke
         // up its client, thousands of clients would interrupt the hub.
         explorers.push((socket.into_std()?, chance));
     }
-    Worker::start("explorers", async move |stopped| {
+    let worker = Worker::start(async move |stopped| {
         let (displays, mut running) = (Rc::<Cell<u64>>::default(), JoinSet::new());
         for (socket, chance) in explorers {
             running.spawn_local(press_keys(socket, chance, pause, Rc::clone(&displays)));
@@ -198,8 +202,8 @@ pub(crate) async fn explore(rooms: &[Room], pause: Duration) -> anyhow::Result<W
             Some(failed) = running.join_next() => failed?.context("a client of nuggets failed")?,
         }
         Ok(displays.get())
-    })
-    .context("cannot start a thread")
+    });
+    Ok(worker?)
 }
 
 async fn press_keys(
@@ -216,13 +220,12 @@ async fn press_keys(
         keys.tick().await;
         let failed = loop {
             match socket.recv(&mut buffer) {
-                Ok(count) if buffer[..count].starts_with(b"DISPLAY") => displays.set(displays.get() + 1),
-                Ok(_) => {}
+                Ok(count) => displays.set(displays.get() + u64::from(buffer[..count].starts_with(b"DISPLAY"))),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break None,
                 Err(error) => break Some(error),
             }
         };
-        match failed.or_else(|| socket.send(&key(&mut chance)).err()) {
+        match failed.or_else(|| socket.send(key(&mut chance).as_bytes()).err()) {
             None => open = Instant::now(),
             Some(error) if error.kind() == ErrorKind::ConnectionRefused && open.elapsed() < CLOSED => {}
             Some(error) => return Err(error.into()),
@@ -230,6 +233,6 @@ async fn press_keys(
     }
 }
 
-fn key(chance: &mut Pcg64) -> [u8; 5] {
-    [b'K', b'E', b'Y', b' ', KEYS[chance.random_range(0..KEYS.len())]]
+fn key(chance: &mut Pcg64) -> String {
+    format!("KEY {}", char::from(KEYS[chance.random_range(0..KEYS.len())]))
 }

@@ -5,22 +5,19 @@
 
 mod attack;
 mod attacks;
-mod class;
 mod clients;
 mod driver;
 mod fleet;
-mod hub;
+mod pages;
 mod players;
-mod restart;
 mod rooms;
-mod watchers;
 mod wire;
 
 use std::{
     env,
     io::{self, Write as _},
     path::PathBuf,
-    process::ExitCode,
+    process::{Command, ExitCode},
 };
 
 use anyhow::Context as _;
@@ -48,13 +45,13 @@ enum Scenario {
     /// Many live rooms: half robots with 4 clients each, half nuggets with 8
     Rooms(rooms::Options),
     /// Many browsers that watch one match of robots
-    Watchers(watchers::Options),
+    Watchers(pages::Options),
     /// Restarting a killed hub with many rooms
-    Restart(restart::Options),
+    Restart(rooms::RestartOptions),
     /// Three hubs as one arcade: the lobby, relayed players and watchers, a hub that moves its rooms and one that is killed
     Fleet(fleet::Options),
     /// A class behind one address that opens the page and sits down
-    Class(class::Options),
+    Class(pages::ClassOptions),
     /// All attacks at the same time beside eight well-behaved players; status 1 if a bound is broken
     Attack(attack::Options),
 }
@@ -67,16 +64,16 @@ fn program(args: &Args) -> anyhow::Result<ExitCode> {
     args.log.start("warn")?;
     raise_open_files();
     let beside = env::current_exe()?.with_file_name(format!("arcade{}", env::consts::EXE_SUFFIX));
-    let hub = args.arcade.as_deref().unwrap_or(&beside);
+    let hub = Command::new(args.arcade.as_deref().unwrap_or(&beside));
     // One thread: the hub needs the processors.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = runtime.block_on(async {
         match &args.scenario {
             Scenario::Rooms(options) => rooms::measure(hub, options).await,
-            Scenario::Watchers(options) => watchers::measure(hub, options).await,
-            Scenario::Restart(options) => restart::measure(hub, options).await,
+            Scenario::Watchers(options) => pages::watchers(hub, options).await,
+            Scenario::Restart(options) => rooms::restart(hub, options).await,
             Scenario::Fleet(options) => fleet::measure(hub, options).await,
-            Scenario::Class(options) => class::measure(hub, options).await,
+            Scenario::Class(options) => pages::class(hub, options).await,
             Scenario::Attack(options) => attack::measure(hub, options).await,
         }
     })?;

@@ -1,11 +1,10 @@
-//! Half of the rooms play robots and half nuggets. The floor is two bare loops that only receive and send the same
-//! messages as a hub.
+//! Many rooms at the same time. The floor is two bare loops that only receive and send the same messages as a hub.
 
 use std::{
     collections::{BTreeMap, HashMap},
     io::{self, ErrorKind, Read as _, Write as _},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket},
-    path::Path,
+    process::Command,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -15,17 +14,15 @@ use std::{
 };
 
 use ::robots::{Event, PlayerId, Position, ServerMessage, protocol::encode};
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, ensure};
 use bytes::BytesMut;
 use cmdkit::whole_number;
 use serde_json::json;
 use tokio::{task::JoinSet, time::sleep};
 
 use crate::{
-    clients::{KEY_PAUSE, PLAYERS, ROBOTS, explore, late_turns, play_robots},
-    driver::{Distribution, Load, Process, Report},
-    hub::{Hub, PROXY, Room, TURN},
-    wire::{lobby, next},
+    clients::{Explorer, KEY_PAUSE, PLAYERS, ROBOTS, explore, late_turns, play_robots},
+    driver::{Distribution, Hub, PROXY, Report, Room, TURN, Usage},
 };
 
 /// Spreads the turns of matches over the time between two turns.
@@ -40,6 +37,10 @@ const SETTLE: Duration = Duration::from_secs(1);
 pub(crate) const SHOWN: u32 = 60;
 /// Pictures of a page.
 const IN_VIEW: usize = 12;
+/// Keys before a client waits for an answer.
+const BURST: u32 = 10;
+/// Rooms with activity at the same time: enough to keep the hub busy, and few enough that no datagram is lost.
+const ACTIVE: usize = 8;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
@@ -60,15 +61,25 @@ pub(crate) struct Options {
     floor: bool,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct RestartOptions {
+    /// The number of rooms, each with a journal
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(1..=1_000_u32, 1_000))]
+    rooms: u32,
+
+    /// Messages that each room receives before the hub is killed
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = whole_number(2..=100_000_u32, 1_000))]
+    arrivals: u32,
+}
+
 /// Reports how late turns were and what a room needs.
 pub(crate) async fn measure(
-    program: &Path,
+    program: Command,
     &Options { rooms, turns, pages, floor }: &Options,
 ) -> anyhow::Result<Report> {
     let (half, others) = (rooms / 2, rooms - rooms / 2);
     let mut report = Report::default();
-    report.line(format_args!("{half} rooms of robots with {ROBOTS} clients, {others} of nuggets with {PLAYERS}:"));
-    report.head();
+    report.head(format_args!("{half} rooms of robots with {ROBOTS} clients, {others} of nuggets with {PLAYERS}:"));
     let mut bare = None;
     if floor {
         let (late, processors) = play_bare(half, others, turns).await?;
@@ -76,7 +87,7 @@ pub(crate) async fn measure(
         bare = Some(processors);
     }
     let hub = Hub::start(program, &PROXY)?;
-    let empty = hub.process().memory()?;
+    let empty = hub.usage()?.memory()?;
     let (mut robots, mut nuggets) = (vec![], vec![]);
     for _ in 0..half {
         robots.push(hub.open_robots(ROBOTS, turns, TURN).await?);
@@ -85,21 +96,20 @@ pub(crate) async fn measure(
         nuggets.push(hub.open_nuggets().await?);
     }
     let explorers = explore(&nuggets, KEY_PAUSE).await?;
-    let load = Load::start(hub.process())?;
-    let clients = play_robots(robots.iter().map(|room| room.address).collect(), START_PAUSE)?;
+    let usage = hub.usage()?;
+    let clients = play_robots(&robots, START_PAUSE)?;
     let mut paged = None;
     if pages > 0 {
-        let match_time = Duration::from_millis(TURN) * u32::from(turns);
-        sleep(match_time / 2).await;
-        let alone = load.processors()?;
+        sleep(TURN * u32::from(turns) / 2).await;
+        let alone = usage.processors()?;
         let ids: Vec<&str> = robots.iter().zip(&nuggets).flat_map(|(one, other)| [&*one.id, &*other.id]).collect();
-        paged = Some((alone, show_pages(&hub, pages, &ids, match_time / 4).await?));
+        paged = Some((alone, show_pages(&hub, pages, &ids, TURN * u32::from(turns) / 4).await?));
     }
     let late = late_turns(clients).await?;
     report.row(format_args!("the hub: {} turns late by", late.len()), &late);
-    let processors = if let Some((alone, _)) = paged { alone } else { load.processors()? };
+    let processors = if let Some((alone, _)) = paged { alone } else { usage.processors()? };
     // While all clients are still connected.
-    let kilobytes = hub.process().memory()?.saturating_sub(empty) / 1_000 / u64::from(rooms);
+    let kilobytes = usage.memory()?.saturating_sub(empty) / 1_000 / u64::from(rooms);
     report.line(format_args!(
         "\nThe hub took {kilobytes} kB a room after matches of {turns} turns, and kept {processors:.2} processors busy."
     ));
@@ -109,7 +119,7 @@ pub(crate) async fn measure(
             "Bare loops for the same messages kept {bare:.2} busy; the hub {ratio:.2} times as many."
         ));
     }
-    report.line(format_args!("{} displays of nuggets arrived.", explorers.stop().await?));
+    report.line(format_args!("{} displays of nuggets arrived.", explorers.finish().await?));
     if let Some((_, (rate, processors))) = paged {
         let rate = rate / 1_000.0;
         report.line(format_args!(
@@ -123,25 +133,25 @@ pub(crate) async fn measure(
 // view, and the processors that the hub kept busy.
 async fn show_pages(hub: &Hub, count: u32, rooms: &[&str], time: Duration) -> anyhow::Result<(f64, f64)> {
     let (bytes, mut pages) = (Arc::<AtomicU64>::default(), JoinSet::<anyhow::Result<()>>::new());
+    let visitor = hub.visitor();
     for place in 0..count as usize {
         // Different pages show different rooms.
         let rooms: Vec<&str> = rooms.iter().cycle().skip(place).take(IN_VIEW.min(rooms.len())).copied().collect();
         let look = json!({ "look": { "game": null, "text": "", "from": 0, "count": SHOWN }, "pictures": rooms });
-        let mut page = lobby(Ipv4Addr::LOCALHOST, hub.address, &look).await?;
-        next(&mut page).await?;
-        let bytes = Arc::clone(&bytes);
+        let (mut page, bytes) = (visitor.socket("/live", Some(look)).await?, Arc::clone(&bytes));
+        page.receive().await?;
         pages.spawn(async move {
             loop {
-                bytes.fetch_add(next(&mut page).await?.len() as u64, Ordering::Relaxed);
+                bytes.fetch_add(page.receive().await?.len() as u64, Ordering::Relaxed);
             }
         });
     }
     bytes.store(0, Ordering::Relaxed);
     let since = Instant::now();
     sleep(SETTLE).await;
-    let load = Load::start(hub.process())?;
+    let usage = hub.usage()?;
     sleep(time).await;
-    let processors = load.processors()?;
+    let processors = usage.processors()?;
     if let Some(page) = pages.try_join_next() {
         page?.context("the socket of a page ended")?;
     }
@@ -159,22 +169,23 @@ async fn play_bare(matches: u32, explored: u32, turns: u16) -> anyhow::Result<(D
     let displays = thread::spawn(move || send_displays(&socket, &stopped));
     let explorers = explore(&rooms, KEY_PAUSE).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let address = listener.local_addr()?;
+    let bare = Room { id: "floor".into(), address: listener.local_addr()? };
     let start = Instant::now();
     let server = thread::spawn(move || send_turns(&listener, matches * ROBOTS, turns));
-    let late = late_turns(play_robots(vec![address; matches as usize], Duration::ZERO)?).await?;
+    let late = late_turns(play_robots(&vec![bare; matches as usize], Duration::ZERO)?).await?;
     let took = start.elapsed();
     stop.store(true, Ordering::Release);
     let panicked = |_| anyhow!("a bare loop panicked");
     let (_connections, mut busy) = server.join().map_err(panicked)??;
     busy += displays.join().map_err(panicked)??;
-    explorers.stop().await?;
+    explorers.finish().await?;
     Ok((late, busy.as_secs_f64() / took.as_secs_f64()))
 }
 
 // Matches start evenly spread over the duration of a turn, as those of a hub do. Returns the connections, which must
 // stay open while a client still answers the last turn, and the processor time.
 fn send_turns(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<(Vec<TcpStream>, Duration)> {
+    let usage = Usage::start("thread-self")?;
     let streams = (0..count).map(|_| {
         let (stream, _) = listener.accept()?;
         stream.set_nodelay(true)?;
@@ -182,19 +193,17 @@ fn send_turns(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<
         Ok(stream)
     });
     let mut streams = streams.collect::<io::Result<Vec<TcpStream>>>()?;
-    let matches = count / ROBOTS;
     // A turn of the usual size: all robots move.
     let moved = |id| Event::PlayerMoved { id: PlayerId(id), position: Position { x: 1, y: 1 } };
     let mut message = BytesMut::new();
     encode(&ServerMessage::Turn { turn: 0, events: (0..4).map(moved).collect() }, &mut message);
-    let start = Instant::now();
+    let (start, phase) = (Instant::now(), TURN / (count / ROBOTS).max(1));
     let mut actions = [0; 256];
     for turn in 0..turns {
         // After the tag.
         message[1..3].copy_from_slice(&turn.to_be_bytes());
         for (players, place) in streams.chunks_mut(ROBOTS as usize).zip(0..) {
-            let phase = Duration::from_millis(TURN).mul_f64(f64::from(place) / f64::from(matches.max(1)));
-            let due = start + Duration::from_millis(TURN) * u32::from(turn) + phase;
+            let due = start + TURN * u32::from(turn) + phase * place;
             thread::sleep(due.saturating_duration_since(Instant::now()));
             for player in players {
                 match player.read(&mut actions) {
@@ -207,11 +216,12 @@ fn send_turns(listener: &TcpListener, count: u32, turns: u16) -> anyhow::Result<
     message.clear();
     encode(&ServerMessage::GameEnded { scores: BTreeMap::new() }, &mut message);
     streams.iter_mut().try_for_each(|player| player.write_all(&message))?;
-    Ok((streams, Process::new("thread-self").cpu()?))
+    Ok((streams, usage.cpu()?))
 }
 
 // Clients that join one after another share a room. Returns the processor time.
 fn send_displays(socket: &UdpSocket, stop: &AtomicBool) -> anyhow::Result<Duration> {
+    let usage = Usage::start("thread-self")?;
     socket.set_read_timeout(Some(LOOK))?;
     let mut display = vec![b'.'; DISPLAY];
     display[..8].copy_from_slice(b"DISPLAY\n");
@@ -235,11 +245,47 @@ fn send_displays(socket: &UdpSocket, stop: &AtomicBool) -> anyhow::Result<Durati
         if let Some(&place) = places.get(&from)
             && !keys.is_multiple_of(WALLS)
         {
-            let room = PLAYERS as usize;
-            for player in players.iter().skip(place / room * room).take(room) {
+            for player in players.chunks(PLAYERS as usize).nth(place / PLAYERS as usize).unwrap_or_default() {
                 socket.send_to(&display, player)?;
             }
         }
     }
-    Process::new("thread-self").cpu()
+    usage.cpu()
+}
+
+/// Plays in rooms of nuggets, kills the hub and reports how long another one takes to open all of them.
+pub(crate) async fn restart(
+    program: Command,
+    &RestartOptions { rooms: count, arrivals }: &RestartOptions,
+) -> anyhow::Result<Report> {
+    let mut hub = Hub::start(program, &PROXY)?;
+    let mut rooms = vec![];
+    for _ in 0..count {
+        rooms.push(hub.open_nuggets().await?);
+    }
+    for batch in rooms.chunks(ACTIVE) {
+        let playing: JoinSet<_> = batch.iter().cloned().map(|room| fill_journal(room, arrivals)).collect();
+        playing.join_all().await.into_iter().collect::<anyhow::Result<()>>()?;
+    }
+    hub.kill()?;
+    let killed = Instant::now();
+    hub.restart()?;
+    let open = killed.elapsed().as_secs_f64();
+    let back = hub.rooms().await?.len();
+    ensure!(back == rooms.len(), "only {back} of {count} rooms are back");
+    let mut report = Report::default();
+    report.line(format_args!(
+        "A hub with {back} rooms, each with a journal of {arrivals} arrivals, was killed. \
+         Another one had all of them open after {open:.2} s."
+    ));
+    Ok(report)
+}
+
+// Two players join, and press keys in turn.
+async fn fill_journal(room: Room, arrivals: u32) -> anyhow::Result<()> {
+    let mut players = [Explorer::join(room.address, 0).await?, Explorer::join(room.address, 1).await?];
+    for (burst, place) in (2..arrivals).step_by(BURST as usize).zip([0, 1].into_iter().cycle()) {
+        players[place].press(BURST.min(arrivals - burst)).await.with_context(|| room.id.clone())?;
+    }
+    Ok(())
 }

@@ -8,19 +8,19 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use anyhow::{Context as _, bail};
-use bytes::Bytes;
-use futures_util::{SinkExt as _, Stream, StreamExt as _};
-use http_body_util::{BodyExt as _, Full, Limited};
+use anyhow::{Context as _, bail, ensure};
+use bytes::{Bytes, BytesMut};
+use futures_util::{SinkExt as _, StreamExt as _};
+use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
     rt::TokioExecutor,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpSocket, TcpStream},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, Join, ReadBuf, join},
+    net::{TcpSocket, UdpSocket, tcp},
     time::{error::Elapsed, timeout},
 };
 use tokio_tungstenite::{
@@ -31,9 +31,9 @@ use tokio_tungstenite::{
     },
 };
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// In bytes.
-const MAX_BODY: usize = 64 << 20;
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes that are read at a time; more than a datagram of the default map of nuggets.
+const BUFFER: usize = 1 << 12;
 /// A player leaves permanently.
 const LEFT: CloseCode = CloseCode::Library(4000);
 
@@ -58,7 +58,9 @@ pub(crate) fn word(error: &anyhow::Error) -> String {
     error.root_cause().to_string()
 }
 
-pub(crate) async fn connect(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<Stamped> {
+pub(crate) type Stream = Join<Stamped, tcp::OwnedWriteHalf>;
+
+async fn connect(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<Stream> {
     let socket = TcpSocket::new_v4()?;
     // Allows the ports of connections that ended less than a minute ago.
     socket.set_reuseaddr(true)?;
@@ -67,46 +69,42 @@ pub(crate) async fn connect(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<St
     stream.set_nodelay(true)?;
     #[cfg(target_os = "linux")]
     nix::sys::socket::setsockopt(&stream, nix::sys::socket::sockopt::ReceiveTimestampns, &true)?;
-    Ok(Stamped { stream, arrived: SystemTime::now() })
+    let (half, writer) = stream.into_split();
+    Ok(join(Stamped { half, arrived: SystemTime::now() }, writer))
 }
 
 /// Records when the last read bytes arrived: on Linux when the system received them, elsewhere when they are read.
 #[derive(Debug)]
 pub(crate) struct Stamped {
-    pub(crate) stream: TcpStream,
-    pub(crate) arrived: SystemTime,
+    half: tcp::OwnedReadHalf,
+    arrived: SystemTime,
 }
 
 impl Stamped {
     #[cfg(target_os = "linux")]
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, Option<SystemTime>)> {
         use nix::sys::{
             socket::{ControlMessageOwned, MsgFlags, recvmsg},
             time::TimeSpec,
         };
         use std::os::fd::AsRawFd as _;
 
-        let mut control = nix::cmsg_space!(TimeSpec);
-        let received = self.stream.try_io(tokio::io::Interest::READABLE, || {
+        let (stream, mut control) = (self.half.as_ref(), nix::cmsg_space!(TimeSpec));
+        stream.try_io(tokio::io::Interest::READABLE, || {
             let mut space = [io::IoSliceMut::new(buffer)];
-            let received = recvmsg::<()>(self.stream.as_raw_fd(), &mut space, Some(&mut control), MsgFlags::empty())?;
+            let received = recvmsg::<()>(stream.as_raw_fd(), &mut space, Some(&mut control), MsgFlags::empty())?;
+            // Bytes that arrived before timestamps were enabled have none.
             let stamp = received.cmsgs().find_map(|message| match message {
                 ControlMessageOwned::ScmTimestampns(stamp) => Some(SystemTime::UNIX_EPOCH + stamp.into()),
                 _ => None,
             });
             Ok((received.bytes, stamp))
-        });
-        let (count, stamp) = received?;
-        // Bytes that arrived before timestamps were enabled have none.
-        self.arrived = stamp.unwrap_or_else(SystemTime::now);
-        Ok(count)
+        })
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.stream.try_read(buffer)?;
-        self.arrived = SystemTime::now();
-        Ok(count)
+    fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, Option<SystemTime>)> {
+        Ok((self.half.try_read(buffer)?, None))
     }
 }
 
@@ -117,12 +115,14 @@ impl AsyncRead for Stamped {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         loop {
-            ready!(self.stream.poll_read_ready(context))?;
+            ready!(self.half.as_ref().poll_read_ready(context))?;
             match self.receive(buffer.initialize_unfilled()) {
                 // The runtime waits again.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 received => {
-                    buffer.advance(received?);
+                    let (count, stamp) = received?;
+                    self.arrived = stamp.unwrap_or_else(SystemTime::now);
+                    buffer.advance(count);
                     return Poll::Ready(Ok(()));
                 }
             }
@@ -130,146 +130,183 @@ impl AsyncRead for Stamped {
     }
 }
 
-impl AsyncWrite for Stamped {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut task::Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Http {
-    hub: SocketAddr,
+/// A user of the page of a hub, at an address of this machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Visitor {
+    pub(crate) from: Ipv4Addr,
+    pub(crate) hub: SocketAddr,
     client: Client<HttpConnector, Full<Bytes>>,
     pub(crate) patience: Duration,
 }
 
-impl Http {
+impl Visitor {
     pub(crate) fn new(from: Ipv4Addr, hub: SocketAddr) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_local_address(Some(from.into()));
         connector.set_reuse_address(true);
         connector.set_nodelay(true);
-        Self { hub, client: Client::builder(TokioExecutor::new()).build(connector), patience: PATIENCE }
+        Self { from, hub, client: Client::builder(TokioExecutor::new()).build(connector), patience: PATIENCE }
     }
 
     /// Sends JSON if the body is not empty. A `Host` among the headers replaces the default. Returns status and body.
     pub(crate) async fn request(
         &self,
-        method: &str,
-        path: &str,
+        (method, path): (&str, &str),
         headers: &[(&str, &str)],
         body: &str,
     ) -> anyhow::Result<(u16, Bytes)> {
         let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.hub));
-        if !body.is_empty() {
-            request = request.header("Content-Type", "application/json");
-        }
-        for (name, value) in headers {
-            request = request.header(*name, *value);
+        let json = [("Content-Type", "application/json")];
+        for &(name, value) in headers.iter().chain(json.iter().filter(|_| !body.is_empty())) {
+            request = request.header(name, value);
         }
         let request = request.body(Full::from(body.to_owned()))?;
         let exchange = async {
-            let (head, body) = self.client.request(request).await?.into_parts();
-            let body = Limited::new(body, MAX_BODY).collect().await.map_err(anyhow::Error::from_boxed)?;
-            Ok((head.status.as_u16(), body.to_bytes()))
+            let response = self.client.request(request).await?;
+            Ok((response.status().as_u16(), response.into_body().collect().await?.to_bytes()))
         };
         timeout(self.patience, exchange).await?
     }
-}
 
-pub(crate) type Browser = WebSocketStream<Stamped>;
-
-pub(crate) async fn socket(from: Ipv4Addr, hub: SocketAddr, path: &str) -> anyhow::Result<Browser> {
-    let stream = connect(from, hub).await?;
-    let (browser, _) = timeout(PATIENCE, client_async(format!("ws://{hub}{path}"), stream)).await??;
-    Ok(browser)
-}
-
-/// Sends an entry such as `{"watch": true}`; without one it enters as a player.
-pub(crate) async fn enter(
-    from: Ipv4Addr,
-    hub: SocketAddr,
-    room: &str,
-    entry: Option<Value>,
-) -> anyhow::Result<Browser> {
-    let query = if entry.is_some() { "?enter=true" } else { "" };
-    let mut browser = socket(from, hub, &format!("/rooms/{room}/socket{query}")).await?;
-    if let Some(entry) = entry {
-        send(&mut browser, entry.to_string()).await?;
+    /// Sends the first message if there is one.
+    pub(crate) async fn socket(&self, path: &str, first: Option<Value>) -> anyhow::Result<Wire> {
+        let stream = connect(self.from, self.hub).await?;
+        let (stream, _) = timeout(PATIENCE, client_async(format!("ws://{}{path}", self.hub), stream)).await??;
+        let mut wire = Wire::Socket(Box::new(Socket { stream, is_binary: false, entry: None }));
+        if let Some(first) = first {
+            wire.send(first.to_string()).await?;
+        }
+        Ok(wire)
     }
-    Ok(browser)
-}
 
-pub(crate) async fn lobby(from: Ipv4Addr, hub: SocketAddr, look: &Value) -> anyhow::Result<Browser> {
-    let mut browser = socket(from, hub, "/live").await?;
-    send(&mut browser, look.to_string()).await?;
-    Ok(browser)
-}
-
-pub(crate) async fn send(browser: &mut Browser, text: impl Into<Utf8Bytes>) -> anyhow::Result<()> {
-    Ok(browser.send(Message::text(text)).await?)
-}
-
-pub(crate) trait Messages: Stream<Item = Result<Message, tungstenite::Error>> + Unpin {}
-
-impl<S: Stream<Item = Result<Message, tungstenite::Error>> + Unpin> Messages for S {}
-
-/// The error is how the socket ended.
-pub(crate) async fn next(socket: &mut impl Messages) -> anyhow::Result<Message> {
-    match socket.next().await.context("closed")?? {
-        Message::Close(close) => bail!("close {}", close.map_or(1005_u16, |close| close.code.into())),
-        message => Ok(message),
+    /// With an entry such as `{"watch": true}`, or as a player.
+    pub(crate) async fn enter(&self, room: &str, entry: Option<Value>) -> anyhow::Result<Wire> {
+        let query = if entry.is_some() { "?enter=true" } else { "" };
+        self.socket(&format!("/rooms/{room}/socket{query}"), entry).await
     }
 }
 
-/// Returns how the socket ended.
-pub(crate) async fn ended(socket: &mut impl Messages) -> String {
-    loop {
-        if let Err(error) = next(socket).await {
-            return word(&error);
+/// A connection to a hub or a room.
+#[derive(Debug)]
+pub(crate) enum Wire {
+    Datagrams(UdpSocket),
+    Stream(Stream),
+    Socket(Box<Socket>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Socket {
+    pub(crate) stream: WebSocketStream<Stream>,
+    // Whether the game has binary messages. It sends the first one.
+    is_binary: bool,
+    /// Leads back to the seat of the player.
+    pub(crate) entry: Option<Value>,
+}
+
+impl Wire {
+    pub(crate) async fn datagrams(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<Self> {
+        let socket = UdpSocket::bind((from, 0)).await?;
+        socket.connect(to).await?;
+        Ok(Self::Datagrams(socket))
+    }
+
+    pub(crate) async fn stream(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<Self> {
+        Ok(Self::Stream(connect(from, to).await?))
+    }
+
+    pub(crate) async fn send(&mut self, message: impl Into<Bytes>) -> anyhow::Result<()> {
+        let message = message.into();
+        match self {
+            Self::Datagrams(socket) => drop(socket.send(&message).await?),
+            Self::Stream(stream) => stream.write_all(&message).await?,
+            Self::Socket(socket) if socket.is_binary => socket.stream.send(Message::Binary(message)).await?,
+            Self::Socket(socket) => socket.stream.send(Message::Text(message.try_into()?)).await?,
+        }
+        Ok(())
+    }
+
+    /// A datagram, a part of the stream, or a message. The error is how the connection ended.
+    pub(crate) async fn receive(&mut self) -> anyhow::Result<Bytes> {
+        let mut bytes = BytesMut::new();
+        match self {
+            Self::Datagrams(socket) => {
+                bytes.reserve(BUFFER);
+                // Refusals only report that an earlier datagram was rejected.
+                while let Err(error) = socket.recv_buf(&mut bytes).await {
+                    ensure!(error.kind() == ErrorKind::ConnectionRefused, error);
+                }
+            }
+            Self::Stream(stream) => {
+                bytes.reserve(BUFFER);
+                ensure!(stream.read_buf(&mut bytes).await? > 0, "closed");
+            }
+            Self::Socket(socket) => loop {
+                let message = socket.stream.next().await.context("closed")??;
+                if let Message::Close(close) = message {
+                    bail!("close {}", close.map_or(1005_u16, |close| close.code.into()));
+                }
+                if message.is_text() || message.is_binary() {
+                    socket.is_binary |= message.is_binary();
+                    return Ok(message.into_data());
+                }
+            },
+        }
+        Ok(bytes.freeze())
+    }
+
+    /// Like [`Wire::receive`], without the JSON of a page about its room.
+    pub(crate) async fn receive_game(&mut self) -> anyhow::Result<Bytes> {
+        loop {
+            let bytes = self.receive().await?;
+            match self {
+                Self::Socket(socket) if bytes.starts_with(b"{") => {
+                    let hello: Value = serde_json::from_slice(&bytes)?;
+                    if let Some(token) = hello["seat"].as_str() {
+                        socket.entry = Some(json!({ "seat": token }));
+                    }
+                }
+                _ => return Ok(bytes),
+            }
         }
     }
-}
 
-/// The first wanted text. The error is how the socket ended.
-pub(crate) async fn receive(browser: &mut Browser, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Utf8Bytes> {
-    loop {
-        if let Message::Text(text) = next(browser).await?
-            && is_wanted(&text)
-        {
-            return Ok(text);
+    /// The first wanted text. The error is how the connection ended, or that `patience` is over.
+    pub(crate) async fn find(&mut self, patience: Duration, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Bytes> {
+        let wanted = async {
+            loop {
+                let bytes = self.receive().await?;
+                if str::from_utf8(&bytes).is_ok_and(&is_wanted) {
+                    return Ok(bytes);
+                }
+            }
+        };
+        timeout(patience, wanted).await?
+    }
+
+    /// When the last bytes arrived.
+    pub(crate) fn arrived(&self) -> SystemTime {
+        match self {
+            Self::Datagrams(_) => SystemTime::now(),
+            Self::Stream(stream) => stream.reader().arrived,
+            Self::Socket(socket) => socket.stream.get_ref().reader().arrived,
         }
     }
-}
 
-/// Leaves permanently, so that no seat is retained.
-pub(crate) async fn leave(mut browser: Browser) {
-    // The hub may have closed it before.
-    let _ = browser.close(Some(CloseFrame { code: LEFT, reason: Utf8Bytes::default() })).await;
-    // As browsers do: a connection that ends with unread bytes is reset, and the hub may never read the close code.
-    let _ = timeout(PATIENCE, ended(&mut browser)).await;
-}
-
-pub(crate) fn token(text: &[u8]) -> Option<String> {
-    let hello: Value = serde_json::from_slice(text).ok()?;
-    Some(hello["seat"].as_str()?.to_owned())
+    /// Leaves permanently, so that no seat is retained.
+    pub(crate) async fn leave(mut self) {
+        if let Self::Socket(socket) = &mut self {
+            // The hub may have closed it before.
+            let _ = socket.stream.close(Some(CloseFrame { code: LEFT, reason: Utf8Bytes::default() })).await;
+        }
+        // As browsers do: a connection that ends with unread bytes is reset, and the hub may never read the close code.
+        let _ = timeout(PATIENCE, async { while self.receive().await.is_ok() {} }).await;
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use tokio::{
-        io::{AsyncReadExt as _, AsyncWriteExt as _},
-        net::TcpListener,
-    };
+    use tokio::net::TcpListener;
 
     #[tokio::test]
     async fn timestamps_are_the_times_of_arrival_and_not_of_reading() -> anyhow::Result<()> {
@@ -280,11 +317,12 @@ mod tests {
         loop {
             let sent = SystemTime::now();
             server.write_all(b"turn").await?;
-            assert_eq!(client.stream.peek(&mut [0; 16]).await?, 4);
+            assert_eq!(client.reader().half.as_ref().peek(&mut [0; 16]).await?, 4);
             let seen = SystemTime::now();
             client.read_exact(&mut [0; 4]).await?;
-            assert!(sent < client.arrived, "{sent:?} {:?}", client.arrived);
-            if client.arrived < seen {
+            let arrived = client.reader().arrived;
+            assert!(sent < arrived, "{sent:?} {arrived:?}");
+            if arrived < seen {
                 return Ok(());
             }
         }
