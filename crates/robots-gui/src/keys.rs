@@ -104,8 +104,8 @@ const LOOKING: [(&str, &str); 14] = [
     ("A&", "several robots"),
     ("5 12 9+", "a bomb and its remaining turns"),
     ("A5 A+", "a robot on a bomb; on one with more than 9 turns"),
-    ("#", "a block"),
-    ("*", "an explosion (reversed)"),
+    ("█", "a block"),
+    ("* ▒ ░", "an explosion, and its smoke"),
     ("", "The game continues. Press any key to return."),
 ];
 

@@ -82,7 +82,7 @@ impl Picture<'_> {
         let top = if layout.hints.is_none() { trouble.as_deref().unwrap_or(&turn) } else { &turn };
         StatusLine::new(top).right(&marks).render(area, buffer);
 
-        let mut scene = Scene::new(game, view.camera.corner(), fields, in_view, view.palette);
+        let mut scene = Scene::new(game, &view.smoke, view.camera.corner(), fields, in_view, view.palette);
         if view.danger
             && let Some(blasts) = view.story.danger(game)
         {
@@ -95,7 +95,7 @@ impl Picture<'_> {
             let dim = Style::new().add_modifier(Modifier::DIM);
             Block::bordered().border_style(dim).render(on_screen(layout.board), buffer);
         }
-        scene.render(layout.field, on_screen(layout.inner()), buffer);
+        scene.render(layout.side, on_screen(layout.inner()), buffer);
 
         if let Some(scores) = layout.scores {
             let rows = scores_of(game);

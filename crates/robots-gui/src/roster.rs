@@ -3,30 +3,15 @@
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
-    style::{Color, Modifier, Style},
+    style::{Modifier, Style},
     text::Span,
     widgets::Widget,
 };
 use robots::PlayerId;
-use termkit::{Palette, printable};
+use termkit::{PLAYERS, Palette, Shade, printable};
 
 const LETTERS: u8 = 26;
 pub(crate) const FIRST_LONG_LABEL: PlayerId = PlayerId(2 * LETTERS);
-
-const COLOURS: [Color; 12] = [
-    Color::LightGreen,
-    Color::LightMagenta,
-    Color::LightCyan,
-    Color::LightYellow,
-    Color::LightBlue,
-    Color::LightRed,
-    Color::Green,
-    Color::Magenta,
-    Color::Cyan,
-    Color::Yellow,
-    Color::Blue,
-    Color::Red,
-];
 
 /// `A` to `Z`, `a` to `z`, then `A1`, `B1` and so on.
 pub(crate) fn label(id: PlayerId) -> (u8, Option<u8>) {
@@ -38,9 +23,13 @@ pub(crate) fn label(id: PlayerId) -> (u8, Option<u8>) {
     }
 }
 
+pub(crate) fn colour(id: PlayerId) -> Shade {
+    PLAYERS[usize::from(id.0) % PLAYERS.len()]
+}
+
 pub(crate) fn style(palette: Palette, id: PlayerId, in_view: bool) -> Style {
     let own = if in_view { Modifier::REVERSED | Modifier::UNDERLINED } else { Modifier::empty() };
-    palette.style(COLOURS[usize::from(id.0) % COLOURS.len()], Modifier::BOLD | own)
+    palette.style(colour(id), Modifier::BOLD | own)
 }
 
 pub(crate) fn label_text(id: PlayerId) -> String {

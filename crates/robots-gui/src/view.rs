@@ -5,11 +5,11 @@ mod flow;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
 use netcore::{Time, wire::ShortText};
 use ratatui::layout::{Margin, Rect, Size};
-use robots::{Direction, DrawMessage, GamePicture, Player, PlayerId};
+use robots::{Direction, DrawMessage, GamePicture, Player, PlayerId, Position};
 use termkit::{Camera, Palette};
 use tokio::sync::watch;
 
@@ -17,7 +17,7 @@ use crate::{
     keys::Content,
     results::{GameResult, Tally, is_last},
     roster::FIRST_LONG_LABEL,
-    scene::place,
+    scene::{SMOKE, place, text_rows},
     story::Story,
 };
 
@@ -92,6 +92,8 @@ pub struct View {
     pub(crate) camera: Camera,
     pub(crate) help: bool,
     pub(crate) danger: bool,
+    /// Fields of recent explosions and the turns since, latest first.
+    pub(crate) smoke: Vec<(Position, u8)>,
     pub(crate) window: Size,
     pub(crate) now: Time,
     follow: Follow,
@@ -115,6 +117,7 @@ impl View {
             camera: Camera::default(),
             help: false,
             danger: false,
+            smoke: vec![],
             window: Size::ZERO,
             now: Time::ZERO,
             follow,
@@ -137,9 +140,24 @@ impl View {
     pub fn show(&mut self, now: Time, picture: DrawMessage) -> bool {
         self.now = now;
         let before = self.newest.take();
+        self.age_smoke(before.as_ref(), &picture);
         let ended = self.role.is_some() && self.take_part(before, &picture);
         self.newest = Some(picture);
         ended
+    }
+
+    // The same picture may be shown again; after a lost one nothing is known.
+    fn age_smoke(&mut self, before: Option<&DrawMessage>, picture: &DrawMessage) {
+        match (before, picture) {
+            (Some(DrawMessage::Game(before)), DrawMessage::Game(game)) if before.turn == game.turn => {}
+            (Some(DrawMessage::Game(before)), DrawMessage::Game(game))
+                if before.turn.checked_add(1) == Some(game.turn) =>
+            {
+                let older = self.smoke.iter().map(|&(field, age)| (field, age + 1)).filter(|&(_, age)| age <= SMOKE);
+                self.smoke = before.explosions.iter().map(|&field| (field, 1)).chain(older).collect();
+            }
+            _ => self.smoke.clear(),
+        }
     }
 
     fn take_part(&mut self, before: Option<DrawMessage>, picture: &DrawMessage) -> bool {
@@ -354,16 +372,8 @@ const SCORES_NARROW: u16 = 17;
 /// The greatest width of the score board where the board leaves room, and the gap before it.
 const SCORES_MOST: u16 = 44;
 const GAP: u16 = 1;
-/// In columns and rows, best first: as square as characters allow, and not excessively large.
-const FIELDS: [Size; 7] = [
-    Size::new(12, 6),
-    Size::new(10, 5),
-    Size::new(8, 4),
-    Size::new(6, 3),
-    Size::new(4, 2),
-    Size::new(3, 1),
-    Size::new(2, 1),
-];
+/// Columns and half rows of a field.
+const SIDES: RangeInclusive<u16> = 2..=12;
 /// The least width of a field that has room for a bomb beside a label of two characters.
 const LONG_LABEL: u16 = 3;
 const FRAME: u16 = 2;
@@ -378,7 +388,8 @@ pub(crate) struct Layout {
     /// The area of the board with its frame, if it has one.
     pub(crate) board: Rect,
     pub(crate) framed: bool,
-    pub(crate) field: Size,
+    /// Columns and half rows of a field.
+    pub(crate) side: u16,
     pub(crate) scores: Option<Rect>,
     pub(crate) hints: Option<Rect>,
 }
@@ -390,29 +401,29 @@ impl Layout {
         let height = window.height.saturating_sub(1 + u16::from(hints.is_some()));
         let with_scores = window.width >= SCORES_FROM && !game.players.is_empty();
         let long = game.players.keys().chain(game.player_positions.keys()).any(|&id| id >= FIRST_LONG_LABEL);
-        let least = if long { LONG_LABEL } else { 0 };
+        let least = if long { LONG_LABEL } else { *SIDES.start() };
         let largest = |room: u16| {
-            FIELDS.into_iter().filter(|field| field.width >= least).find(|field| {
-                u32::from(game.size_x) * u32::from(field.width) + u32::from(FRAME) <= u32::from(room)
-                    && u32::from(game.size_y) * u32::from(field.height) + u32::from(FRAME) <= u32::from(height)
+            (least..=*SIDES.end()).rev().find(|&side| {
+                u32::from(game.size_x) * u32::from(side) + u32::from(FRAME) <= u32::from(room)
+                    && text_rows(game.size_y, side) + u32::from(FRAME) <= u32::from(height)
             })
         };
+        let rows = |fields: u16, side: u16| u16::try_from(text_rows(fields, side)).unwrap_or(height);
         let usual = (window.width / SCORES_PART).clamp(SCORES_LEAST, SCORES_LARGE);
         let beside = |scores: u16| window.width.saturating_sub(scores + GAP);
         // A complete board has precedence over the scores.
-        let mut whole = largest(window.width).map(|field| (field, false));
+        let mut whole = largest(window.width).map(|side| (side, false));
         if with_scores {
-            let field = largest(beside(usual)).or_else(|| largest(beside(SCORES_NARROW)));
-            whole = field.map(|field| (field, true)).or(whole);
+            let side = largest(beside(usual)).or_else(|| largest(beside(SCORES_NARROW)));
+            whole = side.map(|side| (side, true)).or(whole);
         }
-        let (field, with_scores, across, down) = if let Some((field, scores)) = whole {
-            (field, scores, game.size_x * field.width + FRAME, game.size_y * field.height + FRAME)
+        let (side, with_scores, across, down) = if let Some((side, scores)) = whole {
+            (side, scores, game.size_x * side + FRAME, rows(game.size_y, side) + FRAME)
         } else {
             let room = if with_scores { beside(usual) } else { window.width };
-            // A board that is too high may still fit across in wide fields.
-            let wide = long || u32::from(game.size_x) * 3 + u32::from(FRAME) <= u32::from(room);
-            let field = Size::new(if wide { 3 } else { 2 }, 1);
-            (field, with_scores, game.size_x.min(room / field.width) * field.width, game.size_y.min(height))
+            let fields = (u32::from(height) * 2 / u32::from(least)).min(game.size_y.into());
+            let fields = u16::try_from(fields).unwrap_or(game.size_y);
+            (least, with_scores, game.size_x.min(room / least) * least, rows(fields, least))
         };
         let beside = window.width.saturating_sub(across + GAP).min(SCORES_MOST);
         let used = if with_scores { across + GAP + beside } else { across };
@@ -421,12 +432,13 @@ impl Layout {
         let lines = u16::try_from(game.players.len() + 1).unwrap_or(u16::MAX).min(height);
         let level = y.min(1 + height - lines);
         let scores = with_scores.then(|| Rect::new(x + across + GAP, level, beside, height + 1 - level));
-        Self { board: Rect::new(x, y, across, down), framed: whole.is_some(), field, scores, hints }
+        Self { board: Rect::new(x, y, across, down), framed: whole.is_some(), side, scores, hints }
     }
 
     pub(crate) fn fields(self) -> Size {
-        let inner = self.inner();
-        Size::new(inner.width / self.field.width, inner.height / self.field.height)
+        let (Rect { width, height, .. }, side) = (self.inner(), self.side);
+        let rows = u32::from(height) * 2 / u32::from(side);
+        Size::new(width / side, u16::try_from(rows).unwrap_or(u16::MAX))
     }
 
     pub(crate) fn inner(self) -> Rect {
@@ -442,16 +454,17 @@ mod layout_tests {
     #[test]
     fn fields_grow_with_the_window_and_the_board_is_in_the_middle() {
         let game = game(10, 10, &[("A", 0, 0)]);
-        for (window, field, board) in [
-            (Size::new(40, 14), Size::new(2, 1), Rect::new(0, 1, 22, 12)),
-            (Size::new(38, 14), Size::new(3, 1), Rect::new(3, 1, 32, 12)),
-            (Size::new(80, 24), Size::new(4, 2), Rect::new(0, 1, 42, 22)),
-            (Size::new(120, 40), Size::new(6, 3), Rect::new(6, 4, 62, 32)),
-            (Size::new(200, 60), Size::new(10, 5), Rect::new(26, 4, 102, 52)),
-            (Size::new(300, 90), Size::new(12, 6), Rect::new(66, 14, 122, 62)),
+        for (window, side, board) in [
+            (Size::new(40, 14), 2, Rect::new(0, 1, 22, 12)),
+            (Size::new(38, 14), 2, Rect::new(8, 1, 22, 12)),
+            (Size::new(60, 19), 3, Rect::new(0, 1, 32, 17)),
+            (Size::new(80, 24), 4, Rect::new(0, 1, 42, 22)),
+            (Size::new(120, 40), 7, Rect::new(1, 1, 72, 37)),
+            (Size::new(200, 60), 11, Rect::new(21, 1, 112, 57)),
+            (Size::new(300, 90), 12, Rect::new(66, 14, 122, 62)),
         ] {
             let layout = Layout::of(&game, window);
-            assert_eq!((layout.field, layout.board), (field, board), "{window}");
+            assert_eq!((layout.side, layout.board), (side, board), "{window}");
             assert_eq!(layout.fields(), Size::new(10, 10));
         }
     }

@@ -43,7 +43,7 @@ pub use crate::{
     grid::{Camera, GridView},
     keys::{Event, Gesture, Key, Mouse, Pad},
     overlay::{Overlay, StatusLine, TooSmall},
-    palette::{Depth, Palette},
+    palette::{Depth, PLAYERS, Palette, Shade},
     printable::{printable, wrap},
     ranking::{Rank, Ranking, fit},
     screen::{Keyboard, Screen},

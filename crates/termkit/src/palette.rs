@@ -4,25 +4,51 @@ use std::env;
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// Colour is never the only cue: each style also has a modifier, which remains without colour.
+/// A colour of 24 bits, and the nearest of the terminal's own sixteen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shade(pub Color, pub Color);
+
+impl From<Color> for Shade {
+    fn from(own: Color) -> Self {
+        Self(own, own)
+    }
+}
+
+/// The colours of players, in the order of their seats. None of them is red or orange, the colours of danger.
+pub const PLAYERS: [Shade; 8] = [
+    Shade(Color::Rgb(255, 200, 60), Color::LightYellow),
+    Shade(Color::Rgb(47, 155, 255), Color::LightBlue),
+    Shade(Color::Rgb(53, 194, 106), Color::LightGreen),
+    Shade(Color::Rgb(190, 130, 255), Color::LightMagenta),
+    Shade(Color::Rgb(70, 215, 225), Color::LightCyan),
+    Shade(Color::Rgb(255, 138, 209), Color::Magenta),
+    Shade(Color::Rgb(160, 180, 60), Color::Green),
+    Shade(Color::Rgb(60, 150, 150), Color::Cyan),
+];
+
+/// Colour is never the only cue: each style also has a modifier or a character, which remains without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
-    colour: bool,
+    depth: Depth,
 }
 
 impl Palette {
-    pub const COLOUR: Self = Self { colour: true };
-    pub const MONO: Self = Self { colour: false };
+    pub const COLOUR: Self = Self { depth: Depth::Sixteen };
+    pub const MONO: Self = Self { depth: Depth::None };
 
     /// No colour if `NO_COLOR` is set to any value, or if the terminal has no colours.
     pub fn from_environment() -> Self {
-        Self { colour: !anstyle_query::no_color() && anstyle_query::term_supports_color() }
+        Self { depth: Depth::from_environment() }
+    }
+
+    /// `None` without colours.
+    pub fn colour(self, shade: impl Into<Shade>) -> Option<Color> {
+        self.depth.pick(shade.into())
     }
 
     /// A style of `colour` and `modifier`, or of `modifier` alone.
-    pub fn style(self, colour: Color, modifier: Modifier) -> Style {
-        let style = Style::new().add_modifier(modifier);
-        if self.colour { style.fg(colour) } else { style }
+    pub fn style(self, colour: impl Into<Shade>, modifier: Modifier) -> Style {
+        Style { fg: self.colour(colour), ..Style::new() }.add_modifier(modifier)
     }
 }
 
@@ -37,17 +63,18 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// No colours as in [`Palette::from_environment`], 24 bits if `COLORTERM` is `truecolor` or `24bit` or `TERM`
+    /// No colours if `NO_COLOR` is set to any value, 24 bits if `COLORTERM` is `truecolor` or `24bit` or `TERM`
     /// ends in `-direct`, 256 colours if `TERM` contains `256color`, no colours for monochrome terminals, and sixteen
     /// otherwise.
     pub fn from_environment() -> Self {
         let term = env::var("TERM").unwrap_or_default();
-        Self::from_settings(Palette::from_environment(), anstyle_query::truecolor(), &term)
+        let colour = !anstyle_query::no_color() && anstyle_query::term_supports_color();
+        Self::from_settings(colour, anstyle_query::truecolor(), &term)
     }
 
-    fn from_settings(palette: Palette, truecolor: bool, term: &str) -> Self {
-        match palette {
-            Palette::MONO => Self::None,
+    fn from_settings(colour: bool, truecolor: bool, term: &str) -> Self {
+        match colour {
+            false => Self::None,
             _ if truecolor || term.ends_with("-direct") => Self::True,
             _ if term.contains("256color") => Self::Indexed,
             _ if MONOCHROME.contains(&term) || term.ends_with("-mono") || term.ends_with("-m") => Self::None,
@@ -55,8 +82,17 @@ impl Depth {
         }
     }
 
-    /// With 256 colours, a colour of 24 bits becomes the nearest of them; other colours are returned unchanged.
-    pub fn nearest(self, colour: Color) -> Color {
+    /// The nearest colour that the terminal has; `None` without colours.
+    pub fn pick(self, Shade(full, own): Shade) -> Option<Color> {
+        match self {
+            Self::None => None,
+            Self::Sixteen => Some(own),
+            Self::Indexed | Self::True => Some(self.nearest(full)),
+        }
+    }
+
+    // With 256 colours, a colour of 24 bits becomes the nearest of them; other colours are returned unchanged.
+    fn nearest(self, colour: Color) -> Color {
         match (self, colour) {
             (Self::Indexed, Color::Rgb(red, green, blue)) => Color::Indexed(nearest_indexed([red, green, blue])),
             _ => colour,
@@ -88,7 +124,7 @@ mod tests {
 
     #[test]
     fn depth_follows_the_environment() {
-        let depth = |truecolor, term| Depth::from_settings(Palette::COLOUR, truecolor, term);
+        let depth = |truecolor, term| Depth::from_settings(true, truecolor, term);
         assert_eq!(depth(true, "xterm"), Depth::True);
         assert_eq!(depth(false, "xterm-direct"), Depth::True);
         assert_eq!(depth(false, "screen-256color-bce"), Depth::Indexed);
@@ -96,7 +132,7 @@ mod tests {
         for term in ["vt100", "vt220", "linux-m", "xterm-mono"] {
             assert_eq!(depth(false, term), Depth::None, "{term}");
         }
-        assert_eq!(Depth::from_settings(Palette::MONO, true, "xterm"), Depth::None);
+        assert_eq!(Depth::from_settings(false, true, "xterm"), Depth::None);
     }
 
     #[test]
@@ -109,6 +145,11 @@ mod tests {
         assert_eq!(nearest(129, 127, 128), Color::Indexed(244));
         assert_eq!(Depth::Indexed.nearest(Color::Red), Color::Red);
         assert_eq!(Depth::True.nearest(Color::Rgb(1, 2, 3)), Color::Rgb(1, 2, 3));
+        let pick = |depth: Depth| depth.pick(Shade(Color::Rgb(0, 0, 0), Color::Black));
+        assert_eq!(
+            [Depth::None, Depth::Sixteen, Depth::Indexed].map(pick),
+            [None, Some(Color::Black), Some(Color::Indexed(16))]
+        );
     }
 
     #[test]

@@ -19,11 +19,11 @@ fn from_lobby_to_game_and_back() {
     client.show(&game(5));
     terminal.wait_for_lines(&[
         "Turn 5 of 20 [#####---------------]  here",
-        "┌────────────┐     id name                           deaths",
-        "│.    7.  B  │  B   1 Bob                                 1",
-        "│###.  ***.  │ >A   0 Ann                                 3",
-        "│.  A  .  .  │",
-        "└────────────┘",
+        "  ┌────────┐     id name                           deaths",
+        "  │.  7. B │  B   1 Bob                                 1",
+        "  │██. **. │ >A   0 Ann                                 3",
+        "  │. A . . │",
+        "  └────────┘",
     ]);
     for (key, message) in [(&b"w"[..], &[2, 0][..]), (b"\x1b[D", &[2, 3]), (b" ", &[0])] {
         terminal.press(key);

@@ -6,7 +6,7 @@
 
 use mastermind::Peg;
 use ratatui::style::{Color, Modifier, Style};
-use termkit::Depth;
+use termkit::{Depth, Shade};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -25,23 +25,20 @@ pub(super) enum Role {
     ChosenPlay,
 }
 
-/// A 24-bit colour, and the nearest of the terminal's own.
-type Shade = (Color, Color);
-
-const BLACK: Shade = (Color::Rgb(0, 0, 0), Color::Black);
-const WHITE: Shade = (Color::Rgb(255, 255, 255), Color::White);
-const GRAY: Shade = (Color::Rgb(150, 150, 150), Color::Gray);
-const DARK_GRAY: Shade = (Color::Rgb(50, 50, 50), Color::DarkGray);
-const RED: Shade = (Color::Rgb(255, 0, 0), Color::LightRed);
+const BLACK: Shade = Shade(Color::Rgb(0, 0, 0), Color::Black);
+const WHITE: Shade = Shade(Color::Rgb(255, 255, 255), Color::White);
+const GRAY: Shade = Shade(Color::Rgb(150, 150, 150), Color::Gray);
+const DARK_GRAY: Shade = Shade(Color::Rgb(50, 50, 50), Color::DarkGray);
+const RED: Shade = Shade(Color::Rgb(255, 0, 0), Color::LightRed);
 /// Brighter reds are unreadable on white.
-const DARK_RED: Shade = (Color::Rgb(190, 0, 0), Color::Red);
-const YELLOW: Shade = (Color::Rgb(255, 255, 0), Color::LightYellow);
-const BLUE: Shade = (Color::Rgb(0, 0, 255), Color::Blue);
-const GREEN: Shade = (Color::Rgb(0, 255, 0), Color::LightGreen);
-const PURPLE: Shade = (Color::Rgb(170, 0, 255), Color::Magenta);
-const ORANGE: Shade = (Color::Rgb(255, 170, 0), Color::LightYellow);
+const DARK_RED: Shade = Shade(Color::Rgb(190, 0, 0), Color::Red);
+const YELLOW: Shade = Shade(Color::Rgb(255, 255, 0), Color::LightYellow);
+const BLUE: Shade = Shade(Color::Rgb(0, 0, 255), Color::Blue);
+const GREEN: Shade = Shade(Color::Rgb(0, 255, 0), Color::LightGreen);
+const PURPLE: Shade = Shade(Color::Rgb(170, 0, 255), Color::Magenta);
+const ORANGE: Shade = Shade(Color::Rgb(255, 170, 0), Color::LightYellow);
 /// The nearest colour is brown on some terminals, which is too dark to read, and yellow on others.
-const ORANGE_PEG: Shade = (ORANGE.0, Color::Cyan);
+const ORANGE_PEG: Shade = Shade(ORANGE.0, Color::Cyan);
 
 /// Background and digit of each colour.
 const PEGS: [(Shade, Shade); 8] = [
@@ -67,12 +64,7 @@ pub(super) const fn name(depth: Depth, peg: Peg) -> &'static str {
 
 pub(super) fn style(depth: Depth, role: Role) -> Style {
     let (background, foreground) = colours(role);
-    let [background, foreground] = [background, foreground].map(|(full, own)| match depth {
-        Depth::None => None,
-        Depth::Sixteen => Some(own),
-        Depth::Indexed | Depth::True => Some(depth.nearest(full)),
-    });
-    Style { bg: background, fg: foreground, ..Style::new() }.add_modifier(modifier(role, depth))
+    Style { bg: depth.pick(background), fg: depth.pick(foreground), ..Style::new() }.add_modifier(modifier(role, depth))
 }
 
 /// Background and text.

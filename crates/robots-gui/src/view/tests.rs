@@ -114,12 +114,12 @@ fn a_game_has_its_turn_its_board_with_y_upwards_and_sorted_scores() {
         screen(&mut showing(small(), id(0)), 66, 8),
         [
             "Turn 12 of 300 [--------------------]  here",
-            "┌──────────────────┐     id name                           deaths",
-            "│.  .  .    5.  B  │  B   1 Bob                                 0",
-            "│.  .  .  .  .  ***│ >A   0 Ann                                 2",
-            "│.  ###C  .  .  ***│  C   2 Cid                                 2",
-            "│A +###.  .  .  .  │",
-            "└──────────────────┘",
+            "   ┌────────────┐     id name                           deaths",
+            "   │. . .  5. B │  B   1 Bob                                 0",
+            "   │. . . . . **│ >A   0 Ann                                 2",
+            "   │. ██C . . **│  C   2 Cid                                 2",
+            "   │A+██. . . . │",
+            "   └────────────┘",
             "You are A.  ?: keys  Q: leave"
         ]
     );
@@ -134,17 +134,17 @@ fn small_window_omits_field_width_then_scores_then_rows() {
             "┌────────────┐     id name    deaths",
             "│. . .  5. B │  B   1 Bob          0",
             "│. . . . . **│  A   0 Ann          2",
-            "│. ##C . . **│  C   2 Cid          2",
-            "│A+##. . . . │",
+            "│. ██C . . **│  C   2 Cid          2",
+            "│A+██. . . . │",
             "└────────────┘",
             "?: keys  Q: leave"
         ]
     );
     assert_eq!(
         screen(&mut showing(small(), id(0)), 18, 5),
-        ["12/300  here", "   . . .  5. B", "   . . . . . **", "   . ##C . . **", "   A+##. . . ."]
+        ["12/300  here", "   . . .  5. B", "   . . . . . **", "   . ██C . . **", "   A+██. . . ."]
     );
-    assert_eq!(screen(&mut showing(small(), id(0)), 12, 3), ["12/300  here", ". ##C . . **", "A+##. . . ."]);
+    assert_eq!(screen(&mut showing(small(), id(0)), 12, 3), ["12/300  here", ". ██C . . **", "A+██. . . ."]);
 }
 
 #[test]
@@ -166,12 +166,12 @@ fn huge_board_follows_a_robot_and_marks_hidden_sides() {
     let mut view = showing(DrawMessage::Game(game), id(0));
     assert_eq!(
         screen(&mut view, 16, 5),
-        ["12/300  here  <^", ". . . . . . . .", ". . . . . . . .", ". . . . . . . .", ". . . . . . ##A"]
+        ["12/300  here  <^", ". . . . . . . .", ". . . . . . . .", ". . . . . . . .", ". . . . . . ██A"]
     );
     view.follow_next();
     let shown = screen(&mut view, 16, 5);
     let row = shown.iter().position(|row| row.contains('B')).unwrap();
-    assert!(shown[row - 1].contains("##. ") && !shown.concat().contains('A'), "{shown:#?}");
+    assert!(shown[row - 1].contains("██. ") && !shown.concat().contains('A'), "{shown:#?}");
     view.follow_next();
     assert!(screen(&mut view, 16, 5)[4].ends_with('A'));
 }
@@ -186,7 +186,7 @@ fn free_view_returns_to_a_player_with_tab() {
         view.scroll(Direction::Up);
     }
     let shown = screen(&mut view, 30, 9);
-    assert!(shown[1].ends_with("##") && !shown[1..8].concat().contains('B'), "{shown:#?}");
+    assert!(shown[1].ends_with("██") && !shown[1..8].concat().contains('B'), "{shown:#?}");
     view.follow_next();
     assert!(screen(&mut view, 30, 9)[7].ends_with('B'));
     view.follow_next();
@@ -213,12 +213,12 @@ fn many_players_are_counted_and_names_cannot_break_the_screen() {
     game.scores.insert(PlayerId(9), 1);
     game.scores.remove(&PlayerId(8));
     let mut view = showing(DrawMessage::Game(game), id(9));
-    let shown = screen(&mut view, 60, 8);
+    let shown = screen(&mut view, 60, 9);
     assert_eq!(shown[0], "Turn 12 of 300 [--------------------]  日 本 \\r\\u{7}\\u{202e}");
     assert_eq!(shown[2], "  │.  .  .  │  A    0 日 本 \\u{1b}[2J\\n0                   0");
-    assert_eq!(shown[4], "  │J& .  .  │  C    2 日 本 \\u{1b}[2J\\n2                   0");
-    assert_eq!(shown[5], "  └─────────┘ >J    9 日 本 \\u{1b}[2J\\n9                   1");
-    assert_eq!(shown[6], "               and 251 more");
+    assert_eq!(shown[5], "  │J& .  .  │  D    3 日 本 \\u{1b}[2J\\n3                   0");
+    assert_eq!(shown[6], "  │▀▀▀      │ >J    9 日 本 \\u{1b}[2J\\n9                   1");
+    assert_eq!(shown[7], "  └─────────┘  and 250 more");
     let high = screen(&mut view, 100, 280);
     let last = high.iter().rev().find(|row| row.contains("日")).unwrap();
     assert!(last.contains("I    8 日 本 \\u{1b}[2J\\n8 ") && last.ends_with('-'), "without a score, last: {last}");
