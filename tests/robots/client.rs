@@ -150,11 +150,8 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
 fn a_demonstration_is_a_game_against_bots_with_one_command() {
     let arguments = ["--demo", "-n", "Ann", "--level", "easy"];
     let mut terminal = Terminal::start(&path("robots-client"), &arguments, 80, 24);
-    terminal.wait_for("Lobby of demo");
-    terminal.wait_for("3 of 4, waiting for 1 more");
-    terminal.wait_for("Press a game key to join");
-    terminal.press(b" ");
-    terminal.wait_for("You are D.");
+    // Without a key.
+    terminal.wait_for("You are ");
     terminal.wait(|screen| ["Bolt", "Cog", "Dash", "Ann"].iter().all(|name| screen.contents().contains(name)));
     terminal.press(b"Q");
     assert_eq!(terminal.end(), 0);

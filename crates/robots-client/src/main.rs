@@ -87,7 +87,7 @@ async fn take_part(plan: Plan) -> anyhow::Result<()> {
         return demonstrate(plan).await;
     }
     let location = ServerLocation::new(plan.server.clone(), directory, HINT);
-    play(plan, location).await
+    play(plan, location, false).await
 }
 
 // All in this thread, so that Ctrl-Z stops the whole game.
@@ -96,7 +96,7 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     let mut others = JoinSet::new();
     let level = plan.level;
     let location = ServerLocation::new(Some(address), None, HINT);
-    let playing = play(plan, location.clone());
+    let playing = play(plan, location.clone(), true);
     others.spawn(hosting);
     for name in demo::BOTS {
         let steering = bot(level, None)?;
@@ -110,7 +110,8 @@ async fn demonstrate(plan: Plan) -> anyhow::Result<()> {
     playing.await
 }
 
-async fn play(plan: Plan, location: ServerLocation) -> anyhow::Result<()> {
+// `joins`: the user joins the first lobby without a key.
+async fn play(plan: Plan, location: ServerLocation, joins: bool) -> anyhow::Result<()> {
     let Plan { retry, screen, role, level, .. } = plan;
     let (own, own_told) = watch::channel(None);
     let (link, link_told) = watch::channel(Server::There);
@@ -145,8 +146,9 @@ async fn play(plan: Plan, location: ServerLocation) -> anyhow::Result<()> {
     };
     let mut greeted = link.subscribe();
     greeted.mark_unchanged();
-    let playing =
-        Player { name, steering, gui, own, connection: link.clone(), log: Some(GameLog::new()) }.run(location, retry);
+    let joins = joins && matches!(steering, Steering::Gui);
+    let player = Player { name, steering, joins, gui, own, connection: link.clone(), log: Some(GameLog::new()) };
+    let playing = player.run(location, retry);
     let Some(window) = window else { return playing.await };
     let mut window = pin!(window.run());
     // The terminal is restored before anything is printed.

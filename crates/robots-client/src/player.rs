@@ -6,7 +6,7 @@ use clientkit::{Received, ServerLocation, Wire};
 use cmdkit::{Backoff, isolated};
 use netcore::{Client as _, Time, wire::ShortText};
 use netshell::{Clock, LogLimit};
-use robots::{Bot, Client, Parameters, PlayerId, ServerMessage, client::ClientEvent};
+use robots::{Bot, Client, InputMessage, Parameters, PlayerId, ServerMessage, client::ClientEvent};
 use robots_gui::Server;
 use tokio::{select, sync::watch, time::sleep};
 use tracing::{debug, info, warn};
@@ -32,6 +32,8 @@ pub(crate) enum Steering {
 pub(crate) struct Player {
     pub(crate) name: ShortText,
     pub(crate) steering: Steering,
+    /// Whether the user joins the first lobby without a key.
+    pub(crate) joins: bool,
     pub(crate) gui: Option<Gui>,
     /// The number of this client's player, for the GUI.
     pub(crate) own: watch::Sender<Option<PlayerId>>,
@@ -58,7 +60,8 @@ struct Connection {
 
 impl Player {
     pub(crate) fn unseen(name: ShortText, steering: Steering, log: Option<GameLog>) -> Self {
-        Self { name, steering, gui: None, own: watch::Sender::default(), connection: watch::Sender::default(), log }
+        let (own, connection) = (watch::Sender::default(), watch::Sender::default());
+        Self { name, steering, joins: false, gui: None, own, connection, log }
     }
 
     /// # Errors
@@ -155,6 +158,11 @@ impl Player {
                 connection.greeted = Some(connection.clock.now());
                 self.connection.send_replace(Server::There);
             }
+        }
+        if self.joins && connection.client.parameters().is_some() {
+            self.joins = false;
+            // In a lobby, each input joins.
+            connection.client.act(connection.clock.now(), InputMessage::PlaceBomb);
         }
         if let (true, Steering::Bot { bot, .. }) = (news, &mut self.steering)
             && let Some(input) = bot.next_input(&connection.client)
