@@ -3,7 +3,7 @@ use std::{
     process::Command,
 };
 
-use testkit::{process::Process, terminal::Terminal};
+use testkit::{TempDir, process::Process, terminal::Terminal};
 
 use super::{
     Dealer,
@@ -124,6 +124,21 @@ fn player_reports_that_a_dealer_has_no_free_seat() {
     assert!(finished.stdout.contains("it has no seat for you."), "{}", finished.stdout);
     let (finished, _) = ScriptedDealer::sending(b"QUIT\0").run(&["--best"], 0);
     assert!(finished.stderr.contains("it has no seat left"), "{}", finished.stderr);
+}
+
+#[test]
+fn training_in_the_terminal_shows_one_progress_line() {
+    let directory = TempDir::new();
+    let table = directory.path().join("table").display().to_string();
+    let dealer = Dealer::start("3000 --delay-ms 0 --seed 17 --quiet");
+    let arguments = ["--train", "--table", &table, "--save-every", "500", "--rounds", "3000"];
+    let terminal = screen(&dealer.player(&arguments), 80, 24);
+    terminal.wait_for("Ann: 3000 rounds");
+    let shown = terminal.with_screen(vt100::Screen::contents);
+    assert_eq!(shown.matches("of 3000 rounds").count(), 1, "{shown}");
+    assert!(shown.contains("[####################] 100 %") && shown.contains("saved to"), "{shown}");
+    assert!(!shown.contains("INFO") && shown.lines().count() <= 4, "{shown}");
+    assert_eq!(terminal.end(), 0);
 }
 
 #[test]

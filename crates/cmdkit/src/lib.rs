@@ -53,7 +53,7 @@ pub use crate::{
     logs::{LogArgs, LogFormat, ScreenLogArgs},
     output_queue::Queue,
     printable::{csv_cell, display_name, is_steering, isolated, printable, printable_json, printable_lines},
-    progress::{Progress, clock_time, progress_bar, stderr_size, stdout_size, time_left},
+    progress::{Progress, clock_time, progress_bar, rounds_line, stderr_size, stdout_size, time_left},
     stderr::print_stderr,
     stop::stop_flag,
     values::{byte_count, count, ip_address, whole_number},

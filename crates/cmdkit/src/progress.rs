@@ -5,6 +5,8 @@ use std::{
 
 use terminal_size::{Height, Width, terminal_size_of};
 
+use crate::stderr::{self, erase_rows, set_progress_rows};
+
 const ON_TERMINAL: Duration = Duration::from_millis(100);
 /// The interval between two lines elsewhere, where each line stays visible.
 const ELSEWHERE: Duration = Duration::from_secs(5);
@@ -20,8 +22,6 @@ pub struct Progress {
     start: Instant,
     quiet: Duration,
     drawn: Option<Instant>,
-    // Rows of the last drawing, from the first to the one with the cursor.
-    rows: usize,
     shown: bool,
     terminal: bool,
 }
@@ -35,7 +35,7 @@ impl Default for Progress {
 impl Progress {
     pub fn new() -> Self {
         let terminal = io::stderr().is_terminal();
-        Self { start: Instant::now(), quiet: Duration::ZERO, drawn: None, rows: 1, shown: terminal, terminal }
+        Self { start: Instant::now(), quiet: Duration::ZERO, drawn: None, shown: terminal, terminal }
     }
 
     /// With `always`, a separate line every few seconds is written if standard error is not a terminal.
@@ -77,17 +77,14 @@ impl Progress {
 
     /// Leaves the last line on the screen, so that other output starts below it.
     pub fn end(&mut self) {
-        if self.drawn.take().is_some() && self.terminal {
-            self.rows = 1;
+        if self.drawn.take().is_some() && self.terminal && set_progress_rows(0) > 0 {
             self.write("\n");
         }
     }
 
     pub fn clear(&mut self) {
         if self.drawn.take().is_some() && self.terminal {
-            let erase = format!("\r{}\x1b[J", self.to_first_row());
-            self.rows = 1;
-            self.write(&erase);
+            self.write(&erase_rows(set_progress_rows(0)));
         }
     }
 
@@ -100,16 +97,13 @@ impl Progress {
         let columns = terminal_size_of(io::stderr()).map_or(0, |(Width(columns), _)| columns);
         let lines: Vec<&str> =
             line.lines().map(|line| if line.contains('\x1b') { line } else { cut(line, columns) }).collect();
-        let drawn = format!("\r{}{}\x1b[J", self.to_first_row(), lines.join("\x1b[K\r\n"));
-        self.rows = lines.len().max(1);
-        self.write(&drawn);
-    }
-
-    fn to_first_row(&self) -> String {
-        "\x1b[A".repeat(self.rows - 1)
+        let up = set_progress_rows(lines.len().max(1)).saturating_sub(1);
+        self.write(&format!("\r{}{}\x1b[J", "\x1b[A".repeat(up), lines.join("\x1b[K\r\n")));
     }
 
     fn write(&mut self, text: &str) {
+        // Log lines that were printed before come first.
+        stderr::finish();
         self.shown &= io::stderr().write_all(text.as_bytes()).is_ok();
     }
 }
@@ -149,6 +143,41 @@ pub fn progress_bar(done: u64, whole: u64, columns: usize) -> String {
     let full = u128::from(done) * columns as u128 / u128::from(whole.max(1));
     let full = usize::try_from(full).unwrap_or(columns).min(columns);
     format!("[{}{}]", "#".repeat(full), ".".repeat(columns - full))
+}
+
+const BAR: usize = 20;
+
+/// A bar, the share, the rounds, their rate and the time left; without an end (`all`) only the rounds and the rate.
+///
+/// ```
+/// # use std::time::Duration;
+/// let line = cmdkit::rounds_line(25_000, Some(100_000), Duration::from_secs(2), "  mean -0.2");
+/// assert_eq!(line, "[#####...............]  25 %  25.0 k of 100.0 k rounds  12.5 k/s  0:06 left  mean -0.2");
+/// assert_eq!(cmdkit::rounds_line(9, None, Duration::from_secs(3), ""), "9 rounds  3/s");
+/// ```
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers for people to read, all of them positive and finite"
+)]
+pub fn rounds_line(rounds: u64, all: Option<u64>, elapsed: Duration, more: &str) -> String {
+    let rate = short((rounds as f64 / elapsed.as_secs_f64().max(1e-9)) as u64);
+    let Some(all) = all else { return format!("{} rounds  {rate}/s{more}", short(rounds)) };
+    let percent = 100.0 * rounds.min(all) as f64 / all.max(1) as f64;
+    let bar = progress_bar(rounds, all, BAR);
+    let left = time_left(rounds, all, elapsed).map_or_else(String::new, |left| format!("  {} left", clock_time(left)));
+    format!("{bar} {percent:>3.0} %  {} of {} rounds  {rate}/s{left}{more}", short(rounds), short(all))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number for people to read")]
+fn short(count: u64) -> String {
+    match count {
+        0..=9_999 => count.to_string(),
+        10_000..=999_999 => format!("{:.1} k", count as f64 / 1e3),
+        1_000_000..=999_999_999 => format!("{:.1} M", count as f64 / 1e6),
+        _ => format!("{:.2} G", count as f64 / 1e9),
+    }
 }
 
 /// Columns and rows; 80 and 24 where they are unknown.

@@ -2,7 +2,10 @@
 
 use std::{
     io::{self, Write},
-    sync::OnceLock,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -14,6 +17,19 @@ use crate::output_queue::Queue;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 static QUEUE: OnceLock<Queue> = OnceLock::new();
+
+/// Rows of the progress that the terminal shows, from the first to the one with the cursor.
+static PROGRESS_ROWS: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns the rows before.
+pub(crate) fn set_progress_rows(rows: usize) -> usize {
+    PROGRESS_ROWS.swap(rows, Ordering::Relaxed)
+}
+
+/// The sequence that erases the shown progress, and leaves the cursor at its start.
+pub(crate) fn erase_rows(rows: usize) -> String {
+    if rows == 0 { String::new() } else { format!("\r{}\x1b[J", "\x1b[A".repeat(rows - 1)) }
+}
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QueuedStderr;
@@ -29,7 +45,8 @@ impl QueuedStderr {
 impl Write for QueuedStderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if let Some(queue) = QUEUE.get() {
-            queue.push(line.to_vec());
+            // The progress is drawn again below the line.
+            queue.push([erase_rows(set_progress_rows(0)).as_bytes(), line].concat());
         }
         Ok(line.len())
     }

@@ -1,4 +1,5 @@
 use std::{
+    io::{self, IsTerminal, Write},
     mem,
     path::{Path, PathBuf},
     time::Duration,
@@ -12,9 +13,7 @@ use blackjack::{
     qtable::MAX_FILE,
 };
 use clientkit::{Received, ServerLocation, Wire};
-use cmdkit::{
-    Autosave, Backoff, FOLLOW, Progress, UsageError, clock_time, file_name, load_file, replace_file, time_left,
-};
+use cmdkit::{Autosave, Backoff, FOLLOW, Progress, UsageError, file_name, load_file, replace_file, rounds_line};
 use netshell::shutdown;
 use rand_pcg::Pcg64Mcg;
 use tokio::{
@@ -25,7 +24,7 @@ use tracing::{Level, debug, info, trace, warn};
 
 use crate::session::{Session, UNENDED};
 
-/// Games shorter than this show no progress.
+/// Games shorter than this show no progress outside a terminal.
 const QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -45,25 +44,21 @@ pub(crate) struct Learner {
 
 impl Learner {
     /// Logs an error and continues to learn if the table cannot be saved.
-    fn save_meanwhile(&mut self, score: Score, progress: &mut Progress) {
-        let save = || {
-            progress.end();
-            save_table(&self.path, &self.table)
-        };
-        match self.saves.meanwhile(score.rounds(), save) {
-            Ok(true) => self.account(score),
+    fn save_meanwhile(&mut self, score: Score) {
+        match self.saves.meanwhile(score.rounds(), || save_table(&self.path, &self.table)) {
+            Ok(true) => info!("{}", self.account(score)),
             Ok(false) => {}
             Err(error) => warn!("{error:#}"),
         }
     }
 
-    fn account(&self, score: Score) {
+    fn account(&self, score: Score) -> String {
         let states = self.table.visited().count();
         let least = self.table.least_visited().map_or_else(String::new, |(state, action, n)| {
             format!("; least often: {} with {state}, {n} times", PlayerMessage::from(action))
         });
         let (rounds, mean, path) = (score.rounds(), score.mean(), file_name(&self.path));
-        info!("{rounds} rounds, mean reward {mean:+.4}, {states} states seen{least}; saved to {path}");
+        format!("{rounds} rounds, mean reward {mean:+.4}, {states} states seen{least}; saved to {path}")
     }
 }
 
@@ -78,8 +73,16 @@ impl Strategy {
     /// Saves the table unless it is already saved.
     pub(crate) fn finish(&mut self, score: Score) -> anyhow::Result<()> {
         let Self::Learner(learner) = self else { return Ok(()) };
-        if learner.saves.finish(score.rounds(), || save_table(&learner.path, &learner.table))? {
-            learner.account(score);
+        let saved = learner.saves.finish(score.rounds(), || save_table(&learner.path, &learner.table))?;
+        // In the terminal no information is logged.
+        if tracing::enabled!(Level::INFO) {
+            if saved {
+                info!("{}", learner.account(score));
+            }
+        } else if io::stderr().is_terminal() {
+            let (states, path) = (learner.table.visited().count(), file_name(&learner.path));
+            // A closed standard error is no reason to fail.
+            let _ = writeln!(io::stderr(), "{states} states seen; saved to {path}");
         }
         Ok(())
     }
@@ -92,12 +95,12 @@ impl Strategy {
         })
     }
 
-    fn learn(&mut self, score: Score, verdict: Verdict, lesson: Option<Episode>, progress: &mut Progress) {
+    fn learn(&mut self, score: Score, verdict: Verdict, lesson: Option<Episode>) {
         let Self::Learner(learner) = self else { return };
         if let Some(lesson) = lesson {
             lesson.teach(&mut learner.table, verdict);
         }
-        learner.save_meanwhile(score, progress);
+        learner.save_meanwhile(score);
     }
 }
 
@@ -174,13 +177,15 @@ async fn converse(
     info!("joining; the dealer deals when a table is full, and sends nothing until then");
     let (mut begun, mut is_warned) = (false, false);
     let mut progress = progress_line();
+    if progress.is_redrawn() {
+        progress.draw(|_| "Waiting for a full table.".to_owned());
+    }
     session.send_answers(wire);
     loop {
         let warning = session.unended().filter(|_| !is_warned);
         select! {
             () = wire.ready() => {}
             () = sleep(UNENDED), if warning.is_some() => {
-                progress.end();
                 warn!("{}", warning.unwrap_or_default());
                 is_warned = true;
             }
@@ -207,10 +212,11 @@ async fn converse(
                     }
                 }
                 MessageEffect::Ended { verdict, lesson, .. } => {
-                    strategy.learn(session.score, verdict, lesson, &mut progress);
+                    strategy.learn(session.score, verdict, lesson);
                     progress.draw(|elapsed| how_far(session.score, rounds, elapsed));
                 }
                 MessageEffect::Quit => {
+                    progress.draw_last(|elapsed| how_far(session.score, rounds, elapsed));
                     progress.end();
                     if !begun {
                         warn!("the dealer sent QUIT before the first round: it has no seat left");
@@ -220,6 +226,7 @@ async fn converse(
                 MessageEffect::Began => {
                     // The time spent waiting for a seat is not counted.
                     if !mem::replace(&mut begun, true) {
+                        progress.clear();
                         progress = progress_line();
                     }
                 }
@@ -236,17 +243,12 @@ async fn converse(
 
 // Also written if standard error is not a terminal, like any log line.
 fn progress_line() -> Progress {
-    Progress::new().always(tracing::enabled!(Level::INFO)).quiet_for(QUIET)
+    let progress = Progress::new().always(tracing::enabled!(Level::INFO));
+    if progress.is_redrawn() { progress } else { progress.quiet_for(QUIET) }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
 fn how_far(score: Score, rounds: Option<u64>, elapsed: Duration) -> String {
-    let played = score.rounds();
-    let rate = played as f64 / elapsed.as_secs_f64().max(1e-9);
-    let all = rounds.map_or_else(String::new, |rounds| format!(" of {rounds}"));
-    let left = rounds.and_then(|rounds| time_left(played, rounds, elapsed));
-    let left = left.map_or_else(String::new, |left| format!(", {} left", clock_time(left)));
-    format!("{played}{all} rounds, {rate:.1} a second, mean reward {:+.4}{left}", score.mean())
+    rounds_line(score.rounds(), rounds, elapsed, &format!("  mean {:+.4}", score.mean()))
 }
 
 pub(crate) const USUAL: &str = "qtable";
@@ -267,17 +269,4 @@ pub(crate) fn load_table(path: &Path, wanted: Option<StateSpace>) -> anyhow::Res
 pub(crate) fn save_table(path: &Path, table: &QTable) -> anyhow::Result<()> {
     // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
     replace_file(path, &table.to_file()).map_err(|error| anyhow!("cannot save the table {}: {error}", file_name(path)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_has_a_time_left_if_the_rounds_are_known() {
-        let score = Score { wins: 20, losses: 30, ..Score::default() };
-        let (rounds, elapsed) = (Some(1000), Duration::from_secs(10));
-        assert_eq!(how_far(score, rounds, elapsed), "50 of 1000 rounds, 5.0 a second, mean reward -0.2000, 3:10 left");
-        assert_eq!(how_far(score, None, elapsed), "50 rounds, 5.0 a second, mean reward -0.2000");
-    }
 }

@@ -67,7 +67,9 @@ const HINT: &str = "is a dealer running there? It ends when its table is over, u
 #[expect(clippy::needless_pass_by_value, reason = "the signature that cmdkit wants of a program")]
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let draws = args.is_for_person() && io::stdin().is_terminal() && io::stdout().is_terminal();
-    args.logs.start(if args.is_for_person() { "warn" } else { "info" }, draws)?;
+    // In the terminal, the progress line shows what happens.
+    let level = if args.is_for_person() || io::stderr().is_terminal() { "warn" } else { "info" };
+    args.logs.start(level, draws)?;
     let dialect = if args.binary { Dialect::Binary } else { Dialect::Text };
     // The policy is loaded before the first question, since the dealer may not wait long for an answer.
     let plan = args.plan()?;

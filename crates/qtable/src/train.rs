@@ -4,13 +4,13 @@
 //! the stretch, and its random numbers follow from the seed, its own number and that table. At the end of the stretch
 //! the counts that each worker has gained are added up. The length of a stretch follows from the table too.
 
-use std::{fmt::Write as _, thread, time::Duration};
+use std::thread;
 
 use blackjack::{
     DeckEmpty, QTable, Score,
     learn::{Explore, Trainer},
 };
-use cmdkit::{Progress, clock_time, progress_bar, time_left};
+use cmdkit::{Progress, rounds_line};
 
 use crate::tables::decisions;
 
@@ -64,9 +64,6 @@ impl Plan {
     }
 }
 
-/// In columns.
-const BAR: usize = 20;
-
 #[derive(Debug)]
 pub(crate) struct RoundsProgress {
     all: u64,
@@ -82,7 +79,7 @@ impl RoundsProgress {
     /// `more` is the rest of the line, called only when the line is drawn.
     pub(crate) fn reach(&mut self, rounds: u64, more: impl FnOnce() -> String) {
         let all = self.all;
-        let line = |elapsed| line(rounds, all, elapsed, &more());
+        let line = |elapsed| rounds_line(rounds, Some(all), elapsed, &more());
         if rounds == all { self.progress.draw_last(line) } else { self.progress.draw(line) }
     }
 
@@ -99,41 +96,6 @@ impl RoundsProgress {
     pub(crate) fn rate(&self, rounds: u64) -> f64 {
         rounds as f64 / self.progress.elapsed().as_secs_f64().max(1e-9)
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number for people to read")]
-pub(crate) fn short(count: u64) -> String {
-    match count {
-        0..=9_999 => count.to_string(),
-        10_000..=999_999 => format!("{:.1} k", count as f64 / 1e3),
-        1_000_000..=999_999_999 => format!("{:.1} M", count as f64 / 1e6),
-        _ => format!("{:.2} G", count as f64 / 1e9),
-    }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "numbers for people to read, all of them positive and finite"
-)]
-fn line(rounds: u64, all: u64, elapsed: Duration, more: &str) -> String {
-    let part = rounds.min(all) as f64 / all.max(1) as f64;
-    let seconds = elapsed.as_secs_f64();
-    let rate = rounds as f64 / seconds.max(1e-9);
-    let mut line = format!(
-        "{} {:>3.0} %  {} of {} rounds  {}/s",
-        progress_bar(rounds, all, BAR),
-        100.0 * part,
-        short(rounds),
-        short(all),
-        short(rate as u64),
-    );
-    if let Some(left) = time_left(rounds, all, elapsed) {
-        // Writing to a string cannot fail.
-        let _ = write!(line, "  {} left", clock_time(left));
-    }
-    line + more
 }
 
 #[cfg(test)]
@@ -155,15 +117,5 @@ mod tests {
             last = next;
         }
         assert!(last > 4 * SHORTEST);
-    }
-
-    #[test]
-    fn progress_line_shows_fraction_speed_and_time() {
-        assert_eq!(
-            line(25_000_000, 100_000_000, Duration::from_secs(2), "  exact -0.051600"),
-            "[#####...............]  25 %  25.0 M of 100.0 M rounds  12.5 M/s  0:06 left  exact -0.051600"
-        );
-        assert_eq!(line(0, 5_000, Duration::ZERO, ""), "[....................]   0 %  0 of 5000 rounds  0/s");
-        assert_eq!(line(9, 9, Duration::from_secs(3), ""), "[####################] 100 %  9 of 9 rounds  3/s");
     }
 }
