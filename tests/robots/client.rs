@@ -115,7 +115,7 @@ fn wrong_usage_ends_with_1_and_help_with_0() {
 fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
     let (mut terminal, mut connection) = in_terminal(&[]);
     connection.send(HELLO);
-    terminal.wait_for("Press a game key to join");
+    terminal.wait_for("Space join");
     terminal.press(b"w");
     connection.expect(JOIN);
     connection.send(&format!("01 {ANN} 01 {NOBODY}"));
@@ -127,7 +127,7 @@ fn a_game_in_a_terminal_ends_with_its_result_and_only_enter_joins_the_next() {
     connection.send(TURNS_1_TO_3);
     terminal.wait_for("B wins");
     terminal.press(b"w d");
-    terminal.wait_for("Enter: again");
+    terminal.wait_for("Enter again");
     terminal.with_screen(|screen| {
         let contents = screen.contents();
         assert!(contents.contains("> 2. A Ann  1 death") && contents.contains("Turn 3 of 3"), "{contents}");
@@ -165,7 +165,7 @@ fn the_terminal_is_restored_before_an_error_is_printed() {
     connection.send("09");
     terminal.wait_for("The game was cancelled in turn 0 of 3");
     terminal.wait_for("The connection is closed.");
-    terminal.wait_for("Tab: board  Q: leave");
+    terminal.wait_for("Tab board   Q leave");
     // Without a connection, keys join no game.
     terminal.press(b"\rw Q");
     terminal.wait_for("robots-client: the server at ");

@@ -78,7 +78,7 @@ fn a_terminal_shows_the_lost_connection_and_then_the_next_server() {
     let mut connection = ScriptedServer(TcpListener::bind(address).unwrap()).accept();
     connection.send(HELLO);
     terminal.wait_for("The game was cancelled in turn 0 of 3");
-    terminal.wait_for("Enter: again");
+    terminal.wait_for("Enter again");
     terminal.wait(|screen| !screen.contents().contains("No connection"));
     terminal.press(b"\r");
     connection.expect(JOIN);

@@ -90,6 +90,15 @@ const fn direction(key: Pad) -> Direction {
     }
 }
 
+/// For the last line.
+pub(crate) const fn footer(context: Context) -> &'static [(&'static str, &'static str)] {
+    match context.control {
+        Control::ByHand => &[("hjkl", "move"), ("HJKL", "run"), ("yubn", "diagonally"), ("?", "keys"), ("Q", "leave")],
+        Control::ByBot => &[("?", "keys"), ("Q", "leave")],
+        Control::Not => &[("arrows", "look around"), ("?", "keys"), ("Q", "leave")],
+    }
+}
+
 pub(crate) fn help(Context { control, has_last, .. }: Context) -> Vec<(&'static str, &'static str)> {
     let mut rows = vec![];
     match control {
@@ -114,7 +123,7 @@ pub(crate) fn help(Context { control, has_last, .. }: Context) -> Vec<(&'static 
     if control != Control::Not {
         rows.push(("(dim)", "remembered, not in sight"));
     }
-    rows.extend([("", ""), ("", "The game continues."), ("", "Press any key to return to the game.")]);
+    rows.extend([("", ""), ("", "The game continues. Press any key to return.")]);
     rows
 }
 

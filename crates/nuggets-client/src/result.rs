@@ -7,7 +7,7 @@ use ratatui::{
     text::Line,
     widgets::{Clear, Widget},
 };
-use termkit::{Rank, Ranking, fit};
+use termkit::{RETURN, Rank, Ranking, fit};
 
 const MAX_LINES: usize = 12;
 const MAX_COLUMNS: usize = 240;
@@ -42,7 +42,7 @@ impl Verdict {
 
     pub(crate) fn of_last(client: &Client) -> Option<Self> {
         let ranks = ranks(&client.scores()?, client);
-        let keys = vec!["Press any key to return to the game.".to_owned()];
+        let keys = vec![RETURN.1.to_owned()];
         Some(Self { title: "The last game".to_owned(), ranks, keys, ..Self::default() })
     }
 }
@@ -64,6 +64,7 @@ fn ranks(scores: &Scores, client: &Client) -> Vec<Rank> {
         rank: order.iter().filter(|other| other.purse > row.purse).count() + 1,
         name: format!("{} {}", row.letter, row.name),
         score: row.purse.to_string(),
+        value: row.purse,
         own: client.letter() == Some(row.letter),
     };
     order.iter().map(rank).collect()

@@ -1,5 +1,6 @@
 //! The screen: the status in line 1, the map below it.
 
+mod panel;
 #[cfg(test)]
 mod tests;
 
@@ -13,12 +14,13 @@ use nuggets::{
 };
 use ratatui::{
     buffer::Buffer,
-    layout::{Position, Rect, Size},
+    layout::{Margin, Position, Rect, Size},
     style::{Color, Modifier, Style},
-    widgets::Widget,
+    widgets::{Block, Widget},
 };
-use termkit::{Camera, GridView, Overlay, Palette, StatusLine, TooSmall};
+use termkit::{Camera, Footer, GridView, Header, Overlay, Palette, Tone, TooSmall};
 
+use self::panel::Panel;
 use crate::{
     keys::{self, Content, Context, Control},
     result::Verdict,
@@ -31,8 +33,11 @@ const SCROLL: (i32, i32) = (8, 4);
 /// Spare columns or rows at which a window centres its map. With fewer, the map begins at the left edge and in line 2,
 /// as the requirements define.
 const ROOMY: u16 = 12;
-/// Mentioned in the status line if it has room.
+/// Mentioned in the status line if it has room, and there is no line for keys.
 const HINT: &str = "? keys  Q leave";
+/// Spare rows from which the last line shows keys.
+const FOOTER_FROM: u16 = 4;
+const GAP: u16 = 2;
 
 /// The state of the display besides the client: the visible part of the map, the help, the results.
 #[derive(Debug, Clone)]
@@ -50,6 +55,8 @@ pub struct View {
     pub(crate) shows_last: bool,
     window: Size,
     place: String,
+    /// The most gold that was unclaimed or the player's own.
+    total: u32,
 }
 
 impl View {
@@ -71,6 +78,7 @@ impl View {
             shows_last: false,
             window,
             place: "the server".to_owned(),
+            total: 0,
         }
     }
 
@@ -89,6 +97,7 @@ impl View {
     pub fn prepare(&mut self, client: &Client, window: Size) {
         self.window = window;
         self.seen.update(client);
+        self.total = self.total.max(client.remaining().saturating_add(client.purse()));
         let focus = client.position().map(|place| Position::new(place.col, place.row));
         self.camera.follow(grid(client), map_window(window), focus);
     }
@@ -183,12 +192,39 @@ impl Widget for &Picture<'_> {
             let visible = u16::try_from(offset).is_ok_and(|offset| view.seen.is_visible(Cell(offset), shown));
             [(shown, view.style(shown, visible))]
         };
-        let below = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height);
-        let map_area = in_the_middle(below, grid);
+        let footer = view.hint && grid != Size::ZERO && window.height >= grid.height.saturating_add(FOOTER_FROM);
+        let below = Rect::new(area.x, area.y.saturating_add(1), window.width, window.height - u16::from(footer));
+        let panel = Panel { palette: view.palette, client, total: view.total };
+        let beside =
+            footer && window.width >= grid.width.saturating_add(2 + GAP + Panel::WIDTH) && view.verdict.is_none();
+        let room = below.width - if beside { GAP + Panel::WIDTH } else { 0 };
+        let mut map_area = in_the_middle(Rect { width: room, ..below }, grid);
+        if beside {
+            // The frame shows the extent of the unexplored map.
+            map_area.x = map_area.x.max(area.x + 1);
+            map_area.y = map_area.y.max(below.y + 1);
+            map_area = Rect { width: grid.width, height: grid.height, ..map_area };
+            let dim = Style::new().add_modifier(Modifier::DIM);
+            Block::bordered().border_style(dim).render(map_area.outer(Margin::new(1, 1)), buffer);
+        }
+        if beside {
+            let left = map_area.right() + 1 + GAP;
+            panel.render(Rect { x: left, width: (area.right() - left).min(Panel::WIDEST), ..map_area }, buffer);
+        }
         GridView::new(grid, view.camera, cell).render(map_area, buffer);
         let status = client.status_at(&view.place, now, usize::from(area.width));
         let marks = view.camera.marks(grid, window);
-        StatusLine::new(&status).right(&view.right(&marks, &status, area.width)).render(area, buffer);
+        let header = Header::new(view.palette, None).fact(status).right(marks, Tone::Plain);
+        let (connection, tone) = connection(client, now);
+        match (footer, view.hint && view.verdict.is_none()) {
+            (true, _) => header.right(connection, tone).render(area, buffer),
+            (false, true) => header.right(HINT, Tone::Plain).render(area, buffer),
+            (false, false) => header.render(area, buffer),
+        }
+        if footer && view.verdict.is_none() {
+            let place = Rect { y: area.bottom() - 1, height: 1, ..area };
+            Footer::new(keys::footer(view.context(client))).render(place, buffer);
+        }
         if let Some(verdict) = verdict {
             let beside = map_area.x.saturating_add(grid.width.min(map_area.width));
             let free = Rect { x: beside, width: area.right().saturating_sub(beside), ..below };
@@ -201,12 +237,12 @@ impl Widget for &Picture<'_> {
     }
 }
 
-impl View {
-    fn right(&self, marks: &str, status: &str, width: u16) -> String {
-        let gap = if marks.is_empty() { "" } else { "  " };
-        let both = format!("{HINT}{gap}{marks}");
-        let fits = status.chars().count() + 2 + both.chars().count() <= usize::from(width);
-        if self.hint && self.verdict.is_none() && fits { both } else { marks.to_owned() }
+fn connection(client: &Client, now: Time) -> (&'static str, Tone) {
+    match (client.end(), client.closed_for(now), client.is_joined()) {
+        (Some(_), ..) => ("", Tone::Plain),
+        (None, Some(_), _) => ("no server", Tone::Bad),
+        (None, None, false) => ("joining", Tone::Warning),
+        (None, None, true) => ("online", Tone::Good),
     }
 }
 

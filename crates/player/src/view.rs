@@ -12,7 +12,7 @@ use ratatui::{
         canvas::{Canvas, Line as Stroke},
     },
 };
-use termkit::{Overlay, Palette, Rank, Ranking, StatusLine, TooSmall, wrap};
+use termkit::{Footer, Header, Overlay, Palette, RETURN, Rank, Ranking, Title, Tone, TooSmall, wrap};
 use tokio::time::Instant;
 
 use crate::game::{Game, odds_in_words, time_in_words, total_in_words};
@@ -42,7 +42,7 @@ const KEYS: &[(&str, &str)] = &[
     ("Ctrl-L", "redraw the screen"),
     ("Ctrl-Z", "suspend; the dealer's clock keeps running"),
     ("", ""),
-    ("", "Press any key to continue."),
+    RETURN,
 ];
 
 #[derive(Debug, Clone)]
@@ -85,14 +85,26 @@ impl Scene<'_> {
         closing: None,
     };
 
+    fn connection(&self, game: &Game) -> (&'static str, Tone) {
+        match &self.closing {
+            _ if !self.keys => ("", Tone::Plain),
+            Some(closing) if closing.again == Again::Joining => ("joining", Tone::Warning),
+            Some(_) => ("closed", Tone::Plain),
+            None if game.round() == 0 => ("waiting", Tone::Warning),
+            None => ("online", Tone::Good),
+        }
+    }
+
     fn footer(&self, game: &Game) -> Vec<(&'static str, &'static str)> {
         let Some(closing) = &self.closing else {
             return match (self.hold, game.is_asked()) {
-                (Some(Hold::Key), _) => vec![("Enter", "next hand"), ("Q", "leave")],
-                (Some(Hold::Until(_)), _) => vec![("Enter", "continue"), ("Q", "leave")],
-                (None, true) if self.advised => vec![("H", "hit"), ("S", "stand"), ("Q", "leave")],
-                (None, true) => vec![("H", "hit"), ("S", "stand"), ("A", "advice"), ("Q", "leave")],
-                (None, false) => vec![("Q", "leave")],
+                (Some(Hold::Key), _) => vec![("Enter", "next hand"), ("?", "keys"), ("Q", "leave")],
+                (Some(Hold::Until(_)), _) => vec![("Enter", "continue"), ("?", "keys"), ("Q", "leave")],
+                (None, true) if self.advised => vec![("H", "hit"), ("S", "stand"), ("?", "keys"), ("Q", "leave")],
+                (None, true) => {
+                    vec![("H", "hit"), ("S", "stand"), ("A", "advice"), ("?", "keys"), ("Q", "leave")]
+                }
+                (None, false) => vec![("?", "keys"), ("Q", "leave")],
             };
         };
         if closing.ignores_keys {
@@ -123,7 +135,9 @@ impl View {
         if !Self::fits(area) {
             return TooSmall::new(SMALLEST, area.as_size()).render(area, buffer);
         }
-        StatusLine::new(&game.status()).right(if scene.keys { "? keys" } else { "" }).render(area, buffer);
+        let (connection, tone) = scene.connection(game);
+        let title = scene.keys.then_some(Title::BLACKJACK);
+        Header::new(self.palette, title).fact(game.status()).right(connection, tone).render(area, buffer);
         let footer = u16::from(scene.keys);
         let body = Rect { y: area.y + 1, height: area.height - 1 - footer, ..area };
         let cards_end = self.table(game, scene, body, buffer);
@@ -141,23 +155,19 @@ impl View {
     }
 
     fn footer(&self, game: &Game, scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
-        let bold = Style::new().add_modifier(Modifier::BOLD);
-        let spans = scene
-            .footer(game)
-            .into_iter()
-            .flat_map(|(key, does)| [Span::styled(key, bold), Span::raw(format!(" {does}   "))]);
-        spans.collect::<Line<'_>>().render(area, buffer);
+        let keys = scene.footer(game);
+        let footer = Footer::new(&keys);
         let joining = scene.closing.is_some_and(|closing| closing.again == Again::Joining);
-        let right = match scene.left {
-            _ if joining => Line::from("joining"),
+        let footer = match scene.left {
+            _ if joining => footer.right("joining", Style::new()),
             Some(left) if scene.closing.is_none() => {
                 let style =
                     if left <= SOON { self.palette.style(Color::LightRed, Modifier::BOLD) } else { Style::new() };
-                Line::styled(format!("{left} s left to answer"), style)
+                footer.right(format!("{left} s left to answer"), style)
             }
-            _ => Line::default(),
+            _ => footer,
         };
-        right.right_aligned().render(area, buffer);
+        footer.render(area, buffer);
     }
 
     // Returns the row below the cards.
@@ -361,6 +371,7 @@ fn draw_closing(game: &Game, closing: &Closing<'_>, areas: [Rect; 2], buffer: &m
         rank: rank(own, other),
         name: name.to_owned(),
         score: format!("{own} won"),
+        value: u32::try_from(own).unwrap_or(u32::MAX),
         own: mine,
     };
     let mut ranks = [row(game.client().name().as_str(), wins, lost, true), row("the dealer", lost, wins, false)];
@@ -602,8 +613,8 @@ mod tests {
         let asked = Game::after(DEAL);
         let hidden = drawn(&asked, &PLAYING, 80, 24);
         assert!(!has(&hidden, "the table"), "{hidden:#?}");
-        assert_eq!(hidden[0], "Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000                         ? keys");
-        assert_eq!(hidden[23], "H hit   S stand   A advice   Q leave                         24 s left to answer");
+        assert_eq!(hidden[0], " GAME OF 21   Ann: 0 won, 0 pushed, 0 lost, 0 bust, mean +0.000           online");
+        assert_eq!(hidden[23], "H hit   S stand   A advice   ? keys   Q leave                24 s left to answer");
         let shown = drawn(&asked, &Scene { advised: true, ..PLAYING }, 80, 24);
         assert!(has(&shown, "<- best play") && !has(&shown, "A advice"), "{shown:#?}");
     }
@@ -617,7 +628,7 @@ mod tests {
             "Hit was wrong: standing is worth 0.21 more.",
             "Bankroll -1 after 1 round",
             "0 of 1 decision right; mistakes cost 0.21 a round.",
-            "Enter continue   Q leave",
+            "Enter continue   ? keys   Q leave",
         ] {
             assert!(has(&result, said), "{said} is not in\n{result:#?}");
         }
@@ -672,7 +683,7 @@ mod tests {
         let game = Game::new(Name::new(b"Ann").unwrap(), Dialect::Text, Advisor::best());
         let lines = drawn(&game, &Scene { left: None, waited: Some(12), ..PLAYING }, 80, 24);
         assert!(has(&lines, "12 s so far") && lines.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
-        assert_eq!(lines[23], "Q leave");
+        assert_eq!(lines[23], "? keys   Q leave");
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use ratatui::style::Style;
 use robots::{DrawMessage, GamePicture};
-use unicode_width::UnicodeWidthStr;
+use termkit::{Footer, Palette, Tone};
 
 use crate::{
     roster::label_text,
@@ -11,98 +12,100 @@ use crate::{
     view::{Showing, UserRole, View},
 };
 
-const GENERAL: &str = "?: keys  Q: leave";
-const STEERING: &str = "Move: WASD/arrows  Bomb: Space  Block: K";
-const LOOKING: &str = "Tab: next robot  Shift+arrow: look around";
+type Keys = &'static [(&'static str, &'static str)];
 
-/// The first that fits into `width` columns, or else the last.
-fn fitting(texts: impl IntoIterator<Item = String>, width: u16) -> String {
-    let mut last = String::new();
-    for text in texts {
-        if text.width() <= usize::from(width) {
-            return text;
-        }
-        last = text;
+const GENERAL: Keys = &[("?", "keys"), ("Q", "leave")];
+const JOINING: Keys = &[("Space", "join"), ("?", "keys"), ("Q", "leave")];
+const STEERING: Keys =
+    &[("WASD", "move"), ("Space", "bomb"), ("K", "block"), ("B", "blasts"), ("?", "keys"), ("Q", "leave")];
+const LOOKING: Keys =
+    &[("Tab", "next robot"), ("Shift+arrow", "look around"), ("B", "blasts"), ("?", "keys"), ("Q", "leave")];
+
+/// Forms of a note from the longest to the shortest, and the available keys.
+#[derive(Debug, Default)]
+pub(crate) struct Hints {
+    pub(crate) notes: Vec<String>,
+    pub(crate) keys: Vec<(&'static str, &'static str)>,
+}
+
+impl Hints {
+    fn new<const N: usize>(notes: [&str; N], keys: Keys) -> Self {
+        Self { notes: notes.map(str::to_owned).into(), keys: keys.into() }
     }
-    last
+
+    pub(crate) fn line(&self, palette: Palette) -> Footer<'_> {
+        let style = if self.keys.is_empty() { Tone::Bad.style(palette) } else { Style::new() };
+        Footer::new(&self.keys).notes(self.notes.iter().map(String::as_str), style)
+    }
 }
 
-// The parts that are not empty, two blanks apart.
-fn joined(parts: &[&str]) -> String {
-    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
-}
-
-pub(crate) fn lobby(view: &View, joined_already: bool, server: Server, width: u16) -> String {
-    let Some(role) = view.role else { return String::new() };
+pub(crate) fn lobby(view: &View, joined_already: bool, server: Server) -> Hints {
+    let Some(role) = view.role else { return Hints::default() };
     if server == Server::Gone {
-        return fitting(["The connection is closed.  Q: leave".to_owned(), "Q: leave".to_owned()], width);
+        return Hints::new(["The connection is closed.", "Closed."], GENERAL);
     }
-    let [long, short] = match (role, joined_already, view.has_asked()) {
-        (UserRole::Player | UserRole::Remote, true, _) => ["You have joined. Waiting for other players.", "Joined."],
-        (UserRole::Player | UserRole::Remote, false, true) => ["You requested to join.", "Join requested."],
-        (UserRole::Player, false, false) => ["Press a game key to join, such as Space.", "Space: join"],
-        (UserRole::Remote, false, false) => ["Press a game key to request to join, such as Space.", "Space: join"],
-        (UserRole::Observer, ..) => ["You are only watching.", "Watching."],
-        (UserRole::Bot, true, _) => ["The bot has joined.", "The bot has joined."],
-        (UserRole::Bot, false, _) => ["The bot joins automatically.", "The bot joins."],
-    };
-    fitting([joined(&[long, GENERAL]), joined(&[short, GENERAL]), GENERAL.to_owned()], width)
+    match (role, joined_already, view.has_asked()) {
+        (UserRole::Player | UserRole::Remote, true, _) => {
+            Hints::new(["You have joined. Waiting for other players.", "Joined."], GENERAL)
+        }
+        (UserRole::Player | UserRole::Remote, false, true) => {
+            Hints::new(["You requested to join.", "Join requested."], GENERAL)
+        }
+        (UserRole::Player | UserRole::Remote, false, false) => Hints::new([], JOINING),
+        (UserRole::Observer, ..) => Hints::new(["You are only watching.", "Watching."], GENERAL),
+        (UserRole::Bot, true, _) => Hints::new(["The bot has joined."], GENERAL),
+        (UserRole::Bot, false, _) => Hints::new(["The bot joins automatically.", "The bot joins."], GENERAL),
+    }
 }
 
-pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>, width: u16) -> String {
-    let Some(role) = view.role else { return String::new() };
+pub(crate) fn game(view: &View, game: &GamePicture, turn: Option<Duration>) -> Hints {
+    let Some(role) = view.role else { return Hints::default() };
     let own = view.own(&game.players).map(label_text);
-    let (who, brief, keys) = match (role, own) {
-        (UserRole::Bot, Some(own)) => (format!("The bot plays {own}."), format!("The bot is {own}."), LOOKING),
-        (_, Some(own)) => (format!("You are {own}."), format!("You are {own}."), STEERING),
+    match (role, own) {
+        (UserRole::Bot, Some(own)) => {
+            Hints::new([&*format!("The bot plays {own}."), &*format!("The bot is {own}.")], LOOKING)
+        }
+        (_, Some(own)) => Hints::new([&*format!("You are {own}.")], STEERING),
         (UserRole::Player | UserRole::Remote, None) if view.looks_on(&game.players) => {
             let left = until_the_end(game, turn);
-            let text = format!("You are watching; you can join after this game, in {left}.");
-            (text, format!("Watching; join in {left}."), LOOKING)
+            let long = format!("You are watching; you can join after this game, in {left}.");
+            Hints::new([&*long, &*format!("Watching; join in {left}.")], LOOKING)
         }
-        (UserRole::Remote | UserRole::Player, None) => (String::new(), String::new(), STEERING),
-        (UserRole::Observer, None) => ("Watching.".to_owned(), "Watching.".to_owned(), LOOKING),
-        (UserRole::Bot, None) => ("The bot waits for the next game.".to_owned(), "The bot waits.".to_owned(), LOOKING),
-    };
-    let danger = "B: blasts";
-    fitting(
-        [
-            joined(&[&who, keys, danger, GENERAL]),
-            joined(&[&who, keys, GENERAL]),
-            joined(&[&who, GENERAL]),
-            joined(&[&brief, GENERAL]),
-            GENERAL.to_owned(),
-        ],
-        width,
-    )
+        (UserRole::Remote | UserRole::Player, None) => Hints::new([], STEERING),
+        (UserRole::Observer, None) => Hints::new(["Watching."], LOOKING),
+        (UserRole::Bot, None) => Hints::new(["The bot waits for the next game.", "The bot waits."], LOOKING),
+    }
 }
 
-pub(crate) fn result(view: &View, contact: &Contact) -> Vec<String> {
+/// The notes are shown in the table, one below the other.
+pub(crate) fn result(view: &View, contact: &Contact) -> Hints {
     if contact.keys_ignored {
-        return vec!["Keys work again in a moment.".to_owned()];
+        return Hints::new(["Keys work again in a moment."], &[]);
     }
     let lobby = matches!(view.newest(), Some(DrawMessage::Lobby { .. }));
     let running = matches!(view.newest(), Some(DrawMessage::Game(game)) if !crate::results::is_last(game));
-    let mut lines = vec![];
-    let onwards = match contact.server {
-        Server::Gone => {
-            lines.push("The connection is closed.".to_owned());
-            ""
-        }
-        Server::Lost => {
-            lines.push("No connection to the server; reconnecting.".to_owned());
-            ""
-        }
-        Server::There if running => {
-            lines.push("The next game has started.".to_owned());
-            "Enter: watch"
-        }
-        Server::There if lobby && view.steers() => "Enter: again  L: lobby",
-        Server::There => "Enter: lobby",
+    let mut hints = match contact.server {
+        Server::Gone => Hints::new(["The connection is closed."], &[]),
+        Server::Lost => Hints::new(["No connection to the server; reconnecting."], &[]),
+        Server::There if running => Hints::new(["The next game has started."], &[("Enter", "watch")]),
+        Server::There if lobby && view.steers() => Hints::new([], &[("Enter", "again"), ("L", "lobby")]),
+        Server::There => Hints::new([], &[("Enter", "lobby")]),
     };
-    let keys = if view.showing == Showing::FinalBoard { "Tab: table  Q: leave" } else { "Tab: board  Q: leave" };
-    lines.extend([onwards, keys].iter().filter(|line| !line.is_empty()).map(|&line| line.to_owned()));
-    lines
+    let tab = if view.showing == Showing::FinalBoard { "table" } else { "board" };
+    hints.keys.extend([("Tab", tab), ("Q", "leave")]);
+    hints
+}
+
+/// The state of the connection, for the right end of the first line.
+pub(crate) fn connection(view: &View, contact: &Contact) -> (&'static str, Tone) {
+    match (view.role, contact.server) {
+        (None, _) => ("", Tone::Plain),
+        (_, Server::Lost) => ("reconnecting", Tone::Bad),
+        (_, Server::Gone) => ("closed", Tone::Bad),
+        _ if contact.refused => ("no client", Tone::Bad),
+        _ if view.newest().is_none() => ("waiting", Tone::Warning),
+        _ => ("online", Tone::Good),
+    }
 }
 
 fn until_the_end(game: &GamePicture, turn: Option<Duration>) -> String {

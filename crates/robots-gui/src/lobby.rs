@@ -7,7 +7,7 @@ use ratatui::{
     widgets::Widget,
 };
 use robots::{Parameters, Player, PlayerId};
-use termkit::{Ranking, StatusLine, fit, printable};
+use termkit::{Ranking, fit, printable};
 
 use crate::{
     footer,
@@ -45,8 +45,7 @@ impl Picture<'_> {
         let width = if beside { (area.width - GAP) / 2 } else { area.width }.min(WIDEST);
         let used = if beside { 2 * width + GAP } else { width };
         let x = area.x + if area.width > used { (area.width - used) / 2 } else { 0 };
-        let top = Rect { x, width: area.right() - x, ..area };
-        StatusLine::new(&title).render(top, buffer);
+        self.header(String::new()).fact(title).render(area, buffer);
         let mut y = area.y + 1;
         for fact in &facts {
             buffer.set_stringn(x, y, fact, usize::from(width), Style::new());
@@ -67,7 +66,7 @@ impl Picture<'_> {
             last_game(last, place, buffer);
         }
         if hints {
-            let usual = footer::lobby(view, own.is_some(), self.contact.server, area.width);
+            let usual = footer::lobby(view, own.is_some(), self.contact.server);
             self.hints(trouble, &usual, Rect { y: bottom, height: 1, ..area }, buffer);
         }
     }

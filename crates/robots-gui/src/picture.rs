@@ -3,18 +3,19 @@ use ratatui::{
     layout::Rect,
     style::{Modifier, Style},
     text::Line,
-    widgets::{Block, Paragraph, Widget, Wrap},
+    widgets::{Block, Clear, Paragraph, Widget, Wrap},
 };
 use robots::{DrawMessage, GamePicture, Player, PlayerId};
-use termkit::{Overlay, Ranking, StatusLine, TooSmall, printable};
+use termkit::{Header, Overlay, Ranking, Title, Tone, TooSmall, printable};
+use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    footer,
+    footer::{self, Hints},
     keys::help,
     roster::{Roster, Row},
     scene::Scene,
     sender::Contact,
-    view::{Layout, SMALLEST, Showing, UserRole, View, size},
+    view::{HINTS_FROM, Layout, SMALLEST, Showing, UserRole, View, size},
 };
 
 /// Characters of the progress bar, for windows of at least a given width.
@@ -65,9 +66,19 @@ impl Picture<'_> {
             }
             Some(_) => vec![trouble.unwrap_or_else(|| "Waiting for the server.".to_owned())],
         };
-        lines.push("? shows the keys, Q leaves.".to_owned());
+        self.header(String::new()).render(area, buffer);
+        let hints = area.height >= HINTS_FROM;
+        if !hints && self.view.role.is_some() {
+            lines.push("? shows the keys, Q leaves.".to_owned());
+        }
         let lines: Vec<Line<'_>> = lines.into_iter().map(Line::raw).collect();
-        Paragraph::new(lines).wrap(Wrap { trim: true }).render(area, buffer);
+        let gap = 1 + u16::from(hints);
+        let place = Rect { y: area.y + gap, height: area.height - gap - u16::from(hints), ..area };
+        Paragraph::new(lines).wrap(Wrap { trim: true }).render(place, buffer);
+        if hints && self.view.role.is_some() {
+            let keys = Hints { notes: vec![], keys: vec![("?", "keys"), ("Q", "leave")] };
+            keys.line(self.view.palette).render(Rect { y: area.bottom() - 1, height: 1, ..area }, buffer);
+        }
     }
 
     fn game(&self, game: &GamePicture, area: Rect, buffer: &mut Buffer) {
@@ -78,9 +89,10 @@ impl Picture<'_> {
         let trouble = footer::trouble(view, self.contact);
 
         let marks = view.camera.marks(size(game), fields);
-        let turn = self.title(game, area.width);
-        let top = if layout.hints.is_none() { trouble.as_deref().unwrap_or(&turn) } else { &turn };
-        StatusLine::new(top).right(&marks).render(area, buffer);
+        match trouble.as_ref().filter(|_| layout.hints.is_none()) {
+            Some(trouble) => self.header(marks).fact(trouble).render(area, buffer),
+            None => self.game_header(game, marks, area.width).render(area, buffer),
+        }
 
         let mut scene = Scene::new(game, &view.smoke, view.camera.corner(), fields, in_view, view.palette);
         if view.danger
@@ -110,21 +122,31 @@ impl Picture<'_> {
         let hints = layout.hints.map(|hints| Rect { x: hints.x + area.x, y: hints.y + area.y, ..hints });
         let Some(last) = view.last.as_ref().filter(|_| view.showing != Showing::Newest) else {
             let Some(hints) = hints else { return };
-            if let Some(news) = view.story.news(view.now).filter(|_| trouble.is_none()) {
-                buffer.set_style(hints, Style::new().add_modifier(Modifier::BOLD));
-                StatusLine::new(news).render(hints, buffer);
-            } else {
-                let usual = footer::game(view, game, self.contact.turn_duration, hints.width);
-                self.hints(trouble, &usual, hints, buffer);
+            let mut usual = footer::game(view, game, self.contact.turn_duration);
+            let news = view.story.news(view.now).filter(|_| trouble.is_none());
+            if let Some(news) = news {
+                usual.notes = vec![news.to_owned()];
+            }
+            self.hints(trouble, &usual, hints, buffer);
+            if let Some(news) = news {
+                let width = u16::try_from(news.width()).unwrap_or(u16::MAX).min(hints.width);
+                buffer.set_style(Rect { width, ..hints }, Style::new().add_modifier(Modifier::BOLD));
             }
             return;
         };
-        let lines = footer::result(view, self.contact);
+        let result = footer::result(view, self.contact);
+        if let Some(hints) = hints {
+            let keys = Hints { notes: vec![], keys: result.keys.clone() };
+            let all = if view.showing == Showing::FinalBoard { &result } else { &keys };
+            Clear.render(hints, buffer);
+            all.line(view.palette).render(hints, buffer);
+        }
         if view.showing == Showing::FinalBoard {
-            if let Some(hints) = hints {
-                StatusLine::new(&lines.join("  ")).render(hints, buffer);
-            }
             return;
+        }
+        let mut lines = result.notes;
+        if hints.is_none() {
+            lines.extend(result.keys.iter().map(|(key, meaning)| format!("{key} {meaning}")));
         }
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let (ranks, title) = (last.ranks(), last.title());
@@ -135,38 +157,44 @@ impl Picture<'_> {
             let size = ranking.size();
             size.width <= scores.width && size.height <= scores.height
         });
-        let place = beside.unwrap_or(Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area });
+        let taken = 1 + u16::from(hints.is_some());
+        let place = beside.unwrap_or(Rect { y: area.y + 1, height: area.height.saturating_sub(taken), ..area });
         if let Some(scores) = beside {
-            ratatui::widgets::Clear.render(scores, buffer);
+            Clear.render(scores, buffer);
         }
         ranking.render(place, buffer);
     }
 
-    pub(crate) fn hints(&self, trouble: Option<String>, usual: &str, area: Rect, buffer: &mut Buffer) {
+    pub(crate) fn hints(&self, trouble: Option<String>, usual: &Hints, area: Rect, buffer: &mut Buffer) {
         let unreadable = match self.contact.unreadable {
             0 => String::new(),
             count => format!("{count} unreadable"),
         };
-        match trouble {
-            Some(trouble) => StatusLine::new(&trouble).right(&unreadable).render(area, buffer),
-            None if unreadable.is_empty() => StatusLine::new(usual).render(area, buffer),
-            None => StatusLine::new(&format!("{unreadable}.  {usual}")).render(area, buffer),
-        }
+        let trouble = trouble.map(|trouble| Hints { notes: vec![trouble], keys: vec![] });
+        let footer = trouble.as_ref().unwrap_or(usual).line(self.view.palette);
+        footer.right(unreadable, Style::new()).render(area, buffer);
+    }
+
+    /// `marks` name the hidden sides of the board.
+    pub(crate) fn header(&self, marks: String) -> Header<'_> {
+        let (connection, tone) = footer::connection(self.view, self.contact);
+        Header::new(self.view.palette, Some(Title::ROBOTS)).right(marks, Tone::Plain).right(connection, tone)
     }
 
     // The turn with a progress bar, the remaining time, and the server's name, which may be long.
-    fn title(&self, game: &GamePicture, width: u16) -> String {
+    fn game_header(&self, game: &GamePicture, marks: String, width: u16) -> Header<'_> {
         let GamePicture { turn, game_length, server_name, .. } = game;
         let name = printable(server_name);
         let Some(&(_, bar)) = BARS.iter().find(|&&(from, _)| width >= from) else {
-            return format!("{turn}/{game_length}  {name}");
+            return self.header(marks).fact(format!("{turn}/{game_length}")).fact(name);
         };
         // A game without turns is complete from the start.
         let parts = usize::from(*turn) * bar;
         let done = parts.checked_div(usize::from(*game_length)).map_or(bar, |done| done.min(bar));
         let left = self.contact.turn_duration.filter(|_| self.view.showing == Showing::Newest);
-        let left = footer::time_left(game, left).map_or_else(String::new, |left| format!("{left} left  "));
-        format!("Turn {turn} of {game_length} [{:-<bar$}]  {left}{name}", "#".repeat(done))
+        let left = footer::time_left(game, left).map_or_else(String::new, |left| format!("{left} left"));
+        let bar = format!("[{:.<bar$}]", "#".repeat(done));
+        self.header(marks).fact(format!("Turn {turn} of {game_length}")).fact(bar).fact(left).fact(name)
     }
 }
 

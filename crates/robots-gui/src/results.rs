@@ -108,14 +108,14 @@ impl GameResult {
             };
             let score = format!("{:>deaths$} {word}{won}", place.deaths);
             let name = format!("{} {}", label_text(place.id), place.name);
-            Rank { rank: place.rank, name, score, own: Some(place.id) == self.own }
+            Rank { rank: place.rank, name, score, value: place.deaths, own: Some(place.id) == self.own }
         };
         self.places.iter().map(rank).collect()
     }
 
     /// A title, and a line for each player.
     pub(crate) fn text(&self) -> String {
-        let row = |Rank { rank, name, score, own }: Rank| {
+        let row = |Rank { rank, name, score, own, .. }: Rank| {
             let mark = if own { '>' } else { ' ' };
             format!("\n{mark} {rank:>3}. {score}  {name}")
         };

@@ -25,6 +25,7 @@
 #[cfg(any(all(unix, not(target_vendor = "apple")), test))]
 mod decode;
 pub mod events;
+mod frame;
 mod grid;
 mod keys;
 mod overlay;
@@ -40,9 +41,10 @@ mod stage;
 pub mod stops;
 
 pub use crate::{
+    frame::{Footer, Header, Title, Tone},
     grid::{Camera, GridView},
     keys::{Event, Gesture, Key, Mouse, Pad},
-    overlay::{Overlay, StatusLine, TooSmall},
+    overlay::{Overlay, RETURN, StatusLine, TooSmall},
     palette::{Depth, PLAYERS, Palette, Shade},
     printable::{printable, wrap},
     ranking::{Rank, Ranking, fit},

@@ -11,6 +11,9 @@ use crate::printable::{wrap, wrap_after};
 /// The minimum width of the text beside a key; in a narrower window the text continues below it.
 const NARROWEST: usize = 16;
 
+/// The last row of each list of keys.
+pub const RETURN: (&str, &str) = ("", "Press any key to return.");
+
 /// A centred box that lists keys and their meanings.
 ///
 /// If the window is too small, it shows the lines that fit, always including the last.

@@ -41,6 +41,10 @@ impl Palette {
         Self { depth: Depth::from_environment() }
     }
 
+    pub const fn new(depth: Depth) -> Self {
+        Self { depth }
+    }
+
     /// `None` without colours.
     pub fn colour(self, shade: impl Into<Shade>) -> Option<Color> {
         self.depth.pick(shade.into())

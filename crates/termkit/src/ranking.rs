@@ -16,6 +16,8 @@ const MARKS: usize = 2 + 2 + GAP + 2;
 const GAP: usize = 2;
 /// A name is not cut to fewer columns.
 const SHORTEST_NAME: usize = 3;
+/// Columns of a name in the standing.
+const LONGEST_NAME: usize = 16;
 /// Two columns on either side, and two lines.
 const FRAME: Size = Size::new(4, 2);
 
@@ -25,6 +27,8 @@ pub struct Rank {
     pub rank: usize,
     pub name: String,
     pub score: String,
+    /// The number that ranks; the distance to another participant is the difference.
+    pub value: u32,
     /// Whether this is the user.
     pub own: bool,
 }
@@ -46,10 +50,32 @@ impl<'a> Ranking<'a> {
     }
 
     pub fn size(&self) -> Size {
+        self.size_below(&self.standing())
+    }
+
+    // The user's place, and the distance to the leader or from the next participant.
+    fn standing(&self) -> Vec<String> {
+        let Some(own) = self.ranks.iter().find(|row| row.own).filter(|_| self.ranks.len() > 1) else { return vec![] };
+        let place = format!("{}{} of {}", own.rank, ordinal(own.rank), self.ranks.len());
+        let (other, word) = match own.rank {
+            1 if self.ranks.iter().filter(|row| row.rank == 1).count() > 1 => return vec![place + ", shared"],
+            1 => (self.ranks.iter().find(|row| row.rank > 1), "ahead of"),
+            _ => (self.ranks.first(), "behind"),
+        };
+        let distance =
+            |other: &Rank| format!("{} {word} {}", own.value.abs_diff(other.value), fit(&other.name, LONGEST_NAME));
+        std::iter::once(place).chain(other.map(distance)).collect()
+    }
+
+    // A blank line follows the standing.
+    fn size_below(&self, standing: &[String]) -> Size {
         let row = self.columns().total();
-        let footer = self.footer.iter().map(|line| line.width()).max().unwrap_or(0);
-        let width = row.max(footer).max(self.title.width() + 2);
-        let height = self.ranks.len() + self.footer_height();
+        let widest = |lines: &mut dyn Iterator<Item = usize>| lines.max().unwrap_or(0);
+        let footer = widest(&mut self.footer.iter().map(|line| line.width()));
+        let above = widest(&mut standing.iter().map(|line| line.width()));
+        let width = row.max(footer).max(self.title.width() + 2).max(above);
+        let above = if standing.is_empty() { 0 } else { standing.len() + 1 };
+        let height = self.ranks.len() + self.footer_height() + above;
         Size::new(narrow(width).saturating_add(FRAME.width), narrow(height).saturating_add(FRAME.height))
     }
 
@@ -101,7 +127,13 @@ impl Widget for &Ranking<'_> {
         let room = usize::from(area.width.saturating_sub(FRAME.width)).max(1);
         let wrapped: Vec<&str> = self.footer.iter().flat_map(|line| wrap(line, room)).collect();
         let ranking = Ranking { footer: &wrapped, ..*self };
-        let wanted = ranking.size();
+        // The standing is omitted first.
+        let mut standing = ranking.standing();
+        let size = ranking.size_below(&standing);
+        if size.width > area.width || size.height > area.height {
+            standing.clear();
+        }
+        let wanted = ranking.size_below(&standing);
         let (width, height) = (wanted.width.min(area.width), wanted.height.min(area.height));
         let place = area.centered(Constraint::Length(width), Constraint::Length(height));
         Clear.render(place, buffer);
@@ -118,7 +150,24 @@ impl Widget for &Ranking<'_> {
         } else {
             place
         };
-        Paragraph::new(ranking.lines(usize::from(inner.width), usize::from(inner.height))).render(inner, buffer);
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        let mut top: Vec<Line<'_>> = standing.into_iter().map(|line| Line::styled(line, bold)).collect();
+        if !top.is_empty() {
+            top.push(Line::default());
+        }
+        let rest = usize::from(inner.height).saturating_sub(top.len());
+        let lines: Vec<Line<'_>> = top.into_iter().chain(ranking.lines(usize::from(inner.width), rest)).collect();
+        Paragraph::new(lines).render(inner, buffer);
+    }
+}
+
+const fn ordinal(rank: usize) -> &'static str {
+    match (rank % 10, rank % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
     }
 }
 
@@ -179,7 +228,7 @@ mod tests {
     use super::*;
 
     fn rank(rank: usize, name: &str, score: u32, own: bool) -> Rank {
-        Rank { rank, name: name.into(), score: score.to_string(), own }
+        Rank { rank, name: name.into(), score: score.to_string(), value: score, own }
     }
 
     fn ranks() -> Vec<Rank> {
@@ -208,12 +257,15 @@ mod tests {
     fn winner_and_user_are_marked() {
         let ranks = ranks();
         let ranking = Ranking::new("Game over", &ranks, &["Q leave"]);
-        assert_eq!(ranking.size(), Size::new(31, 7));
-        let (lines, buffer) = drawn(ranking, 31, 7);
+        assert_eq!(ranking.size(), Size::new(31, 10));
+        let (lines, buffer) = drawn(ranking, 31, 10);
         assert_eq!(
             lines,
             [
                 "┌ Game over ──────────────────┐",
+                "│ 3rd of 3                    │",
+                "│ 90 behind Ann               │",
+                "│                             │",
                 "│   1. Ann              130 ★ │",
                 "│   2. Bob the builder   80   │",
                 "│ > 3. 日本              40   │",
@@ -222,9 +274,23 @@ mod tests {
                 "└─────────────────────────────┘",
             ]
         );
-        assert!(buffer[(4, 1)].modifier.contains(Modifier::BOLD));
-        assert!(buffer[(4, 3)].modifier.contains(Modifier::REVERSED));
-        assert!(!buffer[(4, 2)].modifier.intersects(Modifier::BOLD | Modifier::REVERSED));
+        assert!(buffer[(4, 4)].modifier.contains(Modifier::BOLD));
+        assert!(buffer[(4, 6)].modifier.contains(Modifier::REVERSED));
+        assert!(!buffer[(4, 5)].modifier.intersects(Modifier::BOLD | Modifier::REVERSED));
+    }
+
+    #[test]
+    fn standing_is_the_place_and_the_distance() {
+        let standing = |scores: [u32; 3], own: usize| {
+            let place = |score| 1 + scores.iter().filter(|&&other| other > score).count();
+            let row = |(at, &score): (usize, &u32)| rank(place(score), ["Ann", "Bob", "Cid"][at], score, at == own);
+            let ranks: Vec<Rank> = scores.iter().enumerate().map(row).collect();
+            Ranking::new("", &ranks, &[]).standing().join(", ")
+        };
+        assert_eq!(standing([9, 7, 2], 0), "1st of 3, 2 ahead of Bob");
+        assert_eq!(standing([9, 9, 2], 1), "1st of 3, shared");
+        assert_eq!(standing([9, 7, 2], 2), "3rd of 3, 7 behind Ann");
+        assert_eq!(standing([9, 7, 2], 3), "");
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn enter_joins_the_next_game() {
         let mut terminal = over(&server, arguments, 80, 24);
         let before = server.client();
         terminal.press(b"\r");
-        terminal.wait(|screen| !screen.contents().contains("Bob") && screen.contents().contains("? keys  Q leave"));
+        terminal.wait(|screen| !screen.contents().contains("Bob") && screen.contents().contains("? keys   Q leave"));
         assert_ne!(server.client(), before, "what comes late for the last game is not heard");
         server.wait_for_many(first, 2);
         terminal.press(b"Q");
@@ -73,7 +73,7 @@ fn a_lost_server_is_reported_and_its_successor_can_be_joined() {
     };
     terminal.press(b"\r");
     server.admit(b"PLAY Ann", MAP);
-    terminal.wait(|screen| screen.contents().lines().next().is_some_and(|line| line.ends_with("? keys  Q leave")));
+    terminal.wait(|screen| screen.contents().lines().next().is_some_and(|line| line.ends_with("online")));
     // The server stops again, and the player leaves.
     drop(server);
     terminal.press_until(b"l", "Enter join again");

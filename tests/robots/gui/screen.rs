@@ -13,12 +13,15 @@ fn leave(mut terminal: Terminal) {
 fn from_lobby_to_game_and_back() {
     let (client, mut terminal) = Client::with_gui(&["--follow", "Ann"], 60, 8);
     client.show(&lobby(&["Ann"]));
-    terminal.wait_for_lines(&["Lobby of here", "Players 1 of 2, waiting for 1 more"]);
+    terminal.wait_for_lines(&[
+        " ROBOTS   Lobby of here                               online",
+        "Players 1 of 2, waiting for 1 more",
+    ]);
     terminal.wait_for(">A   0 Ann");
     assert!(terminal.with_screen(|screen| screen.alternate_screen() && screen.hide_cursor()));
     client.show(&game(5));
     terminal.wait_for_lines(&[
-        "Turn 5 of 20 [#####---------------]  here",
+        " ROBOTS   Turn 5 of 20  [#####...............]  here  online",
         "  ┌────────┐     id name                           deaths",
         "  │.  7. B │  B   1 Bob                                 1",
         "  │██. **. │ >A   0 Ann                                 3",
@@ -31,9 +34,12 @@ fn from_lobby_to_game_and_back() {
     }
     client.show(&lobby(&[]));
     terminal.wait_for("The game was cancelled in turn 5 of 20");
-    terminal.wait_for("Enter: again  L: lobby");
+    terminal.wait_for("Enter again   L lobby");
     terminal.press(b"L");
-    terminal.wait_for_lines(&["Lobby of here", "Players 0 of 2, waiting for 2 more"]);
+    terminal.wait_for_lines(&[
+        " ROBOTS   Lobby of here                               online",
+        "Players 0 of 2, waiting for 2 more",
+    ]);
     leave(terminal);
 }
 
@@ -48,7 +54,7 @@ fn malformed_pictures_are_counted_logged_and_ignored() {
     for datagram in [b"", &picture[..picture.len() - 1], &[&picture[..], b"\0"].concat()] {
         client.send(datagram);
     }
-    terminal.wait_for("3 unreadable.  Move:");
+    terminal.wait_for("3 unreadable");
     terminal.wait_for("Turn 3 of 20");
     client.show(&game(5));
     terminal.wait_for("Turn 5 of 20");

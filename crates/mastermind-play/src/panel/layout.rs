@@ -7,6 +7,8 @@
 //! | from 120 x 32 | three columns | beside the guesses |
 //! | from 160 x 52 | five columns and three rows | beside the guesses |
 //!
+//! A window with two more rows has the lines of the common frame around the panels.
+//!
 //! The explanations are beside the board, and the messages below or, in a wide window, beside them.
 
 use mastermind::code::MAX_LENGTH;
@@ -70,6 +72,14 @@ impl Panels {
         let guess = Rect::new(x, y, left, guess_height);
         let history = Rect::new(x, y + guess_height, left, height - guess_height);
         Self { guess, history, guide, log, peg, step, beside }
+    }
+
+    /// The area without the lines of the common frame, where these leave room for the same layout.
+    pub(super) fn inner(area: Rect) -> Rect {
+        let inner = Rect { y: area.y + area.height.min(1), height: area.height.saturating_sub(2), ..area };
+        let alike = |one: Self, other: Self| (one.peg, one.step, one.beside) == (other.peg, other.step, other.beside);
+        let fits = inner.width >= SIZE.width && inner.height >= SIZE.height;
+        if fits && alike(Self::new(inner), Self::new(area)) { inner } else { area }
     }
 
     pub(super) const fn column(self, position: u16) -> u16 {

@@ -1,7 +1,7 @@
 //! The current meaning of keys, and the targets of the mouse.
 
 use mastermind::{Lifeline, Peg, Rules, code::MAX_LENGTH, game::Outcome};
-use termkit::{Key, Pad};
+use termkit::{Key, Pad, RETURN};
 
 pub(super) const LIFELINE: [char; MAX_LENGTH] = ['L', 'I', 'F', 'E', 'L', 'I', 'N', 'E'];
 
@@ -161,7 +161,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("", "For a lifeline put all positions on the ninth sign and submit."),
     ("", "RED: right digit, right place. WHITE: right digit, wrong place."),
     ("", ""),
-    ("", "Press any key or click to return."),
+    RETURN,
 ];
 
 #[cfg(test)]

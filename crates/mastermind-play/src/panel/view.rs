@@ -12,7 +12,7 @@ use ratatui::{
     text::Line,
     widgets::{Block, Widget},
 };
-use termkit::{Depth, Mouse, Overlay, TooSmall, wrap};
+use termkit::{Depth, Footer, Header, Mouse, Overlay, Palette, RETURN, Title, TooSmall, wrap};
 
 use crate::{
     BAR,
@@ -36,6 +36,8 @@ pub(super) struct View<'a> {
     table: &'a Table,
     depth: Depth,
     quiet: bool,
+    // Whether the lines of the common frame show the keys.
+    framed: bool,
 }
 
 /// Each choice is a name and whether the cursor is at it.
@@ -86,7 +88,7 @@ impl Question {
 
 impl<'a> View<'a> {
     pub(super) const fn new(table: &'a Table, depth: Depth) -> Self {
-        Self { table, depth, quiet: false }
+        Self { table, depth, quiet: false, framed: false }
     }
 
     /// While keys are ignored, the picture offers none after a game.
@@ -99,7 +101,7 @@ impl<'a> View<'a> {
         if is_small(window) {
             return None;
         }
-        let area = Rect::from((Position::ORIGIN, window));
+        let area = Panels::inner(Rect::from((Position::ORIGIN, window)));
         if self.table.overlaid.is_some() {
             return Some(Target::Cover);
         }
@@ -298,7 +300,7 @@ impl<'a> View<'a> {
                     (None, None) => "No games counted yet.".into(),
                 };
                 let mut rows: Vec<(&str, &str)> = text.lines().map(|line| ("", line)).collect();
-                rows.extend([("", ""), ("", "Press any key or click to return.")]);
+                rows.extend([("", ""), RETURN]);
                 Overlay::new("Statistics", &rows).render(area, buffer);
             }
         }
@@ -313,17 +315,67 @@ impl Widget for &View<'_> {
             return;
         }
         buffer.set_style(area, style(self.depth, Role::Plain));
+        let inner = Panels::inner(area);
+        let view = View { framed: inner != area, ..*self };
         match self.table.state {
-            State::Menu(selected) => self.menu(buffer, area, selected),
-            _ => self.panels(buffer, area),
+            State::Menu(selected) => view.menu(buffer, inner, selected),
+            _ => view.panels(buffer, inner),
+        }
+        if view.framed {
+            self.header().render(area, buffer);
+            Footer::new(self.keys()).render(Rect { y: area.bottom() - 1, height: 1, ..area }, buffer);
         }
         if let Some(overlaid) = self.table.overlaid {
             self.overlay(buffer, area, overlaid);
-            // The box has the terminal's own colours, which need not be dark.
-            let plain = style(self.depth, Role::Plain);
-            for cell in buffer.content.iter_mut().filter(|cell| cell.bg == Color::Reset) {
-                cell.set_style(plain);
+        }
+        // A box and the frame have the terminal's own colours, which need not be dark.
+        let plain = style(self.depth, Role::Plain);
+        for cell in buffer.content.iter_mut().filter(|cell| cell.bg == Color::Reset) {
+            let fg = if cell.fg == Color::Reset { plain.fg } else { None };
+            cell.set_style(ratatui::style::Style { fg, bg: plain.bg, ..ratatui::style::Style::new() });
+        }
+    }
+}
+
+impl View<'_> {
+    fn header(&self) -> Header<'_> {
+        let table = self.table;
+        let game = table.round.as_ref().map(Round::game);
+        let stage = match (table.state, game) {
+            (State::Menu(_), _) => String::new(),
+            (State::Length(_) | State::Repeats { .. }, _) | (_, None) => "The rules".to_owned(),
+            (State::Set, _) => "Set a code".to_owned(),
+            (_, Some(game)) => match game.outcome() {
+                None => format!("Turn {} of {TURNS}", game.turn()),
+                Some(Outcome::Won(turns)) => format!("Found in {turns} of {TURNS} turns"),
+                Some(Outcome::Lost(_)) => "Not found".to_owned(),
+            },
+        };
+        let setter = match table.settings.setter {
+            Setter::Day(day) => format!("puzzle of {day}"),
+            Setter::People => "duel".to_owned(),
+            Setter::Seed => String::new(),
+        };
+        Header::new(Palette::new(self.depth), Some(Title::MASTERMIND)).fact(stage).fact(setter)
+    }
+
+    const fn keys(&self) -> &'static [(&'static str, &'static str)] {
+        match self.table.state {
+            State::Menu(_) => &[("Enter", "choose"), ("s", "statistics"), ("?", "keys"), ("Q", "leave")],
+            State::Length(_) | State::Repeats { .. } | State::Pick(_) => {
+                &[("Enter", "choose"), ("arrows", "change"), ("?", "keys"), ("Esc Esc", "menu")]
             }
+            State::Set | State::Edit => &[
+                ("Enter", "submit"),
+                ("1-9 arrows", "change"),
+                ("h", "hint"),
+                ("s", "statistics"),
+                ("?", "keys"),
+                ("Esc Esc", "menu"),
+            ],
+            State::Between => &[("Enter", "continue"), ("?", "keys"), ("Esc Esc", "menu")],
+            State::Over if self.quiet => &[],
+            State::Over => &[("Enter", "again"), ("s", "statistics"), ("Esc", "menu"), ("?", "keys"), ("Q", "leave")],
         }
     }
 }
@@ -438,7 +490,9 @@ impl View<'_> {
             let left = most.saturating_sub(u16::try_from(line.len()).unwrap_or(u16::MAX));
             self.put(buffer, places.column(18).min(left), row, line, Role::Message);
         }
-        self.at_right(buffer, places.tip, places.tip.bottom() - 1, " ? keys  s statistics ");
+        if !self.framed {
+            self.at_right(buffer, places.tip, places.tip.bottom() - 1, " ? keys  s statistics ");
+        }
     }
 }
 
@@ -456,7 +510,9 @@ impl View<'_> {
     fn standing(&self, buffer: &mut Buffer, panels: Panels) {
         let (panel, bottom) = (panels.log, panels.log.bottom() - 1);
         let width = usize::from(panel.width.saturating_sub(4));
-        self.at_right(buffer, panel, bottom, KEYS);
+        if !self.framed {
+            self.at_right(buffer, panel, bottom, KEYS);
+        }
         let Some(game) = self.table.round.as_ref().map(Round::game) else { return };
         let hints = match game.hints() {
             0 => String::new(),
@@ -480,7 +536,7 @@ impl View<'_> {
         let known_width = u16::try_from(known.len()).unwrap_or(0);
         self.put(buffer, panel.right() - known_width - 2, panel.y, &known, Role::Plain);
         if game.outcome().is_some() {
-            let over = self.table.state == State::Over && !self.quiet;
+            let over = self.table.state == State::Over && !self.quiet && !self.framed;
             let room = width - KEYS.len();
             if let Some(again) = AGAIN.iter().find(|again| over && again.len() <= room) {
                 self.put(buffer, panel.x + 2, bottom, again, Role::Plain);

@@ -77,12 +77,29 @@ fn a_large_window_has_the_map_in_its_middle() {
 #[test]
 fn key_hints_are_shown_if_there_is_room() {
     let (client, mut view) = (player(), view().taking_part("here".to_owned()));
-    assert_eq!(
-        screen(&mut view, &client, 80, 24)[0],
-        "Player A has 0 nuggets (250 nuggets unclaimed).                  ? keys  Q leave"
-    );
-    assert_eq!(screen(&mut view, &client, 60, 24)[0], "Player A has 0 nuggets (250 nuggets unclaimed).");
+    let shown = screen(&mut view, &client, 80, 24);
+    let status = "Player A has 0 nuggets (250 nuggets unclaimed).";
+    assert_eq!(shown[0], format!("{status:74}online"));
+    assert_eq!(shown[23], "hjkl move   HJKL run   yubn diagonally   ? keys   Q leave");
+    let shown = screen(&mut view, &client, 80, 8);
+    assert_eq!(shown[0], format!("{status:65}? keys  Q leave"));
+    assert_eq!(shown[7], "");
+    assert_eq!(screen(&mut view, &client, 60, 8)[0], status);
     assert_eq!(screen(&mut view, &client, 38, 4)[0], "A 0 gold, 250 left  ? keys  Q leave  v");
+}
+
+#[test]
+fn standings_are_beside_the_map() {
+    let mut view = view().taking_part("here".to_owned());
+    let mut client = player();
+    screen(&mut view, &client, 80, 24);
+    client.receive(Time::ZERO, b"GOLD 30 30 100").unwrap();
+    let shown = screen(&mut view, &client, 80, 24);
+    let row =
+        |text: &str| shown.iter().position(|row| row.contains(text)).unwrap_or_else(|| panic!("{text}: {shown:#?}"));
+    assert!(row("Gold") < row("Others     120  ████████████") && row("Others") < row("You (A)     30  ███"));
+    assert!(row("You (A)") < row("Left       100  ██████████") && row("Left") < row("In sight B C"));
+    assert!(!screen(&mut view, &client, 46, 24).concat().contains("Others"));
 }
 
 #[test]

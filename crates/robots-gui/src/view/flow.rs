@@ -49,16 +49,19 @@ fn result_shows_the_final_board_and_marks_winner_and_user() {
     let mut view = ended(UserRole::Player);
     assert_eq!(view.content(), Content::Result);
     let shown = screen(&mut view, 80, 24);
-    assert!(shown[0].starts_with("Turn 4 of 4 [####################]"), "{shown:#?}");
-    for expected in
-        ["┌ Bob wins ──", "│   1. B Bob  0 deaths ★ │", "│ > 2. A Ann  1 death    │", "│ Enter: again  L: lobby │"]
-    {
+    assert!(shown[0].starts_with(" ROBOTS   Turn 4 of 4  [####################]"), "{shown:#?}");
+    for expected in [
+        "┌ Bob wins ──",
+        "│   1. B Bob  0 deaths ★ │",
+        "│ > 2. A Ann  1 death    │",
+        "Enter again   L lobby   Tab board   Q leave",
+    ] {
         assert!(shown.iter().any(|line| line.contains(expected)), "{expected}: {shown:#?}");
     }
     view.toggle_table();
     let shown = screen(&mut view, 80, 24);
     assert!(!shown.concat().contains("Bob wins"), "{shown:#?}");
-    assert_eq!(shown[23], "Enter: again  L: lobby  Tab: table  Q: leave");
+    assert_eq!(shown[23], "Enter again   L lobby   Tab table   Q leave");
     view.toggle_table();
     let ignored = Contact { keys_ignored: true, ..contact() };
     let shown = lines(&drawn(&mut view, &ignored, 80, 24)).concat();
@@ -150,10 +153,10 @@ fn bomb_owner_replaces_the_key_hints_for_a_while() {
         picture.scores.insert(PlayerId(0), u32::from(number == 6));
         view.show(at(number), DrawMessage::Game(picture));
     }
-    assert_eq!(last_line(&mut view, &contact(), 80), "Bob's bomb got you");
+    assert!(last_line(&mut view, &contact(), 80).starts_with("Bob's bomb got you   WASD move"));
     assert!(view.is_moving(at(100)));
     view.prepare(at(3_006), Size::new(80, 24));
-    assert!(last_line(&mut view, &contact(), 80).starts_with("You are A.  Move"));
+    assert!(last_line(&mut view, &contact(), 80).starts_with("You are A.   WASD move"));
 }
 
 #[test]
@@ -166,7 +169,7 @@ fn last_picture_marks_the_user_after_the_client_has_reset_its_number() {
     assert!(screen(&mut view, 80, 24).concat().contains("> 2. A Ann"));
     view.show(at(0), lobby(&["Ann"], 2));
     view.proceed();
-    assert!(screen(&mut view, 80, 24)[23].starts_with("Press a game key to join"));
+    assert!(screen(&mut view, 80, 24)[23].starts_with("Space join"));
 }
 
 #[test]
@@ -184,14 +187,14 @@ fn key_hints_match_the_actions_of_keys() {
         last_line(&mut view, &contact(), 80)
     };
     for (role, own, sent, said) in [
-        (UserRole::Player, None, false, "Press a game key to join, such as Space.  ?: keys  Q: leave"),
-        (UserRole::Player, None, true, "You requested to join.  ?: keys  Q: leave"),
-        (UserRole::Player, Some(0), true, "You have joined. Waiting for other players.  ?: keys  Q: leave"),
-        (UserRole::Remote, None, false, "Press a game key to request to join, such as Space.  ?: keys  Q: leave"),
-        (UserRole::Remote, None, true, "You requested to join.  ?: keys  Q: leave"),
-        (UserRole::Observer, None, false, "You are only watching.  ?: keys  Q: leave"),
-        (UserRole::Bot, None, false, "The bot joins automatically.  ?: keys  Q: leave"),
-        (UserRole::Bot, Some(0), false, "The bot has joined.  ?: keys  Q: leave"),
+        (UserRole::Player, None, false, "Space join   ? keys   Q leave"),
+        (UserRole::Player, None, true, "You requested to join.   ? keys   Q leave"),
+        (UserRole::Player, Some(0), true, "You have joined. Waiting for other players.   ? keys   Q leave"),
+        (UserRole::Remote, None, false, "Space join   ? keys   Q leave"),
+        (UserRole::Remote, None, true, "You requested to join.   ? keys   Q leave"),
+        (UserRole::Observer, None, false, "You are only watching.   ? keys   Q leave"),
+        (UserRole::Bot, None, false, "The bot joins automatically.   ? keys   Q leave"),
+        (UserRole::Bot, Some(0), false, "The bot has joined.   ? keys   Q leave"),
     ] {
         assert_eq!(in_lobby(role, own, sent), said);
     }
@@ -201,32 +204,22 @@ fn key_hints_match_the_actions_of_keys() {
         last_line(&mut view, &Contact { turn_duration, ..contact() }, 100)
     };
     let second = Some(Duration::from_secs(1));
-    let steering = "Move: WASD/arrows  Bomb: Space  Block: K  B: blasts  ?: keys  Q: leave";
-    let looking = "Tab: next robot  Shift+arrow: look around  B: blasts  ?: keys  Q: leave";
+    let steering = "WASD move   Space bomb   K block   B blasts   ? keys   Q leave";
+    let looking = "Tab next robot   Shift+arrow look around   B blasts   ? keys   Q leave";
     for (role, own, turn, said) in [
-        (UserRole::Player, Some(0), None, format!("You are A.  {steering}")),
-        (UserRole::Remote, Some(1), None, format!("You are B.  {steering}")),
+        (UserRole::Player, Some(0), None, format!("You are A.   {steering}")),
+        (UserRole::Remote, Some(1), None, format!("You are B.   {steering}")),
         (UserRole::Remote, None, None, steering.to_owned()),
-        (
-            UserRole::Player,
-            None,
-            None,
-            "You are watching; you can join after this game, in 3 turns.  ?: keys  Q: leave".into(),
-        ),
+        (UserRole::Player, None, None, format!("Watching; join in 3 turns.   {looking}")),
         (
             UserRole::Player,
             None,
             second,
-            "You are watching; you can join after this game, in about 3 s.  ?: keys  Q: leave".into(),
+            "Watching; join in about 3 s.   Tab next robot   Shift+arrow look around   ? keys   Q leave".into(),
         ),
-        (UserRole::Observer, None, None, format!("Watching.  {looking}")),
-        (UserRole::Bot, Some(1), None, format!("The bot plays B.  {looking}")),
-        (
-            UserRole::Bot,
-            None,
-            None,
-            "The bot waits for the next game.  Tab: next robot  Shift+arrow: look around  ?: keys  Q: leave".into(),
-        ),
+        (UserRole::Observer, None, None, format!("Watching.   {looking}")),
+        (UserRole::Bot, Some(1), None, format!("The bot plays B.   {looking}")),
+        (UserRole::Bot, None, None, format!("The bot waits.   {looking}")),
     ] {
         assert_eq!(in_game(role, own, turn), said);
     }
@@ -234,7 +227,7 @@ fn key_hints_match_the_actions_of_keys() {
     let mut late = view(Follow::Nobody);
     late.show(at(0), lobby(NOBODY, 2));
     late.show(at(0), DrawMessage::Game(turn(1)));
-    assert!(last_line(&mut late, &contact(), 100).starts_with("You are watching"));
+    assert!(last_line(&mut late, &contact(), 100).starts_with("Watching; join in"));
     // A user without keys gets no key hints.
     let mut replay = View::new(Palette::MONO, Follow::Nobody);
     replay.show(at(0), DrawMessage::Game(turn(1)));
@@ -252,7 +245,7 @@ fn key_hints_fit_narrow_windows() {
                 last_line(&mut view, &contact(), width)
             }];
             for footer in footers {
-                assert!(width < 17 || footer.ends_with("Q: leave"), "{role:?} {width} {footer}");
+                assert!(width < 17 || footer.ends_with("Q leave"), "{role:?} {width} {footer}");
             }
         }
     }
