@@ -32,7 +32,7 @@ fn end_if_insisted() -> io::Result<()> {
     thread::Builder::new().name("signals".into()).spawn(move || {
         let mut requests = sigkit::Requests::default();
         while told.read_exact(&mut [0]).is_ok() {
-            if requests.insist(Instant::now()) {
+            if requests.register(Instant::now()) {
                 exit(EXIT_FAILURE.into());
             }
         }

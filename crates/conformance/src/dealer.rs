@@ -482,7 +482,7 @@ fn play(judge: &mut Judge, launcher: &dyn Launcher, options: &Options) -> anyhow
         scene(name, move |judge| offends(judge, subject, bytes)).shows([&OFFENDER, &OTHERS, &NO_CRASH])
     }));
     scenes.extend(
-        STRANGE_JOINS
+        INVALID_JOINS
             .iter()
             .map(|&(name, bytes)| scene(name, move |judge| joins_strangely(judge, subject, bytes)).shows([&NO_CRASH])),
     );
@@ -571,7 +571,7 @@ const OFFENCES: &[(&str, &[u8])] = &[
 ];
 
 /// Sent instead of a valid JOIN. A dealer may react in any way other than a crash.
-const STRANGE_JOINS: &[(&str, &[u8])] = &[
+const INVALID_JOINS: &[(&str, &[u8])] = &[
     ("a client that leaves before JOIN", b""),
     ("a name of 300 bytes", &strange_name()),
     ("10,000 bytes instead of JOIN", &[b'J'; 10_000]),

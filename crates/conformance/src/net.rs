@@ -12,7 +12,7 @@ use crate::{launch::Run, report::Sender, sockets::unread, tape::Channel};
 /// The pause between attempts to connect.
 const RETRY: Duration = Duration::from_millis(10);
 /// The interval of checks whether the program has ended.
-const GLANCE: Duration = Duration::from_millis(200);
+const POLL: Duration = Duration::from_millis(200);
 /// The pause in which the peer can read a single byte.
 const PAUSE: Duration = Duration::from_millis(1);
 /// How long parts of a message wait for a peer that does not read.
@@ -27,7 +27,7 @@ pub(crate) fn datagram(socket: &UdpSocket, run: &mut dyn Run, by: Instant) -> Op
         let left = by.saturating_duration_since(Instant::now());
         // Datagrams that the program sent before it ended have arrived.
         let ended = run.exit(Instant::now()).is_some();
-        if left.is_zero() || socket.set_read_timeout(Some(left.min(GLANCE))).is_err() {
+        if left.is_zero() || socket.set_read_timeout(Some(left.min(POLL))).is_err() {
             return None;
         }
         // The error may also report that an earlier datagram had no receiver.
@@ -72,7 +72,7 @@ impl Connection {
     /// Retries until `by`, unless the server ends before it listens.
     pub(crate) fn to_server(run: &mut dyn Run, address: SocketAddr, by: Instant) -> io::Result<Self> {
         loop {
-            let opened = Self::open(address, by.min(Instant::now() + GLANCE));
+            let opened = Self::open(address, by.min(Instant::now() + POLL));
             if opened.is_ok() || run.exit(Instant::now()).is_some() || Instant::now() >= by {
                 return opened;
             }

@@ -87,7 +87,7 @@ impl Book {
         let (mut record, notice) = match read(&path).map_err(about(&path))? {
             Ok(record) => (record, None),
             Err(why) => {
-                let aside = put_aside(&path).map_err(about(&path))?;
+                let aside = rename_damaged(&path).map_err(about(&path))?;
                 let notice = format!(
                     "The statistics were damaged ({why}); they were moved to {} and start from zero.",
                     aside.display()
@@ -145,7 +145,7 @@ fn read(path: &Path) -> io::Result<Result<Record, String>> {
 }
 
 /// Renames the file to an unused name, which it returns.
-fn put_aside(path: &Path) -> io::Result<PathBuf> {
+fn rename_damaged(path: &Path) -> io::Result<PathBuf> {
     for number in 1..=MOST_DAMAGED {
         let aside = path.with_file_name(format!("{FILE}.damaged-{number}"));
         // There is no race: this process holds the lock.

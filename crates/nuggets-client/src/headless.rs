@@ -83,7 +83,7 @@ pub(crate) async fn run(
                     stop.send_replace(true);
                 }
                 // A second request does not wait for the server.
-                if signal == Signal::Leave && requests.insist(Instant::now()) {
+                if signal == Signal::Leave && requests.register(Instant::now()) {
                     bots.shutdown().await;
                 }
                 continue;

@@ -222,7 +222,7 @@ impl Player {
             StageEvent::Byte(b'Q') | StageEvent::End => self.leave(),
             // A key outside ASCII is not a key of the game.
             StageEvent::Byte(byte) if byte.is_ascii() => self.session.key(byte),
-            StageEvent::Leave if self.requests.insist(Instant::now().into_std()) => self.interrupt(),
+            StageEvent::Leave if self.requests.register(Instant::now().into_std()) => self.interrupt(),
             StageEvent::Leave => self.leave(),
             StageEvent::Gone(error) => {
                 info!(%error, "lost the terminal");

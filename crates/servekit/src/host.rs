@@ -68,7 +68,7 @@ pub fn host<E: Recorded + Send + 'static>(
             let Begun { host, at, peers, farewells, journal, resumed } = begin(hosting, game, &reachable)?;
             // Signal handlers come first: a script may send a signal as soon as it has read the announcement.
             announce_port(hosting, &Reach::at(&reachable), announce, journal.as_ref().map(|(path, _)| &**path))?;
-            let mut host = sockets.let_in(host.with_observer(narrator), open_files)?;
+            let mut host = sockets.add_to(host.with_observer(narrator), open_files)?;
             if resumed {
                 host.resume(at, peers);
                 for (address, frames) in farewells {

@@ -61,12 +61,12 @@ impl Sockets {
     }
 
     /// Adds these sockets to `host`, which may use all connections that `open_files` permits.
-    pub fn let_in(self, host: Host, open_files: Option<u64>) -> io::Result<Host> {
-        self.let_in_within(host, &Limits::of(open_files).into())
+    pub fn add_to(self, host: Host, open_files: Option<u64>) -> io::Result<Host> {
+        self.add_to_within(host, &Limits::of(open_files).into())
     }
 
     /// Adds these sockets to `host`, whose connections are counted in the shared `budget`. UDP has no connections.
-    pub fn let_in_within(self, host: Host, budget: &ConnectionBudget) -> io::Result<Host> {
+    pub fn add_to_within(self, host: Host, budget: &ConnectionBudget) -> io::Result<Host> {
         Ok(match self {
             Self::Udp(sockets) => host.with_transport(Udp::new(sockets)?),
             Self::Tcp(listeners, rate) => host.with_transport(Tcp::new(listeners, rate, budget.clone())?),

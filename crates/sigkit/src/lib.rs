@@ -12,9 +12,9 @@
 //!
 //! let mut requests = sigkit::Requests::default();
 //! let start = Instant::now();
-//! assert!(!requests.insist(start), "the first one is a request");
-//! assert!(!requests.insist(start + Duration::from_millis(1)), "one request, which `timeout` sends to the process and to its group");
-//! assert!(requests.insist(start + Duration::from_secs(1)), "the user does not want to wait");
+//! assert!(!requests.register(start), "the first one is a request");
+//! assert!(!requests.register(start + Duration::from_millis(1)), "one request, which `timeout` sends to the process and to its group");
+//! assert!(requests.register(start + Duration::from_secs(1)), "the user does not want to wait");
 //! ```
 
 use std::time::{Duration, Instant};
@@ -65,7 +65,7 @@ pub struct Requests {
 
 impl Requests {
     /// Registers a request; returns whether it is a second one.
-    pub fn insist(&mut self, now: Instant) -> bool {
+    pub fn register(&mut self, now: Instant) -> bool {
         now.saturating_duration_since(*self.first.get_or_insert(now)) > SAME
     }
 }
@@ -104,7 +104,7 @@ mod tests {
         ] {
             let mut requests = Requests::default();
             let said: Vec<bool> =
-                gaps.iter().map(|&after| requests.insist(start + Duration::from_millis(after))).collect();
+                gaps.iter().map(|&after| requests.register(start + Duration::from_millis(after))).collect();
             assert_eq!(said, insists, "{gaps:?}");
         }
     }

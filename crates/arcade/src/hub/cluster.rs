@@ -12,7 +12,7 @@ use tracing::warn;
 
 use super::{
     publisher::Feeding,
-    rooms::{Rooms, leads},
+    rooms::{Rooms, unreserved},
     subscription::Following,
 };
 use crate::{
@@ -39,7 +39,7 @@ impl Row {
     pub(super) fn of(room: &Room, info: &Info) -> serde_json::Result<String> {
         let row = |shown: &Info| {
             let info = room.access.is_listed().then(|| serde_json::value::to_raw_value(shown)).transpose()?;
-            let row = Self { game: room.game, free: leads(room, shown), people: shown.people, info };
+            let row = Self { game: room.game, free: unreserved(room, shown), people: shown.people, info };
             serde_json::to_string(&row)
         };
         let mut shown = info.for_everybody();
@@ -141,7 +141,7 @@ impl Cluster {
 
     /// The other node whose room with a free seat has the most people or, if all rooms are empty, the one with the
     /// fewest people.
-    pub(super) fn leads(&self, game: Game, most_here: usize, own: &Rooms) -> Option<NodeStatus> {
+    pub(super) fn preferred_node(&self, game: Game, most_here: usize, own: &Rooms) -> Option<NodeStatus> {
         let loads = self.loads(own);
         let takes = |name: &Name| loads.iter().find(|(node, _)| node.name == *name && !node.draining);
         let rooms = self.rooms();

@@ -31,7 +31,7 @@ pub(crate) struct Seeker {
 }
 
 #[derive(Debug)]
-pub(crate) struct Led {
+pub(crate) struct PlayRoom {
     pub(crate) room: Arc<Room>,
     pub(crate) kept: bool,
     /// The estimated number of seconds until the match starts.
@@ -57,25 +57,25 @@ fn missing(room: &Room, holder: Holder) -> u32 {
         return 0;
     }
     let seated = u32::try_from(info.players.len()).unwrap_or(u32::MAX).max(info.taken);
-    let led = u32::try_from(room.roster.reserved_besides(holder)).unwrap_or(u32::MAX);
-    info.seats.saturating_sub(seated.saturating_add(led).saturating_add(1))
+    let reserved = u32::try_from(room.roster.reserved_besides(holder)).unwrap_or(u32::MAX);
+    info.seats.saturating_sub(seated.saturating_add(reserved).saturating_add(1))
 }
 
 impl Hub {
     fn open_to(&self, game: Game, host: HostId, browser: u64) -> impl Iterator<Item = Arc<Room>> {
         self.rooms.all().into_iter().filter(move |room| {
             let shown = room.roster.mask.host(host);
-            let led = room.roster.reserved_besides(Holder::Host(shown, browser));
+            let reserved = room.roster.reserved_besides(Holder::Host(shown, browser));
             let is_removed = room.roster.has_removed_key(|key| browser_number(key) == browser);
             let may = !room.roster.has_spent(shown) && !room.roster.is_blocked(shown) && !is_removed;
-            room.game == game && may && free(room, &room.info.borrow()) > led
+            room.game == game && may && free(room, &room.info.borrow()) > reserved
         })
     }
 
-    pub(crate) fn leads(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeStatus> {
+    pub(crate) fn preferred_node(&self, game: Game, host: HostId, seeker: &Seeker) -> Option<NodeStatus> {
         let cluster = self.cluster()?;
         let most_here = self.open_to(game, host, seeker.browser).map(|room| room.info.borrow().people).max();
-        cluster.leads(game, most_here.unwrap_or_default(), &self.rooms)
+        cluster.preferred_node(game, most_here.unwrap_or_default(), &self.rooms)
     }
 
     /// Verified names in rooms with a free seat, up to [`MAX_RATED`].
@@ -91,7 +91,7 @@ impl Hub {
 
     /// Prefers rooms with similar ratings, then rooms with more people. If no room is suitable, a new one without an
     /// owner is opened.
-    pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<Led, OpenError> {
+    pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<PlayRoom, OpenError> {
         let holder = |room: &Arc<Room>| Holder::Host(room.roster.mask.host(host), seeker.browser);
         // In a room with an owner, only the owner adds bots.
         let suits = |room: &Arc<Room>| seeker.company.is_none() || !room.is_owned() || missing(room, holder(room)) == 0;
@@ -117,7 +117,7 @@ impl Hub {
         let may = self.players.reserve(host, seeker.browser, &room);
         let seats = usize::try_from(room.info.borrow().seats).unwrap_or(usize::MAX);
         let kept = may && room.roster.reserve(holder(&room), MAX_RESERVATION, (seats / 2).max(1), company);
-        Ok(Led { room, kept, wait: wait.map(|wait| wait.as_secs()) })
+        Ok(PlayRoom { room, kept, wait: wait.map(|wait| wait.as_secs()) })
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn free(room: &Room, info: &Info) -> usize {
 }
 
 /// Free seats that are not reserved.
-pub(super) fn leads(room: &Room, info: &Info) -> usize {
+pub(super) fn unreserved(room: &Room, info: &Info) -> usize {
     free(room, info).saturating_sub(room.roster.reserved_besides(Holder::Host(HostId::Other, 0)))
 }
 

@@ -114,7 +114,7 @@ impl Bots {
         let reopened = std::mem::take(&mut *self.reopened.lock().unwrap_or_else(PoisonError::into_inner));
         for (seating, wire) in reopened {
             let name = seating.name.clone();
-            let running = self.let_in(seating, wire);
+            let running = self.run(seating, wire);
             self.here().insert(name, running);
         }
     }
@@ -135,7 +135,7 @@ impl Bots {
         if let Some(address) = address {
             self.roster.add_bot(address, level);
         }
-        here.insert(seating.name.clone(), self.let_in(seating.clone(), wire));
+        here.insert(seating.name.clone(), self.run(seating.clone(), wire));
         Ok(seating)
     }
 
@@ -168,7 +168,7 @@ impl Bots {
         }
     }
 
-    fn let_in(&self, seating: Seating, wire: Option<Wire>) -> Running {
+    fn run(&self, seating: Seating, wire: Option<Wire>) -> Running {
         let (leave, left) = watch::channel(false);
         let (game, room, info, brisk) = (self.game, self.room, self.info.clone(), self.brisk);
         let bot = Bot { game, room, info, roster: Arc::clone(&self.roster), seating, brisk };

@@ -241,7 +241,7 @@ pub(crate) fn open(
             let listeners = listeners.into_iter().map(proxied).collect::<io::Result<_>>()?;
             host.with_transport(Streams::over(listeners, rate, place.connections.clone()))
         }
-        sockets => sockets.let_in_within(host, &place.connections)?,
+        sockets => sockets.add_to_within(host, &place.connections)?,
     };
     let mut at = Time::ZERO;
     if let Some(before) = before {

@@ -30,7 +30,7 @@ use crate::{
     hub::{
         self, Hub, OpenError,
         codes::{AttemptResult, Coded, Proof},
-        matchmaking::{Led, MAX_RESERVATION, Seeker, browser_number},
+        matchmaking::{MAX_RESERVATION, PlayRoom, Seeker, browser_number},
         opening,
     },
     message::{Message, message},
@@ -137,7 +137,7 @@ async fn play(
     };
     let browser = key.map_or(0, |key| browser_number(&key.0));
     let seeker = Seeker { browser, company: fill.then_some(level), rating, ratings };
-    if let Some(node) = hub.leads(game, caller.host(), &seeker).filter(|_| !request.is_relayed()) {
+    if let Some(node) = hub.preferred_node(game, caller.host(), &seeker).filter(|_| !request.is_relayed()) {
         let answer = relay::pass(&hub, &node, request.with(body)).await;
         // If that node does not answer, the caller can play here.
         if !answer.status().is_server_error() {
@@ -145,7 +145,7 @@ async fn play(
         }
     }
     match block_in_place(|| hub.play(game, caller.host(), &seeker)) {
-        Ok(Led { room, kept, wait }) => {
+        Ok(PlayRoom { room, kept, wait }) => {
             let mut found = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
             found["reserved"] = if kept { MAX_RESERVATION.as_secs().into() } else { Value::Null };
             found["wait"] = wait.into();

@@ -97,7 +97,7 @@ pub(super) enum LadderMessage {
 pub(super) enum Order {
     Play(Box<Table>),
     /// It is disconnected for this reason.
-    Away(String),
+    Dismiss(String),
     /// The room of the match is closed.
     Over,
 }

@@ -296,7 +296,7 @@ impl Program {
             tokio::select! {
                 order = self.orders.recv() => match order {
                     Some(Order::Play(table)) => break table,
-                    Some(Order::Away(why)) => return self.send_away(&why).await,
+                    Some(Order::Dismiss(why)) => return self.dismiss(&why).await,
                     Some(Order::Over) | None => return self.line.end().await,
                 },
                 read = self.line.read(&mut early) => {
@@ -360,10 +360,10 @@ impl Program {
                 // A closed channel is always ready, and would starve the other branches.
                 order = self.orders.recv(), if ends.is_none() => match order {
                     Some(Order::Over | Order::Play(_)) | None => ends = Some(Instant::now() + LINGER),
-                    Some(Order::Away(why)) => {
+                    Some(Order::Dismiss(why)) => {
                         // The program leaves its room first, so that the room records its loss.
                         leave(self.game, room).await;
-                        return self.send_away(&why).await;
+                        return self.dismiss(&why).await;
                     }
                 },
                 () = sleep_until(ends.unwrap_or_else(Instant::now)), if ends.is_some() => break,
@@ -383,7 +383,7 @@ impl Program {
         self.line.end().await;
     }
 
-    async fn send_away(mut self, why: &str) {
+    async fn dismiss(mut self, why: &str) {
         if let Some(farewell) = self.game.refusal(why) {
             let _ = self.line.write(&farewell).await;
         }

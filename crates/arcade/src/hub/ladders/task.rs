@@ -118,7 +118,7 @@ impl LadderTask {
             } else {
                 continue;
             };
-            order(newcomer, Order::Away(why));
+            order(newcomer, Order::Dismiss(why));
             gone.push(Input::Disconnected(*program));
         }
         gone
@@ -143,7 +143,7 @@ impl LadderTask {
                     Rejection::Replaced => "another program with your name has connected",
                 };
                 if let Some(newcomer) = self.programs.remove(&program) {
-                    order(&newcomer, Order::Away(why.into()));
+                    order(&newcomer, Order::Dismiss(why.into()));
                 }
             }
             Output::Forfeited(number, program, how) => {
@@ -155,7 +155,7 @@ impl LadderTask {
                 let (game, name) = (self.board.game.name(), &newcomer.name);
                 info!(game, name, number = number.0, why, "a program lost its match");
                 self.board.view().lose(how);
-                order(newcomer, Order::Away(format!("your program has lost the match: {why}")));
+                order(newcomer, Order::Dismiss(format!("your program has lost the match: {why}")));
             }
             Output::Stop(number) => {
                 if let Some(running) = self.running.get(&number) {

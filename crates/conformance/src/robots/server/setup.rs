@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// How often to check whether the server has read the sent data, and how long it may take to play it.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(20);
 /// The minimum time from Hello to Join. A user needs longer, and a server may greet a client and read from it in two
 /// threads.
 const BEFORE_JOIN: Duration = Duration::from_millis(100);
@@ -310,9 +310,9 @@ impl Client {
     /// Waits until the server has read all data, if the system reports that.
     pub(super) fn wait_until_read(&self, host: &Host, by: Instant) {
         while self.has_unread(host) && Instant::now() < by {
-            thread::sleep(GLANCE);
+            thread::sleep(POLL);
         }
-        thread::sleep(GLANCE);
+        thread::sleep(POLL);
     }
 
     pub(super) fn has_more(&mut self) -> bool {
