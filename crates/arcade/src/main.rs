@@ -6,6 +6,7 @@ mod games;
 mod hub;
 mod message;
 mod operator;
+mod player_name;
 mod proxied;
 mod replays;
 mod results;

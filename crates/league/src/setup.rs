@@ -48,8 +48,10 @@ impl Entrant {
     fn check(&self, game: Game) -> anyhow::Result<()> {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
         ensure!(
-            (1..=MAX_NAME).contains(&self.name.len()) && self.name.chars().all(fits),
-            "invalid name '{}': expected 1 to {MAX_NAME} letters from a to z, digits, '-', '_' or '.'",
+            (1..=MAX_NAME).contains(&self.name.len())
+                && self.name.chars().all(fits)
+                && !matches!(&*self.name, "." | ".."),
+            "invalid name '{}': expected 1 to {MAX_NAME} letters from a to z, digits, '-', '_' or '.', and not '.' or '..'",
             self.name.escape_debug()
         );
         let usable = self.bot().map_or_else(|| self.program(game).map(drop), |bot| bot.map(drop));
@@ -344,7 +346,9 @@ mod tests {
             format!("{:#}", plan.setup(1).unwrap_err())
         };
         assert_eq!(with("a", "bot:easy"), "two players have the name a");
-        assert!(with("B C", "bot:easy").contains("invalid name 'B C': expected 1 to 24 letters"));
+        for name in ["B C", ".", ".."] {
+            assert!(with(name, "bot:easy").contains(&format!("invalid name '{name}': expected 1 to 24 letters")));
+        }
         assert!(with("B", "bot:best").contains("expected bot:easy, bot:normal or bot:hard"));
         assert!(with("B", "./b {prot}").contains("unknown placeholder '{prot}'"));
         assert!(with("B", "./b {name}").contains("needs {host} and {port}, or {server}"));

@@ -107,7 +107,9 @@ impl NameCache {
 
 /// Returns the Unicode skeleton of a name, which is equal for names that look alike.
 fn skeleton_of(name: &str) -> String {
-    skeleton(name).collect()
+    // An emoji may look the same without its joiners and with another variation selector.
+    let is_shown = |letter: &char| !matches!(letter, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
+    skeleton(name).filter(is_shown).collect()
 }
 
 impl Store {
@@ -228,6 +230,14 @@ mod tests {
         let mut key = [0; KEY_HASH_LENGTH];
         key[..8].copy_from_slice(&number.to_le_bytes());
         key
+    }
+
+    #[test]
+    fn names_that_look_alike_have_one_skeleton() {
+        for (name, other) in [("Bill", "BiIl"), ("\u{2764}", "\u{2764}\u{fe0f}"), ("👩\u{200d}👧", "👩👧")] {
+            assert_eq!(skeleton_of(name), skeleton_of(other), "{name}");
+        }
+        assert_ne!(skeleton_of("Łukasz"), skeleton_of("Lukasz"));
     }
 
     #[test]

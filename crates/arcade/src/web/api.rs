@@ -22,7 +22,7 @@ use tracing::warn;
 pub(super) use self::failure::{ApiError, JsonBody, Params};
 use super::{
     caller::Caller,
-    names::{Claims, KeyHash, check_name, resembles, too_many_claims, too_many_names},
+    names::{Claims, KeyHash, resembles, too_many_claims, too_many_names},
     relay::{self, ForwardableRequest},
 };
 use crate::{
@@ -33,6 +33,7 @@ use crate::{
         shares::{RefusalKind, Share},
     },
     message::message,
+    player_name::check_name,
     replays::{MAX_STRETCH, ReplayError},
     results::views::{ScoreView, match_json},
 };
@@ -330,16 +331,16 @@ async fn claim(
     Extension(claims): Extension<Arc<Claims>>,
     JsonBody(NewName { name, key }): JsonBody<NewName>,
 ) -> Answer {
-    check_name(&name).map_err(|why| ApiError::Wrong(StatusCode::BAD_REQUEST, why))?;
     let Some(hash) = KeyHash::of(&key) else {
         return Err(ApiError::bad("'key' is 32 random bytes in base64url without padding"));
     };
     let (host, now) = (caller.host(), unix_now());
     let operation = async move |store: Store| {
-        // A browser claims its own name again at each visit.
+        // A browser claims its own name again at each visit. An earlier version may have accepted it by other rules.
         if store.names_of(&hash.0).await?.contains(&name) {
             return Ok(Claim::Own);
         }
+        check_name(&name).map_err(|why| ApiError::Wrong(StatusCode::BAD_REQUEST, why))?;
         if !claims.take(host, now) {
             return Err(ApiError::TooMany(RefusalKind::Claims, too_many_claims()));
         }

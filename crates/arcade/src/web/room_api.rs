@@ -20,7 +20,7 @@ use tokio::task::block_in_place;
 use super::{
     api::{JsonBody, query_store},
     caller::{self, Caller},
-    names::{KeyHash, check_name},
+    names::KeyHash,
     page::Page,
     relay::{self, ForwardableRequest},
     response::{LATER, error, impossible, invalid, later, missing, no_such_room, refused, rejected, too_many},
@@ -34,6 +34,7 @@ use crate::{
         opening,
     },
     message::{Message, message},
+    player_name::check_label,
     room::Room,
 };
 
@@ -81,7 +82,7 @@ async fn open(
         (Ok(options), Ok(properties)) => (options, properties),
         (Err(why), _) | (_, Err(why)) => return error(StatusCode::UNPROCESSABLE_ENTITY, &invalid(why.to_string())),
     };
-    if let Some(Err(why)) = properties.name.as_deref().map(check_name) {
+    if let Some(Err(why)) = properties.name.as_deref().map(check_label) {
         return error(StatusCode::UNPROCESSABLE_ENTITY, &why);
     }
     // Writes to the disk.
@@ -332,7 +333,7 @@ fn done(hub: &Hub, room: &Arc<Room>, command: &OwnerCommand, host: HostId) -> an
         OwnerAction::Unlock => room.lock(false),
         OwnerAction::Rename if name.is_empty() => room.rename(None),
         OwnerAction::Rename => {
-            check_name(name)?;
+            check_label(name)?;
             room.rename(Some(name.clone()));
         }
     }

@@ -1,13 +1,16 @@
 use std::net::SocketAddr;
 
 use axum::{body::Body, extract::ConnectInfo, http::Request};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::FutureExt as _;
 use netcore::HostId;
+use serde_json::json;
+use store::Claim;
 use testkit::{PATIENCE, TempDir};
 use tokio::time::timeout;
 use tower::ServiceExt as _;
 
-use super::*;
+use super::{names::KeyHash, *};
 use crate::hub::tests::hub;
 
 fn peer(number: u8) -> SocketAddr {
@@ -15,7 +18,10 @@ fn peer(number: u8) -> SocketAddr {
 }
 
 async fn get(hub: Arc<Hub>, from: u8, path: &str) -> Response {
-    let mut request = Request::get(path).header("Host", "localhost").body(Body::empty()).unwrap();
+    send(hub, from, Request::get(path).header("Host", "localhost").body(Body::empty()).unwrap()).await
+}
+
+async fn send(hub: Arc<Hub>, from: u8, mut request: Request<Body>) -> Response {
     request.extensions_mut().insert(ConnectInfo(peer(from)));
     router(hub).oneshot(request).await.unwrap()
 }
@@ -43,4 +49,32 @@ async fn queries_are_bounded_and_hosts_take_turns() {
     assert_eq!(timeout(PATIENCE, other).await.unwrap().unwrap().status(), StatusCode::NOT_FOUND);
     drop(waiting);
     assert_eq!(queries.in_use(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn owned_names_of_an_earlier_version_stay_valid() {
+    let data = TempDir::new();
+    let (hub, _rooms) = hub(&data);
+    hub.results().prepared().await;
+    let [own, other] = [1, 2].map(|byte| URL_SAFE_NO_PAD.encode([byte; 32]));
+    let claim = async |name: &str, key: &str| {
+        let request =
+            Request::post("/api/names").header("Host", "localhost").header("Content-Type", "application/json");
+        let body = format!(r#"{{"name":{name},"key":"{key}"}}"#);
+        send(Arc::clone(&hub), 1, request.body(body.into()).unwrap()).await.status()
+    };
+    for name in [&"x".repeat(64), "Half \u{1f1f5}", "z\u{316}\u{317}\u{318}\u{319}\u{31c}", ".."] {
+        let json = json!(name).to_string();
+        assert_eq!(claim(&json, &own).await, StatusCode::BAD_REQUEST, "{name}");
+        let hash = KeyHash::of(&own).unwrap();
+        assert_eq!(hub.results().store.claim(name, &hash.0, 1).await.unwrap(), Claim::Own, "{name}");
+        assert_eq!(claim(&json, &own).await, StatusCode::NO_CONTENT, "{name}");
+        assert_eq!(claim(&json, &other).await, StatusCode::BAD_REQUEST, "{name}");
+    }
+    for name in ["Łukasz", "שרה", "🎲"] {
+        assert_eq!(claim(&json!(name).to_string(), &other).await, StatusCode::NO_CONTENT, "{name}");
+    }
+    for half in [r#""A\ud83c""#, r#""\udfb2A""#] {
+        assert!(claim(half, &other).await.is_client_error(), "{half}");
+    }
 }

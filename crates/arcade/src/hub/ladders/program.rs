@@ -32,6 +32,7 @@ use crate::{
         ladder::{First, MAX_FIRST, MessageParser, ProgramEvent},
     },
     hub::{Hub, codes::Purpose, shares::RefusalKind},
+    player_name::is_path,
     proxied::{self, Proxied},
 };
 
@@ -451,10 +452,12 @@ pub(crate) fn hash(key: &str) -> [u8; KEY_HASH_LENGTH] {
 /// A name may contain only characters that all protocols have.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     let is_known = |letter: u8| letter.is_ascii_alphanumeric() || b"._-".contains(&letter);
-    if (1..=MAX_PROGRAM_NAME).contains(&name.len()) && name.bytes().all(is_known) {
+    if (1..=MAX_PROGRAM_NAME).contains(&name.len()) && name.bytes().all(is_known) && !is_path(name) {
         return Ok(());
     }
-    Err(format!("the name of a program has 1 to {MAX_PROGRAM_NAME} letters, digits, '.', '_' or '-'"))
+    Err(format!(
+        "the name of a program has 1 to {MAX_PROGRAM_NAME} letters, digits, '.', '_' or '-', and is not '.' or '..'"
+    ))
 }
 
 pub(crate) fn split(login: &str) -> Result<(String, String), String> {
@@ -511,7 +514,7 @@ mod tests {
         for name in ["A", "my-bot_2.1", &"x".repeat(MAX_PROGRAM_NAME)] {
             assert_eq!(check(name), Ok(()), "{name}");
         }
-        for name in ["", "a b", "a#b", "Zoë", "a\0", &"x".repeat(MAX_PROGRAM_NAME + 1)] {
+        for name in ["", "a b", "a#b", "Zoë", "a\0", ".", "..", &"x".repeat(MAX_PROGRAM_NAME + 1)] {
             assert!(check(name).is_err(), "{name}");
         }
         assert!(split("Ann").unwrap_err().contains("NAME#KEY"));
