@@ -149,6 +149,7 @@ by_kind! {
     colour() -> [u8; 3] = K => K::COLOUR;
     wire() -> Wire = K => K::WIRE;
     frames() -> Frames = K => K::FRAMES;
+    join_prefix() -> Option<&'static str> = K => K::JOIN;
     is_example() -> bool = K => K::IS_EXAMPLE;
     is_timed() -> bool = K => K::IS_TIMED;
     spends_seats() -> bool = K => K::SPENDS_SEATS;

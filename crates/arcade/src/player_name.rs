@@ -1,5 +1,6 @@
-//! The rules for names of players and rooms.
+//! Names of players and rooms, and their form on wires that carry ASCII only.
 
+use deunicode::deunicode_with_tofu;
 use unicode_normalization::is_nfc;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 use unicode_security::{GeneralSecurityProfile as _, MixedScript, general_security_profile::IdentifierType};
@@ -13,6 +14,13 @@ const MAX_NAME: usize = 64;
 const MAX_CHARACTERS: usize = 20;
 /// Limit on the marks above or below one letter (UTS 39, section 5.4).
 const MAX_MARKS: usize = 4;
+/// In bytes. Mastermind cuts longer names.
+const MAX_ASCII: usize = 24;
+/// Leaves place for a number within [`MAX_ASCII`].
+const MAX_BASE: usize = 20;
+/// For a name without a transliteration.
+const NAMELESS: &str = "Player";
+
 /// Checks the name of a player: that of [`check_label`] with at most [`MAX_CHARACTERS`] characters.
 pub(crate) fn check_name(name: &str) -> Result<(), Message> {
     check_label(name)?;
@@ -108,6 +116,26 @@ const fn is_emoji_part(letter: char) -> bool {
 
 fn is_nonspacing(letter: char) -> bool {
     matches!(letter.general_category(), GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark)
+}
+
+/// Whether all wires carry the name unchanged.
+pub(crate) fn is_plain(name: &str) -> bool {
+    (1..=MAX_ASCII).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// A transliteration for wires that carry ASCII only. [`is_plain`] holds for it, and `is_taken` does not.
+pub(crate) fn to_ascii(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let text = deunicode_with_tofu(name, "");
+    let words: Vec<&str> =
+        text.split(|letter: char| !letter.is_ascii_graphic()).filter(|word| !word.is_empty()).collect();
+    let mut base = words.join("_");
+    base.truncate(MAX_BASE);
+    if base.is_empty() {
+        NAMELESS.clone_into(&mut base);
+    }
+    let numbered = (2_u32..).map(|number| format!("{base}_{number}"));
+    let is_free = |name: &String| !is_path(name) && !is_taken(name);
+    std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base)
 }
 
 #[cfg(test)]
@@ -232,5 +260,33 @@ mod tests {
         }
         assert_eq!(problem(&"x".repeat(21)), "name_long");
         assert_eq!(check_label(&"x".repeat(64)), Ok(()), "the name of a room");
+    }
+
+    #[test]
+    fn names_are_transliterated_for_wires_of_ascii() {
+        let free = |name: &str| to_ascii(name, |_| false);
+        for (name, ascii) in [
+            ("Łukasz Weiß", "Lukasz_Weiss"),
+            ("שרה", "shrh"),
+            ("Жанна 7", "Zhanna_7"),
+            ("🎲", "game_die"),
+            ("👩‍👩‍👧", "woman_woman_girl"),
+            ("‥", ".._2"),
+            ("…", "..."),
+            ("\u{16fe4}", "Player"),
+            ("Bob the great", "Bob_the_great"),
+        ] {
+            assert_eq!(free(name), ascii, "{name}");
+        }
+        for name in ["🎲".repeat(16), "龘".repeat(21), "x".repeat(64), "\u{0}".into()] {
+            let ascii = to_ascii(&name, |taken| !taken.ends_with("_999"));
+            assert!(is_plain(&ascii) && ascii.ends_with("_999"), "{ascii}");
+        }
+        let taken = ["Lukasz", "lukasz_2"];
+        let is_taken = |name: &str| taken.iter().any(|other| other.eq_ignore_ascii_case(name));
+        assert_eq!(to_ascii("Łukasz", is_taken), "Lukasz_3");
+        for name in ["", "Bob B", "Ł", "x\u{7f}", &"x".repeat(25)] {
+            assert!(!is_plain(name), "{name:?}");
+        }
     }
 }

@@ -123,6 +123,11 @@ impl Outbox {
         self.outputs.get(start.outputs..).unwrap_or_default()
     }
 
+    /// As [`Outbox::since`], for changes.
+    pub fn since_mut(&mut self, start: OutboxPosition) -> &mut [Output] {
+        self.outputs.get_mut(start.outputs..).unwrap_or_default()
+    }
+
     /// The peers that were closed since `start`.
     pub fn closed_since(&self, start: OutboxPosition) -> impl Iterator<Item = PeerId> {
         // Most inputs close no peer.

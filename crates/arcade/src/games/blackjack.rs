@@ -47,6 +47,7 @@ impl GameKind for Options {
     const COLOUR: [u8; 3] = [111, 240, 150];
     const WIRE: Wire = Wire::Tcp(READ_RATE);
     const FRAMES: Frames = Frames::ZeroEndedText;
+    const JOIN: Option<&str> = Some(JOIN);
 
     fn title(&self) -> String {
         match self {
@@ -103,7 +104,7 @@ impl Replayable for Server {
 
     const HAS_ROUNDS: bool = true;
 
-    fn probe(&self) -> Self::Probe {
+    fn probe(&self, _: impl Fn(&str) -> String) -> Self::Probe {
         let rounds = |table: &Table| (table.number(), table.game().played());
         self.tables().map(rounds).collect()
     }

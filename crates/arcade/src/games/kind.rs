@@ -41,6 +41,8 @@ pub(crate) trait GameKind: Clone + Default + PartialEq + Serialize + Deserialize
     /// For native clients.
     const WIRE: servekit::Wire;
     const FRAMES: Frames = Frames::Text;
+    /// The start of the message with which a player joins, before the name. `None` if names need not be ASCII.
+    const JOIN: Option<&str> = None;
     /// Only hubs started with `--examples` offer it.
     const IS_EXAMPLE: bool = false;
     /// Its turns are timed, independent of the players' actions.

@@ -84,6 +84,7 @@ impl GameKind for Options {
     const COLOUR: [u8; 3] = [201, 168, 255];
     const WIRE: Wire = Wire::Tcp(READ_RATE);
     const FRAMES: Frames = Frames::Text;
+    const JOIN: Option<&str> = Some("PLAY ");
 
     fn title(&self) -> String {
         let Self { mode, length, repeats, players, .. } = self;
@@ -244,10 +245,10 @@ impl Replayable for Server {
     // Of each player with a game: the name, the number of the game, the lines that took turns, and the ending.
     type Probe = Vec<(String, u32, Vec<TurnRecord>, Option<GameOutcome>)>;
 
-    fn probe(&self) -> Self::Probe {
+    fn probe(&self, real: impl Fn(&str) -> String) -> Self::Probe {
         let game = |(name, board): (&Name, Option<Board>)| {
             let Board { number, lines, over, .. } = board?;
-            Some((name.to_string(), number, lines, over.map(|over| over.how)))
+            Some((real(name.as_str()), number, lines, over.map(|over| over.how)))
         };
         self.boards().filter_map(game).collect()
     }

@@ -70,6 +70,7 @@ impl GameKind for Options {
     const COLOUR: [u8; 3] = [255, 209, 102];
     const WIRE: Wire = Wire::Udp;
     const FRAMES: Frames = Frames::Text;
+    const JOIN: Option<&str> = Some("PLAY ");
     const SPENDS_SEATS: bool = true;
     const HIDES: bool = true;
 
@@ -159,9 +160,9 @@ impl Replayable for Server {
     // Name, purse and place of each player.
     type Probe = Vec<(String, u32, Option<usize>)>;
 
-    fn probe(&self) -> Self::Probe {
+    fn probe(&self, real: impl Fn(&str) -> String) -> Self::Probe {
         let player = |player: &nuggets::game::Player| {
-            (player.name.to_string(), player.purse, player.cell.map(nuggets::Cell::index))
+            (real(player.name.as_str()), player.purse, player.cell.map(nuggets::Cell::index))
         };
         self.game().players().iter().map(player).collect()
     }

@@ -23,7 +23,8 @@ pub(crate) trait Replayable:
     /// The engine can send only the present round to a page that starts at an arbitrary position.
     const HAS_ROUNDS: bool = false;
 
-    fn probe(&self) -> Self::Probe;
+    /// `real` returns the name of a player by that in messages of the game.
+    fn probe(&self, real: impl Fn(&str) -> String) -> Self::Probe;
 
     fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)>;
 

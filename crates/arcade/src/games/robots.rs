@@ -138,7 +138,7 @@ impl Replayable for Server {
     // Deaths by name.
     type Probe = Vec<(String, u32)>;
 
-    fn probe(&self) -> Self::Probe {
+    fn probe(&self, _: impl Fn(&str) -> String) -> Self::Probe {
         let names = self.players().values().map(|player| player.name.to_string());
         let robots = self.game().map(robots::Game::robots).unwrap_or_default();
         names.zip(robots.iter().map(|robot| robot.score)).collect()

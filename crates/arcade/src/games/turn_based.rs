@@ -43,6 +43,7 @@ impl<R: Rules> GameKind for Options<R> {
     const NAME: &str = R::NAME;
     const TITLE: &str = R::TITLE;
     const WIRE: servekit::Wire = servekit::Wire::Tcp(READ_RATE);
+    const JOIN: Option<&str> = Some("PLAY ");
     const HIDES: bool = R::HIDES;
     const IS_EXAMPLE: bool = R::IS_EXAMPLE;
 
@@ -71,15 +72,16 @@ impl<R: Rules> GameKind for Options<R> {
 }
 
 impl<R: Rules> Replayable for Table<R> {
-    type Probe = Option<LastMove>;
+    // With the name of the player.
+    type Probe = Option<(String, LastMove)>;
 
-    fn probe(&self) -> Self::Probe {
-        self.last_move().cloned()
+    fn probe(&self, real: impl Fn(&str) -> String) -> Self::Probe {
+        self.last_move().map(|last| (real(last.name.as_str()), last.clone()))
     }
 
     fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
         let last = after.iter().filter(|_| before != after);
-        last.map(|last| ("move", format!("{}: {}", last.name, last.action))).collect()
+        last.map(|(name, last)| ("move", format!("{name}: {}", last.action))).collect()
     }
 
     fn frame(bytes: &Bytes) -> Bytes {

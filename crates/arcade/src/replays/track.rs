@@ -1,12 +1,15 @@
-use std::{any::Any, io, mem::size_of, path::PathBuf, time::Duration};
+use std::{any::Any, collections::BTreeMap, io, mem::size_of, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
 use cmdkit::display_name;
-use journal_core::{Arrival, CheckpointLimits, Checkpoints, Cursor, ReadError};
+use journal_core::{Arrival, CheckpointLimits, Checkpoints, Cursor, Fact, Note, ReadError};
 use netcore::{GameEvent, Occupant, Outbox, Output, PeerId, Time, To};
 use serde::Serialize;
 
-use crate::games::{Relevance, Replayable};
+use crate::{
+    games::{Relevance, Replayable},
+    room::register::SeatFact,
+};
 
 const STATES: CheckpointLimits = CheckpointLimits { spacing: 128, count: 64, bytes: 64 << 20 };
 const MAX_MARKS: usize = 2_000;
@@ -38,6 +41,9 @@ pub(crate) struct Timeline {
 pub(crate) struct SeatView {
     pub(crate) seat: String,
     pub(crate) name: String,
+    /// The name in messages of the game, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wire: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -112,7 +118,7 @@ impl Track {
             error => damaged(error),
         })?;
         let begins = Time::from_nanos(request.begins.saturating_mul(1_000));
-        let (reader, replay, _) = journal.replay_before::<E>(begins, |_, _| true).map_err(damaged)?;
+        let (reader, replay, facts) = journal.replay_before::<E>(begins, |_, _| true).map_err(damaged)?;
         let head = reader.head();
         if head.base.is_some() && replay.time() >= begins {
             return Err(ReplayError::Gone);
@@ -131,16 +137,18 @@ impl Track {
             seats: vec![],
             marks: vec![],
         };
-        let mut draft = Draft { track, number: request.number, phase: Phase::Before };
+        let mut draft = Draft { track, number: request.number, phase: Phase::Before, renamed: BTreeMap::new() };
+        for (seat, fact) in SeatFact::all(&facts) {
+            draft.note(&seat, fact);
+        }
         for Occupant { peer, name, seat } in cursor.replay().room().engine().roster() {
             if !seat.is_empty() {
                 draft.sit(&cursor, false, peer, seat, &name);
             }
         }
         let mut out = Outbox::new();
-        cursor.read(|_| {}).map_err(damaged)?;
+        draft.read(&mut cursor)?;
         while draft.take(&mut cursor, &mut out)? && draft.phase != Phase::Over {
-            cursor.read(|_| {}).map_err(damaged)?;
             draft.keep_state(&cursor);
         }
         if request.unfinished && draft.phase == Phase::Playing {
@@ -210,20 +218,50 @@ struct Draft {
     track: Track,
     number: u32,
     phase: Phase,
+    // By seat, only players with another name in messages of the game.
+    renamed: BTreeMap<String, SeatFact>,
 }
 
 impl Draft {
+    fn note(&mut self, seat: &str, fact: SeatFact) {
+        if fact.wire.is_none() {
+            self.renamed.remove(seat);
+        } else if self.renamed.len() < MAX_PERIODS {
+            self.renamed.insert(seat.to_owned(), fact);
+        }
+    }
+
+    fn read<E: Replayable>(&mut self, cursor: &mut Cursor<E>) -> Result<(), ReplayError> {
+        let note = |note: &Note| {
+            if let Note::Fact(Fact { key, value }) = note
+                && let (Some(seat), Some(fact)) = (SeatFact::seat(key), SeatFact::of(value))
+            {
+                self.note(seat, fact);
+            }
+        };
+        cursor.read(note).map_err(damaged)
+    }
+
+    // The real name of the player with this name in messages. Namesakes keep it.
+    fn real(&self, wire: &str) -> String {
+        let mut names = self.renamed.values().filter(|fact| fact.wire() == wire).map(|fact| &fact.name);
+        let name = names.next().filter(|name| names.all(|other| other == *name));
+        name.map_or(wire, String::as_str).to_owned()
+    }
+
     fn take<E: Replayable>(&mut self, cursor: &mut Cursor<E>, out: &mut Outbox) -> Result<bool, ReplayError> {
         let has_begun = self.phase == Phase::Playing;
         if !has_begun {
             // Only the messages of the arrival with which the match begins remain.
             self.track.relevant.clear();
         }
-        let before = has_begun.then(|| cursor.replay().room().engine().probe());
+        let before = has_begun.then(|| cursor.replay().room().engine().probe(|wire| self.real(wire)));
         if cursor.apply(out).map_err(damaged)?.is_none() {
             return Ok(false);
         }
         let index = cursor.replay().arrivals();
+        // The facts about the arrival follow it. Entries after the match may be damaged.
+        let read = self.read(cursor);
         for output in out.drain() {
             match output {
                 Output::Send { to: To::Peer(peer), frame } if E::HAS_ROUNDS => {
@@ -234,6 +272,7 @@ impl Draft {
                 }
                 Output::Event(GameEvent::Left { peer, name, seat, .. }) if !name.is_empty() && !seat.is_empty() => {
                     if has_begun {
+                        let name = self.real(&name);
                         self.mark(cursor.replay().time(), "left", &format!("{name} leaves"));
                     } else {
                         self.track.periods.retain(|period| period.peer != peer);
@@ -253,7 +292,8 @@ impl Draft {
         }
         match before {
             Some(before) => {
-                for (kind, text) in E::changes(&before, &cursor.replay().room().engine().probe()) {
+                let after = cursor.replay().room().engine().probe(|wire| self.real(wire));
+                for (kind, text) in E::changes(&before, &after) {
                     self.mark(cursor.replay().time(), kind, &text);
                 }
             }
@@ -264,11 +304,16 @@ impl Draft {
             }
             None => {}
         }
+        if self.phase != Phase::Over {
+            read?;
+        }
         Ok(true)
     }
 
     fn sit<E: Replayable>(&mut self, cursor: &Cursor<E>, has_begun: bool, peer: PeerId, seat: String, name: &str) {
-        let name = display_name(name).into_owned();
+        let fact = self.renamed.get(&seat).filter(|fact| fact.wire() == name);
+        let wire = fact.and_then(|fact| fact.wire.clone());
+        let name = display_name(fact.map_or(name, |fact| &fact.name)).into_owned();
         if self.track.periods.len() >= MAX_PERIODS {
             return;
         }
@@ -277,9 +322,9 @@ impl Draft {
         }
         match self.track.seats.iter_mut().find(|known| known.seat == seat) {
             // Before the match, the seat of an earlier game is free again.
-            Some(known) if !has_begun => known.name = name,
+            Some(known) if !has_begun => (known.name, known.wire) = (name, wire),
             Some(_) => {}
-            None => self.track.seats.push(SeatView { seat: seat.clone(), name }),
+            None => self.track.seats.push(SeatView { seat: seat.clone(), name, wire }),
         }
         self.track.periods.push(SeatPeriod { since: cursor.replay().arrivals(), seat, peer });
     }

@@ -141,8 +141,8 @@ impl<E: Recorded + PageState> Reading<E> {
         for Occupant { peer, name, seat } in replay.room().engine().roster() {
             if !name.is_empty() && !seat.is_empty() {
                 let address = replay.peer(peer).map_or("", |peer| &peer.address);
-                let seated = matches.seated(&seat, &name, address, recorded);
-                matches.seats.insert(seat, SeatFact { name, seated, left: false, quit: false });
+                let fact = matches.seated(&seat, &name, address, recorded);
+                matches.seats.insert(seat, fact);
             }
         }
     }
@@ -256,17 +256,19 @@ impl Matches {
             return;
         };
         // The name was proven or revoked, or the fact was not yet written when its player was seated.
-        if let Some(seated) = self.seats.get_mut(seat).filter(|seated| seated.name == fact.name) {
+        if let Some(seated) = self.seats.get_mut(seat).filter(|seated| seated.wire() == fact.wire()) {
+            (seated.name, seated.wire) = (fact.name.clone(), fact.wire.clone());
             seated.seated.clone_from(&fact.seated);
         }
         self.facts.insert(seat.to_owned(), fact);
     }
 
-    fn seated(&self, seat: &str, name: &str, address: &str, recorded: &RecordedSeats) -> SeatRecord {
-        match self.facts.get(seat).filter(|fact| fact.name == name && !fact.left) {
-            Some(fact) => fact.seated.clone(),
-            None => recorded.get(&(address.to_owned(), name.to_owned())).cloned().unwrap_or_default(),
+    fn seated(&self, seat: &str, wire: &str, address: &str, recorded: &RecordedSeats) -> SeatFact {
+        if let Some(fact) = self.facts.get(seat).filter(|fact| fact.wire() == wire && !fact.left) {
+            return SeatFact { quit: false, ..fact.clone() };
         }
+        let seated = recorded.get(&(address.to_owned(), wire.to_owned()));
+        SeatFact::new(wire, seated.cloned().unwrap_or_default())
     }
 
     fn room_time(&self) -> RoomTime {
@@ -300,8 +302,7 @@ impl Matches {
                     self.seats.retain(|_, seated| !seated.left);
                 }
                 if self.seats.len() < MAX_SEATS {
-                    let (name, seated) = (name.clone(), self.seated(seat, name, address, recorded));
-                    self.seats.insert(seat.clone(), SeatFact { name, seated, left: false, quit: false });
+                    self.seats.insert(seat.clone(), self.seated(seat, name, address, recorded));
                 }
                 None
             }
@@ -352,12 +353,14 @@ impl Matches {
         for standing in standings {
             let seated = self.seats.get(&standing.seat);
             let quit = seated.is_some_and(|seated| seated.quit);
+            let renamed = seated.filter(|seated| seated.wire() == standing.name);
+            let name = renamed.map_or(&standing.name, |seated| &seated.name);
             let SeatRecord { kind, host, level } = seated.map(|seated| seated.seated.clone()).unwrap_or_default();
             let rank = rank(players.last().map(|before| (before.rank, before.score)), standing);
             players.push(MatchPlayer {
                 rank,
                 // PostgreSQL does not support zero bytes in text, but a name in robots may contain one.
-                name: display_name(&standing.name).into_owned(),
+                name: display_name(name).into_owned(),
                 kind,
                 seat: standing.seat.clone(),
                 score: standing.score,

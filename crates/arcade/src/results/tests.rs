@@ -401,7 +401,7 @@ fn play_described(directory: &Path, matches: usize, max: u64) -> PathBuf {
             roster.set_names(ANN.parse().unwrap(), &["Ann".into()]);
         }
         let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
-        register.follow(outputs, Phase::Lobby, address);
+        register.follow(&mut outputs.to_vec(), Phase::Lobby, address);
     };
     play_as(directory, (matches, max), &described().facts(), follow, |_| {})
 }
@@ -455,7 +455,7 @@ fn name_that_loses_its_key_during_a_match_is_unproven_in_the_result() {
     let follow = |room: &Journalled<robots::Server>, end: &JournalEnd, outputs: &[Output]| {
         let register = register.get_or_insert_with(|| begin(end.facts()));
         let address = |peer| room.peer(peer).map(|Peer { address, .. }| address.as_str());
-        register.follow(outputs, Phase::Playing, address);
+        register.follow(&mut outputs.to_vec(), Phase::Playing, address);
         if outputs.iter().any(|output| matches!(output, Output::Event(GameEvent::Started { .. }))) {
             let proven = |fact: SeatFact| fact.seated.kind == PlayerKind::Proven;
             assert!(SeatFact::all(&end.facts().all()).into_values().any(proven));

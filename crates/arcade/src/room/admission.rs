@@ -21,7 +21,7 @@ use super::{
     mailbox::CloseReason,
     roster::{Peer, Roster},
 };
-use crate::games::Game;
+use crate::{games::Game, player_name::is_path};
 
 /// The rate at which new players of one host join a room. A player who joins the next match over the same connection
 /// is not new.
@@ -38,6 +38,7 @@ const MAX_HOSTS: usize = 4_096;
 const REMEMBERED: Duration = Duration::from_mins(1);
 const HALF: &str =
     "Players from your address have used half of the seats of this match; the others are for other addresses.";
+const PATH: &str = "Choose a name other than . and .., which browsers resolve as paths.";
 const HELD: &str = "The free seats are kept for others for some seconds; try again in a moment.";
 const PACE: &str = "Too many players have joined from your address just now; try again in a moment.";
 
@@ -71,6 +72,9 @@ impl Admission {
     ) -> Option<(&'static str, CloseReason)> {
         if !peer.plays || peer.joined {
             return None;
+        }
+        if name.is_some_and(is_path) {
+            return Some((PATH, CloseReason::Refused));
         }
         if let Some(why) = self.roster.refusal(peer.host, peer.address, name) {
             return Some(why);

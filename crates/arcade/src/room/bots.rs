@@ -309,7 +309,7 @@ mod tests {
 
     fn seated(number: u64, bot: bool) -> Seated {
         let (name, seat) = (format!("player {number}"), number.to_string());
-        Seated { peer: PeerId(number), address: None, name, seat, bot, proven: false, owner: false }
+        Seated { peer: PeerId(number), address: None, name, wire: None, seat, bot, proven: false, owner: false }
     }
 
     #[tokio::test(start_paused = true)]

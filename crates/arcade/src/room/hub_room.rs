@@ -5,6 +5,7 @@
 //! published.
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -16,7 +17,7 @@ use std::{
 
 use bytes::Bytes;
 use cmdkit::display_name;
-use journal_core::{Journalled, Peer as JournalPeer};
+use journal_core::{Facts, Journalled, Peer as JournalPeer};
 use netcore::{
     Admission as DatagramAdmission, DecodeError, DecoderOf, DisconnectReason, Input, Link, Occupant, Outbox, Outcome,
     PeerId, Phase, Progress, Protocol as _, Recorded, Role, Room, Split, Status, Time,
@@ -28,11 +29,14 @@ use super::{
     admission::{Admission, Hints},
     info::Info,
     mailbox::CloseReason,
-    register::Register,
-    roster::{Peer, Roster},
+    register::{Register, SeatFact},
+    roster::{Alias, Peer, Roster},
     spectators::Spectators,
 };
-use crate::games::{Game, PageState};
+use crate::{
+    games::{Game, PageState},
+    player_name::{check_name, is_plain, to_ascii},
+};
 
 const FAULT: &str = "A fault of the hub has ended this game; the room is restarted.";
 
@@ -71,7 +75,30 @@ pub(crate) struct PreviousRun {
     pub(crate) at: Time,
     pub(crate) peers: Vec<(PeerId, Link, SocketAddr)>,
     pub(crate) occupants: Vec<Occupant>,
+    /// The names of occupants in messages of the game, if they are others.
+    pub(crate) wires: BTreeMap<PeerId, String>,
     pub(crate) farewells: Vec<(SocketAddr, Vec<Bytes>)>,
+}
+
+impl PreviousRun {
+    /// Replaces the names of occupants in messages of the game by real ones, which the facts of the journal have.
+    pub(crate) fn reveal_names(&mut self, facts: &Facts) {
+        let facts = SeatFact::all(facts);
+        for Occupant { peer, name, seat } in &mut self.occupants {
+            let fact = facts.get(seat).filter(|fact| fact.wire.as_ref() == Some(name) && !fact.left);
+            if let Some(fact) = fact {
+                self.wires.insert(*peer, std::mem::replace(name, fact.name.clone()));
+            }
+        }
+    }
+
+    /// The occupants with another name in messages of the game: their name, address, and that name.
+    pub(crate) fn renamed(&self) -> impl Iterator<Item = (&str, SocketAddr, &String)> {
+        self.occupants.iter().filter_map(|occupant| {
+            let (_, _, address) = self.peers.iter().find(|(peer, ..)| *peer == occupant.peer)?;
+            Some((occupant.name.as_str(), *address, self.wires.get(&occupant.peer)?))
+        })
+    }
 }
 
 pub(crate) struct Setting {
@@ -212,8 +239,34 @@ impl<E: Recorded + PageState> HubRoom<E> {
         self.status = self.room.status();
         let room = &self.room;
         let address = |peer| room.peer(peer).map(|JournalPeer { address, .. }| address.as_str());
-        self.setting.register.follow(out.since(start), self.status.phase, address);
+        self.setting.register.follow(out.since_mut(start), self.status.phase, address);
         progress
+    }
+
+    // The message with which a browser joins, and the real name, if the game cannot carry the name in it or another
+    // player has it on the wire.
+    fn rename(&self, id: PeerId, peer: &Peer, message: &[u8]) -> Option<(Vec<u8>, String)> {
+        let prefix = self.setting.game.join_prefix().filter(|_| peer.link == Link::Message)?;
+        let typed = str::from_utf8(message).ok()?.strip_prefix(prefix)?;
+        let name = typed.trim_end_matches(['\0', '\r', '\n']);
+        let (roster, register, address) = (&self.setting.roster, &self.setting.register, peer.address?);
+        let is_valid = || check_name(name).is_ok() || roster.is_proven(Some(&address.to_string()), name);
+        let is_carried = is_plain(name) && !roster.is_alias(name, address);
+        if is_carried || !(is_plain(name) || is_valid()) {
+            roster.set_alias(address, None);
+            return None;
+        }
+        let players = self.engine()?.roster();
+        let is_taken = |wire: &str| {
+            let mut others = players.iter().filter(|player| player.peer != id);
+            others.any(|player| player.name.eq_ignore_ascii_case(wire))
+                || register.is_left(wire)
+                || roster.is_alias(wire, address)
+        };
+        let wire = to_ascii(name, is_taken);
+        let renamed = [prefix, &wire, &typed[name.len()..]].concat().into_bytes();
+        roster.set_alias(address, Some(Alias { wire, name: name.to_owned() }));
+        Some((renamed, name.to_owned()))
     }
 
     // All peers are disconnected with a message. The journal already has the input.
@@ -266,15 +319,19 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
     }
 
     fn input(&mut self, now: Time, input: Input<'_, &[u8]>, out: &mut Outbox) -> Progress {
-        let mut gone = None;
+        let (mut gone, mut renamed) = (None, None);
         match &input {
             Input::Connected { peer, role, link, address } => {
                 self.setting.roster.connect(*peer, *role, *link, address.parse().ok());
             }
             Input::Message { peer: id, .. } | Input::Malformed { peer: id, .. } => {
                 if let Some(peer) = self.setting.roster.peer(*id) {
-                    let name = match &input {
-                        Input::Message { message, .. } if !peer.joined => name_in::<E>(message, peer.link),
+                    if let Input::Message { message, .. } = &input {
+                        renamed = self.rename(*id, &peer, message);
+                    }
+                    let name = match (&input, &renamed) {
+                        (_, Some((_, name))) => Some(name.clone()),
+                        (Input::Message { message, .. }, None) if !peer.joined => name_in::<E>(message, peer.link),
                         _ => None,
                     };
                     if let Some(why) = self.admission.refuses(now, &peer, self.status, name.as_deref()) {
@@ -292,6 +349,10 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
             Input::Disconnected { peer, .. } => gone = Some(*peer),
             _ => {}
         }
+        let input = match (input, &renamed) {
+            (Input::Message { peer, .. }, Some((message, _))) => Input::Message { peer, message: message.as_slice() },
+            (input, _) => input,
+        };
         let start = out.position();
         let progress = self.process(now, input, out);
         self.admission.follow(now, self.status, out.since(start));
@@ -323,10 +384,10 @@ impl<E: Recorded + PageState> Room for HubRoom<E> {
 mod tests {
     //! A room of nuggets with a simulated clock, as a player and a spectator see it.
 
-    use std::{collections::BTreeMap, net::SocketAddr};
+    use std::{collections::BTreeSet, net::SocketAddr};
 
     use bytes::BytesMut;
-    use netcore::{HostId, Leave, Output, To};
+    use netcore::{GameEvent, HostId, Leave, Output, To};
     use testkit::TempDir;
 
     use super::*;
@@ -345,6 +406,9 @@ mod tests {
         sent: BTreeMap<PeerId, Vec<String>>,
         info: watch::Receiver<Info>,
         next: u64,
+        // Of all events.
+        joined: Vec<(String, String)>,
+        ended: BTreeSet<String>,
         _directory: TempDir,
     }
 
@@ -362,15 +426,33 @@ mod tests {
                 ..nuggets::Config::default()
             };
             let (room, info, directory) = nuggets_room(&Arc::default(), HALLS, config, is_rated.then_some(delay));
-            let mut stand = Self { room, now: Time::ZERO, sent: BTreeMap::new(), info, next: 0, _directory: directory };
+            let mut stand = Self {
+                room,
+                now: Time::ZERO,
+                sent: BTreeMap::new(),
+                info,
+                next: 0,
+                joined: vec![],
+                ended: BTreeSet::new(),
+                _directory: directory,
+            };
             stand.connect(ANN, Role::Player);
             stand
         }
 
         fn take(&mut self, mut out: Outbox) {
             for output in out.drain() {
-                if let Output::Send { to: To::Peer(peer), frame } = output {
-                    self.sent.entry(peer).or_default().push(String::from_utf8_lossy(&frame).into_owned());
+                match output {
+                    Output::Send { to: To::Peer(peer), frame } => {
+                        self.sent.entry(peer).or_default().push(String::from_utf8_lossy(&frame).into_owned());
+                    }
+                    Output::Event(GameEvent::Joined { name, seat, .. }) if !name.is_empty() => {
+                        self.joined.push((name, seat));
+                    }
+                    Output::Event(GameEvent::Ended { standings, .. }) => {
+                        self.ended = standings.into_iter().map(|standing| standing.name).collect();
+                    }
+                    _ => {}
                 }
             }
         }
@@ -419,6 +501,43 @@ mod tests {
                 }
                 self.step(key);
             }
+        }
+    }
+
+    #[test]
+    fn browsers_join_with_names_that_the_wire_cannot_carry() {
+        let mut stand = Stand::new(DELAY, false);
+        let roster = Arc::clone(&stand.room.setting.roster);
+        let names = ["Łukasz", "Lukasz", "שרה", "Ann", "Bob\u{202e}", "🎲 🎲"];
+        for (number, name) in (1..).zip(names) {
+            if number > 1 {
+                stand.connect(PeerId(number), Role::Player);
+            }
+            roster.open_seat(format!("10.0.0.{number}:1").parse().unwrap());
+            stand.send(PeerId(number), &format!("PLAY {name}"));
+            assert!(stand.sent(PeerId(number))[0].starts_with("OK "), "{name}");
+        }
+        // The seat of a player who leaves keeps its names.
+        stand.send(PeerId(3), "KEY Q");
+        stand.find_all();
+        let table = stand.sent(ANN).into_iter().find(|text| text.starts_with("QUIT GAME OVER")).unwrap();
+        let wires: Vec<&str> = table.lines().skip(1).filter_map(|line| line.get(13..)).collect();
+        assert_eq!(wires, ["Lukasz", "Lukasz_2", "shrh", "Ann", "Bob___", "game_die_game_die"], "{table}");
+        let shown: Vec<String> = stand.joined.iter().map(|(name, _)| name.clone()).collect();
+        assert_eq!(shown, ["Łukasz", "Lukasz", "שרה", "Ann", "Bob___", "🎲 🎲"]);
+        assert_eq!(
+            stand.ended,
+            BTreeSet::from(["Łukasz", "Lukasz", "שרה", "Ann", "Bob___", "🎲 🎲"].map(str::to_owned))
+        );
+    }
+
+    #[test]
+    fn names_that_are_paths_are_refused() {
+        let mut stand = Stand::new(DELAY, false);
+        for name in [".", ".."] {
+            stand.connect(EVE, Role::Player);
+            stand.send(EVE, &format!("PLAY {name}"));
+            assert!(stand.sent(EVE).iter().any(|text| text.starts_with("QUIT Choose a name other than")), "{name}");
         }
     }
 
@@ -584,7 +703,16 @@ mod tests {
             let rules = nuggets::Rules { gold: 250, min_piles: 2, max_piles: 3, ..Default::default() };
             let config = nuggets::Config { rules, rematch: true, seed: 1, ..nuggets::Config::default() };
             let (room, info, directory) = nuggets_room(&Arc::default(), SMALL, config, None);
-            Self { room, now: Time::ZERO, sent: BTreeMap::new(), info, next: 0, _directory: directory }
+            Self {
+                room,
+                now: Time::ZERO,
+                sent: BTreeMap::new(),
+                info,
+                next: 0,
+                joined: vec![],
+                ended: BTreeSet::new(),
+                _directory: directory,
+            }
         }
 
         /// Returns the peer and the keyword of the response.

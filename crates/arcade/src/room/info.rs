@@ -95,6 +95,9 @@ pub(crate) struct Player {
     #[serde(skip)]
     pub(crate) address: Option<String>,
     pub(crate) name: String,
+    /// The name in messages of the game, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wire: Option<String>,
     /// Empty while the player waits for a seat.
     pub(crate) seat: String,
     pub(crate) bot: bool,
@@ -113,6 +116,9 @@ impl Player {
 pub(crate) struct Row {
     pub(crate) rank: u32,
     pub(crate) name: String,
+    /// As [`Player::wire`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wire: Option<String>,
     pub(crate) seat: String,
     pub(crate) score: i64,
     /// Whether the player left before the end.
@@ -371,6 +377,7 @@ mod tests {
             peer: PeerId(number),
             address: Some(address_text(address)),
             name: "Ann".into(),
+            wire: None,
             seat: seat.into(),
             bot: false,
             proven: false,

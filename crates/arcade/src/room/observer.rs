@@ -42,7 +42,7 @@ impl Presence {
     // Omits peers that have to reconnect.
     pub(crate) fn of(before: Option<&PreviousRun>, roster: Arc<Roster>, info: &mut Info) -> Self {
         let mut present = Self { peers: BTreeMap::new(), silent: BTreeSet::new(), roster };
-        let Some(PreviousRun { peers, occupants, .. }) = before else { return present };
+        let Some(PreviousRun { peers, occupants, wires, .. }) = before else { return present };
         for &(peer, link, address) in peers {
             if link != Link::Stream {
                 present.peers.insert(peer, present.who(address));
@@ -56,6 +56,7 @@ impl Presence {
             peer: *peer,
             address: peers.iter().find(|(other, ..)| other == peer).map(|&(.., address)| address_text(address)),
             name: display_name(name).into_owned(),
+            wire: wires.get(peer).cloned(),
             seat: seat.clone(),
             bot: present.is_bot(*peer),
             // Unproven until the browser reconnects with its key.
@@ -96,8 +97,8 @@ pub(crate) struct RoomObserver {
     /// The number of the journal and its file name.
     pub(crate) journal: (u64, String),
     pub(crate) log: Arc<Log>,
-    /// During the current match.
-    pub(crate) left: BTreeSet<String>,
+    /// The seats of players who have left the current match, and their [`Player::wire`].
+    pub(crate) left: BTreeMap<String, Option<String>>,
 }
 
 impl RoomObserver {
@@ -125,6 +126,7 @@ impl RoomObserver {
             peer,
             address: address.map(str::to_owned),
             name: display_name(name).into_owned(),
+            wire: self.present.roster.alias(address).filter(|alias| alias.name == name).map(|alias| alias.wire),
             seat: seat.to_owned(),
             bot: self.present.is_bot(peer),
             proven: self.present.roster.is_proven(address, name),
@@ -208,7 +210,9 @@ impl Observer for RoomObserver {
                     if self.left.len() >= MAX_LEFT {
                         self.left.clear();
                     }
-                    self.left.insert(seat.clone());
+                    let player = self.info.borrow().players.iter().find(|player| player.peer == *peer).cloned();
+                    let wire = player.and_then(|player| player.wire);
+                    self.left.insert(seat.clone(), wire);
                 }
                 self.change(|info| info.players.retain(|player| player.peer != *peer));
             }
@@ -226,8 +230,10 @@ impl Observer for RoomObserver {
                     let rank = rank(result.last().map(|before| (before.rank, before.score)), standing);
                     let Standing { name, seat, score, .. } = standing.clone();
                     let left = self.left.remove(&seat);
+                    let player = self.info.borrow().players.iter().find(|player| player.seat == seat).cloned();
+                    let wire = left.clone().flatten().or_else(|| player.filter(|player| player.name == name)?.wire);
                     let name = display_name(&name).into_owned();
-                    result.push(Row { rank, name, seat, score, left });
+                    result.push(Row { rank, name, wire, seat, score, left: left.is_some() });
                 }
                 let id = match_id(self.journal.0, *game);
                 self.change(|info| {

@@ -1,7 +1,7 @@
 //! Opens a room, with a new journal or from the end of its last one, and runs it.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     io,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
@@ -31,7 +31,7 @@ use super::{
     observer::{Presence, RoomObserver},
     pseudonyms::Keys,
     register::{Description, Register},
-    roster::{EndNotice, Roster},
+    roster::{Alias, EndNotice, Roster},
     transport::WebSockets,
 };
 use crate::{
@@ -134,6 +134,7 @@ fn resume<E: Recorded + PageState + Send + 'static>(path: &Path, writing: &Writi
         at: resumable.time,
         peers: resumable.returning(),
         occupants: resumable.room().engine().roster(),
+        wires: BTreeMap::new(),
         farewells: resumable.last_words(),
     };
     let (status, next) = (resumable.room().engine().status(), resumable.next_peer);
@@ -170,7 +171,7 @@ pub(crate) fn open(
         class: counts.class.clone(),
         casual: counts.casual.unwrap_or_default().to_owned(),
     };
-    let Begun { host, journal, id, end, status, before } =
+    let Begun { host, journal, id, end, status, mut before } =
         begin(&options.clone().keyed(days), journal.as_deref(), (place, &writing), (&listen, &description.facts()))?;
     if before.is_none() {
         file.begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -187,8 +188,12 @@ pub(crate) fn open(
     }
     roster.set_locked(file.locked);
     roster.set_barred(file.barred.clone());
-    if let Some(before) = &before {
+    if let Some(before) = &mut before {
+        before.reveal_names(&end.facts().all());
         roster.resume(&before.peers, &before.occupants);
+        for (name, address, wire) in before.renamed() {
+            roster.set_alias(address, Some(Alias { wire: wire.clone(), name: name.to_owned() }));
+        }
     }
     let mut info = Info::new(&file, counts, status, place.site.clone());
     let present = Presence::of(before.as_ref(), Arc::clone(&roster), &mut info);
@@ -220,7 +225,7 @@ pub(crate) fn open(
             ledger: Arc::clone(&place.ledger),
             journal: (id, journal_name),
             log: Arc::clone(&place.log),
-            left: BTreeSet::new(),
+            left: BTreeMap::new(),
         })
         .with_warden(Guard::new(game, Arc::clone(&place.bans), Arc::clone(&removals), Arc::clone(&roster)))
         .with_transport(web)

@@ -63,6 +63,9 @@ impl Description {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SeatFact {
     pub(crate) name: String,
+    /// The name in messages of the game, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wire: Option<String>,
     #[serde(flatten)]
     pub(crate) seated: SeatRecord,
     /// During a match.
@@ -77,6 +80,15 @@ impl SeatFact {
     /// Extracts the seat from the key of a fact.
     pub(crate) fn seat(key: &str) -> Option<&str> {
         key.strip_prefix(SEAT)
+    }
+
+    pub(crate) fn new(name: &str, seated: SeatRecord) -> Self {
+        Self { name: name.to_owned(), wire: None, seated, left: false, quit: false }
+    }
+
+    /// The name in messages of the game.
+    pub(crate) fn wire(&self) -> &str {
+        self.wire.as_deref().unwrap_or(&self.name)
     }
 
     pub(crate) fn of(value: &str) -> Option<Self> {
@@ -122,12 +134,7 @@ impl Register {
             let kind = if *bot { PlayerKind::Bot } else { PlayerKind::Unproven };
             let fact = seats.remove(seat).map(|seat| seat.fact).filter(|fact| fact.name == *name && !fact.left);
             // Without a fact, the database may know more, so no fact is recorded here.
-            let fact = fact.unwrap_or_else(|| SeatFact {
-                name: name.clone(),
-                seated: SeatRecord { kind, ..SeatRecord::default() },
-                left: false,
-                quit: false,
-            });
+            let fact = fact.unwrap_or_else(|| SeatFact::new(name, SeatRecord { kind, ..SeatRecord::default() }));
             let proof = roster.proof(address.as_deref()).filter(|_| fact.seated.kind == PlayerKind::Unproven);
             seats.insert(seat.clone(), Seat { fact, proof });
         }
@@ -138,26 +145,32 @@ impl Register {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `phase` is the phase after the input.
-    pub(crate) fn follow<'a>(&self, outputs: &[Output], phase: Phase, address: impl Fn(PeerId) -> Option<&'a str>) {
-        let events =
-            || outputs.iter().filter_map(|output| if let Output::Event(event) = output { Some(event) } else { None });
-        if events().next().is_none() {
-            return;
-        }
+    /// Replaces names of the messages by real ones. `phase` is the phase after the input.
+    pub(crate) fn follow<'a>(&self, outputs: &mut [Output], phase: Phase, address: impl Fn(PeerId) -> Option<&'a str>) {
+        let is_end = |output: &Output| matches!(output, Output::Event(GameEvent::Ended { .. }));
+        let has_ended = outputs.iter().any(is_end);
+        let mut events =
+            outputs.iter_mut().filter_map(|output| if let Output::Event(event) = output { Some(event) } else { None });
+        let Some(first) = events.next() else { return };
         let seats = &mut *self.seats();
-        if events().any(|event| matches!(event, GameEvent::Ended { .. })) {
+        if has_ended {
             // Names are verified before players who leave at the end are forgotten.
             self.prove_all(seats);
         }
-        for event in events() {
+        for event in std::iter::once(first).chain(events) {
             match event {
+                GameEvent::Waiting { peer, name, .. } => drop(self.reveal(name, address(*peer))),
                 GameEvent::Joined { peer, name, seat } if !name.is_empty() => {
-                    let of = self.join(name, address(*peer));
+                    let wire = self.reveal(name, address(*peer));
+                    let of = self.join(name, wire, address(*peer));
                     self.record(seat, &of.fact);
                     seats.insert(seat.clone(), of);
                 }
-                GameEvent::Left { name, seat, why, .. } => {
+                GameEvent::Left { peer, name, seat, why } => {
+                    match seats.get(seat).filter(|of| of.fact.wire() == *name) {
+                        Some(of) => name.clone_from(&of.fact.name),
+                        None => drop(self.reveal(name, address(*peer))),
+                    }
                     let Some(of) = seats.get_mut(seat).filter(|of| of.fact.name == *name) else { continue };
                     if phase == Phase::Playing {
                         of.fact.left = true;
@@ -171,6 +184,11 @@ impl Register {
                     }
                 }
                 GameEvent::Ended { standings, .. } => {
+                    for standing in &mut *standings {
+                        if let Some(of) = seats.get(&standing.seat).filter(|of| of.fact.wire() == standing.name) {
+                            standing.name.clone_from(&of.fact.name);
+                        }
+                    }
                     let of_game = |seat: &str| standings.iter().any(|standing| standing.seat == seat);
                     self.remove_seats(seats, |seat, of| of.fact.left && (phase != Phase::Playing || of_game(seat)));
                 }
@@ -179,7 +197,18 @@ impl Register {
         }
     }
 
-    fn join(&self, name: &str, address: Option<&str>) -> Seat {
+    // Replaces the name of a client at this address by its real one, and returns it if they differ.
+    fn reveal(&self, name: &mut String, address: Option<&str>) -> Option<String> {
+        let alias = self.roster.alias(address).filter(|alias| alias.wire == *name)?;
+        Some(std::mem::replace(name, alias.name))
+    }
+
+    /// Whether a player who has left the match had this name in messages of the game.
+    pub(crate) fn is_left(&self, wire: &str) -> bool {
+        self.seats().values().any(|of| of.fact.left && of.fact.wire().eq_ignore_ascii_case(wire))
+    }
+
+    fn join(&self, name: &str, wire: Option<String>, address: Option<&str>) -> Seat {
         let bot = address.and_then(|address| self.roster.bot_level(address.parse().ok()?));
         let proof = self.roster.proof(address).filter(|_| bot.is_none());
         let kind = match (&bot, &proof) {
@@ -189,8 +218,7 @@ impl Register {
         };
         let host = address.map_or_else(String::new, |address| self.roster.host_code(address, day_of(unix_now())));
         let level = bot.map_or("", level_name).to_owned();
-        let fact =
-            SeatFact { name: name.to_owned(), seated: SeatRecord { kind, host, level }, left: false, quit: false };
+        let fact = SeatFact { wire, ..SeatFact::new(name, SeatRecord { kind, host, level }) };
         Seat { fact, proof: proof.filter(|_| kind == PlayerKind::Unproven) }
     }
 

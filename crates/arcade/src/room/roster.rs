@@ -95,8 +95,17 @@ impl Barred {
 }
 
 /// The seat of a browser. Exists until the transport closes it.
+/// The name of a player whose game carries another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Alias {
+    /// In messages of the game.
+    pub(crate) wire: String,
+    pub(crate) name: String,
+}
+
 #[derive(Debug, Default)]
 struct Seat {
+    alias: Option<Alias>,
     proof: Proof,
     key: Option<BrowserKey>,
     // Unknown after a restart of the hub until the browser reconnects.
@@ -270,6 +279,23 @@ impl Roster {
 
     pub(crate) fn is_proven(&self, address: Option<&str>, name: &str) -> bool {
         self.proof(address).is_some_and(|proof| proof.kind(name) == PlayerKind::Proven)
+    }
+
+    pub(crate) fn set_alias(&self, address: SocketAddr, alias: Option<Alias>) {
+        if let Some(seat) = self.state().seats.get_mut(&address) {
+            seat.alias = alias;
+        }
+    }
+
+    pub(crate) fn alias(&self, address: Option<&str>) -> Option<Alias> {
+        self.state().seats.get(&address?.parse().ok()?)?.alias.clone()
+    }
+
+    /// Whether another seat has this name in messages of the game.
+    pub(crate) fn is_alias(&self, wire: &str, besides: SocketAddr) -> bool {
+        let state = self.state();
+        let mut others = state.seats.iter().filter(|(address, _)| **address != besides);
+        others.any(|(_, seat)| seat.alias.as_ref().is_some_and(|alias| alias.wire.eq_ignore_ascii_case(wire)))
     }
 
     pub(crate) fn has_joined(&self, address: SocketAddr) -> bool {

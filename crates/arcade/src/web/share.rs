@@ -10,6 +10,7 @@ use axum::{
     routing::get,
 };
 use cmdkit::isolated;
+use deunicode::deunicode;
 use picture::{Picture, Rgb, Text};
 use store::{Match, MatchPlayer};
 use tokio::{task::spawn_blocking, time::timeout};
@@ -143,10 +144,10 @@ fn draw(found: &Match) -> Picture {
     picture
 }
 
-// Keeps only characters that the typeface has.
+// The typeface has only ASCII.
 fn short(text: &str, most: usize) -> String {
     let known = |letter: char| if letter.is_ascii_graphic() || letter == ' ' { letter } else { '?' };
-    let text = text.replace(['\u{2068}', '\u{2069}'], "");
+    let text = deunicode(&text.replace(['\u{2068}', '\u{2069}'], ""));
     let mut short: String = text.chars().take(most).map(known).collect();
     if text.chars().nth(most).is_some() {
         short.push('\u{2026}');
@@ -204,6 +205,7 @@ mod tests {
         let png = draw(&ended(&all)).to_png().unwrap();
         let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
         assert_eq!((number(16), number(20)), (1200, 630));
-        assert_eq!(short("Żółw", 3), "???\u{2026}");
+        assert_eq!(short("\u{2068}Żółw\u{2069}", 3), "Zol\u{2026}");
+        assert_eq!(short("🎲", 20), "game die");
     }
 }

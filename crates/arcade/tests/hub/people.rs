@@ -1,11 +1,11 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use testkit::process::Process;
+use testkit::{peer::Peer, process::Process};
 
 use crate::{
     rooms::await_field,
-    support::{Hub, key},
+    support::{Hub, id, key, native},
 };
 
 #[test]
@@ -60,6 +60,49 @@ fn name_moves_to_another_device_and_is_released() {
     }
     let linked = post("/api/names/link", json!({ "name": "Ann", "key": key(7) })).1;
     assert_eq!(redeem(&linked["code"], 8), (200, json!({ "name": "Ann" })));
+}
+
+#[test]
+fn name_in_its_own_letters_survives_a_restart_and_is_in_results() {
+    let hub = Hub::start();
+    assert_eq!(hub.request_json("POST", "/api/names", &json!({ "name": "Łukasz", "key": key(1) })).0, 204);
+    let room = hub.nuggets();
+    let mut sara = hub.enter_as(&room, &json!({}));
+    await_field(&mut sara, "seat");
+    sara.send("PLAY שרה");
+    sara.until("OK A");
+    let mut browser = hub.enter_as(&room, &json!({ "key": key(1) }));
+    let hello = await_field(&mut browser, "seat");
+    browser.send("PLAY Łukasz");
+    browser.until("OK B");
+    let players = json!([["שרה", "shrh", false], ["Łukasz", "Lukasz", true]]);
+    let is_shown = |room: &Value| {
+        let all = room["players"].as_array().unwrap().iter();
+        players == all.map(|player| json!([player["name"], player["wire"], player["proven"]])).collect::<Value>()
+    };
+    hub.await_room(&room, is_shown);
+    hub.wait("nothing to write", |_| hub.get("/readyz").1.contains("\"waiting\":0").then_some(()));
+    let hub = Hub::again(hub.kill(), &[]);
+    let mut browser = hub.enter_as(&room, &json!({ "key": key(1), "seat": hello }));
+    browser.until("OK B");
+    hub.await_room(&room, is_shown);
+    // A player of a program may have the name of the wire.
+    let bob = Peer::new(native(&room));
+    bob.send("PLAY Lukasz");
+    bob.expect("OK C");
+    browser.send("KEY Q");
+    bob.send("KEY Q");
+    drop(sara);
+    let token = json!({ "do": "close", "token": room["owner_token"] });
+    assert_eq!(hub.request_json("POST", &format!("/api/rooms/{}/owner", id(&room)), &token).0, 200);
+    let found = hub.matches(1).remove(0);
+    let mut all: Vec<_> = found["players"].as_array().unwrap().iter().map(|of| (&of["seat"], &of["name"])).collect();
+    all.sort_by_key(|(seat, _)| seat.to_string());
+    assert_eq!(json!(all), json!([["A", "שרה"], ["B", "Łukasz"], ["C", "Lukasz"]]));
+    let timeline = hub.json(&format!("/api/matches/{}/timeline", found["id"].as_str().unwrap()));
+    assert_eq!(timeline["seats"][1], json!({ "seat": "B", "name": "Łukasz", "wire": "Lukasz" }));
+    assert!(timeline["marks"].to_string().contains("Łukasz"), "{timeline}");
+    assert_eq!(hub.json("/api/players/%C5%81ukasz")["proven"], true);
 }
 
 fn post(hub: &Hub, path: &str, body: &Value) -> (u16, Value) {

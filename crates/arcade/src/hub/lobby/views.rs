@@ -357,6 +357,7 @@ mod tests {
             peer: netcore::PeerId(0),
             address: None,
             name: (*name).to_owned(),
+            wire: None,
             seat: "A".to_owned(),
             bot: false,
             proven: false,
