@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { MAX_NAME, isPlain, isolated, plain, shownName } from '../js/lib/names.js';
+import { MAX_NAME, characters, isolated, problem, shownName, tidy } from '../js/lib/names.js';
 
-test('names that games change have a plain form', () => {
-  for (const [name, form] of [
-    ['Ann', 'Ann'],
-    ['Zoë', 'Zoe'],
-    ['  Bob the  great ', 'Bob_the__great'],
-    ['Łukasz Weiß', 'Lukasz_Weiss'],
-    ['<b>x', '<b>x'],
-    ['名前', ''],
-    ['x🎲y\u0007', 'xy'],
-    ['é'.repeat(30), 'e'.repeat(MAX_NAME)],
-  ]) {
-    assert.equal(plain(name), form);
-    assert.equal(isPlain(name), name === form, name);
-    assert.ok(form === '' || isPlain(form), form);
+test('names in any script are valid, with a bound on characters and bytes', () => {
+  for (const name of ['Ann', 'Łukasz', 'שרה', 'Жанна Bob', '🎲', '👩‍👩‍👧', 'Ł'.repeat(MAX_NAME), '...']) assert.equal(problem(name), null, name);
+  for (const [name, why] of [['.', 'name_path'], ['..', 'name_path'], ['x'.repeat(MAX_NAME + 1), 'name_long'], ['👩‍👩‍👧'.repeat(4), 'name_length']]) {
+    assert.equal(problem(name), why, name);
   }
+  assert.equal(tidy('  Zoe\u0308\u00a0 the  great '), 'Zoë the great');
+  assert.deepEqual(characters('👩‍👩‍👧🇵🇱x'), ['👩‍👩‍👧', '🇵🇱', 'x']);
 });
 
 test('names cannot change the direction of surrounding text', () => {

@@ -51,9 +51,7 @@ export const texts = /** @type {const} */ ({
   // Names.
   'name.title': 'Choose a name',
   'name.label': 'Your name',
-  'name.note': 'Up to 20 characters without accents. Visible to other players, saved in this browser: no account, no password.',
-  'name.other': 'Some games cannot show this name. Try',
-  'name.latin': 'Some games cannot show this name. Use Latin letters.',
+  'name.note': 'Up to 20 characters. Visible to other players, saved in this browser: no account, no password.',
   'name.save': 'Keep this name',
   'name.button': 'You play as {name}. Change name.',
   'device.more': 'Other devices',

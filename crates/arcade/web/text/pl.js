@@ -49,9 +49,7 @@ export const texts = {
   // Names.
   'name.title': 'Wybierz nick',
   'name.label': 'Twój nick',
-  'name.note': 'Do 20 znaków, bez polskich liter. Widzą go inni gracze, a pamięta go ta przeglądarka: bez konta i bez hasła.',
-  'name.other': 'Nie każda gra pokaże ten nick. Może',
-  'name.latin': 'Nie każda gra pokaże ten nick. Użyj liter łacińskich.',
+  'name.note': 'Do 20 znaków. Widzą go inni gracze, a pamięta go ta przeglądarka: bez konta i bez hasła.',
   'name.save': 'Zachowaj nick',
   'name.button': 'Grasz jako {name}. Zmień nick.',
   'device.more': 'Inne urządzenia',

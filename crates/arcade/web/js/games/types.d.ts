@@ -2,6 +2,8 @@
 
 export type Player = {
   name: string;
+  /** The name in messages of the game, if it is another one. */
+  wire?: string;
   seat: string;
   proven?: boolean;
   bot?: boolean;
@@ -136,6 +138,8 @@ export type Stage = {
   /** No match of the game has been finished in this browser, so the game shows help. */
   first: boolean;
   name: string;
+  /** The name of the player at a seat with this name in messages of the game. */
+  real: (seat: string, wire: string) => string;
   /** The last value that was passed to `keep` at this seat. */
   past: string | null;
   /** Data of the seat that the server does not send again after a reload. */

@@ -1,30 +1,26 @@
-/** No game truncates it. */
+/** In characters. */
 export const MAX_NAME = 20;
 /** The hub accepts longer ones. */
 export const MAX_ROOM_NAME = 40;
 /** In bytes, as the hub counts. */
 export const MAX_WORD = 64;
 
-/** Letters that do not decompose into a plain letter and a mark. */
-const PLAIN = /** @type {Record<string, string>} */ ({
-  ß: 'ss', ẞ: 'SS', æ: 'ae', Æ: 'AE', œ: 'oe', Œ: 'OE', ø: 'o', Ø: 'O', đ: 'd', Đ: 'D', ð: 'd', Ð: 'D', þ: 'th', Þ: 'Th', ł: 'l', Ł: 'L', ı: 'i',
-});
+const segments = 'Segmenter' in Intl ? new Intl.Segmenter() : null;
+/** The characters of a text as users count them: an emoji with joiners is one. @param {string} text */
+export const characters = (text) => (segments ? [...segments.segment(text)].map(({ segment }) => segment) : [...text]);
+
+/** A name as the hub wants it: with single spaces and composed letters. @param {string} typed */
+export const tidy = (typed) => typed.trim().replace(/\s+/g, ' ').normalize('NFC');
 
 /**
- * Printable ASCII without spaces. Games change other names, so that they could not be matched to their owner.
+ * Why the hub rejects the name, as the code of its error; null if it may accept the name. The hub checks more.
  * @param {string} name
  */
-export const isPlain = (name) => /^[!-~]+$/.test(name);
-
-/**
- * The name in a form that every game can show; empty if there is none.
- * @param {string} name
- */
-export const plain = (name) =>
-  [...name.trim().normalize('NFKD')]
-    .map((character) => PLAIN[character] ?? (/\s/.test(character) ? '_' : isPlain(character) ? character : ''))
-    .join('')
-    .slice(0, MAX_NAME);
+export function problem(name) {
+  if (name === '.' || name === '..') return 'name_path';
+  if (characters(name).length > MAX_NAME) return 'name_long';
+  return new TextEncoder().encode(name).length > MAX_WORD ? 'name_length' : null;
+}
 
 /** They affect the text around them. The hub replaces the same ones. */
 const ACTING = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;

@@ -45,18 +45,22 @@ export function fold(table, line) {
   else if (word === 'NO' || word === 'BYE') table.note = sentence(told(rest.join(' ')));
 }
 
-/** @param {Table} table */
-function status({ seat, names, missing, turn, result, note }) {
+/**
+ * @param {Table} table
+ * @param {(seat: string, wire: string) => string} real
+ */
+function status({ seat, names, missing, turn, result, note }, real) {
+  const nameOf = (/** @type {number} */ place) => real(String(place + 1), names.get(place) ?? String(place + 1));
   if (note) return note;
   if (result) {
     const best = Math.max(...result.scores);
     const winners = result.scores.flatMap((score, place) => (score === best ? [place] : []));
     if (winners.length !== 1) return say('table.draw');
-    return winners[0] === seat ? say('table.won') : say('table.winner', { name: names.get(winners[0]) ?? String(winners[0] + 1) });
+    return winners[0] === seat ? say('table.won') : say('table.winner', { name: nameOf(winners[0]) });
   }
   if (missing > 0) return say('table.waits', { count: missing });
   if (turn === null) return '';
-  return turn === seat ? say('table.yours') : say('table.turn', { name: names.get(turn) ?? String(turn + 1) });
+  return turn === seat ? say('table.yours') : say('table.turn', { name: nameOf(turn) });
 }
 
 /**
@@ -64,7 +68,7 @@ function status({ seat, names, missing, turn, result, note }) {
  * @param {(table: Table, act: (move: string) => void) => void} draw Draws the board.
  * @returns {import('../games/types.js').Play}
  */
-export function play({ board, more, live, playable, name, send, seated, changed }, draw) {
+export function play({ board, more, live, playable, name, real, send, seated, changed }, draw) {
   const table = begin();
   const figures = hud(board);
   const resign = element('button', { type: 'button', click: () => void giveUp() }, say('table.resign'));
@@ -78,7 +82,7 @@ export function play({ board, more, live, playable, name, send, seated, changed 
   };
   const show = () => {
     draw(table, act);
-    figures.show(status(table), null, null);
+    figures.show(status(table, real), null, null);
     resign.hidden = !isPlaying();
   };
   show();
@@ -93,10 +97,10 @@ export function play({ board, more, live, playable, name, send, seated, changed 
       if (data.startsWith('OK ')) seated(String((table.seat ?? 0) + 1));
       if (data.startsWith('MOVED ')) sound('card');
       show();
-      if (table.turn !== before || table.result || table.note) live.textContent = status(table);
+      if (table.turn !== before || table.result || table.note) live.textContent = status(table, real);
       changed();
     },
-    room: () => {},
+    room: show,
     seat: (seat) => ({ colour: null, value: table.turn === Number(seat) - 1 ? say('table.moves') : '' }),
     stake: () => (isPlaying() ? say('table.resign.lost') : null),
     again: () => {

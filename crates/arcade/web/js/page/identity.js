@@ -2,27 +2,28 @@
 
 import { errorText, load } from '../lib/api.js';
 import { element } from '../lib/dom.js';
-import { MAX_NAME, isPlain, plain } from '../lib/names.js';
+import { MAX_NAME, MAX_WORD, problem, shownName, tidy } from '../lib/names.js';
 import { recall } from '../lib/settings.js';
-import { say } from '../lib/text.js';
-import { guest, name, sayNamed, take, whenNamed } from './key.js';
+import { errorOf, say } from '../lib/text.js';
+import { guest, name, provenKey, sayNamed, take, whenNamed } from './key.js';
 
-const hasName = () => isPlain(name());
+/** An owned name stays valid. @param {string} wanted */
+const problemOf = (wanted) => (wanted === name() && provenKey() !== null ? null : problem(wanted));
 
 /**
- * Opens the dialog if some games cannot show the name of an earlier visit.
+ * Opens the dialog if the hub rejects the name of an earlier visit.
  * @param {boolean} [again] Opens it in any case.
  * @param {string | null} [code] The code that transfers a name from another device.
  * @returns {Promise<string | null>} Null if the dialog is cancelled.
  */
 export function askName(again = false, code = null) {
-  if (hasName() && !again) return Promise.resolve(name());
+  if (problemOf(name()) === null && !again) return Promise.resolve(name());
   const known = recall('name');
   return new Promise((resolve) => {
     const error = element('p', { class: 'error', role: 'alert' });
     const input = element('input', {
       id: 'name',
-      maxlength: String(MAX_NAME),
+      dir: 'auto',
       spellcheck: 'false',
       autocomplete: 'nickname',
       required: true,
@@ -30,26 +31,12 @@ export function askName(again = false, code = null) {
       'aria-describedby': 'name-note',
     });
     input.value = known ?? '';
-    const suggestion = element('p', { class: 'row', 'aria-live': 'polite', hidden: true });
-    /** Suggests another name if some games cannot show this one. Returns whether all can. */
+    /** Returns whether the hub may accept the name. */
     const check = () => {
-      // Another word may follow a space at the end.
-      const wanted = input.value.trim();
-      const good = isPlain(wanted.replace(/\s+/g, '_'));
-      const other = plain(wanted);
-      error.textContent = '';
-      suggestion.hidden = good || wanted === '';
-      suggestion.replaceChildren(
-        other ? `${say('name.other')} ` : say('name.latin'),
-        ...(other ? [element('button', { type: 'button', class: 'small', click: () => use(other) }, other)] : []),
-      );
-      return good;
-    };
-    /** @param {string} other */
-    const use = (other) => {
-      input.value = other;
-      check();
-      input.focus();
+      const why = problemOf(tidy(input.value));
+      const answer = { error: '', code: why ?? '', most: why === 'name_long' ? MAX_NAME : MAX_WORD };
+      error.textContent = why === null ? '' : errorOf(answer);
+      return why === null;
     };
     input.addEventListener('input', check);
     const done = (/** @type {string | null} */ result) => {
@@ -63,8 +50,7 @@ export function askName(again = false, code = null) {
       {
         submit: async (event) => {
           event.preventDefault();
-          // Names in blackjack have no spaces.
-          const wanted = input.value.trim().replace(/\s+/g, '_');
+          const wanted = tidy(input.value);
           if (!wanted || !check()) return input.focus();
           try {
             await take(wanted);
@@ -83,7 +69,6 @@ export function askName(again = false, code = null) {
         { class: 'note', id: 'name-note' },
         say('name.note'),
       ),
-      suggestion,
       error,
       element(
         'div',
@@ -124,7 +109,9 @@ export function nameButton() {
   const place = document.getElementById('who');
   if (!(place instanceof HTMLButtonElement)) return;
   const show = () => {
-    place.textContent = name();
+    // A long name loses its end, also from right to left.
+    place.dir = 'auto';
+    place.textContent = shownName(name());
     place.setAttribute('aria-label', say('name.button', { name: name() }));
   };
   place.addEventListener('click', () => askName(true));

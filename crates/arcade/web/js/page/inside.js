@@ -188,6 +188,15 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     };
     step();
   };
+  /** Names that were found, since players leave. @type {Map<string, string>} */
+  const found = new Map();
+  /** @param {string} seat @param {string} wire */
+  const real = (seat, wire) => {
+    const isIt = (/** @type {import('../games/types.js').Player} */ player) => player.seat === seat && (player.wire ?? player.name) === wire;
+    const name = (shown?.players.find(isIt) ?? shown?.result?.find(isIt))?.name;
+    if (name !== undefined) found.set(`${seat} ${wire}`, name);
+    return name ?? found.get(`${seat} ${wire}`) ?? wire;
+  };
   // Without a seat, the stored past belongs to an earlier one.
   if (!watching && token === null) rooms.remember(`past ${id}`, null);
   const play = startGame({
@@ -201,6 +210,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     film: false,
     first: !watching && isFirst(game),
     name: ownName(),
+    real,
     past: watching ? null : rooms.recall(`past ${id}`),
     keep: (past) => watching || rooms.remember(`past ${id}`, past),
     send: (data) => {

@@ -15,7 +15,7 @@ import { winners } from './words.js';
 
 /**
  * @typedef {import('../games/types.js').Match & { replay?: boolean }} Match
- * @typedef {{ length: number, seats: { seat: string, name: string }[], marks: { at: number, kind: string, text: string }[] }} Timeline
+ * @typedef {{ length: number, seats: { seat: string, name: string, wire?: string }[], marks: { at: number, kind: string, text: string }[] }} Timeline
  */
 
 await sheet('room.css', import.meta.url);
@@ -105,6 +105,7 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
       film: true,
       first: false,
       name: viewer?.name ?? '',
+      real: (one, wire) => timeline.seats.find((known) => known.seat === one && known.wire === wire)?.name ?? wire,
       past: null,
       keep: () => {},
       send: () => {},
@@ -233,10 +234,12 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
     ticks.append(mark);
   }
   const marks = element('ol', { class: 'marks', tabindex: '0', 'aria-labelledby': 'marks' });
+  /** @param {string} text */
+  const isolateNames = (text) => timeline.seats.reduce((made, { name }) => made.replaceAll(name, isolated(name)), text);
   const showMarks = (/** @type {Timeline['marks']} */ all) =>
     marks.replaceChildren(
       ...all.map(({ at: when, kind, text }) =>
-        element('li', { 'data-kind': kind }, element('button', { type: 'button', click: () => void seek(when) }, element('span', { class: 'time' }, clock(when)), ` ${told(text)}`)),
+        element('li', { 'data-kind': kind }, element('button', { type: 'button', click: () => void seek(when) }, element('span', { class: 'time' }, clock(when)), ` ${isolateNames(told(text))}`)),
       ),
     );
   showMarks(timeline.marks);

@@ -4,6 +4,7 @@ import { GAMES } from '../games/index.js';
 import { ask, errorText } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
 import { element, renew } from '../lib/dom.js';
+import { characters } from '../lib/names.js';
 import { person } from '../lib/person.js';
 import { word } from '../lib/settings.js';
 import { say } from '../lib/text.js';
@@ -63,7 +64,7 @@ export class Seats {
           ...(note ? [element('span', { class: 'soft' }, note)] : []),
         ];
         const said = this.talk.bubble(player.seat, player.name);
-        return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat || player.name.slice(0, 1), colour, isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(said ? [said] : []), element('span', { class: 'value' }, 'score' in player ? '' : value));
+        return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat || characters(player.name)[0], colour, isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(said ? [said] : []), element('span', { class: 'value' }, 'score' in player ? '' : value));
       }),
       ...Array.from({ length: shownFree }, (_, index) => {
         const rest = index === MOST_FREE - 1 ? free - index : 1;

@@ -217,3 +217,33 @@ test('blackjack: cards are large, and players are listed once', bound, async () 
   assert.equal(await page.getByRole('group', { name: 'Ann', exact: true }).count(), 0);
   await ann.leave();
 });
+
+test('plays under a name in its own letters', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', map: 'gold' });
+  const [lukasz, sara] = [await come(''), await come('שרה 🎲', PHONE)];
+  const { page } = lukasz;
+  await lukasz.go('/');
+  await lukasz.takesName('Łukasz');
+  await lukasz.go(`/rooms/${room.id}`);
+  await lukasz.hasSeat('A');
+  await sara.go(`/rooms/${room.id}`);
+  await sara.hasSeat('B');
+  const players = page.getByRole('region', { name: 'Players' });
+  await players.getByText('שרה 🎲', { exact: true }).waitFor();
+  assert.ok(!(await players.getByRole('listitem').filter({ hasText: 'Łukasz' }).textContent())?.includes('guest'));
+  await page.getByRole('button', { name: 'Say: Hello!' }).click();
+  await sara.page.getByText('Łukasz: Hello!').waitFor({ state: 'attached' });
+  // The wire carries ASCII only.
+  const table = await native.nuggets(room.port, 'Bob').over;
+  assert.ok(table === null || /Lukasz\n.* shrh_game_die\n.* Bob/.test(table), table ?? '');
+  for (const person of [lukasz, sara]) {
+    const result = resultOf(person.page);
+    await result.getByText(person === sara ? 'Łukasz' : 'שרה 🎲', { exact: true }).first().waitFor();
+    assert.equal(await result.getByText(/Lukasz|shrh/).count(), 0);
+  }
+  await page.getByRole('link', { name: 'Replay' }).click();
+  await page.getByRole('option', { name: 'A Łukasz' }).waitFor({ state: 'attached' });
+  await page.getByRole('link', { name: 'Łukasz' }).click();
+  await page.getByRole('heading', { name: 'Łukasz' }).waitFor();
+  await Promise.all([lukasz.leave(), sara.leave()]);
+});

@@ -5,6 +5,7 @@ import { curve } from '../../lib/curve.js';
 import { element, listenToKeys, sheet, toggle } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
 import { highest } from '../../lib/leaders.js';
+import { isolated } from '../../lib/names.js';
 import { named, shortSeat } from '../../lib/person.js';
 import { isStill, recall } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
@@ -40,7 +41,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, watching, playable, name, past: before, keep, send, seated, changed }) {
+export function play({ board, below, controls, more, live, watching, playable, name, real, past: before, keep, send, seated, changed }) {
   const state = goOn(before);
   /** @type {import('./advice.js').Adviser | null} */
   let adviser = null;
@@ -147,7 +148,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     tally.textContent = typeof rounds === 'number' ? `${say('blackjack.tally.rounds', { played, rounds })} ${all}` : all;
     // The dealer sends only the player's own hand.
     const neighbours = others().map((other) =>
-      element('div', { class: 'place', role: 'group', 'aria-label': other.name }, avatar(other.seat, colourOf(other.seat)), element('h2', {}, named(other.name)), element('p', { class: 'soft' }, wins(other.seat))),
+      element('div', { class: 'place', role: 'group', 'aria-label': isolated(other.name) }, avatar(other.seat, colourOf(other.seat)), element('h2', {}, named(other.name)), element('p', { class: 'soft' }, wins(other.seat))),
     );
     const middle = Math.ceil(neighbours.length / 2);
     felt.replaceChildren(
@@ -237,18 +238,19 @@ export function play({ board, below, controls, more, live, watching, playable, n
         element(
           'div',
           { class: 'places' },
-          ...seats.map((seat) =>
-            seat
+          ...seats.map((seat, index) => {
+            const who = seat && real(`table ${table}, seat ${index + 1}`, seat.name);
+            return seat && who
               ? element(
                   'div',
-                  { class: 'place', role: 'group', 'aria-label': seat.name },
-                  element('h2', {}, named(seat.name)),
+                  { class: 'place', role: 'group', 'aria-label': isolated(who) },
+                  element('h2', {}, named(who)),
                   handElement(seat.hand),
                   element('span', { class: 'total' }, total(seat.hand)),
                   element('p', { class: 'verdict' }, sayOr(`blackjack.stage.${seat.stage}`, seat.stage)),
                 )
-              : element('div', { class: 'place free', role: 'group', 'aria-label': say('blackjack.free') }, element('h2', {}, say('blackjack.free'))),
-          ),
+              : element('div', { class: 'place free', role: 'group', 'aria-label': say('blackjack.free') }, element('h2', {}, say('blackjack.free')));
+          }),
         ),
       ]),
     );

@@ -36,7 +36,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, playable, first, name, send, seated, changed }) {
+export function play({ board, below, controls, more, live, playable, first, name, real, send, seated, changed }) {
   const state = begin();
   /** The seat whose board is shown instead of the player's own. @type {number | null} */
   let watched = null;
@@ -176,7 +176,7 @@ export function play({ board, below, controls, more, live, playable, first, name
               show();
             },
           },
-          say('mastermind.tab', { name: seat === state.seat ? say('mastermind.you') : place.name, progress: progress(place.board) }),
+          say('mastermind.tab', { name: seat === state.seat ? say('mastermind.you') : nameOf(seat), progress: progress(place.board) }),
         ),
       ),
     );
@@ -200,7 +200,10 @@ export function play({ board, below, controls, more, live, playable, first, name
     if (shown.over) return ending(seat, shown.over);
     return seat === state.seat ? say('mastermind.status.you') : say('mastermind.status.other', { name: nameOf(seat) });
   };
-  const nameOf = (/** @type {number} */ seat) => state.places.get(seat)?.name ?? say('mastermind.somebody');
+  const nameOf = (/** @type {number} */ seat) => {
+    const place = state.places.get(seat);
+    return place ? real(String(seat), place.name) : say('mastermind.somebody');
+  };
 
   /** The end of a player's game, in a sentence. @param {number} seat @param {NonNullable<Board['over']>} over */
   const ending = (seat, { how, turns }) => {
@@ -328,7 +331,7 @@ export function play({ board, below, controls, more, live, playable, first, name
     },
     room: (now) => {
       room = now;
-      showEnd();
+      show();
     },
     seat: (seat) => ({ colour: FACES[Number(seat) % FACES.length], value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
     again: () => {

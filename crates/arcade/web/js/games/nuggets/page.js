@@ -51,7 +51,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, more, live, playable, first, name, send, seated, changed }) {
+export function play({ board, below, more, live, playable, first, name, real, send, seated, changed }) {
   let state = begin();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
@@ -212,6 +212,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
     renew(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? say('nuggets.camera.one', { letter }) : say('nuggets.camera.nobody'))));
   };
 
+  const standings = () => ranking(state.table ?? []).map((row) => ({ ...row, name: real(row.seat, row.name) }));
   const show = () => {
     if (!playable) showCamera();
     // Before the start, the server sends the remaining time as a sentence.
@@ -256,7 +257,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
       if (message.kind === 'gold' || message.kind === 'quit') changed();
       if (message.kind === 'quit') {
         stand();
-        const winner = ranking(state.table ?? [])[0];
+        const [winner] = standings();
         live.textContent = winner ? say('nuggets.over', { name: winner.name, score: say('score.nuggets', { count: winner.score }) }) : state.farewell;
         sound(winner?.seat === state.letter ? 'win' : 'loss');
       }
@@ -286,7 +287,7 @@ export function play({ board, below, more, live, playable, first, name, send, se
       return spot ? above(place, spot) : null;
     },
     leaders: () => highest(Object.entries(scores)),
-    result: () => (state.table ? ranking(state.table) : null),
+    result: () => (state.table ? standings() : null),
     stake: () => (state.over || !state.purse ? null : say('nuggets.stake', { count: state.purse })),
     leave: () => send(key('Q')),
     stop: () => {
