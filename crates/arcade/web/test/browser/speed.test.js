@@ -96,6 +96,7 @@ test('nuggets responds to keys immediately', bound, async (t) => {
 test('draws a map of 160 x 400 smoothly', bound, async (t) => {
   const ann = await Person.come(browser, hub.address, 'Ann');
   await ann.go('/nowhere');
+  await ann.page.locator('#who:not(:empty)').waitFor();
   // The first view is a baseline: a canvas of one colour.
   for (const view of ['one colour', 'following', 'the whole map']) {
     const { draws, frames } = await ann.page.evaluate(async (view) => {
