@@ -65,7 +65,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   const away = new Away(main, watching);
   const share = new Share(id);
   const invitation = popup(say('share.title'));
-  const owner = new Owner(id, (room) => update(room));
+  const owner = new Owner(id);
   const talk = new Talk((phrase) => aside({ say: phrase }), () => {
     list();
     followBubbles();

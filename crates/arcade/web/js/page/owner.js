@@ -13,13 +13,9 @@ import { levelChoice } from './seats.js';
 
 /** The dialog with the commands, and its button, hidden from other players. */
 export class Owner {
-  /**
-   * @param {string} id Of the room.
-   * @param {(room: Room) => void} changed Receives the room after a command.
-   */
-  constructor(id, changed) {
+  /** @param {string} id Of the room. */
+  constructor(id) {
     this.id = id;
-    this.changed = changed;
     /** @type {Room | null} */
     this.room = null;
     this.own = /** @type {string | null} */ (null);
@@ -125,9 +121,9 @@ export class Owner {
   async command(what, done = '') {
     this.problem.textContent = this.news.textContent = '';
     try {
-      const room = await ask(`/api/rooms/${this.id}/owner`, { token: rooms.recall(`owner ${this.id}`) ?? '', ...what });
+      // The room in the response may be older than the last one that the socket has sent.
+      await ask(`/api/rooms/${this.id}/owner`, { token: rooms.recall(`owner ${this.id}`) ?? '', ...what });
       this.news.textContent = done;
-      if (what['do'] !== 'hand-on') this.changed(room);
       return true;
     } catch (error) {
       // Another page owns the room, or it is closed: for a room with a link the hub does not distinguish these.

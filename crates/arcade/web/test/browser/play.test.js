@@ -137,8 +137,17 @@ for (const game of ['robots', 'blackjack']) {
     const { page } = ann;
     await ann.owns(room);
     await ann.go(`/rooms/${room.id}`);
+    const reads = () => ann.reads(game === 'robots' ? /^Turn \d+/ : 'Hit or stand?');
+    // The response has the room as it was before the match.
+    await page.route('**/owner', async (route) => {
+      const response = await route.fetch();
+      await reads();
+      await route.fulfill({ response });
+    });
+    const started = page.waitForResponse((response) => response.url().endsWith('/owner'));
     await page.getByRole('button', { name: 'Start with bots' }).click();
-    await ann.reads(game === 'robots' ? /^Turn \d+/ : 'Hit or stand?');
+    await reads();
+    await (await started).finished();
     if (game === 'blackjack') assert.ok(await page.getByRole('button', { name: 'Advice: casual only' }).isDisabled());
     await page.locator('.waiting').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Leave' }).click();
