@@ -11,7 +11,7 @@ use std::{
 use testkit::process::Process;
 
 /// From top to bottom. Folders in one row do not import each other.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["main"],
     &["operator", "args"],
     &["web"],
@@ -19,7 +19,8 @@ const FLOORS: [&[&str]; 8] = [
     &["results", "replays"],
     &["room"],
     &["games", "fleet"],
-    &["message", "proxied"],
+    &["player_name", "proxied"],
+    &["message"],
 ];
 
 fn crates() -> Vec<PathBuf> {

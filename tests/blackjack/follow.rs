@@ -12,7 +12,7 @@ fn a_player_continues_in_a_room_that_has_moved() {
     let signpost = Signpost::new();
     let first = Dealer::start("1000000 --delay-ms 1");
     let ann = player(&["127.0.0.1", &first.port.to_string(), "--best", "--directory", &signpost.url()]);
-    ann.wait_stderr("a game", |text| text.contains(" rounds, ").then_some(()));
+    ann.wait_stderr("a game", |text| text.contains(" rounds ").then_some(()));
     first.process.kill();
     first.process.wait_for_end();
     ann.wait_stderr("a loss", |text| text.contains("locating the room").then_some(()));

@@ -74,6 +74,7 @@ fn match_is_served_in_all_forms(options: &[&str]) {
     let mut ann = hub.enter_as(&room, &json!({ "key": key(1) }));
     ann.join("Ann");
     until_kind(&mut ann, ACCEPTED);
+    hub.await_room(&room, |room| room["players"][0]["proven"] == true);
     let mut other = hub.enter_as(&room, &json!({ "key": key(2) }));
     other.join("Ann");
     until_kind(&mut ann, GAME_ENDED);
