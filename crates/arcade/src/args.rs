@@ -25,6 +25,7 @@ use crate::{
 };
 
 /// Host classic network games, with a web page to play and to watch
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 #[derive(Debug, Parser)]
 #[command(name = "arcade", version)]
 pub(crate) struct Args {
