@@ -288,13 +288,22 @@ pub(crate) async fn a_snapshot_is_due_after_many_changes(shared: Shared) {
     assert_eq!(received(&shared, None, 1).await, [(true, Bytes::from("y"))]);
 }
 
-async fn work(shared: &Shared) -> Vec<(Name, Bytes)> {
+/// A busy broker may deliver no result within one request.
+const REQUESTS: usize = 100;
+
+/// Takes at least this number of results.
+async fn work(shared: &Shared, number: usize) -> Vec<(Name, Bytes)> {
     let mut done = vec![];
-    let mut commit = async |id: &Name, body: &Bytes| {
-        done.push((id.clone(), body.clone()));
-        Ok::<_, MeshError>(Committed::Stored)
-    };
-    while consume_result(&*shared.results, &mut commit).await.unwrap() {}
+    for _ in 0..REQUESTS {
+        let mut commit = async |id: &Name, body: &Bytes| {
+            done.push((id.clone(), body.clone()));
+            Ok::<_, MeshError>(Committed::Stored)
+        };
+        while consume_result(&*shared.results, &mut commit).await.unwrap() {}
+        if done.len() >= number {
+            break;
+        }
+    }
     done
 }
 
@@ -304,16 +313,22 @@ pub(crate) async fn a_result_counts_once(shared: Shared) {
     assert!(submit("m-1", "one").await);
     assert!(submit("m-2", "two").await);
     assert!(!submit("m-1", "again").await, "it waits already");
-    assert_eq!(work(&shared).await, [(name("m-1"), Bytes::from("one")), (name("m-2"), Bytes::from("two"))]);
+    assert_eq!(work(&shared, 2).await, [(name("m-1"), Bytes::from("one")), (name("m-2"), Bytes::from("two"))]);
     assert!(!submit("m-2", "again").await, "it is remembered");
-    assert_eq!(work(&shared).await, []);
+    assert_eq!(work(&shared, 0).await, []);
 }
 
 pub(crate) async fn uncommitted_result_is_not_lost(shared: Shared) {
     shared.results.submit(&name("m"), &Bytes::from("one")).await.unwrap();
     let no = || MeshError::new(mesh::ErrorKind::Away, "commit", "the database", "it is away", "try again");
-    let failed = consume_result(&*shared.results, async |_: &Name, _: &Bytes| Err(no())).await;
-    assert_eq!(failed, Err(no()));
+    let mut taken = Ok(false);
+    for _ in 0..REQUESTS {
+        taken = consume_result(&*shared.results, async |_: &Name, _: &Bytes| Err(no())).await;
+        if taken != Ok(false) {
+            break;
+        }
+    }
+    assert_eq!(taken, Err(no()));
     // The clock of the in-process implementation stands still, so the consumer holds the result.
     assert_eq!(shared.results.submit(&name("m"), &Bytes::from("one")).await, Ok(false));
 }
