@@ -23,7 +23,7 @@
 //! view.prepare(Time::ZERO, buffer.area.as_size());
 //! view.picture(&Contact::default()).render(buffer.area, &mut buffer);
 //! let rows: Vec<String> = buffer.content.chunks(12).map(|row| row.iter().map(|cell| cell.symbol()).collect()).collect();
-//! assert_eq!(rows, ["1/4  s      ", "   .  A     ", "   .    6   ", "   ██ .     ", "            "]);
+//! assert_eq!(rows, ["1/4  s      ", "    . A     ", "    .  6    ", "    ██.     ", "            "]);
 //! # Ok::<(), netcore::DecodeError>(())
 //! ```
 
