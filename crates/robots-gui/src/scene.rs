@@ -1,6 +1,6 @@
 //! The visible part of a board, and the appearance of its fields.
 //!
-//! Fields are square: as many columns wide as half rows high. A row of text may so belong to two fields, which share it
+//! Fields are square: as many columns wide as half rows high. So a row of text may belong to two fields, which share it
 //! as the halves of a block character. The text of a field is in a row that belongs to it alone.
 
 use ratatui::{

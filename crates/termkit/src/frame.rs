@@ -67,16 +67,14 @@ impl<'a> Header<'a> {
     /// The most important first. An empty text is omitted.
     #[must_use]
     pub fn fact(mut self, fact: impl Into<Cow<'a, str>>) -> Self {
-        self.facts.push(fact.into());
-        self.facts.retain(|fact| !fact.is_empty());
+        self.facts.extend(Some(fact.into()).filter(|fact| !fact.is_empty()));
         self
     }
 
     /// The most important first, which is the nearest to the edge. An empty text is omitted.
     #[must_use]
     pub fn right(mut self, text: impl Into<Cow<'a, str>>, tone: Tone) -> Self {
-        self.right.push((text.into(), tone));
-        self.right.retain(|(text, _)| !text.is_empty());
+        self.right.extend(Some((text.into(), tone)).filter(|(text, _)| !text.is_empty()));
         self
     }
 }

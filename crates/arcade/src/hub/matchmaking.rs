@@ -31,7 +31,7 @@ pub(crate) struct Seeker {
 }
 
 #[derive(Debug)]
-pub(crate) struct PlayRoom {
+pub(crate) struct FoundRoom {
     pub(crate) room: Arc<Room>,
     pub(crate) kept: bool,
     /// The estimated number of seconds until the match starts.
@@ -91,7 +91,7 @@ impl Hub {
 
     /// Prefers rooms with similar ratings, then rooms with more people. If no room is suitable, a new one without an
     /// owner is opened.
-    pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<PlayRoom, OpenError> {
+    pub(crate) fn play(self: &Arc<Self>, game: Game, host: HostId, seeker: &Seeker) -> Result<FoundRoom, OpenError> {
         let holder = |room: &Arc<Room>| Holder::Host(room.roster.mask.host(host), seeker.browser);
         // In a room with an owner, only the owner adds bots.
         let suits = |room: &Arc<Room>| seeker.company.is_none() || !room.is_owned() || missing(room, holder(room)) == 0;
@@ -117,7 +117,7 @@ impl Hub {
         let may = self.players.reserve(host, seeker.browser, &room);
         let seats = usize::try_from(room.info.borrow().seats).unwrap_or(usize::MAX);
         let kept = may && room.roster.reserve(holder(&room), MAX_RESERVATION, (seats / 2).max(1), company);
-        Ok(PlayRoom { room, kept, wait: wait.map(|wait| wait.as_secs()) })
+        Ok(FoundRoom { room, kept, wait: wait.map(|wait| wait.as_secs()) })
     }
 }
 

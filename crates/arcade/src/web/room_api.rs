@@ -30,7 +30,7 @@ use crate::{
     hub::{
         self, Hub, OpenError,
         codes::{AttemptResult, Coded, Proof},
-        matchmaking::{MAX_RESERVATION, PlayRoom, Seeker, browser_number},
+        matchmaking::{FoundRoom, MAX_RESERVATION, Seeker, browser_number},
         opening,
     },
     message::{Message, message},
@@ -146,7 +146,7 @@ async fn play(
         }
     }
     match block_in_place(|| hub.play(game, caller.host(), &seeker)) {
-        Ok(PlayRoom { room, kept, wait }) => {
+        Ok(FoundRoom { room, kept, wait }) => {
             let mut found = serde_json::to_value(&*room.info.borrow()).unwrap_or_default();
             found["reserved"] = if kept { MAX_RESERVATION.as_secs().into() } else { Value::Null };
             found["wait"] = wait.into();
