@@ -169,7 +169,10 @@ impl Game<'_> {
             }
             let mut found = self.observations(action, &model, before);
             let mut broken = found.iter().filter(|observation| observation.wrong.is_some()).peekable();
-            // If the deviation is already recorded, waits only until the last message of the action has arrived.
+            // If the deviation is already recorded, waits only until the last message of the action has arrived. Silence
+            // is a deviation of the action itself, except that a later DISPLAY also shows who has left.
+            let is_silence_known = *action.rule == rules::LEFT || self.judge.has_failed(action.rule);
+            let is_answered = is_silence_known || !self.is_silent(before);
             let is_known = |observation: &Observation| {
                 self.judge.has_failed(observation.rule)
                     || observation.instead.is_some_and(|rule| self.judge.has_failed(rule))
@@ -179,7 +182,7 @@ impl Game<'_> {
                     break found;
                 }
                 continue;
-            } else if broken.all(is_known) {
+            } else if is_answered && broken.all(is_known) {
                 if self.has_arrived(action, &model, before) {
                     break found;
                 }
@@ -214,6 +217,11 @@ impl Game<'_> {
         clients.filter(|client| client.has(Kind::Gold)).filter_map(|client| client.left).min()
     }
 
+    fn is_silent(&self, before: &Snapshot) -> bool {
+        let mut clients = before.active.iter().map(|&number| &self.clients[number]);
+        clients.all(|client| !client.has(Kind::Display) && client.quit.is_none())
+    }
+
     fn has_quit(&self, before: &Snapshot) -> bool {
         before.active.iter().any(|&number| self.clients[number].quit.is_some())
     }
@@ -232,12 +240,7 @@ impl Game<'_> {
         before: &Snapshot,
         found: Vec<Observation>,
     ) -> ScenarioResult {
-        let is_silent = !before.active.is_empty()
-            && before.active.iter().all(|&number| {
-                let client = &self.clients[number];
-                !client.has(Kind::Display) && client.quit.is_none()
-            });
-        if is_silent {
+        if !before.active.is_empty() && self.is_silent(before) {
             // A change that no client receives has not happened.
             self.model = Some(before.model.clone());
             return self.silence(action);
