@@ -18,6 +18,8 @@ import time
 TABLES = {"nuggets": "udp", "robots": "tcp"}
 AT_ONCE = 2  # matches
 PAUSE = 0.1  # seconds
+PATIENCE = 5  # seconds
+MOST = 100  # open sockets
 
 
 def seats(league):
@@ -40,7 +42,8 @@ def listed(game):
 
 
 def join(game, host, port, name, patience):
-    """Joins and returns the socket, or None if no reply arrives within `patience` seconds."""
+    """Joins and returns the socket, or None if that fails, and whether a reply arrives within `patience` seconds."""
+    server = None
     try:
         if game == "nuggets":
             server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -50,25 +53,31 @@ def join(game, host, port, name, patience):
             server = socket.create_connection((host, port))
             server.sendall(b"\x00" + bytes([len(name)]) + name.encode())
         readable, _, _ = select.select([server], [], [], patience)
-        return server if readable and server.recv(65536, socket.MSG_PEEK) else None
+        return server, bool(readable and server.recv(65536, socket.MSG_PEEK))
     except OSError:
-        return None
+        return server, False
 
 
 def main(game, host, port, name, league, report):
     port = int(port)
     own = None
     intruders = []
+    begin_by = time.monotonic() + PATIENCE
     while True:
         # Tries the ports before it takes its own seat and again during the match.
         table = listed(game)
-        for other in seats(league) - {port}:
-            intruder = join(game, host, other, "intruder", PAUSE)
-            if intruder:
-                intruders.append(intruder)
+        ports = seats(league)
+        for other in ports - {port}:
+            intruder, has_joined = join(game, host, other, "intruder", PAUSE)
+            # The league finds its owner only while it is open.
+            intruders = [*intruders[-MOST:], intruder]
             with open(report, "a") as file:
-                file.write(f"tried {other}\n" + f"listed {other}\n" * (other in table) + f"joined {other}\n" * bool(intruder))
-        own = own or join(game, host, port, name, None)
+                file.write(f"tried {other}\n" + f"listed {other}\n" * (other in table) + f"joined {other}\n" * has_joined)
+        # On a busy machine the journal of its own match, with the port of its opponent, appears late.
+        if not own and (port in ports or time.monotonic() >= begin_by):
+            own, _ = join(game, host, port, name, None)
+        if not own:
+            time.sleep(PAUSE)
         until = time.monotonic() + PAUSE
         while own and time.monotonic() < until:
             own.send(b"KEY h" if game == "nuggets" else b"\x01")
