@@ -158,6 +158,8 @@ faulty(
             self.try_to(client, lambda: client.send(turn + items(bombless if client.player is None else events)))"""),
     ("ends-a-turn-later", "game-ended", "        if self.game.turn == self.setup.game_length:", "\n    def send_end(self):\n        if True:",
      "self.send_turn(self.game.play_turn(actions))", "@@ if self.game.turn < self.setup.game_length else self.send_end()"),
+    ("ends-for-the-first-client", "game-ended", 'self.send_all(b"\\4" + items(scores))',
+     "self.try_to(self.clients[0], lambda: self.clients[0].send(b'\\4' + items(scores)))"),
     ("scores-each-bomb", "score-once", REBORN, "events.append(self.drop(player))",
      HITS, "@@\n            for player in robots:\n                self.scores[player] += 1"),
     ("begins-again-at-turn-1", "next-game", "self.turn = 0\n", "self.turn = getattr(draws, 'games', 0)\n        draws.games = 1\n"),

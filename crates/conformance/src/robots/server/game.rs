@@ -157,10 +157,7 @@ pub(super) fn leaving_players(context: &Context<'_>, judge: &mut Judge) -> Scena
     session.act(bob, &[Action::PlaceBomb]);
     session.play(cid, &[Action::PlaceBomb], &BOMB)?;
     session.leave(cid);
-    while session.is_running() {
-        session.turn(&LEAVER)?;
-    }
-    session.ended()
+    session.finish(&LEAVER)
 }
 
 pub(super) fn two_games(context: &Context<'_>, judge: &mut Judge) -> ScenarioResult {

@@ -40,7 +40,7 @@ pub(super) fn resets(context: &Context<'_>, judge: &mut Judge, rule: &'static Ru
     session.join(ann, "Ann")?;
     session.start()?;
     reset_connections(context, &mut session, rule)?;
-    session.finish(rule)
+    session.finish_turns(rule)
 }
 
 // Closing a connection with unread data resets it.
@@ -73,7 +73,7 @@ pub(super) fn flood(context: &Context<'_>, judge: &mut Judge, rule: &'static Rul
         // A Join has the most bytes for the least work, and an observer's Join is ignored.
         let flood = [[0, 254].as_slice(), &[b'x'; 254]].concat().repeat(FLOOD_MESSAGES);
         scope.spawn(move || while stream.write_all(&flood).is_ok() {});
-        let played = session.finish(rule);
+        let played = session.finish_turns(rule);
         // Ends the thread. The server may have closed the connection already.
         let _ = flooder.connection.stream.shutdown(Shutdown::Both);
         played

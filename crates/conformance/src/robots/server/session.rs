@@ -141,8 +141,10 @@ impl<'a> Session<'a> {
             if self.clients[index].is_lost {
                 continue;
             }
-            // A server that misses the message in other scenarios too breaks one rule.
-            let rule = if arrived.is_some() && !self.judge.has_failed(rule) { &SAME_FOR_ALL } else { rule };
+            // A server that misses the message in other scenarios too breaks one rule. A GameEnded that only some clients
+            // miss is a fault of the end, not of the turns.
+            let is_same_for_all = arrived.is_some() && due != Kind::Ended && !self.judge.has_failed(rule);
+            let rule = if is_same_for_all { &SAME_FOR_ALL } else { rule };
             let Some(message) = self.next_of(index, rule, what, due, by)? else {
                 is_left_out |= !self.clients[index].is_lost;
                 continue;
@@ -442,10 +444,16 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn finish(&mut self, focus: &'static Rule) -> ScenarioResult {
+        self.finish_turns(focus)?;
+        self.ended()
+    }
+
+    /// Receives the remaining turns of the game, but not its end.
+    pub(super) fn finish_turns(&mut self, focus: &'static Rule) -> ScenarioResult {
         while self.is_running() {
             self.turn(focus)?;
         }
-        self.ended()
+        Ok(())
     }
 
     pub(super) fn ended(&mut self) -> ScenarioResult {
