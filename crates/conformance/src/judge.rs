@@ -1,3 +1,5 @@
+//! Runs the scenes, and records the verdict of each rule. What a message breaks is decided in the modules of the kinds.
+
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},

@@ -1,3 +1,5 @@
+//! What a rule of the kit is: its id, text, points, source and scenes.
+
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,3 +1,5 @@
+//! The loop of a server: waits for a signal, a deadline or a transport, and lets the host work.
+
 use std::{
     future::poll_fn,
     io,

@@ -1,3 +1,5 @@
+//! Stores finished matches, and rates their players.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use skillratings::weng_lin::WengLinRating;
@@ -82,7 +84,7 @@ async fn store_match(writer: &mut Connection, mut new: Match) -> Result<bool, St
     let is_new = writer.execute(text, &values).await? == 1;
     if is_new {
         let was_casual = !new.casual.is_empty();
-        count(writer, &mut new).await?;
+        rate_match(writer, &mut new).await?;
         if !new.casual.is_empty() && !was_casual {
             let text = "UPDATE matches SET casual = $2 WHERE id = $1";
             writer.execute(text, &[(&new.id).into(), (&new.casual).into()]).await?;
@@ -153,7 +155,7 @@ fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
 
 // Sets the ratings of the players, or the reason why the match is casual. A match with a single player counts for the
 // mean of the player's scores.
-async fn count(writer: &mut Connection, new: &mut Match) -> Result<(), StoreError> {
+async fn rate_match(writer: &mut Connection, new: &mut Match) -> Result<(), StoreError> {
     if !new.casual.is_empty() {
         return Ok(());
     }

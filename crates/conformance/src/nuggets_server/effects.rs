@@ -1,3 +1,5 @@
+//! Judges what each client receives after an action, such as a step or a swap.
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Instant,
