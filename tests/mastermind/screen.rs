@@ -4,8 +4,8 @@ use vt100::Screen;
 
 use super::{PUZZLE, path, run_in};
 
-/// Ends before its statistics are removed.
 struct Window {
+    // The first field, so that the program ends before its data is removed.
     terminal: Terminal,
     data: TempDir,
 }

@@ -48,7 +48,7 @@ enum Scenario {
     Watchers(pages::Options),
     /// Restarting a killed hub with many rooms
     Restart(rooms::RestartOptions),
-    /// Three hubs as one arcade: the lobby, relayed players and watchers, a hub that moves its rooms and one that is killed
+    /// Three hubs as one arcade: the lobby, relayed players and watchers, moved rooms and a killed hub
     Fleet(fleet::Options),
     /// A class behind one address that opens the page and sits down
     Class(pages::ClassOptions),

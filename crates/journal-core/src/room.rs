@@ -20,9 +20,9 @@ use crate::{
     sync::{AtomicBool, AtomicU64, Ordering},
 };
 
-/// Arrivals between two marks, and bytes of the state per arrival: a mark encodes the whole state, so a large one is
-/// marked less often.
+/// Arrivals between two marks.
 const MARK_EVERY: u64 = 256;
+/// A mark encodes the whole state, so between two marks there is also an arrival for this many bytes of the state.
 const MARK_SHARE: usize = 1 << 10;
 /// A snapshot is taken when the journal has grown by this many bytes, and by this multiple of the last snapshot.
 const SNAPSHOT_AFTER: u64 = 128 << 10;

@@ -111,7 +111,7 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// Limits datagrams from unknown addresses. [`STRANGERS_RATE`] is the only limit for hosts without a bucket.
+/// Limits datagrams from unknown addresses. [`UNKNOWN_PEERS_RATE`] is the only limit for hosts without a bucket.
 #[derive(Debug)]
 pub(crate) struct AdmissionQuota {
     joins: RateTable<Network>,

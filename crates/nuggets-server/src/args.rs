@@ -70,7 +70,7 @@ pub(crate) struct Args {
           allow_negative_numbers = true)]
     wait_for: Option<u32>,
 
-    /// Begin the game this many seconds after its first player has joined, or after the last of --wait-for
+    /// Begin the game this many seconds after its first player has joined, or after the last player of --wait-for
     #[arg(long, value_name = "SECONDS", conflicts_with = "resume", value_parser = whole_number(1..=LONGEST_COUNTDOWN, 10),
           allow_negative_numbers = true)]
     countdown: Option<u64>,
@@ -108,7 +108,7 @@ pub(crate) struct Args {
           allow_negative_numbers = true)]
     vision: Option<u16>,
 
-    /// A quitter's gold becomes a pile again, where it stood or on the nearest free room spot
+    /// A quitter's gold becomes a pile again, where the player stood or on the nearest free room spot
     #[arg(long, help_heading = EXTRAS, conflicts_with = "resume")]
     drop_on_quit: bool,
 

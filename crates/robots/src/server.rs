@@ -187,8 +187,8 @@ impl Server {
         let draws = self.draws.clone();
         let (game, events) = Game::new(&self.config, &mut self.draws);
         let actions = vec![None; self.players.len()];
-        // Turn 0 is due immediately, but has its own time: announcing the start of a game to a thousand observers takes
-        // longer than turns may be late, and all turns are timed from turn 0.
+        // Turn 0 is due immediately, but its time is that of its own announcement, from which all turns are counted:
+        // announcing the start of a game to a thousand observers takes longer than a turn may be late.
         self.phase =
             Phase::Playing(Box::new(Playing { game, start: now, opening: Some(Opening { events, draws }), actions }));
         self.record(&ServerMessage::GameStarted { players: self.players.clone() }, out);

@@ -94,7 +94,6 @@ impl Barred {
     }
 }
 
-/// The seat of a browser. Exists until the transport closes it.
 /// The name of a player whose game carries another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alias {
@@ -103,6 +102,7 @@ pub(crate) struct Alias {
     pub(crate) name: String,
 }
 
+// The seat of a browser. Exists until the transport closes it.
 #[derive(Debug, Default)]
 struct Seat {
     alias: Option<Alias>,

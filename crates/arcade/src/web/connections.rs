@@ -53,7 +53,7 @@ use crate::{
 
 /// How long a client may take for the head of a request, and between two requests.
 pub(crate) const HEAD: Duration = Duration::from_secs(30);
-/// How long a client may stop reading a response.
+/// How long sending may wait for a client that does not read.
 pub(crate) const STALL: Duration = Duration::from_secs(30);
 /// The library clears this buffer for each attempt to read, also when it wakes up to send. Its default of 128 KiB
 /// took 40 % of the time of a hub with 1,000 watchers.

@@ -27,7 +27,7 @@ use crate::{
     voice,
 };
 
-/// The first row of messages, in a window where the questions need no further rows.
+/// The first row of messages if each question fits on one row.
 const SETUP_LOG_ROW: u16 = 6;
 const SUBMIT: &str = " ENTER ";
 
@@ -36,7 +36,7 @@ pub(super) struct View<'a> {
     table: &'a Table,
     depth: Depth,
     quiet: bool,
-    // Whether the lines of the common frame show the keys.
+    // Whether the footer of `termkit::Footer` lists the keys.
     framed: bool,
 }
 
@@ -91,7 +91,7 @@ impl<'a> View<'a> {
         Self { table, depth, quiet: false, framed: false }
     }
 
-    /// While keys are ignored, the picture offers none after a game.
+    /// Without the keys that are offered after a game, because keys are ignored.
     #[must_use]
     pub(super) const fn quiet(self, quiet: bool) -> Self {
         Self { quiet, ..self }
@@ -258,13 +258,13 @@ impl<'a> View<'a> {
         self.pegs(buffer, panels.peg, Position::new(panels.column(0), y), cells, Some(panels.guess));
     }
 
-    /// A peg with the colour of its surroundings gets an outline where the `frame` leaves room: the black peg, and
-    /// without colours every peg.
+    /// A peg that would not differ from its surroundings gets an outline where the `frame` leaves room: without colours
+    /// that is every peg, otherwise the black one.
     fn pegs(&self, buffer: &mut Buffer, size: Size, at: Position, cells: &[Cell], frame: Option<Rect>) {
         let pitch = size.width + 1;
         for (left, (cell, position)) in (at.x..).step_by(usize::from(pitch)).zip(cells.iter().zip(0..)) {
             let (text, role) = cell.drawn(position);
-            // A single cell, so that it does not look like a peg.
+            // A cell beyond the code has no area, so that it does not look like a peg.
             let area = Rect::new(left, at.y, size.width, size.height).intersection(buffer.area);
             if role != Role::Beyond {
                 buffer.set_style(area, style(self.depth, role));
@@ -413,7 +413,7 @@ pub(super) const fn is_small(window: Size) -> bool {
     window.width < SIZE.width || window.height < SIZE.height
 }
 
-/// The width of the guide from which its pegs have three columns.
+/// In a guide of at least this width pegs have three columns.
 const LARGE: u16 = 13;
 
 impl View<'_> {

@@ -132,7 +132,7 @@ impl<K: Ord> RateTable<K> {
         self.buckets.get_mut(key)
     }
 
-    /// Removes the bucket of the key that has used least.
+    /// Removes the bucket with the most tokens, whose key has used least.
     pub fn remove_fullest(&mut self, now: Time)
     where
         K: Clone,

@@ -36,7 +36,7 @@ fn wrong_usage_names_the_expected_form() {
         ("chart --colour blue", "[possible values: auto, always, never]"),
         ("curve --rounds 999", "expected a whole number from 1000 to"),
         ("curve --runs 101", "expected a whole number from 1 to 100, as in 5"),
-        ("curve --explore doubt --epsilon 0.2", "--epsilon requires --explore epsilon"),
+        ("curve --explore until-confident --epsilon 0.2", "--epsilon requires --explore epsilon"),
         ("play --rounds", "a value is required for '--rounds <N>'"),
         ("exact file", "unexpected argument 'file'"),
     ] {
@@ -68,7 +68,7 @@ fn the_examples_of_the_help_work() {
         let help = Process::run(&mut qtable(&folder, &format!("{command} --help")));
         assert_eq!(help.code, Some(0), "{}", help.stderr);
         let Some((_, examples)) = help.stdout.split_once("\nExamples:\n") else { continue };
-        // The effect of a command is described below it, further to the right.
+        // A line that is indented further explains the command above it.
         for line in examples.lines().map_while(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' ')) {
             // The command as printed, with fewer rounds.
             let fewer = [("000000", "000"), ("e8", "e3"), ("e7", "e3"), ("e6", "e3"), ("e5", "e3")];

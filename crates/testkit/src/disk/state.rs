@@ -21,12 +21,12 @@ pub(super) const DIRECTORY: u64 = 0;
 pub(super) struct State {
     pub(super) files: BTreeMap<u64, Content>,
     pub(super) names: BTreeMap<PathBuf, u64>,
-    // A power cut may undo all of them after a random one.
+    // A power cut keeps the first ones, up to a random number, and undoes the others.
     pub(super) unsynced_names: Vec<NameChange>,
     // Removed files, by their last names.
     pub(super) removed: BTreeMap<PathBuf, u64>,
     pub(super) next_inode: u64,
-    // The opening that holds a lock, and its process.
+    // By inode of the file: the opening that holds its lock, and the process.
     pub(super) locks: BTreeMap<u64, (u64, u64)>,
     pub(super) next_opening: u64,
     // The oldest process that is alive.
@@ -108,7 +108,7 @@ impl State {
         Err(io::Error::other("names cannot be changed"))
     }
 
-    // The bytes of a write that are done, and its result. `grows` counts bytes beyond the present end.
+    // How many bytes a write of this length stores, and its result. `grows` counts bytes beyond the present end.
     pub(super) fn allowed(&mut self, length: usize, grows: usize) -> (usize, io::Result<()>) {
         let (wanted, left, kind) = match &mut self.fault {
             Some(Fault::Full(left)) => (grows, left, io::ErrorKind::StorageFull),
@@ -127,7 +127,7 @@ impl State {
         (length - (wanted - room), Err(kind.into()))
     }
 
-    // `None` if a faulty disk does not do the write.
+    // Where a write at this offset is stored: a faulty disk may misplace it, or lose it (`None`).
     pub(super) fn misplaced(&mut self, at: usize) -> Option<usize> {
         match &mut self.fault {
             Some(Fault::LostWrite(0)) => {

@@ -13,7 +13,7 @@ use crate::{
     net::Restart,
 };
 
-/// A peer closed this shortly before a crash receives its last messages again.
+/// A peer whose connection was closed less than this before a crash receives its last messages again.
 const FAREWELL: Duration = SECOND;
 
 impl<G: Game> Simulation<G> {
@@ -193,8 +193,8 @@ impl<G: Game> Simulation<G> {
     }
 }
 
-// The disk loses and changes data: the journal is refused, or leads to a state that the match had, with all certain
-// arrivals. Returns the event to count.
+// The disk loses and changes data: the journal is refused, or leads to a state that the match had, with all arrivals
+// that were synced. Returns the event to count.
 fn examine<G: Game>(each: &Match<G>, certain: &SimulatedDisk, disk: &SimulatedDisk) -> &'static str {
     let journal: &Path = &each.journal;
     let found_out = "dishonest disks found out";
