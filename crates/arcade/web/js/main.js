@@ -2,11 +2,11 @@ import { GAMES } from './games/index.js';
 import { errorText, load } from './lib/api.js';
 import { announceLink, element } from './lib/dom.js';
 import { codeOfName } from './lib/names.js';
-import { at, route, shownPath } from './lib/route.js';
-import { askName, nameButton } from './page/identity.js';
-import { languageChoice, sayPage } from './page/language.js';
+import { absolutePath, currentPath, route } from './lib/route.js';
+import { languageChoice, translatePage } from './page/language.js';
 import { showLobby } from './page/lobby.js';
-import { showMissing } from './page/missing.js';
+import { askName, nameButton } from './page/name-dialog.js';
+import { showNotFound } from './page/not-found.js';
 
 /** @typedef {import('./games/types.js').Leave} Leave */
 /**
@@ -31,7 +31,7 @@ const later = (module, show) => async (parts, query) => {
 };
 
 const room = () => import('./page/room.js');
-const door = () => import('./page/door.js');
+const door = () => import('./page/access.js');
 const replay = () => import('./page/replay.js');
 const players = () => import('./page/players.js');
 const ladder = () => import('./page/ladder.js');
@@ -40,7 +40,7 @@ const ladder = () => import('./page/ladder.js');
 const PAGES = [
   [/^\/$/, (_, query) => showLobby(main, first, query)],
   [/^\/rooms\/([\w-]+)$/, later(room, ({ showRoom }, [id], query) => showRoom(main, id, { watching: query.has('watch'), next: query.has('next') }))],
-  [/^\/j\/([^/]+)\/?$/, later(door, ({ showLink }, [code]) => showLink(main, code))],
+  [/^\/j\/([^/]+)\/?$/, later(door, ({ showLinkPage }, [code]) => showLinkPage(main, code))],
   [/^\/matches\/([^/]+)$/, later(replay, ({ showReplay }, [id], query) => showReplay(main, id, query))],
   [/^\/ladder$/, later(ladder, ({ showLadder }) => showLadder(main))],
   [/^\/players$/, later(players, ({ showPlayers }) => showPlayers(main))],
@@ -56,7 +56,7 @@ let leave = () => {};
 /** Counts navigations: a module that arrives after the next one is dropped. */
 let turn = 0;
 
-sayPage();
+translatePage();
 route(async () => {
   leave();
   leave = () => {};
@@ -64,12 +64,12 @@ route(async () => {
   const now = turn;
   announceLink('');
   for (const anchor of document.querySelectorAll('header nav a')) {
-    const here = anchor.getAttribute('href') === at(`/${shownPath().split('/')[1]}`);
+    const here = anchor.getAttribute('href') === absolutePath(`/${currentPath().split('/')[1]}`);
     if (here) anchor.setAttribute('aria-current', 'page');
     else anchor.removeAttribute('aria-current');
   }
   for (const [address, show] of PAGES) {
-    const parts = address.exec(shownPath())?.slice(1).map(decoded);
+    const parts = address.exec(currentPath())?.slice(1).map(decoded);
     if (!parts?.every((part) => part !== null)) continue;
     const shown = show(parts, new URLSearchParams(location.search));
     if (!(shown instanceof Promise)) {
@@ -84,7 +84,7 @@ route(async () => {
     }
     return;
   }
-  leave = showMissing(main);
+  leave = showNotFound(main);
 });
 nameButton();
 languageChoice();

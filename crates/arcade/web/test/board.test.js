@@ -7,13 +7,13 @@ import { LARGEST, cellAt, isLow, layout } from '../js/games/nuggets/board.js';
 import { rankOf } from '../js/lib/leaders.js';
 
 test('frames the explored part of the map in the middle', () => {
-  const known = { top: 10, left: 50, bottom: 18, right: 70 };
-  const at = layout(/** @type {any} */ ({ rows: 40, columns: 100, known }), 1600, 900, { whole: false, zoom: 1, focus: { row: 12, column: 52 }, ratio: 1, covered: 60 });
+  const bounds = { top: 10, left: 50, bottom: 18, right: 70 };
+  const at = layout(/** @type {any} */ ({ rows: 40, columns: 100, bounds }), 1600, 900, { whole: false, zoom: 1, focus: { row: 12, column: 52 }, ratio: 1, covered: 60 });
   assert.equal(at.cell, LARGEST);
-  const [left, right] = [known.left * at.cell - at.left, at.width - (known.right * at.cell - at.left)];
+  const [left, right] = [bounds.left * at.cell - at.left, at.width - (bounds.right * at.cell - at.left)];
   assert.equal(left, right);
   // Figures cover the top.
-  const [above, below] = [known.top * at.cell * 1.25 - at.top - 60, at.height - (known.bottom * at.cell * 1.25 - at.top)];
+  const [above, below] = [bounds.top * at.cell * 1.25 - at.top - 60, at.height - (bounds.bottom * at.cell * 1.25 - at.top)];
   assert.equal(above, below);
 });
 

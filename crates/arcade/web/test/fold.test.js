@@ -9,7 +9,7 @@ import * as text from '../js/games/nuggets/protocol.js';
 
 /** @param {string[]} messages */
 function nuggetsAfter(messages) {
-  const state = nuggets.begin();
+  const state = nuggets.initialState();
   for (const message of messages) {
     const decoded = text.decode(message);
     assert.ok(decoded, message);
@@ -34,9 +34,9 @@ test('a nuggets player sees a room and remembers it', () => {
 
 test('the way leads over known cells only', () => {
   const state = nuggetsAfter([...JOINED, 'DISPLAY\n+---+   \n|@..### \n+---+   \n']);
-  assert.equal(nuggets.way(state, { row: 1, column: 6 }), 'lllll');
-  assert.equal(nuggets.way(state, { row: 1, column: 7 }), '');
-  assert.equal(nuggets.way(state, { row: 0, column: 1 }), '');
+  assert.equal(nuggets.pathTo(state, { row: 1, column: 6 }), 'lllll');
+  assert.equal(nuggets.pathTo(state, { row: 1, column: 7 }), '');
+  assert.equal(nuggets.pathTo(state, { row: 0, column: 1 }), '');
 });
 
 test('folds gold, QUIT and displays of another shape', () => {
@@ -57,7 +57,7 @@ const ANN = { name: 'Ann', address: '127.0.0.1:1' };
 const BOB = { name: 'Bob', address: '127.0.0.1:2' };
 
 test('a bomb of robots counts down, covers its cross and destroys', () => {
-  const state = robots.begin();
+  const state = robots.initialState();
   /** @type {robots.RobotsMessage[]} */
   const messages = [
     { kind: 'hello', settings: SETTINGS },
@@ -98,7 +98,7 @@ test('a bomb of robots counts down, covers its cross and destroys', () => {
 });
 
 test('a round of blackjack ends in a verdict and moves the bankroll', () => {
-  const state = blackjack.begin();
+  const state = blackjack.initialState();
   const said = ['BEGIN', 'CARD Ten of Clubs', 'CARD Ten of Hearts', 'DEALER Three of Diamonds', 'DECISION', 'RESULT WIN'];
   for (const message of said) {
     const decoded = cards.decode(message);
@@ -113,7 +113,7 @@ test('a round of blackjack ends in a verdict and moves the bankroll', () => {
   for (const message of next) blackjack.fold(state, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.deepEqual([state.counts.win, state.bankroll], [2, [0, 1, 2]]);
   // After a reload the earlier rounds are restored, and the last one still counts once.
-  const reloaded = blackjack.goOn(blackjack.past(state));
+  const reloaded = blackjack.restoreRounds(blackjack.savedRounds(state));
   for (const message of next) blackjack.fold(reloaded, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.deepEqual([reloaded.counts.win, reloaded.bankroll], [2, [0, 1, 2]]);
   assert.equal(cards.decode('CARD ace of Spades'), null);

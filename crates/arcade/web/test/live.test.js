@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { rowsOf } from '../js/games/nuggets/picture.js';
 import { boardOf } from '../js/games/robots/picture.js';
-import { follow, repaint } from '../js/lib/live.js';
+import { mergeLobby, mergePicture } from '../js/lib/live.js';
 
 const room = (/** @type {string} */ id, taken = 0) =>
   /** @type {import('../js/games/types.js').Room} */ ({ id, game: 'nuggets', title: '', phase: 'lobby', taken, seats: 26, port: 1, players: [] });
@@ -11,26 +11,26 @@ const room = (/** @type {string} */ id, taken = 0) =>
 test('applies snapshots and changes to a lobby', () => {
   const look = { game: null, text: '', from: 0, count: 60 };
   const told = { look, total: 2, ids: ['a', 'b'], rooms: [room('b'), room('a')], recent: [], leaders: {} };
-  const whole = follow({ rooms: [room('gone')] }, told);
+  const whole = mergeLobby({ rooms: [room('gone')] }, told);
   assert.deepEqual(whole.rooms.map(({ id }) => id), ['a', 'b'], 'in the order of the hub');
-  const changed = follow(whole, { rooms: [room('b', 3)] });
+  const changed = mergeLobby(whole, { rooms: [room('b', 3)] });
   assert.deepEqual(changed.rooms.map(({ taken }) => taken), [0, 3]);
   assert.equal(changed.recent, whole.recent, 'what is the same stays the same, so that it is not drawn anew');
-  const moved = follow(changed, { total: 9, ids: ['c', 'b'], rooms: [room('c')] });
+  const moved = mergeLobby(changed, { total: 9, ids: ['c', 'b'], rooms: [room('c')] });
   assert.deepEqual([moved.total, moved.rooms.map(({ id }) => id)], [9, ['c', 'b']]);
-  const unsure = follow(moved, { unsure: true });
-  assert.deepEqual([moved.unsure, unsure.unsure, follow(unsure, { total: 9 }).unsure], [false, true, true]);
-  assert.equal(follow(unsure, { ...told }).unsure, false, 'all of it says so only if it is');
-  const other = follow(moved, { ...told, total: 0, ids: [], rooms: [] });
+  const unsure = mergeLobby(moved, { unsure: true });
+  assert.deepEqual([moved.unsure, unsure.unsure, mergeLobby(unsure, { total: 9 }).unsure], [false, true, true]);
+  assert.equal(mergeLobby(unsure, { ...told }).unsure, false, 'all of it says so only if it is');
+  const other = mergeLobby(moved, { ...told, total: 0, ids: [], rooms: [] });
   assert.deepEqual(other.rooms, []);
 });
 
 test('applies snapshots and changes to a picture', () => {
-  const first = repaint(undefined, { whole: { size: [2, 3], 0: '+-+', 1: '|A|' } });
-  const second = repaint(first, { change: { 0: null, 1: '|.A' } });
+  const first = mergePicture(undefined, { whole: { size: [2, 3], 0: '+-+', 1: '|A|' } });
+  const second = mergePicture(first, { change: { 0: null, 1: '|.A' } });
   assert.deepEqual(second, { size: [2, 3], 1: '|.A' });
   assert.deepEqual(rowsOf(second), ['   ', '|.A'], 'blanks at the end of a row are not sent');
-  assert.deepEqual(repaint(second, { whole: {} }), {});
+  assert.deepEqual(mergePicture(second, { whole: {} }), {});
 });
 
 test('parses a board of robots', () => {

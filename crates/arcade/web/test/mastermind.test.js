@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { begin, fold, knownCode, ownBoard, price, share } from '../js/games/mastermind/fold.js';
+import { initialState, fold, knownCode, ownBoard, price, share } from '../js/games/mastermind/fold.js';
 import * as mastermind from '../js/games/mastermind/protocol.js';
-import { answer } from '../js/games/mastermind/telling.js';
+import { feedback } from '../js/games/mastermind/information.js';
 import { vectors } from './support/vectors.js';
 
 const { server, client, possible, answers, prices, shared, stories } = vectors('mastermind');
 
 /** @param {string[]} messages */
 function after(messages) {
-  const state = begin();
+  const state = initialState();
   for (const text of messages) {
     const message = mastermind.decode(text);
     assert.ok(message, text);
@@ -73,7 +73,7 @@ test('rejects rows with impossible answers', () => {
 });
 
 test('computes the same answers as the server', () => {
-  for (const [guess, code, red, white] of answers) assert.deepEqual(answer(guess, code), { red, white }, `${guess} of ${code}`);
+  for (const [guess, code, red, white] of answers) assert.deepEqual(feedback(guess, code), { red, white }, `${guess} of ${code}`);
 });
 
 test('charges the same price for lifelines as the server', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { STEPS, begin, fold } from '../js/games/nuggets/fold.js';
+import { STEPS, initialState, fold } from '../js/games/nuggets/fold.js';
 import * as nuggets from '../js/games/nuggets/protocol.js';
 import { visible } from '../js/games/nuggets/sight.js';
 import { vectors } from './support/vectors.js';
@@ -36,7 +36,7 @@ test('computes the same sight as the server', () => {
 
 test('folds nuggets messages into the same state as the Rust client', () => {
   for (const { name, messages, known } of stories) {
-    const state = begin();
+    const state = initialState();
     for (const text of messages) {
       const message = nuggets.decode(text);
       assert.ok(message, text);

@@ -28,8 +28,8 @@ test('a verdict stays until the player continues, without more time for the next
   const { pace, shown, say } = table(true);
   for (const text of ['BEGIN', 'DECISION', 'RESULT WIN', 'BEGIN', 'CARD Ace of Spades', 'DECISION']) say(text);
   assert.deepEqual(shown, ['begin', 'decision', 'result']);
-  assert.ok(pace.held && pace.left !== null && pace.left > 0);
-  pace.goOn();
+  assert.ok(pace.isPaused && pace.left !== null && pace.left > 0);
+  pace.resume();
   assert.deepEqual(shown.slice(3), ['begin', 'card', 'decision']);
   pace.stop();
 });
@@ -38,11 +38,11 @@ test('the last verdict stays after the last round, but not after a missed deadli
   const last = table(true);
   for (const text of ['RESULT PUSH', 'QUIT']) last.say(text);
   assert.deepEqual(last.shown, ['result', 'quit']);
-  assert.ok(last.pace.held);
+  assert.ok(last.pace.isPaused);
   const late = table(true);
   for (const text of ['RESULT PUSH', 'BEGIN', 'DECISION', 'QUIT']) late.say(text);
   assert.deepEqual(late.shown, ['result', 'begin', 'decision', 'quit']);
-  assert.ok(!late.pace.held && late.pace.left === null);
+  assert.ok(!late.pace.isPaused && late.pace.left === null);
 });
 
 test('cards appear one by one, except on a page that is behind', () => {

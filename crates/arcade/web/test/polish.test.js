@@ -5,8 +5,8 @@ import { test } from 'node:test';
 
 import { GAMES } from '../js/games/index.js';
 import { story } from '../js/games/nuggets/story.js';
-import { errorOf, language, list, number, say, told } from '../js/lib/text.js';
-import { winners } from '../js/page/words.js';
+import { errorOf, language, list, number, say, translate } from '../js/lib/text.js';
+import { winnersText } from '../js/page/labels.js';
 
 test('the page declares Polish as its language', () => {
   assert.equal(language, 'pl');
@@ -22,7 +22,7 @@ test('declines nouns after numbers', () => {
 
 test('inserts names into sentences', () => {
   assert.equal(list(['Ala', 'Ola', 'Ula']), 'Ala, Ola i Ula');
-  assert.equal(winners([{ rank: 1, name: 'Ala' }, { rank: 2, name: 'Ola' }]), 'Wygrywa Ala');
+  assert.equal(winnersText([{ rank: 1, name: 'Ala' }, { rank: 2, name: 'Ola' }]), 'Wygrywa Ala');
   assert.equal(say('result.some', { names: list(['Ala', 'Ola']) }), 'Pierwsze miejsce dzielą Ala i Ola');
   assert.deepEqual(story([{ at: 1, kind: 'swap', text: 'Ala and Ola swap places' }], []), [{ at: 1, text: 'Ala i Ola zamieniają się miejscami.' }]);
 });
@@ -36,7 +36,7 @@ test('translates known sentences of the hub', () => {
     ['the moon is full', 'the moon is full'],
     [`${'a'.repeat(400)} joins`, `${'a'.repeat(400)} joins`],
   ]) {
-    assert.equal(told(sentence), polish);
+    assert.equal(translate(sentence), polish);
   }
 });
 

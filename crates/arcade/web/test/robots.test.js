@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { begin, blast, fold, hitsBy, place } from '../js/games/robots/fold.js';
-import { retell } from '../js/games/robots/story.js';
+import { initialState, blast, fold, hitsBy, positionKey } from '../js/games/robots/fold.js';
+import { hitMarks } from '../js/games/robots/story.js';
 import * as robots from '../js/games/robots/protocol.js';
 import { bytes, hex, vectors } from './support/vectors.js';
 
@@ -27,13 +27,13 @@ test('bombs cover the same fields as on the server', () => {
   for (const { width, height, radius, blocks, at, covers } of blasts) {
     const stones = new Map(blocks === '' ? [] : blocks.split(' ').map((/** @type {string} */ block) => [block, null]));
     const covered = blast(at, { width, height, radius }, stones);
-    assert.equal(covered.map(place).join(' '), covers, JSON.stringify({ width, height, radius, blocks, at }));
+    assert.equal(covered.map(positionKey).join(' '), covers, JSON.stringify({ width, height, radius, blocks, at }));
   }
 });
 
 test('folds robots messages into the same state as the Rust client', () => {
   for (const { name, steps } of stories) {
-    const state = begin();
+    const state = initialState();
     for (const { hex: text, known } of steps) {
       const message = robots.decode(bytes(text));
       assert.ok(message, text);
@@ -48,7 +48,7 @@ test('folds robots messages into the same state as the Rust client', () => {
           positions: byId(game.positions),
           scores: byId(game.scores),
           blocks: sorted(game.blocks.keys()),
-          bombs: sorted([...game.bombs.values()].map(({ position, timer }) => `${place(position)}:${timer}`)),
+          bombs: sorted([...game.bombs.values()].map(({ position, timer }) => `${positionKey(position)}:${timer}`)),
           blasts: sorted(game.blasts.keys()),
         },
       };
@@ -59,7 +59,7 @@ test('folds robots messages into the same state as the Rust client', () => {
 
 /** A game of Ann at (0, 0) and Bob at (2, 0), whose bombs explode after one turn. */
 function game() {
-  const state = begin();
+  const state = initialState();
   fold(state, { kind: 'hello', settings: { name: '', players: 2, width: 9, height: 9, length: 9, radius: 3, timer: 1 } });
   fold(state, { kind: 'started', players: new Map([[0, { name: 'Ann', address: '' }], [1, { name: 'Bob', address: '' }]]) });
   const turn = (/** @type {number} */ number, /** @type {robots.RobotsEvent[]} */ ...events) => fold(state, { kind: 'turn', turn: number, events });
@@ -83,5 +83,5 @@ test('counts no hits if the page has missed the beginning of the game', () => {
   turn(4, at(0, 0), at(1, 2));
   assert.ok(state.game);
   assert.equal(hitsBy(state.game, 0), null);
-  assert.deepEqual(retell([]), []);
+  assert.deepEqual(hitMarks([]), []);
 });

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { MOST, isMuted, mute, read } from '../js/lib/muted.js';
+import { MAX_MUTED, isMuted, mute, parseMutes } from '../js/lib/mutes.js';
 import { codeOfName, codeOfRoom, fit, spaced } from '../js/lib/names.js';
-import { marks, rematchInWords } from '../js/page/rematch.js';
-import { phraseInWords } from '../js/page/talk.js';
-import { ending, roomFacts, roomTitle, waitInWords } from '../js/page/words.js';
+import { readyMarks, rematchInWords } from '../js/page/rematch.js';
+import { phraseInWords } from '../js/page/reactions.js';
+import { endReason, roomFacts, roomTitle, waitInWords } from '../js/page/labels.js';
 
 /** @type {import('../js/games/types.js').Room} */
 const ROOM = { id: 'robots-1', game: 'robots', title: '2 robots', phase: 'lobby', taken: 0, seats: 2, port: 1, players: [] };
@@ -29,20 +29,20 @@ test('truncates texts at a character boundary', () => {
 });
 
 test('stores muted players, and ignores invalid values', () => {
-  for (const kept of [null, '', '7', '[]', '{"names":7}', 'null']) assert.deepEqual(read(kept), { all: false, names: [] }, String(kept));
-  let muted = mute(read(null), 'Eve', true);
+  for (const kept of [null, '', '7', '[]', '{"names":7}', 'null']) assert.deepEqual(parseMutes(kept), { all: false, names: [] }, String(kept));
+  let muted = mute(parseMutes(null), 'Eve', true);
   assert.ok(isMuted(muted, 'Eve') && !isMuted(muted, 'Ann'));
   muted = mute(mute(muted, 'Eve', true), 'Ann', true);
-  assert.deepEqual(read(JSON.stringify(muted)), { all: false, names: ['Eve', 'Ann'] });
+  assert.deepEqual(parseMutes(JSON.stringify(muted)), { all: false, names: ['Eve', 'Ann'] });
   assert.ok(!isMuted(mute(muted, 'Eve', false), 'Eve') && isMuted({ ...muted, all: true }, 'Zoe'));
-  for (let number = 0; number < 2 * MOST; number += 1) muted = mute(muted, `Bob${number}`, true);
-  assert.equal(muted.names.length, MOST);
-  assert.ok(isMuted(muted, `Bob${2 * MOST - 1}`) && !isMuted(muted, 'Eve'));
+  for (let number = 0; number < 2 * MAX_MUTED; number += 1) muted = mute(muted, `Bob${number}`, true);
+  assert.equal(muted.names.length, MAX_MUTED);
+  assert.ok(isMuted(muted, `Bob${2 * MAX_MUTED - 1}`) && !isMuted(muted, 'Eve'));
 });
 
 test('describes rematches, waits, phrases and rooms in words', () => {
   assert.equal(rematchInWords({ ready: 1, of: 3 }, 24), 'Rematch: 1 of 3 ready, 24 s');
-  assert.equal(marks({ ready: 1, of: 3 }), '✓··');
+  assert.equal(readyMarks({ ready: 1, of: 3 }), '✓··');
   assert.deepEqual([null, 0, 40, 60, 130].map(waitInWords), [
     'No start time yet.',
     'Starting soon.',
@@ -55,6 +55,6 @@ test('describes rematches, waits, phrases and rooms in words', () => {
   assert.equal(roomTitle({ ...ROOM, name: 'Friday' }), 'Friday · 2 robots');
   assert.deepEqual(roomFacts(ROOM), []);
   assert.deepEqual(roomFacts({ ...ROOM, visibility: 'word', locked: true }), ['password', 'locked']);
-  assert.equal(ending({ code: 4006, reason: 'the owner of this room has removed you' }), 'The owner removed you from the room.');
-  assert.equal(ending({ code: 4001, reason: 'x' }), 'You are playing in another window now.');
+  assert.equal(endReason({ code: 4006, reason: 'the owner of this room has removed you' }), 'The owner removed you from the room.');
+  assert.equal(endReason({ code: 4001, reason: 'x' }), 'You are playing in another window now.');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { byBest, costliest } from '../js/games/blackjack/advice.js';
-import { mostTelling } from '../js/games/mastermind/telling.js';
+import { mostInformativeRow } from '../js/games/mastermind/information.js';
 import { story as nuggets } from '../js/games/nuggets/story.js';
 import { story as robots } from '../js/games/robots/story.js';
 
@@ -31,8 +31,8 @@ test('mastermind: names the most informative row', () => {
   /** @param {number} turn @param {string} guess @param {number} red @param {number} white */
   const row = (turn, guess, red, white) => /** @type {const} */ ({ kind: 'row', turn, guess, red, white });
   const board = { number: 1, rules: { length: 4, repeats: true, colours: 8 }, lines: [row(1, '1122', 0, 0), row(2, '3456', 4, 0)], over: null };
-  assert.equal(mostTelling(board), 'Best guess: row 1 cut 4096 possible codes to 1296.');
-  assert.equal(mostTelling({ ...board, lines: board.lines.slice(0, 1) }), null);
+  assert.equal(mostInformativeRow(board), 'Best guess: row 1 cut 4096 possible codes to 1296.');
+  assert.equal(mostInformativeRow({ ...board, lines: board.lines.slice(0, 1) }), null);
 });
 
 test('blackjack: names the costliest decision', () => {

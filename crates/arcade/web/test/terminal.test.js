@@ -7,16 +7,16 @@ Object.defineProperty(globalThis, 'document', { value: { body, documentElement }
 Object.defineProperty(globalThis, 'navigator', { value: { languages: [] } });
 Object.defineProperty(globalThis, 'location', { value: new URL('http://127.0.0.1:8080/rooms/robots-1') });
 
-const { command, reachesPorts } = await import('../js/page/words.js');
+const { joinCommand, reachesPorts } = await import('../js/page/labels.js');
 
 test('commands have the host of the public URL', () => {
   /** @type {import('../js/games/types.js').Room} */
   const room = { id: 'robots-1', game: 'robots', title: '', phase: 'lobby', taken: 0, seats: 2, port: 2100, players: [] };
-  assert.match(command(room), / play\.example\.org:2100 /);
+  assert.match(joinCommand(room), / play\.example\.org:2100 /);
   const directory = / node-1:2100 .*--directory http:\/\/play\.example\.org\/games\/rooms\/robots-1$/;
-  assert.match(command({ ...room, host: 'node-1' }), directory);
+  assert.match(joinCommand({ ...room, host: 'node-1' }), directory);
   body.dataset.rooms = 'here';
-  assert.match(command(room), / 127\.0\.0\.1:2100 /);
+  assert.match(joinCommand(room), / 127\.0\.0\.1:2100 /);
 });
 
 test('offers joining from a terminal only if the ports of rooms are reachable', () => {

@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { languageFor, load } from '../js/lib/language.js';
-import { errorOf, list, say, sayOr, told } from '../js/lib/text.js';
+import { errorOf, list, say, sayIfKnown, translate } from '../js/lib/text.js';
 import { literals } from './support/literals.js';
 
 /** @typedef {import('../js/lib/text-types.js').Translation} Translation */
@@ -65,7 +65,7 @@ test('each text has the same values in all languages', () => {
 test('each text is used', () => {
   const said = new Set([...written.matchAll(/['"]([a-z]+(?:[.\-_]\w+)+)['"]/g)].map(([, key]) => key));
   // Some keys end in a value from the hub or a game.
-  const begun = [...written.matchAll(/(?:say|sayOr|sayAround)\(`([a-z.]+\.)\$\{/g)].map(([, start]) => start);
+  const begun = [...written.matchAll(/(?:say|sayIfKnown|sayNodes)\(`([a-z.]+\.)\$\{/g)].map(([, start]) => start);
   begun.push('hub.');
   const unused = Object.keys(english).filter((key) => !said.has(key) && !begun.some((start) => key.startsWith(start)) && !key.startsWith('option.'));
   assert.deepEqual(unused, []);
@@ -140,9 +140,9 @@ test('inserts values into texts, and returns unknown sentences unchanged', () =>
   // Names with right-to-left letters are isolated.
   assert.equal(say('result.one', { name: 'שלום' }), '\u2068שלום\u2069 wins');
   assert.equal(say('result.some', { names: list(['Ann', 'שלום\u202e']) }).includes('Ann and \u2068שלום\ufffd\u2069'), true);
-  assert.equal(sayOr('option.nuggets.depth', 'Depth'), 'Depth');
-  assert.equal(sayOr('toString', 'x'), 'x');
-  assert.equal(told('all seats are taken'), 'all seats are taken');
+  assert.equal(sayIfKnown('option.nuggets.depth', 'Depth'), 'Depth');
+  assert.equal(sayIfKnown('toString', 'x'), 'x');
+  assert.equal(translate('all seats are taken'), 'all seats are taken');
   assert.equal(errorOf({ error: 'x', code: 'name_taken' }), 'This name is taken. Choose another one.');
   assert.equal(errorOf(/** @type {any} */ ({ error: 'x', code: 'too_many_names', count: 3 })), 'You have 3 names. Use one of them.');
   assert.equal(errorOf({ error: 'a fault of its own', code: 'toString' }), 'A fault of its own.');

@@ -1,10 +1,10 @@
-import { all } from './list.js';
+import { gameFolders } from './list.js';
 
 /** By name, in display order. Empty until the games are loaded. @type {Record<string, import('./types.js').Game>} */
 export const GAMES = {};
 
 export async function loadGames() {
-  for (const { game } of await Promise.all(all.map((folder) => folder.game()))) GAMES[game.name] = game;
+  for (const { game } of await Promise.all(gameFolders.map((folder) => folder.game()))) GAMES[game.name] = game;
 }
 
 /** @param {string} game */

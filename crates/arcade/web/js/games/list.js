@@ -22,7 +22,7 @@ export const FOLDERS = {
 const examples = typeof document === 'undefined' ? [] : (document.documentElement.dataset.examples ?? '').split(' ').filter(Boolean);
 
 /** The folders of all games, with the examples. @type {ReturnType<typeof folder<Record<string, unknown>>>[]} */
-export const all = [
+export const gameFolders = [
   ...Object.values(FOLDERS),
   ...examples.map((name) => folder(() => import(`./${name}/index.js`), () => import(`./${name}/text/en.js`), () => import(`./${name}/text/pl.js`))),
 ];

@@ -107,7 +107,7 @@ export type Loaded = {
   rules: import('../lib/rules.js').Rule[];
   story?: Story;
   /** Marks that need the frames of a replay: sentences and their times in milliseconds. */
-  retell?: (frames: import('../lib/playback.js').Frame[]) => { at: number, kind: string, text: string }[];
+  frameMarks?: (frames: import('../lib/playback.js').Frame[]) => { at: number, kind: string, text: string }[];
 };
 
 /** By name; see `picture.rs` of each game. */
@@ -133,20 +133,20 @@ export type Stage = {
   watching: boolean;
   /** Whether the user plays: not as a spectator, nor in a replay. */
   playable: boolean;
-  /** The game shows a replay. */
-  film: boolean;
+  /** The page shows a replay. */
+  isReplay: boolean;
   /** No match of the game has been finished in this browser, so the game shows help. */
   first: boolean;
   name: string;
   /** The name of the player at a seat with this name in messages of the game. */
-  real: (seat: string, wire: string) => string;
-  /** The last value that was passed to `keep` at this seat. */
-  past: string | null;
+  realName: (seat: string, wire: string) => string;
+  /** The last value that was passed to `save` at this seat. */
+  saved: string | null;
   /** Data of the seat that the server does not send again after a reload. */
-  keep: (past: string) => void;
+  save: (value: string) => void;
   send: (data: string | Uint8Array<ArrayBuffer>) => void;
   /** Reports the player's seat, in the format of the game. */
-  seated: (own: string | null) => void;
+  seatChanged: (own: string | null) => void;
   /** Reports that scores or the result have changed. */
   changed: () => void;
 };
@@ -157,15 +157,15 @@ export type Play = {
   message: (data: string | ArrayBuffer) => void;
   room: (room: Room) => void;
   /** Receives the player's seat from the hub: null if there is none, empty while waiting for one. */
-  own?: (seat: string | null) => void;
+  setSeat?: (seat: string | null) => void;
   stop: () => void;
   seat?: (seat: string) => Seat;
   /** The middle of the seat's upper edge in CSS pixels; null if it is not in sight. */
-  at?: (seat: string) => { x: number; y: number } | null;
+  anchor?: (seat: string) => { x: number; y: number } | null;
   /** Seats with the best score. */
   leaders?: () => string[];
   /** Sentences that are not in the journal. */
-  tell?: () => Promise<string[]>;
+  sentences?: () => Promise<string[]>;
   /** The result of a finished game, from best to worst. */
   result?: () => Row[] | null;
   /** The game shows its results itself. */
@@ -173,7 +173,7 @@ export type Play = {
   /** The loss of a player who leaves now, in a sentence; null if there is none. */
   stake?: () => string | null;
   /** Joins another game over the same connection. Returns false if a new connection is needed. */
-  again?: () => boolean;
+  playAgain?: () => boolean;
   leave?: () => void;
   help?: Help;
 };

@@ -1,6 +1,6 @@
 // Requests to the hub. Errors have a message for the user.
 
-import { at } from './route.js';
+import { absolutePath } from './route.js';
 import { errorOf, say } from './text.js';
 
 /**
@@ -8,12 +8,12 @@ import { errorOf, say } from './text.js';
  * @param {unknown} [body] If given, the request is a POST.
  * @returns {Promise<any>} The response, unchecked; null if it is empty.
  */
-export async function ask(path, body) {
+export async function request(path, body) {
   /** @type {Response} */
-  let answer;
+  let response;
   try {
-    answer = await fetch(
-      at(path),
+    response = await fetch(
+      absolutePath(path),
       body === undefined
         ? {}
         : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
@@ -21,7 +21,7 @@ export async function ask(path, body) {
   } catch {
     throw new Error(say('error.unreachable'));
   }
-  const text = await answer.text();
+  const text = await response.text();
   /** @type {any} */
   let value = null;
   try {
@@ -29,7 +29,7 @@ export async function ask(path, body) {
   } catch {
     // A response that is not JSON, such as that of a proxy.
   }
-  if (!answer.ok) throw Object.assign(new Error(words(answer.status, value)), { status: answer.status, code: value?.code, count: value?.count });
+  if (!response.ok) throw Object.assign(new Error(errorMessage(response.status, value)), { status: response.status, code: value?.code, count: value?.count });
   return value;
 }
 
@@ -37,7 +37,7 @@ export async function ask(path, body) {
  * @param {number} status
  * @param {any} value
  */
-function words(status, value) {
+function errorMessage(status, value) {
   if (typeof value?.error === 'string' && value.error) return errorOf(value);
   if (status === 404) return say('error.missing');
   if (status === 429) return say('error.often');

@@ -17,7 +17,7 @@ export class Surface {
     this.canvas.setAttribute('aria-label', label);
     parent.append(this.canvas);
     this.draw = draw;
-    this.due = false;
+    this.isScheduled = false;
     /** `show` has drawn since the last frame. */
     this.shown = false;
     this.resized = new ResizeObserver(() => this.change());
@@ -28,10 +28,10 @@ export class Surface {
 
   /** Schedules drawing for the next frame. */
   change() {
-    if (this.due) return;
-    this.due = true;
+    if (this.isScheduled) return;
+    this.isScheduled = true;
     requestAnimationFrame((now) => {
-      this.due = false;
+      this.isScheduled = false;
       this.shown = false;
       this.refresh(now);
     });

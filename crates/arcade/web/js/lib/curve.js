@@ -19,18 +19,18 @@ export function curve(values, label) {
   const span = high - low || 1;
   const x = (/** @type {number} */ index) => LEFT + ((WIDTH - LEFT - EDGE) * index) / (drawn.length - 1);
   const y = (/** @type {number} */ value) => HEIGHT - EDGE - ((HEIGHT - 2 * EDGE) * (value - low)) / span;
-  const svg = make('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: 'curve', role: 'img' });
+  const svg = svgElement('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: 'curve', role: 'img' });
   const last = drawn[drawn.length - 1];
   const [first, end, least, most] = [drawn[0], last, low, high].map(Math.round);
   svg.setAttribute('aria-label', say('curve.label', { what: label, first, last: end, low: least, high: most }));
   for (const value of low === high ? [low] : [low, high]) {
-    svg.append(make('line', { x1: String(LEFT), x2: String(WIDTH - EDGE), y1: String(y(value)), y2: String(y(value)), class: 'grid' }));
-    const text = make('text', { x: String(LEFT - 6), y: String(y(value) + 4), 'text-anchor': 'end' });
+    svg.append(svgElement('line', { x1: String(LEFT), x2: String(WIDTH - EDGE), y1: String(y(value)), y2: String(y(value)), class: 'grid' }));
+    const text = svgElement('text', { x: String(LEFT - 6), y: String(y(value) + 4), 'text-anchor': 'end' });
     text.textContent = number(Math.round(value));
     svg.append(text);
   }
   const points = drawn.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(' ');
-  svg.append(make('polyline', { points }), make('circle', { cx: String(x(drawn.length - 1)), cy: String(y(last)), r: '3.5' }));
+  svg.append(svgElement('polyline', { points }), svgElement('circle', { cx: String(x(drawn.length - 1)), cy: String(y(last)), r: '3.5' }));
   return svg;
 }
 
@@ -38,7 +38,7 @@ export function curve(values, label) {
  * @param {string} tag
  * @param {Record<string, string | number>} attributes
  */
-export function make(tag, attributes, text = '') {
+export function svgElement(tag, attributes, text = '') {
   const made = document.createElementNS(NAMESPACE, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
   made.textContent = text;

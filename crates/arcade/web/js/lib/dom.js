@@ -1,6 +1,6 @@
 // Text is always set as text, so that names from peers cannot become markup.
 
-import { at } from './route.js';
+import { absolutePath } from './route.js';
 import { date, say } from './text.js';
 
 /** @type {WeakSet<Node>} */
@@ -21,7 +21,7 @@ export function element(tag, attributes = {}, ...children) {
       made.addEventListener(name, value);
       listening.add(made);
     } else if (typeof value === 'boolean') made.toggleAttribute(name, value);
-    else made.setAttribute(name, (name === 'href' || name === 'src') && value.startsWith('/') ? at(value) : value);
+    else made.setAttribute(name, (name === 'href' || name === 'src') && value.startsWith('/') ? absolutePath(value) : value);
   }
   made.append(...children);
   return made;
@@ -46,12 +46,12 @@ export const sheet = (name, module) =>
  * @param {Element} place
  * @param {...(Node | string)} children
  */
-export function renew(place, ...children) {
+export function updateChildren(place, ...children) {
   for (const [index, child] of children.entries()) {
     const before = place.childNodes[index];
     const after = typeof child === 'string' ? document.createTextNode(child) : child;
     if (!before) place.append(after);
-    else if (!become(before, after)) before.replaceWith(after);
+    else if (!updateNode(before, after)) before.replaceWith(after);
   }
   while (place.childNodes.length > children.length) place.lastChild?.remove();
 }
@@ -70,7 +70,7 @@ function copyStyle(to, from) {
  * @param {Node} node
  * @param {Node} other
  */
-function become(node, other) {
+function updateNode(node, other) {
   if (!(node instanceof Element && other instanceof Element)) return node.isEqualNode(other);
   const key = other.getAttribute('data-key');
   if (node.tagName !== other.tagName || node.getAttribute('data-key') !== key) return false;
@@ -82,7 +82,7 @@ function become(node, other) {
     if (name === 'style' && node instanceof HTMLElement && other instanceof HTMLElement) copyStyle(node.style, other.style);
     else node.setAttribute(name, value);
   }
-  renew(node, ...other.childNodes);
+  updateChildren(node, ...other.childNodes);
   return true;
 }
 
@@ -119,7 +119,7 @@ export const copyable = (label, ...content) => element('code', { class: 'command
 export function announceLive({ kind }) {
   if (kind === 'waiting') announceLink(say('link.lost'), 'lost');
   else if (kind === 'quiet') announceLink(say('link.quiet'), 'lost');
-  else if (kind === 'open' || kind === 'heard') announceLink(say('link.open'), 'open');
+  else if (kind === 'open' || kind === 'active') announceLink(say('link.open'), 'open');
 }
 
 /**

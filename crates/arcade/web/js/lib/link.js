@@ -1,6 +1,6 @@
 // A WebSocket that reconnects.
 
-import { at } from './route.js';
+import { absolutePath } from './route.js';
 
 /** Back-off before reconnecting, in milliseconds; the last value is repeated. */
 const PAUSES = [250, 500, 1000, 2000, 5000, 10000];
@@ -12,10 +12,10 @@ const QUIET = 3000;
 const DEAD = 10000;
 
 /** Check interval for silence, in milliseconds. */
-const LOOK = 500;
+const CHECK = 500;
 
 /** Heartbeat of the hub; see web/keepalive.rs. */
-const BEAT = '{}';
+const HEARTBEAT = '{}';
 
 /** Close code that frees the seat of a player who leaves; see web/socket.rs. */
 export const LEFT = 4000;
@@ -28,7 +28,7 @@ export const CODES = /** @type {const} */ ({ closed: 1000, replaced: 4001, expir
  * @property {(data: string | ArrayBuffer) => void} message
  * @property {(state: LinkState) => void} state
  * @property {() => string} [first] The first message of each connection, with secrets that must not be in an address.
- * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'quiet' } | { kind: 'heard' } | { kind: 'waiting', milliseconds: number, attempt: number, refused: boolean } | { kind: 'ended', code: number, reason: string }} LinkState
+ * @typedef {{ kind: 'connecting' } | { kind: 'open' } | { kind: 'quiet' } | { kind: 'active' } | { kind: 'waiting', milliseconds: number, attempt: number, refused: boolean } | { kind: 'ended', code: number, reason: string }} LinkState
  */
 
 export class Link {
@@ -46,22 +46,22 @@ export class Link {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     /** When the last message arrived, or the attempt started; by `performance.now()`. */
-    this.heard = 0;
+    this.lastActivity = 0;
     this.quiet = false;
     /** The time of the last check. */
-    this.looked = performance.now();
-    /** The value of `heard` when a check found that the page had been suspended. */
-    this.doubted = -1;
-    this.looks = setInterval(() => this.look(), LOOK);
-    this.online = () => this.hurry();
-    this.offline = () => this.lose();
+    this.checkedAt = performance.now();
+    /** The value of `lastActivity` when a check found that the page had been suspended. */
+    this.beforeSuspension = -1;
+    this.checks = setInterval(() => this.checkSilence(), CHECK);
+    this.online = () => this.reconnect();
+    this.offline = () => this.drop();
     addEventListener('online', this.online);
     addEventListener('offline', this.offline);
     this.connect();
   }
 
   /** Reconnects without waiting, because the network is back. */
-  hurry() {
+  reconnect() {
     if (this.ended || this.timer === undefined) return;
     clearTimeout(this.timer);
     this.connect();
@@ -73,12 +73,12 @@ export class Link {
     const socket = new WebSocket(this.address());
     let opened = false;
     this.socket = socket;
-    this.heard = performance.now();
+    this.lastActivity = performance.now();
     this.quiet = false;
     socket.binaryType = 'arraybuffer';
     socket.addEventListener('open', () => {
       opened = true;
-      this.hear();
+      this.noteActivity();
       const first = this.handlers.first?.();
       if (first !== undefined) socket.send(first);
       this.handlers.state({ kind: 'open' });
@@ -87,14 +87,14 @@ export class Link {
       if (this.socket !== socket) return;
       // The back-off is not reset by `open`: a proxy may accept sockets that it cannot forward.
       this.attempt = 0;
-      this.hear();
-      if (data !== BEAT) this.handlers.message(data);
+      this.noteActivity();
+      if (data !== HEARTBEAT) this.handlers.message(data);
     });
     socket.addEventListener('close', ({ code, reason }) => {
       if (this.ended || this.socket !== socket) return;
       if (Object.values(CODES).some((known) => known === code)) {
         this.ended = true;
-        clearInterval(this.looks);
+        clearInterval(this.checks);
         this.handlers.state({ kind: 'ended', code, reason });
         return;
       }
@@ -103,33 +103,33 @@ export class Link {
   }
 
   /** The socket has opened or a message has arrived. */
-  hear() {
-    this.heard = performance.now();
+  noteActivity() {
+    this.lastActivity = performance.now();
     if (!this.quiet) return;
     this.quiet = false;
-    this.handlers.state({ kind: 'heard' });
+    this.handlers.state({ kind: 'active' });
   }
 
-  look() {
+  checkSilence() {
     const now = performance.now();
-    const slept = now - this.looked > 2 * LOOK;
-    this.looked = now;
+    const slept = now - this.checkedAt > 2 * CHECK;
+    this.checkedAt = now;
     if (this.timer !== undefined) return;
     // After a suspension timers run before the messages that have arrived, so silence counts from the second check on. Timers of a hidden
     // tab are always late.
-    if (slept && this.doubted !== this.heard) {
-      this.doubted = this.heard;
+    if (slept && this.beforeSuspension !== this.lastActivity) {
+      this.beforeSuspension = this.lastActivity;
       return;
     }
-    const silent = now - this.heard;
-    if (silent > DEAD) return this.lose();
+    const silent = now - this.lastActivity;
+    if (silent > DEAD) return this.drop();
     if (silent < QUIET || this.quiet || this.socket?.readyState !== WebSocket.OPEN) return;
     this.quiet = true;
     this.handlers.state({ kind: 'quiet' });
   }
 
   /** The socket itself may report a dead network much later. */
-  lose() {
+  drop() {
     const { socket } = this;
     if (this.ended || socket === null) return;
     this.socket = null;
@@ -160,7 +160,7 @@ export class Link {
   close(code = 1000) {
     this.ended = true;
     clearTimeout(this.timer);
-    clearInterval(this.looks);
+    clearInterval(this.checks);
     removeEventListener('online', this.online);
     removeEventListener('offline', this.offline);
     this.socket?.close(code);
@@ -172,7 +172,7 @@ export class Link {
  * @param {Record<string, string>} [query]
  */
 export function socketAddress(path, query = {}) {
-  const address = new URL(at(path), location.href);
+  const address = new URL(absolutePath(path), location.href);
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   address.hash = '';
   address.search = new URLSearchParams(query).toString();

@@ -58,11 +58,11 @@ export const codeOfRoom = (hash) => /^#([a-z]{8})\/?$/i.exec(hash)?.[1].toLowerC
  */
 export function fit(text, most) {
   let bytes = 0;
-  let kept = '';
+  let fitted = '';
   for (const letter of text) {
     bytes += new TextEncoder().encode(letter).length;
     if (bytes > most) break;
-    kept += letter;
+    fitted += letter;
   }
-  return kept;
+  return fitted;
 }

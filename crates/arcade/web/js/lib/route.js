@@ -11,10 +11,10 @@ const BASE = PUBLIC?.pathname.replace(/\/$/, '') ?? '';
  * The path in addresses of this host.
  * @param {string} path
  */
-export const at = (path) => BASE + path;
+export const absolutePath = (path) => BASE + path;
 
 /** The path of the shown page. */
-export const shownPath = () => (`${location.pathname}/`.startsWith(at('/')) ? location.pathname.slice(BASE.length) || '/' : location.pathname);
+export const currentPath = () => (`${location.pathname}/`.startsWith(absolutePath('/')) ? location.pathname.slice(BASE.length) || '/' : location.pathname);
 
 /** @type {() => void} */
 let show = () => {};
@@ -29,10 +29,10 @@ export function route(showPage) {
     const anchor = event.target instanceof Element ? event.target.closest('a') : null;
     if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     if (anchor.origin !== location.origin || anchor.hasAttribute('download')) return;
-    if (!anchor.pathname.startsWith(at('/')) || anchor.pathname.startsWith(at('/api/'))) return;
+    if (!anchor.pathname.startsWith(absolutePath('/')) || anchor.pathname.startsWith(absolutePath('/api/'))) return;
     if (anchor.getAttribute('href')?.startsWith('#')) return;
     event.preventDefault();
-    go(anchor.href);
+    navigate(anchor.href);
   });
   addEventListener('popstate', show);
   show();
@@ -42,8 +42,8 @@ export function route(showPage) {
  * @param {string} address A path, or a whole address.
  * @param {{ replace?: boolean }} [how] `replace` leaves no way back to the present page.
  */
-export function go(address, { replace = false } = {}) {
-  history[replace ? 'replaceState' : 'pushState'](null, '', address.startsWith('/') ? at(address) : address);
+export function navigate(address, { replace = false } = {}) {
+  history[replace ? 'replaceState' : 'pushState'](null, '', address.startsWith('/') ? absolutePath(address) : address);
   show();
   scrollTo(0, 0);
   document.getElementById('content')?.focus({ preventScroll: true });

@@ -5,7 +5,7 @@
  * Without storage, values last until the page is left.
  * @param {() => Storage} storage
  */
-function kept(storage) {
+function openStorage(storage) {
   /** @type {Map<string, string>} */
   const fallback = new Map();
   return {
@@ -36,10 +36,10 @@ function kept(storage) {
   };
 }
 
-export const { recall, remember } = kept(() => localStorage);
+export const { recall, remember } = openStorage(() => localStorage);
 
 /** Storage until the tab is closed. */
-export const visit = kept(() => sessionStorage);
+export const tabStorage = openStorage(() => sessionStorage);
 
 /** How long the tokens and proofs of rooms are stored, in milliseconds. */
 const STORED = 24 * 3600 * 1000;
@@ -53,7 +53,7 @@ function unexpired(stored) {
 }
 
 /** Storage of the tokens and proofs of rooms, which all tabs share. */
-export const rooms = {
+export const roomStorage = {
   /** @param {string} key */
   recall: (key) => unexpired(recall(key)),
   /**
@@ -76,13 +76,13 @@ export const rooms = {
  * Proves to the hub that the player is in a room, or owns it.
  * @param {string} id Of the room.
  */
-export function word(id) {
-  const [owner, seat] = [rooms.recall(`owner ${id}`), rooms.recall(`seat ${id}`)];
+export function roomProof(id) {
+  const [owner, seat] = [roomStorage.recall(`owner ${id}`), roomStorage.recall(`seat ${id}`)];
   return { ...(owner !== null && { owner }), ...(seat !== null && { seat }) };
 }
 
 /** Whether stored values survive a reload. */
-export function keeps() {
+export function isStoragePersistent() {
   try {
     localStorage.setItem('keeps', '');
     localStorage.removeItem('keeps');
@@ -95,4 +95,4 @@ export function keeps() {
 }
 
 /** The user prefers reduced motion. */
-export const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+export const prefersReducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,6 +1,6 @@
 // Short tones if sound is on, and short vibrations on phones.
 
-import { isStill, recall, remember } from './settings.js';
+import { prefersReducedMotion, recall, remember } from './settings.js';
 
 /** Frequencies in hertz and durations in seconds. */
 const TONES = {
@@ -23,7 +23,7 @@ let context = null;
 export const isOn = () => recall('sound') === 'on';
 
 /** @param {boolean} on */
-export function switchSound(on) {
+export function setSound(on) {
   remember('sound', on ? 'on' : 'off');
   if (on) sound('gold');
 }
@@ -52,6 +52,6 @@ export function sound(tone) {
 function vibrate(tone) {
   const pulses = PULSES[tone];
   // Browsers refuse vibration before the first gesture, and log an error.
-  if (!pulses || isStill() || !navigator.userActivation?.hasBeenActive || !matchMedia('(pointer: coarse)').matches) return;
+  if (!pulses || prefersReducedMotion() || !navigator.userActivation?.hasBeenActive || !matchMedia('(pointer: coarse)').matches) return;
   navigator.vibrate?.(pulses);
 }

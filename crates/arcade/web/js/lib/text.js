@@ -31,7 +31,7 @@ export const number = (value, digits) =>
 
 const ordinals = new Intl.PluralRules(language, { type: 'ordinal' });
 /** A place in a ranking, as in `2nd`. @param {number} rank */
-export const ordinal = (rank) => number(rank) + sayOr(`ordinal.${ordinals.select(rank)}`, '.');
+export const ordinal = (rank) => number(rank) + sayIfKnown(`ordinal.${ordinals.select(rank)}`, '.');
 
 /**
  * @param {Date} date
@@ -65,7 +65,7 @@ function parts(entry, values) {
 }
 
 /** @param {string | number} value */
-const written = (value) => (typeof value === 'number' ? number(value) : value);
+const formatValue = (value) => (typeof value === 'number' ? number(value) : value);
 
 /**
  * @template {Key} K
@@ -73,7 +73,7 @@ const written = (value) => (typeof value === 'number' ? number(value) : value);
  * @param {import('./text-types.js').Given<K, string | number>} values By name; numbers are formatted for the language.
  * @returns {string}
  */
-export const say = (key, ...values) => parts(texts[key], /** @type {Record<string, string | number>} */ (values[0] ?? {})).map(written).join('');
+export const say = (key, ...values) => parts(texts[key], /** @type {Record<string, string | number>} */ (values[0] ?? {})).map(formatValue).join('');
 
 /**
  * A text of the page with elements as values.
@@ -82,15 +82,15 @@ export const say = (key, ...values) => parts(texts[key], /** @type {Record<strin
  * @param {import('./text-types.js').Given<K, string | number | Node>} values
  * @returns {(string | Node)[]}
  */
-export const sayAround = (key, ...values) =>
-  parts(texts[key], /** @type {Record<string, string | number | Node>} */ (values[0] ?? {})).map((part) => (part instanceof Node ? part : written(part)));
+export const sayNodes = (key, ...values) =>
+  parts(texts[key], /** @type {Record<string, string | number | Node>} */ (values[0] ?? {})).map((part) => (part instanceof Node ? part : formatValue(part)));
 
 /**
  * The key contains a value from the hub.
  * @param {string} key
  * @param {string} otherwise
  */
-export function sayOr(key, otherwise) {
+export function sayIfKnown(key, otherwise) {
   const entry = Object.hasOwn(texts, key) ? texts[/** @type {Key} */ (key)] : otherwise;
   return typeof entry === 'string' ? entry : otherwise;
 }
@@ -103,11 +103,11 @@ export function errorOf(answer) {
   const key = `hub.${answer.code}`;
   if (!Object.hasOwn(texts, key)) return sentence(answer.error);
   const values = /** @type {Record<string, string | number>} */ (/** @type {unknown} */ (answer));
-  return parts(texts[/** @type {Key} */ (key)], values).map(written).join('');
+  return parts(texts[/** @type {Key} */ (key)], values).map(formatValue).join('');
 }
 
 /** Longer sentences are not translated: they contain names from other players, and matching has a cost. */
-const LONGEST = 300;
+const MAX_SENTENCE = 300;
 /** Patterns of the hub's sentences with the names of their values. @type {[RegExp, string[], string | Forms][]} */
 const patterns = Object.entries(sentences).map(([sentence, entry]) => {
   const pieces = sentence.split(/\{(\w+)\}/);
@@ -121,13 +121,13 @@ const patterns = Object.entries(sentences).map(([sentence, entry]) => {
  * @param {string} sentence
  * @returns {string}
  */
-export function told(sentence) {
-  if (sentence.length > LONGEST) return sentence;
+export function translate(sentence) {
+  if (sentence.length > MAX_SENTENCE) return sentence;
   for (const [pattern, names, entry] of patterns) {
     const found = pattern.exec(sentence);
     if (!found) continue;
     // Sentences of the hub too, except names of players.
-    const values = Object.fromEntries(names.map((name, index) => [name, PEOPLE.has(name) ? found[index + 1] : told(found[index + 1])]));
+    const values = Object.fromEntries(names.map((name, index) => [name, PEOPLE.has(name) ? found[index + 1] : translate(found[index + 1])]));
     return parts(entry, values).join('');
   }
   return sentence;

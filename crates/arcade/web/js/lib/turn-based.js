@@ -4,7 +4,7 @@ import { confirm } from './confirm.js';
 import { element } from './dom.js';
 import { hud } from './hud.js';
 import { sound } from './sound.js';
-import { say, sentence, told } from './text.js';
+import { say, sentence, translate } from './text.js';
 
 /**
  * The state of a table. Seats are counted from 0.
@@ -21,7 +21,7 @@ import { say, sentence, told } from './text.js';
  */
 
 /** @returns {Table} */
-export const begin = () => ({ seat: null, names: new Map(), missing: 0, view: null, turn: null, moves: [], result: null, note: '' });
+export const initialState = () => ({ seat: null, names: new Map(), missing: 0, view: null, turn: null, moves: [], result: null, note: '' });
 
 /**
  * Unknown lines are ignored.
@@ -33,7 +33,7 @@ export function fold(table, line) {
   const seat = Number(rest[0]) - 1;
   const text = rest.slice(1).join(' ');
   table.note = '';
-  if (word === 'ROOM') Object.assign(table, begin(), { result: table.result });
+  if (word === 'ROOM') Object.assign(table, initialState(), { result: table.result });
   else if (word === 'OK') table.seat = seat;
   else if (word === 'SEAT') table.names.set(seat, text);
   else if (word === 'LEFT') table.names.delete(seat);
@@ -42,7 +42,7 @@ export function fold(table, line) {
   else if (word === 'VIEW') Object.assign(table, { view: JSON.parse(rest.join(' ')), turn: null, moves: [] });
   else if (word === 'TURN') Object.assign(table, { turn: seat, moves: rest.slice(1) });
   else if (word === 'OVER') Object.assign(table, { result: { how: rest[0], scores: rest.slice(1).map(Number) }, turn: null, moves: [] });
-  else if (word === 'NO' || word === 'BYE') table.note = sentence(told(rest.join(' ')));
+  else if (word === 'NO' || word === 'BYE') table.note = sentence(translate(rest.join(' ')));
 }
 
 /**
@@ -68,8 +68,8 @@ function status({ seat, names, missing, turn, result, note }, real) {
  * @param {(table: Table, act: (move: string) => void) => void} draw Draws the board.
  * @returns {import('../games/types.js').Play}
  */
-export function play({ board, more, live, playable, name, real, send, seated, changed }, draw) {
-  const table = begin();
+export function play({ board, more, live, playable, name, realName, send, seatChanged, changed }, draw) {
+  const table = initialState();
   const figures = hud(board);
   const resign = element('button', { type: 'button', click: () => void giveUp() }, say('table.resign'));
   if (playable) more.append(resign);
@@ -82,7 +82,7 @@ export function play({ board, more, live, playable, name, real, send, seated, ch
   };
   const show = () => {
     draw(table, act);
-    figures.show(status(table, real), null, null);
+    figures.show(status(table, realName), null, null);
     resign.hidden = !isPlaying();
   };
   show();
@@ -94,16 +94,16 @@ export function play({ board, more, live, playable, name, real, send, seated, ch
       if (typeof data !== 'string') return;
       const before = table.turn;
       fold(table, data);
-      if (data.startsWith('OK ')) seated(String((table.seat ?? 0) + 1));
+      if (data.startsWith('OK ')) seatChanged(String((table.seat ?? 0) + 1));
       if (data.startsWith('MOVED ')) sound('card');
       show();
-      if (table.turn !== before || table.result || table.note) live.textContent = status(table, real);
+      if (table.turn !== before || table.result || table.note) live.textContent = status(table, realName);
       changed();
     },
     room: show,
     seat: (seat) => ({ colour: null, value: table.turn === Number(seat) - 1 ? say('table.moves') : '' }),
     stake: () => (isPlaying() ? say('table.resign.lost') : null),
-    again: () => {
+    playAgain: () => {
       send('AGAIN');
       return true;
     },

@@ -6,7 +6,7 @@ import { copyButton, copyable, element } from '../lib/dom.js';
 import { spaced } from '../lib/names.js';
 import { publicAddress } from '../lib/public.js';
 import { say } from '../lib/text.js';
-import { codeForName, key, name, provenKey, redeem, release, renewKey } from './key.js';
+import { codeForName, key, name, provenKey, redeemCode, releaseName, renewKey } from './name-key.js';
 
 /**
  * A part of the name dialog: a form for a transfer code, and the actions of the owner of the name.
@@ -35,7 +35,7 @@ export function devices(code, taken) {
     {
       submit: (event) => {
         event.preventDefault();
-        void attempt(async () => taken(await redeem(input.value)));
+        void attempt(async () => taken(await redeemCode(input.value)));
       },
     },
     element('label', { for: input.id }, say('device.code')),
@@ -83,7 +83,7 @@ function ownName(place, done, attempt) {
   const giveUp = async () => {
     const left = name();
     if (!(await confirm(say('device.release.sure', { name: left }), say('device.release.lost'), say('device.release'), say('page.cancel')))) return;
-    await release();
+    await releaseName();
     place.replaceChildren(element('p', { role: 'status' }, say('device.release.done', { name: left })));
   };
   const button = (/** @type {string} */ text, /** @type {() => Promise<void>} */ action) =>

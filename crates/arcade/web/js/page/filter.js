@@ -2,7 +2,7 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { element } from '../lib/dom.js';
-import { at } from '../lib/route.js';
+import { absolutePath } from '../lib/route.js';
 import { say } from '../lib/text.js';
 
 /** @typedef {{ game: string | null, text: string, from: number, count: number }} Look */
@@ -83,7 +83,7 @@ export class Filter {
     Object.assign(this.look, look);
     const { game, text, from } = this.look;
     const query = new URLSearchParams({ ...(game ? { game } : {}), ...(text ? { text } : {}), ...(from ? { from: String(from) } : {}) });
-    history.replaceState(null, '', at(query.size > 0 ? `/?${query}` : '/'));
+    history.replaceState(null, '', absolutePath(query.size > 0 ? `/?${query}` : '/'));
     this.changed(this.look);
   }
 

@@ -2,13 +2,13 @@
 
 import { element, listenToKeys } from '../lib/dom.js';
 import { opener, popup } from '../lib/popup.js';
-import { say, sayOr } from '../lib/text.js';
+import { say, sayIfKnown } from '../lib/text.js';
 import { languageField } from './language.js';
 
 /** @typedef {import('../games/types.js').Help} Help */
 
 /** @param {string} key */
-export const keyName = (key) => sayOr(`key.${key}`, key);
+export const keyName = (key) => sayIfKnown(`key.${key}`, key);
 
 /**
  * The button, and a function that stops the listeners.

@@ -1,7 +1,7 @@
 // Programs play around the clock: ratings, current matches, waiting programs and recent matches.
 
 import { GAMES, isGame } from '../games/index.js';
-import { ask, errorText } from '../lib/api.js';
+import { errorText, request } from '../lib/api.js';
 import { ago, element, title } from '../lib/dom.js';
 import { isolated } from '../lib/names.js';
 import { list, say } from '../lib/text.js';
@@ -63,8 +63,8 @@ export function showLadder(main) {
 
 /** @returns {Promise<Ladder[]>} */
 async function load() {
-  const { games } = /** @type {{ games: { game: string }[] }} */ (await ask('/api/ladder'));
-  return Promise.all(games.filter(({ game }) => isGame(game)).map(({ game }) => /** @type {Promise<Ladder>} */ (ask(`/api/ladder/${game}`))));
+  const { games } = /** @type {{ games: { game: string }[] }} */ (await request('/api/ladder'));
+  return Promise.all(games.filter(({ game }) => isGame(game)).map(({ game }) => /** @type {Promise<Ladder>} */ (request(`/api/ladder/${game}`))));
 }
 
 /** @param {Ladder} ladder */

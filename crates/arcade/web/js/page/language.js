@@ -1,13 +1,13 @@
 // Static texts, and the choice of a language.
 
-import { LANGUAGES, speak } from '../lib/language.js';
 import { element } from '../lib/dom.js';
-import { keeps } from '../lib/settings.js';
-import { language, sayOr, say } from '../lib/text.js';
+import { LANGUAGES, setLanguage } from '../lib/language.js';
+import { isStoragePersistent } from '../lib/settings.js';
+import { language, say, sayIfKnown } from '../lib/text.js';
 
 /** Elements of index.html that have a key. */
-export function sayPage() {
-  for (const place of document.querySelectorAll('[data-say]')) place.textContent = sayOr(place.getAttribute('data-say') ?? '', place.textContent ?? '');
+export function translatePage() {
+  for (const place of document.querySelectorAll('[data-say]')) place.textContent = sayIfKnown(place.getAttribute('data-say') ?? '', place.textContent ?? '');
   document.querySelector('header nav')?.setAttribute('aria-label', say('page.pages'));
 }
 
@@ -19,10 +19,10 @@ export const languageChoice = () => document.querySelector('footer')?.replaceChi
  * @param {string} id
  */
 export function languageField(id) {
-  if (!keeps()) return [];
+  if (!isStoragePersistent()) return [];
   const choice = element(
     'select',
-    { id, change: () => speak(choice.value) },
+    { id, change: () => setLanguage(choice.value) },
     ...Object.entries(LANGUAGES).map(([value, name]) => element('option', { value, lang: value }, name)),
   );
   choice.value = language;

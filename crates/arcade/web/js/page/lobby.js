@@ -1,22 +1,22 @@
 import { GAMES, isGame } from '../games/index.js';
-import { ask, errorText } from '../lib/api.js';
-import { standingText } from '../lib/counts.js';
-import { copyButton, copyable, element, renew, title } from '../lib/dom.js';
-import { Live } from '../lib/live.js';
+import { errorText, request } from '../lib/api.js';
+import { copyButton, copyable, element, title, updateChildren } from '../lib/dom.js';
+import { LobbyFeed } from '../lib/live.js';
 import { person } from '../lib/person.js';
 import { fetchPublicAddress, publicAddress } from '../lib/public.js';
-import { go } from '../lib/route.js';
+import { standingText } from '../lib/rating.js';
+import { navigate } from '../lib/route.js';
 import { say } from '../lib/text.js';
-import { expect } from './expected.js';
+import { storeExpectedWait } from './expected-wait.js';
 import { Filter } from './filter.js';
-import { askName } from './identity.js';
 import { isFirst } from './intro.js';
-import { key } from './key.js';
+import { isAlone, joinCommand, offersTerminal, phaseInWords, roomFacts, roomTitle } from './labels.js';
 import { matchLine } from './matches.js';
+import { askName } from './name-dialog.js';
+import { key } from './name-key.js';
 import { newRoom } from './new-room.js';
 import { terminalLines } from './terminal.js';
 import { Thumbnails } from './thumbnails.js';
-import { command, isAlone, offersTerminal, phaseInWords, roomFacts, roomTitle } from './words.js';
 
 /**
  * @typedef {import('../games/types.js').Room} Room
@@ -37,8 +37,8 @@ export function showLobby(main, first, query) {
   const unsure = element('p', { class: 'note', role: 'status' });
   const recent = element('ul', { class: 'matches' });
   const leaders = element('div', { class: 'leaders' });
-  const thumbnails = new Thumbnails((ids) => live.picture(ids));
-  const filter = new Filter(query, (look) => live.look(look));
+  const thumbnails = new Thumbnails((ids) => live.subscribe(ids));
+  const filter = new Filter(query, (look) => live.select(look));
   /** @type {Partial<Lobby>} */
   let shown = {};
   main.dataset.page = 'lobby';
@@ -86,16 +86,16 @@ export function showLobby(main, first, query) {
     filter.show(lobby.total ?? lobby.rooms.length, lobby.rooms.length);
     if (lobby.unsure !== shown.unsure) unsure.textContent = lobby.unsure ? say('lobby.unsure') : '';
     if (lobby.recent !== shown.recent) {
-      renew(recent, ...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing(say('lobby.recent.none'))]));
+      updateChildren(recent, ...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing(say('lobby.recent.none'))]));
     }
-    if (lobby.leaders !== shown.leaders) renew(leaders, ...leaderLists(lobby.leaders ?? {}));
+    if (lobby.leaders !== shown.leaders) updateChildren(leaders, ...leaderLists(lobby.leaders ?? {}));
     shown = lobby;
   };
-  const plain = (/** @type {string} */ why) => {
+  const rejected = (/** @type {string} */ why) => {
     problem.textContent = why;
     filter.clear();
   };
-  const live = new Live(filter.look, { lobby: show, picture: (id, parts) => thumbnails.show(id, parts), plain });
+  const live = new LobbyFeed(filter.look, { lobby: show, picture: (id, parts) => thumbnails.show(id, parts), rejected });
   if (filter.isOpen()) show(first);
   return () => {
     live.close();
@@ -115,9 +115,9 @@ function tile(game, problem) {
     if (!(await askName())) return;
     button.disabled = true;
     try {
-      const room = await ask(`/api/play/${game}?fill=true${isFirst(game) ? '&level=easy' : ''}`, { key: key() });
-      expect(room);
-      go(`/rooms/${room.id}`);
+      const room = await request(`/api/play/${game}?fill=true${isFirst(game) ? '&level=easy' : ''}`, { key: key() });
+      storeExpectedWait(room);
+      navigate(`/rooms/${room.id}`);
     } catch (error) {
       problem.textContent = errorText(error);
       button.disabled = false;
@@ -150,7 +150,7 @@ class Card {
       // The hub sends the port of a non-public room only to its members.
       ...(room.port === 0 || !offersTerminal()
         ? []
-        : [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(command(room), say('lobby.room.command', { room: room.id })))]),
+        : [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(joinCommand(room), say('lobby.room.command', { room: room.id })))]),
     );
   }
 
@@ -165,7 +165,7 @@ class Card {
     if (more > 0) names.append(say('lobby.room.more', { count: more }));
     this.item.dataset.phase = room.phase;
     this.name.textContent = roomTitle(room);
-    renew(
+    updateChildren(
       this.text,
       element('p', { class: 'state' }, phaseInWords(room)),
       ...(isAlone(room) ? [] : [element('p', { class: 'soft' }, say('lobby.room.seats', { taken: room.taken, count: room.seats }))]),

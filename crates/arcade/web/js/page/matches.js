@@ -1,7 +1,7 @@
 import { GAMES, isGame } from '../games/index.js';
 import { ago, element } from '../lib/dom.js';
-import { say, told } from '../lib/text.js';
-import { winners } from './words.js';
+import { say, translate } from '../lib/text.js';
+import { winnersText } from './labels.js';
 
 /** @typedef {import('../games/types.js').Match} Match */
 
@@ -11,11 +11,11 @@ export function matchLine({ id, game, title: what, started, players, count: all 
   return element(
     'li',
     { class: 'match', 'data-game': game },
-    element('a', { href: `/matches/${encodeURIComponent(id)}` }, `${name}: ${winners(players)}`),
+    element('a', { href: `/matches/${encodeURIComponent(id)}` }, `${name}: ${winnersText(players)}`),
     element(
       'span',
       { class: 'soft' },
-      `${told(what)} · ${say('match.players', { count: all })} · ${casual === undefined ? '' : `${say('counts.casual.short')} · `}`,
+      `${translate(what)} · ${say('match.players', { count: all })} · ${casual === undefined ? '' : `${say('counts.casual.short')} · `}`,
       element('time', { datetime: started }, ago(started)),
     ),
   );

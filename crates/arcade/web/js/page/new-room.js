@@ -1,13 +1,13 @@
 // Built from the options that the hub describes.
 
 import { GAMES, isGame } from '../games/index.js';
-import { ask, errorText } from '../lib/api.js';
+import { errorText, request } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { MAX_ROOM_NAME, MAX_WORD } from '../lib/names.js';
-import { go } from '../lib/route.js';
-import { rooms } from '../lib/settings.js';
-import { say, sayOr } from '../lib/text.js';
-import { askName } from './identity.js';
+import { navigate } from '../lib/route.js';
+import { roomStorage } from '../lib/settings.js';
+import { say, sayIfKnown } from '../lib/text.js';
+import { askName } from './name-dialog.js';
 
 /**
  * As the hub describes it.
@@ -36,7 +36,7 @@ export function newRoom() {
       toggle: async () => {
         if (!details.open || place.firstChild) return;
         try {
-          const { games } = /** @type {{ games: Form[] }} */ (await ask('/api/games'));
+          const { games } = /** @type {{ games: Form[] }} */ (await request('/api/games'));
           fill(place, games.filter(({ game }) => isGame(game)));
         } catch (error) {
           place.replaceChildren(element('p', { class: 'error', role: 'alert' }, errorText(error)));
@@ -76,11 +76,11 @@ function fill(place, forms) {
         try {
           const own = choice.value === 'nuggets' ? await map.text() : null;
           const wish = who.wish();
-          const room = await ask('/api/rooms', { game: choice.value, ...values(fields), ...(own === null ? {} : { own_map: own }), room: wish });
-          rooms.remember(`owner ${room.id}`, room.owner_token);
-          if (room.code) rooms.remember(`code ${room.id}`, room.code);
-          if (wish.word) rooms.remember(`word ${room.id}`, wish.word);
-          go(`/rooms/${room.id}`);
+          const room = await request('/api/rooms', { game: choice.value, ...values(fields), ...(own === null ? {} : { own_map: own }), room: wish });
+          roomStorage.remember(`owner ${room.id}`, room.owner_token);
+          if (room.code) roomStorage.remember(`code ${room.id}`, room.code);
+          if (wish.word) roomStorage.remember(`word ${room.id}`, wish.word);
+          navigate(`/rooms/${room.id}`);
         } catch (problem) {
           error.textContent = errorText(problem);
         }
@@ -105,11 +105,11 @@ function whoEnters() {
   );
   const note = element('p', { class: 'note', id: 'new-visibility-note' });
   const word = element('input', { id: 'new-word', maxlength: String(MAX_WORD), autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none' });
-  const asked = element('div', { class: 'field' }, element('label', { for: word.id }, say('new.word')), word);
+  const passwordField = element('div', { class: 'field' }, element('label', { for: word.id }, say('new.word')), word);
   const show = () => {
-    asked.hidden = visibility.value !== 'word';
-    word.required = !asked.hidden;
-    note.textContent = sayOr(`new.enter.${visibility.value}.note`, '');
+    passwordField.hidden = visibility.value !== 'word';
+    word.required = !passwordField.hidden;
+    note.textContent = sayIfKnown(`new.enter.${visibility.value}.note`, '');
   };
   visibility.addEventListener('change', show);
   show();
@@ -117,7 +117,7 @@ function whoEnters() {
     fields: [
       element('div', { class: 'field' }, element('label', { for: name.id }, say('new.name')), name, element('p', { class: 'note', id: 'new-name-note' }, say('new.name.note'))),
       element('div', { class: 'field' }, element('label', { for: visibility.id }, say('new.enter')), visibility, note),
-      asked,
+      passwordField,
     ],
     /** @returns {{ visibility: string, name?: string, word?: string }} */
     wish: () => ({
@@ -153,12 +153,12 @@ function field(game, option) {
   const { name, type, text } = option;
   const id = `option-${name}`;
   const key = `option.${game}.${name}`;
-  const note = element('p', { class: 'note', id: `${id}-note` }, sayOr(`${key}.note`, text));
+  const note = element('p', { class: 'note', id: `${id}-note` }, sayIfKnown(`${key}.note`, text));
   const common = { id, name, 'aria-describedby': note.id, 'data-type': type };
   /** @type {HTMLInputElement | HTMLSelectElement} */
   let input;
   if (type === 'choice') {
-    input = element('select', common, ...(option.choices ?? []).map((one) => element('option', { value: one }, sayOr(`${key}.${one}`, one))));
+    input = element('select', common, ...(option.choices ?? []).map((one) => element('option', { value: one }, sayIfKnown(`${key}.${one}`, one))));
     if (option.default !== null) input.value = String(option.default);
   } else if (type === 'boolean') {
     input = element('input', { ...common, type: 'checkbox', checked: option.default === true });
@@ -172,7 +172,7 @@ function field(game, option) {
     if (option.default !== null) input.value = String(option.default);
   }
   const label = name.replaceAll('_', ' ');
-  return element('div', { class: 'field' }, element('label', { for: id }, sayOr(key, label[0].toUpperCase() + label.slice(1))), input, note);
+  return element('div', { class: 'field' }, element('label', { for: id }, sayIfKnown(key, label[0].toUpperCase() + label.slice(1))), input, note);
 }
 
 /**

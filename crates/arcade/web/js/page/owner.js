@@ -1,18 +1,18 @@
 import { GAMES } from '../games/index.js';
-import { ask, errorText } from '../lib/api.js';
+import { errorText, request } from '../lib/api.js';
 import { confirm } from '../lib/confirm.js';
-import { element, renew } from '../lib/dom.js';
+import { element, updateChildren } from '../lib/dom.js';
 import { MAX_ROOM_NAME } from '../lib/names.js';
 import { named, shortSeat } from '../lib/person.js';
 import { opener, popup } from '../lib/popup.js';
-import { rooms } from '../lib/settings.js';
+import { roomStorage } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 import { levelChoice } from './seats.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
 /** The dialog with the commands, and its button, hidden from other players. */
-export class Owner {
+export class OwnerDialog {
   /** @param {string} id Of the room. */
   constructor(id) {
     this.id = id;
@@ -21,7 +21,7 @@ export class Owner {
     this.own = /** @type {string | null} */ (null);
     this.problem = element('p', { class: 'error', role: 'alert' });
     /** Confirms commands. Stays visible when the room has got another owner. */
-    this.news = element('p', { class: 'soft', role: 'status' });
+    this.notice = element('p', { class: 'soft', role: 'status' });
     this.name = element('input', { id: 'owner-name', maxlength: String(MAX_ROOM_NAME), autocomplete: 'off' });
     const rename = (/** @type {Event} */ event) => {
       event.preventDefault();
@@ -56,7 +56,7 @@ export class Owner {
   show(room, own) {
     const before = this.room;
     [this.room, this.own] = [room, own];
-    this.button.hidden = rooms.recall(`owner ${this.id}`) === null;
+    this.button.hidden = roomStorage.recall(`owner ${this.id}`) === null;
     if (this.button.hidden) return;
     // An unchanged name does not overwrite what the owner is typing.
     if ((before?.name ?? null) !== (room.name ?? null) || !before) this.name.value = room.name ?? '';
@@ -70,7 +70,7 @@ export class Owner {
       this.number.value = String(Math.min(seated, most));
     }
     const others = room.players.filter((player) => !player.bot && player.seat && player.seat !== own && !player.owner);
-    renew(this.players, ...others.map((player) => this.line(player)));
+    updateChildren(this.players, ...others.map((player) => this.line(player)));
   }
 
   /** @param {import('../games/types.js').Player} player */
@@ -79,7 +79,7 @@ export class Owner {
     const remove = () => void this.command({ do: 'remove', seat }, say('owner.remove.done', { name }));
     const block = () => void this.command({ do: 'block', seat, number: 0 }, say('owner.block.done', { name }));
     const handOn = async () => {
-      if (await this.command({ do: 'hand-on', seat })) this.give(say('owner.hand-on.done', { name }));
+      if (await this.command({ do: 'hand-on', seat })) this.revoke(say('owner.hand-on.done', { name }));
     };
     return element(
       'li',
@@ -93,17 +93,17 @@ export class Owner {
   }
 
   /** @param {string} text The notice for the player. */
-  give(text) {
-    rooms.remember(`owner ${this.id}`, null);
+  revoke(text) {
+    roomStorage.remember(`owner ${this.id}`, null);
     this.button.hidden = true;
     this.dialog.close();
-    this.news.textContent = text;
+    this.notice.textContent = text;
   }
 
   /** @param {string} token */
-  take(token) {
-    rooms.remember(`owner ${this.id}`, token);
-    this.news.textContent = say('owner.now');
+  grant(token) {
+    roomStorage.remember(`owner ${this.id}`, token);
+    this.notice.textContent = say('owner.now');
     if (this.room) this.show(this.room, this.own);
   }
 
@@ -119,11 +119,11 @@ export class Owner {
    * @returns {Promise<boolean>}
    */
   async command(what, done = '') {
-    this.problem.textContent = this.news.textContent = '';
+    this.problem.textContent = this.notice.textContent = '';
     try {
       // The room in the response may be older than the last one that the socket has sent.
-      await ask(`/api/rooms/${this.id}/owner`, { token: rooms.recall(`owner ${this.id}`) ?? '', ...what });
-      this.news.textContent = done;
+      await request(`/api/rooms/${this.id}/owner`, { token: roomStorage.recall(`owner ${this.id}`) ?? '', ...what });
+      this.notice.textContent = done;
       return true;
     } catch (error) {
       // Another page owns the room, or it is closed: for a room with a link the hub does not distinguish these.
@@ -132,7 +132,7 @@ export class Owner {
         const sure = await confirm(say('owner.block.sure'), say('owner.block.others', { count }), say('owner.block'), say('page.cancel'));
         return sure && this.command({ ...what, number: count }, done);
       }
-      if (status === 403 || status === 404) this.give(errorText(error));
+      if (status === 403 || status === 404) this.revoke(errorText(error));
       else this.problem.textContent = errorText(error);
       return false;
     }

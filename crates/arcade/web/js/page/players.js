@@ -1,14 +1,14 @@
 // Leaderboards, players, and comparisons.
 
 import { GAMES, isGame } from '../games/index.js';
-import { ask, errorText } from '../lib/api.js';
-import { classText, standingText } from '../lib/counts.js';
+import { errorText, request } from '../lib/api.js';
 import { curve } from '../lib/curve.js';
 import { element, title } from '../lib/dom.js';
 import { isolated } from '../lib/names.js';
 import { named, person } from '../lib/person.js';
-import { go } from '../lib/route.js';
-import { number, say, sayAround } from '../lib/text.js';
+import { classText, standingText } from '../lib/rating.js';
+import { navigate } from '../lib/route.js';
+import { number, say, sayNodes } from '../lib/text.js';
 import { matchLine } from './matches.js';
 
 /**
@@ -49,7 +49,7 @@ function page(main, heading, make) {
 export const showPlayers = (main) =>
   page(main, say('page.players'), async () => {
     const season = new URLSearchParams(location.search).get('season') ?? '';
-    const { boards, seasons } = /** @type {{ boards: Board[], seasons: string[] }} */ (await ask(`/api/leaders?season=${encodeURIComponent(season)}`));
+    const { boards, seasons } = /** @type {{ boards: Board[], seasons: string[] }} */ (await request(`/api/leaders?season=${encodeURIComponent(season)}`));
     const times = element(
       'p',
       { class: 'soft' },
@@ -66,7 +66,7 @@ export const showPlayers = (main) =>
         role: 'search',
         submit: (event) => {
           event.preventDefault();
-          if (input.value.trim()) go(`/players/${encodeURIComponent(input.value.trim())}`);
+          if (input.value.trim()) navigate(`/players/${encodeURIComponent(input.value.trim())}`);
         },
       },
       element('label', { for: 'find' }, say('players.find')),
@@ -132,7 +132,7 @@ const row = (tag, cells) => element('tr', {}, ...cells.map(([content, kind]) => 
 export const showPlayer = (main, name, kind) =>
   page(main, isolated(name), async () => {
     const player = /** @type {{ name: string, proven?: boolean, bot?: boolean, games: { [game: string]: Record[] }, matches: Match[] }} */ (
-      await ask(`/api/players/${encodeURIComponent(name)}${kind ? `?kind=${encodeURIComponent(kind)}` : ''}`)
+      await request(`/api/players/${encodeURIComponent(name)}${kind ? `?kind=${encodeURIComponent(kind)}` : ''}`)
     );
     const games = Object.entries(player.games).filter(([game]) => isGame(game));
     return [
@@ -171,7 +171,7 @@ function against(name) {
       class: 'row find',
       submit: (event) => {
         event.preventDefault();
-        go(`/players/${encodeURIComponent(name)}/against/${encodeURIComponent(input.value.trim())}`);
+        navigate(`/players/${encodeURIComponent(name)}/against/${encodeURIComponent(input.value.trim())}`);
       },
     },
     element('label', { for: 'other' }, say('players.compare')),
@@ -188,13 +188,13 @@ function against(name) {
 export const showAgainst = (main, one, other) =>
   page(main, say('players.against', { one, other }), async () => {
     const answer = /** @type {{ games: { [game: string]: { wins: number, losses: number, ties: number } }, matches: Match[] }} */ (
-      await ask(`/api/players/${encodeURIComponent(one)}/against/${encodeURIComponent(other)}`)
+      await request(`/api/players/${encodeURIComponent(one)}/against/${encodeURIComponent(other)}`)
     );
     const games = Object.entries(answer.games).filter(([game]) => isGame(game));
     const names = element(
       'p',
       {},
-      ...sayAround('players.both', {
+      ...sayNodes('players.both', {
         one: element('a', { href: `/players/${encodeURIComponent(one)}` }, named(one)),
         other: element('a', { href: `/players/${encodeURIComponent(other)}` }, named(other)),
       }),

@@ -1,17 +1,17 @@
 // Uses the same folds and boards as a live match.
 
 import { GAMES, isGame } from '../games/index.js';
-import { ask, errorText, load } from '../lib/api.js';
+import { errorText, load, request } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
 import { ago, copyButton, element, listenToKeys, sheet, title } from '../lib/dom.js';
 import { isolated } from '../lib/names.js';
 import { person, shortSeat } from '../lib/person.js';
 import { MAX_WINDOW, Playback, SPEEDS, clock, frame } from '../lib/playback.js';
 import { fetchPublicAddress, publicAddress } from '../lib/public.js';
-import { at as onHost } from '../lib/route.js';
-import { say, told } from '../lib/text.js';
+import { absolutePath as onHost } from '../lib/route.js';
+import { say, translate } from '../lib/text.js';
+import { winnersText } from './labels.js';
 import { reportButton } from './report.js';
-import { winners } from './words.js';
 
 /**
  * @typedef {import('../games/types.js').Match & { replay?: boolean }} Match
@@ -40,7 +40,7 @@ export function showReplay(main, id, query) {
   const seat = query.get('seat');
   main.replaceChildren(element('h1', {}, say('page.replay')), element('p', { class: 'soft' }, say('replay.loading')));
   const fetch = async () => {
-    const [match, timeline] = /** @type {[Match, Timeline]} */ (await Promise.all([ask(path), ask(`${path}/timeline`)]));
+    const [match, timeline] = /** @type {[Match, Timeline]} */ (await Promise.all([request(path), request(`${path}/timeline`)]));
     const loaded = isGame(match.game) && match.replay !== false ? await load(GAMES[match.game].load) : null;
     return { match, timeline, loaded };
   };
@@ -75,11 +75,11 @@ export function showReplay(main, id, query) {
  * @param {number} at
  * @returns {() => void}
  */
-function play(main, match, timeline, { play: start, retell }, seat, at) {
+function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
   const { game } = match;
   main.dataset.game = game;
   const { title: gameName } = GAMES[game];
-  title(`${gameName}: ${winners(match.players)}`);
+  title(`${gameName}: ${winnersText(match.players)}`);
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
   const controls = element('div', { class: 'controls' });
@@ -102,17 +102,17 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
       live: element('p', {}),
       watching: seat === null,
       playable: false,
-      film: true,
+      isReplay: true,
       first: false,
       name: viewer?.name ?? '',
-      real: (one, wire) => timeline.seats.find((known) => known.seat === one && known.wire === wire)?.name ?? wire,
-      past: null,
-      keep: () => {},
+      realName: (one, wire) => timeline.seats.find((known) => known.seat === one && known.wire === wire)?.name ?? wire,
+      saved: null,
+      save: () => {},
       send: () => {},
-      seated: () => {},
+      seatChanged: () => {},
       changed: () => {},
     });
-    if (seat !== null) shown.own?.(seat);
+    if (seat !== null) shown.setSeat?.(seat);
   };
 
   const path = `/api/matches/${encodeURIComponent(match.id)}/frames`;
@@ -122,7 +122,7 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
       load: async (from, to) => {
         // The hub accepts whole milliseconds only.
         const [first, last] = [Math.floor(from), Math.floor(to)];
-        const answer = await ask(`${path}?${new URLSearchParams({ ...(seat ? { seat } : {}), from: String(first), to: String(last) })}`);
+        const answer = await request(`${path}?${new URLSearchParams({ ...(seat ? { seat } : {}), from: String(first), to: String(last) })}`);
         problem.textContent = '';
         return { frames: answer.frames.map(frame), to: answer.until };
       },
@@ -142,16 +142,16 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
     return `/matches/${encodeURIComponent(match.id)}?${parts}`;
   };
   /** A drag of the bar replaces it until the running seek has finished. @type {number | null} */
-  let wanted = null;
+  let target = null;
   let seeking = false;
   /** Seeks, and updates the address. @param {number} to */
   const seek = async (to) => {
-    wanted = to;
+    target = to;
     if (seeking) return;
     seeking = true;
-    while (wanted !== null) {
-      const next = wanted;
-      wanted = null;
+    while (target !== null) {
+      const next = target;
+      target = null;
       await playback.seek(next);
     }
     seeking = false;
@@ -239,14 +239,14 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
   const showMarks = (/** @type {Timeline['marks']} */ all) =>
     marks.replaceChildren(
       ...all.map(({ at: when, kind, text }) =>
-        element('li', { 'data-kind': kind }, element('button', { type: 'button', click: () => void seek(when) }, element('span', { class: 'time' }, clock(when)), ` ${isolateNames(told(text))}`)),
+        element('li', { 'data-kind': kind }, element('button', { type: 'button', click: () => void seek(when) }, element('span', { class: 'time' }, clock(when)), ` ${isolateNames(translate(text))}`)),
       ),
     );
   showMarks(timeline.marks);
   // Frames contain more than marks. A short match is sent in one piece.
-  if (retell && timeline.length <= MAX_WINDOW) {
-    ask(`${path}?from=0&to=${Math.floor(timeline.length)}`).then(
-      ({ frames }) => showMarks(retell(frames.map(frame))),
+  if (frameMarks && timeline.length <= MAX_WINDOW) {
+    request(`${path}?from=0&to=${Math.floor(timeline.length)}`).then(
+      ({ frames }) => showMarks(frameMarks(frames.map(frame))),
       () => {},
     );
   }
@@ -255,7 +255,7 @@ function play(main, match, timeline, { play: start, retell }, seat, at) {
     element(
       'div',
       { class: 'headline' },
-      element('h1', {}, `${say('replay.title', { game: gameName })} `, element('span', { class: 'what' }, told(match.title))),
+      element('h1', {}, `${say('replay.title', { game: gameName })} `, element('span', { class: 'what' }, translate(match.title))),
       element('div', { class: 'chips' }, element('span', { class: 'chip' }, element('time', { datetime: match.started }, ago(match.started)))),
     ),
     element(
@@ -330,5 +330,5 @@ function standings({ id, game, players }, colour = () => null) {
       element('span', { class: 'value' }, isGame(game) ? GAMES[game].score(row.score) : String(row.score)),
     ),
   );
-  return element('section', { 'aria-label': say('page.result') }, element('h2', {}, winners(players)), element('ol', { class: 'standings' }, ...rows), ...reportButton(id, players, null));
+  return element('section', { 'aria-label': say('page.result') }, element('h2', {}, winnersText(players)), element('ol', { class: 'standings' }, ...rows), ...reportButton(id, players, null));
 }

@@ -1,6 +1,6 @@
 // Reports a player of a match to the host of the hub.
 
-import { ask, errorText } from '../lib/api.js';
+import { errorText, request } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { fit, isolated } from '../lib/names.js';
 import { say } from '../lib/text.js';
@@ -45,7 +45,7 @@ function open(match, others) {
         error.textContent = '';
         send.disabled = true;
         try {
-          await ask(`/api/matches/${encodeURIComponent(match)}/report`, { seat: who.value, reason: why.value, text: fit(text.value.trim(), MAX_TEXT) });
+          await request(`/api/matches/${encodeURIComponent(match)}/report`, { seat: who.value, reason: why.value, text: fit(text.value.trim(), MAX_TEXT) });
           const close = element('button', { type: 'button', class: 'primary', click: done }, say('report.close'));
           form.replaceChildren(element('p', { role: 'status' }, say('report.thanks')), close);
           close.focus();

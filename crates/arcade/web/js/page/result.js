@@ -3,13 +3,13 @@
 
 import { GAMES } from '../games/index.js';
 import { avatar } from '../lib/avatar.js';
-import { copyButton, element, renew } from '../lib/dom.js';
+import { copyButton, element, updateChildren } from '../lib/dom.js';
 import { isolated } from '../lib/names.js';
 import { named, person } from '../lib/person.js';
 import { publicAddress } from '../lib/public.js';
 import { ordinal, say } from '../lib/text.js';
+import { winnersText } from './labels.js';
 import { reportButton } from './report.js';
-import { winners } from './words.js';
 
 /** @typedef {import('../games/types.js').Row} Row */
 /**
@@ -55,7 +55,7 @@ export class Result {
     this.ranking.hidden = true;
     this.notice.hidden = this.notice.textContent === '';
     this.panel.hidden = this.notice.hidden && this.rematch.hidden;
-    if (this.notice.hidden) renew(this.actions, lobbyLink(false));
+    if (this.notice.hidden) updateChildren(this.actions, lobbyLink(false));
   }
 
   /**
@@ -70,7 +70,7 @@ export class Result {
     const hasResult = !this.panel.hidden && !this.ranking.hidden;
     this.notice.hidden = hasResult && !stays;
     this.panel.hidden = false;
-    if (!hasResult) renew(this.actions, ...again, lobbyLink(again.length === 0));
+    if (!hasResult) updateChildren(this.actions, ...again, lobbyLink(again.length === 0));
   }
 
   /**
@@ -88,13 +88,13 @@ export class Result {
     this.gap.textContent = gap(this.game, rows, mine);
     const face = (/** @type {Row} */ row) => avatar(row.seat, colour(row.seat), row.seat === own);
     const steps = rows.length < 2 ? [] : PODIUM.flatMap((index) => rows[index] ?? []);
-    renew(
+    updateChildren(
       this.podium,
       ...steps.map((row) =>
         element('div', { 'data-rank': String(row.rank) }, face(row), row.seat === own ? element('b', {}, say('result.you.short')) : element('b', {}, named(row.name)), element('span', { class: 'step' }, String(row.rank))),
       ),
     );
-    renew(
+    updateChildren(
       this.list,
       ...rows.map((row) =>
         element(
@@ -111,7 +111,7 @@ export class Result {
     this.counts.textContent = counts;
     this.early.hidden = !rows.some(({ left }) => left);
     const replay = match ? `/matches/${encodeURIComponent(match)}` : null;
-    renew(
+    updateChildren(
       this.actions,
       ...(again ? [element('button', { type: 'button', class: 'primary again', 'data-key': 'again', click: again }, say('result.rematch'))] : []),
       ...(replay ? [element('a', { class: 'button', href: replay }, say('page.replay'))] : []),
@@ -132,7 +132,7 @@ const lobbyLink = (isPrimary) => element('a', { class: isPrimary ? 'button prima
  * @param {Row | undefined} mine
  */
 function headline(rows, mine) {
-  if (!mine || rows.length < 2) return winners(rows);
+  if (!mine || rows.length < 2) return winnersText(rows);
   if (mine.rank > 1) return say('result.place', { place: ordinal(mine.rank) });
   return say(rows.filter(({ rank }) => rank === 1).length === 1 ? 'result.you' : 'result.tie');
 }
@@ -158,7 +158,7 @@ function gap(game, rows, mine) {
 function shareText(game, rows, replay) {
   const { title, score } = GAMES[game];
   return [
-    `${title}: ${winners(rows)}`,
+    `${title}: ${winnersText(rows)}`,
     ...rows.map((row) => `${row.rank}. ${isolated(row.name)}: ${score(row.score)}`),
     ...(replay ? [publicAddress(replay)] : []),
   ].join('\n');

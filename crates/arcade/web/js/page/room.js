@@ -3,16 +3,16 @@
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, load } from '../lib/api.js';
 import { element, sheet } from '../lib/dom.js';
-import { go } from '../lib/route.js';
-import { rooms } from '../lib/settings.js';
+import { navigate } from '../lib/route.js';
+import { roomStorage } from '../lib/settings.js';
 import { say } from '../lib/text.js';
-import { admit, noteCode } from './door.js';
-import { isHanded } from './handed.js';
-import { askName } from './identity.js';
-import { enter } from './inside.js';
-import { proveName } from './key.js';
-import { noSuchRoom } from './missing.js';
-import { askLate } from './waiting.js';
+import { requestAccess, storeCode } from './access.js';
+import { hasLinkFor } from './link-transfer.js';
+import { askName } from './name-dialog.js';
+import { registerStoredName } from './name-key.js';
+import { showRoomNotFound } from './not-found.js';
+import { showRoomView } from './room-view.js';
+import { offerNextMatch } from './waiting.js';
 
 await sheet('room.css', import.meta.url);
 
@@ -26,11 +26,11 @@ export function showRoom(main, id, { watching, next }) {
   const game = id.replace(/-\d+$/, '');
   main.dataset.page = 'room';
   if (!isGame(game)) {
-    noSuchRoom(main);
+    showRoomNotFound(main);
     return () => {};
   }
   main.dataset.game = game;
-  noteCode(id);
+  storeCode(id);
   let left = false;
   /** @type {() => void} */
   let leave = () => {};
@@ -38,19 +38,19 @@ export function showRoom(main, id, { watching, next }) {
     const heading = GAMES[game].title;
     if (!watching) {
       main.replaceChildren(element('h1', {}, heading), element('p', {}, say('room.entering')));
-      if (!(await askName())) return left ? undefined : go(`/rooms/${id}?watch`);
-      await proveName();
+      if (!(await askName())) return left ? undefined : navigate(`/rooms/${id}?watch`);
+      await registerStoredName();
     }
     // A player with a seat returns to it without checks.
-    if (!isHanded(id) && (watching || rooms.recall(`seat ${id}`) === null)) {
-      const now = await admit(main, id, heading, () => left);
+    if (!hasLinkFor(id) && (watching || roomStorage.recall(`seat ${id}`) === null)) {
+      const now = await requestAccess(main, id, heading, () => left);
       if (left) return undefined;
       if (!watching && now?.phase === 'playing' && now.late) {
-        if ((await askLate(main, heading)) === 'next') return left ? undefined : go(`/rooms/${id}?watch&next`);
+        if ((await offerNextMatch(main, heading)) === 'next') return left ? undefined : navigate(`/rooms/${id}?watch&next`);
       }
     }
     const loaded = await loading;
-    if (!left) leave = enter(main, id, game, loaded, { watching, next });
+    if (!left) leave = showRoomView(main, id, game, loaded, { watching, next });
     return undefined;
   };
   // The module loads while the name dialog is open.

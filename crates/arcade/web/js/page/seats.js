@@ -1,14 +1,14 @@
 // The seats of a room with face, name and score. Before a match also the free seats, to which bots can be added.
 
 import { GAMES } from '../games/index.js';
-import { ask, errorText } from '../lib/api.js';
+import { errorText, request } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
-import { element, renew } from '../lib/dom.js';
+import { element, updateChildren } from '../lib/dom.js';
 import { characters } from '../lib/names.js';
 import { person } from '../lib/person.js';
-import { word } from '../lib/settings.js';
+import { roomProof } from '../lib/settings.js';
 import { say } from '../lib/text.js';
-import { isAlone } from './words.js';
+import { isAlone } from './labels.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 /** @typedef {import('../games/types.js').Seat} Seat */
@@ -50,9 +50,9 @@ export class Seats {
   show(room, own, waiting) {
     const leaders = new Set(this.leaders());
     const free = Math.max(0, room.seats - room.taken);
-    const mayAdd = waiting && free > 0 && GAMES[room.game].bots && (room.owned !== true || word(this.id).owner !== undefined);
+    const mayAdd = waiting && free > 0 && GAMES[room.game].bots && (room.owned !== true || roomProof(this.id).owner !== undefined);
     const shownFree = waiting && !isAlone(room) ? Math.min(free, MOST_FREE) : 0;
-    renew(
+    updateChildren(
       this.list,
       ...room.players.map((player) => {
         const { colour, value, note = '' } = this.describe(player.seat);
@@ -63,8 +63,8 @@ export class Seats {
           ...(player.owner ? [element('span', { class: 'tag' }, say('seats.owner'))] : []),
           ...(note ? [element('span', { class: 'soft' }, note)] : []),
         ];
-        const said = this.talk.bubble(player.seat, player.name);
-        return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat || characters(player.name)[0], colour, isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(said ? [said] : []), element('span', { class: 'value' }, 'score' in player ? '' : value));
+        const bubble = this.talk.bubble(player.seat, player.name);
+        return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat || characters(player.name)[0], colour, isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(bubble ? [bubble] : []), element('span', { class: 'value' }, 'score' in player ? '' : value));
       }),
       ...Array.from({ length: shownFree }, (_, index) => {
         const rest = index === MOST_FREE - 1 ? free - index : 1;
@@ -78,7 +78,7 @@ export class Seats {
   async add() {
     this.problem.textContent = '';
     try {
-      await ask(`/api/rooms/${this.id}/bots`, { level: this.level.value, ...word(this.id) });
+      await request(`/api/rooms/${this.id}/bots`, { level: this.level.value, ...roomProof(this.id) });
     } catch (error) {
       this.problem.textContent = errorText(error);
     }

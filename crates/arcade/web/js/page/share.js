@@ -4,11 +4,11 @@ import { errorText } from '../lib/api.js';
 import { copyButton, copyable, element } from '../lib/dom.js';
 import { spaced } from '../lib/names.js';
 import { fetchPublicAddress, publicAddress } from '../lib/public.js';
-import { at } from '../lib/route.js';
-import { word } from '../lib/settings.js';
+import { absolutePath } from '../lib/route.js';
+import { roomProof } from '../lib/settings.js';
 import { say } from '../lib/text.js';
+import { joinCommand, offersTerminal } from './labels.js';
 import { terminalLines } from './terminal.js';
-import { command, offersTerminal } from './words.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -43,7 +43,7 @@ export class Share {
     this.code.textContent = room.code ? spaced(room.code.toUpperCase()).replaceAll('-', ' ') : '';
     this.note.textContent = say(`share.${room.visibility ?? 'public'}`);
     // The hub sends the port only to clients that may enter.
-    const lines = room.port === 0 || !offersTerminal() ? [] : [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(command(room), say('room.terminal.command')))];
+    const lines = room.port === 0 || !offersTerminal() ? [] : [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(joinCommand(room), say('room.terminal.command')))];
     this.terminal.replaceChildren(...lines);
     this.picture.replaceChildren();
     this.bearer = room.code ?? null;
@@ -55,12 +55,12 @@ export class Share {
   /** Draws the QR code if the panel is visible. No `img` loads it: the code of a link must not be in an address. */
   async draw() {
     if (!this.panel.checkVisibility() || !this.shown || this.picture.firstChild) return;
-    const { owner, seat } = word(this.id);
+    const { owner, seat } = roomProof(this.id);
     const bearer = this.bearer ?? owner ?? seat;
     const shown = element('p', { class: 'note' });
     this.picture.replaceChildren(shown);
     try {
-      const answer = await fetch(at(`/api/rooms/${this.id}/qr`), bearer ? { headers: { authorization: `Bearer ${bearer}` } } : {});
+      const answer = await fetch(absolutePath(`/api/rooms/${this.id}/qr`), bearer ? { headers: { authorization: `Bearer ${bearer}` } } : {});
       if (!answer.ok) throw new Error(say('share.no-picture'));
       const image = `data:image/svg+xml,${encodeURIComponent(await answer.text())}`;
       this.picture.replaceChildren(element('img', { src: image, alt: say('share.qr'), width: '232', height: '232' }));

@@ -1,6 +1,6 @@
 import { copyButton, copyable, element } from '../lib/dom.js';
 import { say } from '../lib/text.js';
-import { fromSource } from './words.js';
+import { fromSource } from './labels.js';
 
 /**
  * The command, and below it the one for a checkout of the sources.

@@ -1,21 +1,21 @@
 // What is shown in place of the board before a match: the invitation, the players with free seats, the start, and the
 // rules as pictures.
 
-import { ask, errorText } from '../lib/api.js';
-import { countsText } from '../lib/counts.js';
+import { errorText, request } from '../lib/api.js';
 import { element } from '../lib/dom.js';
+import { ratedText } from '../lib/rating.js';
 import { rulePictures } from '../lib/rules.js';
-import { word } from '../lib/settings.js';
+import { roomProof } from '../lib/settings.js';
 import { say } from '../lib/text.js';
-import { takeExpected } from './expected.js';
-import { isAlone, waitInWords } from './words.js';
+import { takeExpectedWait } from './expected-wait.js';
+import { isAlone, waitInWords } from './labels.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
 /** Update interval of the countdown in milliseconds. */
 const TICK = 250;
 
-export class Waiting {
+export class WaitingRoom {
   /**
    * @param {string} id Of the room.
    * @param {import('../lib/rules.js').Rule[]} rules Of the game.
@@ -23,7 +23,7 @@ export class Waiting {
    */
   constructor(id, rules, { level, start }) {
     /** The estimate of the wait by the hub, in words. */
-    const expected = takeExpected(id);
+    const expected = takeExpectedWait(id);
     this.expected = expected === undefined ? '' : waitInWords(expected);
     this.heading = element('h2', {});
     this.text = element('p', { class: 'soft', 'aria-live': 'polite' });
@@ -31,10 +31,10 @@ export class Waiting {
     this.counts = element('p', { class: 'soft' });
     this.button = element('button', { type: 'button', class: 'primary large' });
     this.button.addEventListener('click', async () => {
-      if (word(id).owner !== undefined && !this.byItself) return start(level());
+      if (roomProof(id).owner !== undefined && !this.startsAlone) return start(level());
       this.button.disabled = true;
       try {
-        await ask(`/api/rooms/${id}/bots`, { fill: true, ...word(id) });
+        await request(`/api/rooms/${id}/bots`, { fill: true, ...roomProof(id) });
       } catch (error) {
         // The next update of the room restarts the countdown.
         this.stop();
@@ -53,10 +53,10 @@ export class Waiting {
       element('section', { class: 'panel' }, element('div', { class: 'row head' }, element('div', {}, this.heading, this.counts, this.text), this.button), this.seats, rulePictures(rules)),
     );
     /** The countdown starts the match. */
-    this.byItself = false;
+    this.startsAlone = false;
     this.offers = false;
     /** When bots join, by `performance.now()`. @type {number | null} */
-    this.due = null;
+    this.botsAt = null;
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.ticks = undefined;
   }
@@ -68,34 +68,34 @@ export class Waiting {
   show(room, joined) {
     // The estimate is void once the match runs, or the countdown for bots is known.
     if (room.phase !== 'lobby' || typeof room.bots_in === 'number') this.expected = '';
-    this.byItself = room.options?.['countdown'] !== undefined || isAlone(room);
+    this.startsAlone = room.options?.['countdown'] !== undefined || isAlone(room);
     // In a room with an owner only the owner adds bots.
-    const may = room.owned !== true || word(room.id).owner !== undefined;
-    this.offers = may && joined && room.taken < room.seats && (!this.byItself || typeof room.bots_in === 'number');
+    const canAdd = room.owned !== true || roomProof(room.id).owner !== undefined;
+    this.offers = canAdd && joined && room.taken < room.seats && (!this.startsAlone || typeof room.bots_in === 'number');
     this.panel.dataset.visibility = room.visibility ?? 'public';
-    this.counts.textContent = countsText(room);
+    this.counts.textContent = ratedText(room);
     this.heading.textContent = say('waits.players', { taken: room.taken, seats: room.seats });
-    this.button.textContent = say(this.byItself ? 'waits.bring' : 'waits.start');
+    this.button.textContent = say(this.startsAlone ? 'waits.bring' : 'waits.start');
     if (typeof room.bots_in !== 'number' || room.phase === 'over') this.stop();
-    else if (this.due === null) {
-      this.due = performance.now() + room.bots_in * 1000;
+    else if (this.botsAt === null) {
+      this.botsAt = performance.now() + room.bots_in * 1000;
       this.ticks = setInterval(() => this.tick(), TICK);
     }
     this.tick();
   }
 
   tick() {
-    const { due } = this;
+    const { botsAt } = this;
     this.button.hidden = !this.offers;
-    if (due !== null) {
-      const seconds = Math.max(0, Math.ceil((due - performance.now()) / 1000));
+    if (botsAt !== null) {
+      const seconds = Math.max(0, Math.ceil((botsAt - performance.now()) / 1000));
       this.text.textContent = say('waits.bots', { seconds });
     } else this.text.textContent = this.expected;
   }
 
   stop() {
     clearInterval(this.ticks);
-    this.due = null;
+    this.botsAt = null;
   }
 }
 
@@ -105,7 +105,7 @@ export class Waiting {
  * @param {string} game The title of the game.
  * @returns {Promise<'now' | 'next'>}
  */
-export const askLate = (main, game) =>
+export const offerNextMatch = (main, game) =>
   new Promise((resolve) => {
     const next = element('button', { type: 'button', class: 'primary', click: () => resolve('next') }, say('late.next'));
     main.replaceChildren(

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { told } from '../../js/lib/text.js';
+import { translate } from '../../js/lib/text.js';
 import { Person } from './support/browser.js';
 import { Hub } from './support/hub.js';
 import { browser, hub } from './support/site.js';
@@ -20,7 +20,7 @@ test('the first page contains the lobby', bound, async () => {
     });
   });
   await ann.go('/');
-  for (const { id, title } of rooms) await ann.page.locator(`[data-room=${id}]`).getByText(told(title)).waitFor();
+  for (const { id, title } of rooms) await ann.page.locator(`[data-room=${id}]`).getByText(translate(title)).waitFor();
   await ann.leave();
 });
 

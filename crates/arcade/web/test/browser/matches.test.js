@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { begin, fold } from '../../js/games/nuggets/fold.js';
+import { initialState, fold } from '../../js/games/nuggets/fold.js';
 import { Codebreaker } from './support/codebreaker.js';
 import { Person, launchFirefox } from './support/browser.js';
 import { Explorer } from './support/explorer.js';
@@ -26,7 +26,7 @@ const eveComes = (name = 'Eve') => Person.come(firefox ?? browser, hub.address, 
 /** @param {Person} person */
 async function dig({ page, status }) {
   const explorer = new Explorer();
-  const state = begin();
+  const state = initialState();
   const map = page.getByLabel('Map as text');
   await status.filter({ hasText: 'left' }).waitFor();
   for (;;) {

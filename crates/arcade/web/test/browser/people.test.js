@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { layout } from '../../js/games/nuggets/board.js';
-import { begin, fold } from '../../js/games/nuggets/fold.js';
+import { initialState, fold } from '../../js/games/nuggets/fold.js';
 import { Person } from './support/browser.js';
 import { Hub } from './support/hub.js';
 import { browser, hub } from './support/site.js';
@@ -15,7 +15,7 @@ const bound = { timeout: 120_000 };
 /** @param {Person} person */
 async function map({ page }) {
   const rows = ((await page.getByLabel('Map as text').textContent()) ?? '').split('\n');
-  const state = begin();
+  const state = initialState();
   fold(state, { kind: 'grid', rows: rows.length, columns: rows[0].length });
   fold(state, { kind: 'display', rows });
   return state;

@@ -104,8 +104,8 @@ test('draws a map of 160 x 400 smoothly', bound, async (t) => {
       // @ts-expect-error A module of the page.
       const { Ground, draw, layout } = await import('/js/games/nuggets/board.js');
       // @ts-expect-error A module of the page.
-      const { begin, fold } = await import('/js/games/nuggets/fold.js');
-      const state = begin();
+      const { fold, initialState } = await import('/js/games/nuggets/fold.js');
+      const state = initialState();
       const [rows, columns] = [160, 400];
       fold(state, { kind: 'grid', rows, columns });
       const map = Array.from({ length: rows }, (_, row) =>

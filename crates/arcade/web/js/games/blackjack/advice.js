@@ -34,13 +34,13 @@ export function byBest({ states: known }) {
  */
 export function byLearned(text) {
   /** @type {{ space?: unknown, cells?: unknown, rounds?: unknown } | null} */
-  let kept;
+  let stored;
   try {
-    kept = JSON.parse(text ?? 'null');
+    stored = JSON.parse(text ?? 'null');
   } catch {
     return null;
   }
-  const { space, cells, rounds } = kept ?? {};
+  const { space, cells, rounds } = stored ?? {};
   if ((space !== 'soft' && space !== 'coarse') || typeof cells !== 'string' || typeof rounds !== 'number') return null;
   const order = states(space);
   if (cells.length !== order.length) return null;
@@ -63,9 +63,9 @@ export function byLearned(text) {
 export function costliest(decisions, adviser) {
   let worst = { cost: 0.005, text: '' };
   for (const { hand, upcard, action } of decisions) {
-    const told = adviser(hand, upcard);
-    if (!told || told.hit === null || told.stand === null) continue;
-    const cost = action === 'hit' ? told.stand - told.hit : told.hit - told.stand;
+    const advice = adviser(hand, upcard);
+    if (!advice || advice.hit === null || advice.stand === null) continue;
+    const cost = action === 'hit' ? advice.stand - advice.hit : advice.hit - advice.stand;
     if (cost <= worst.cost) continue;
     const { total, soft } = value(hand);
     const held = soft ? say('blackjack.soft', { points: total }) : number(total);

@@ -6,7 +6,7 @@
  * @typedef {object} BlackjackState
  * @property {Card[]} hand
  * @property {Card | null} upcard The dealer's face-up card. The hole card is never sent.
- * @property {boolean} asked Whether the dealer waits for a decision.
+ * @property {boolean} awaitsDecision Whether the dealer waits for a decision.
  * @property {Verdict | null} verdict Of the round that has just ended.
  * @property {string} counted The last counted round: its cards and its verdict.
  * @property {Record<Verdict, number>} counts
@@ -18,11 +18,11 @@
 const MAX_CURVE = 4096;
 
 /** @returns {BlackjackState} */
-export function begin() {
+export function initialState() {
   return {
     hand: [],
     upcard: null,
-    asked: false,
+    awaitsDecision: false,
     verdict: null,
     counted: '',
     counts: { win: 0, push: 0, loss: 0, bust: 0 },
@@ -35,15 +35,15 @@ export function begin() {
  * Rounds that the dealer does not send again after a reload.
  * @param {BlackjackState} state
  */
-export const past = ({ counted, counts, bankroll }) => JSON.stringify({ counted, counts, bankroll });
+export const savedRounds = ({ counted, counts, bankroll }) => JSON.stringify({ counted, counts, bankroll });
 
 /**
  * Restores the state from before a reload.
- * @param {string | null} text Of {@link past}.
+ * @param {string | null} text Of {@link savedRounds}.
  * @returns {BlackjackState}
  */
-export function goOn(text) {
-  const state = begin();
+export function restoreRounds(text) {
+  const state = initialState();
   if (text !== null) Object.assign(state, JSON.parse(text));
   return state;
 }
@@ -64,12 +64,12 @@ export function fold(state, message) {
       state.upcard = message.card;
       break;
     case 'decision':
-      state.asked = true;
+      state.awaitsDecision = true;
       break;
     case 'result': {
       const { verdict } = message;
       const reward = verdict === 'win' ? 1 : verdict === 'push' ? 0 : -1;
-      state.asked = false;
+      state.awaitsDecision = false;
       state.verdict = verdict;
       // A repetition after a reconnect. A new round has the same cards in the same order once in 132,600 rounds.
       const round = JSON.stringify([state.hand, state.upcard, verdict]);
@@ -81,7 +81,7 @@ export function fold(state, message) {
       break;
     }
     case 'quit':
-      state.asked = false;
+      state.awaitsDecision = false;
       state.over = true;
       break;
   }

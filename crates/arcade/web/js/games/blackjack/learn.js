@@ -1,8 +1,8 @@
 // "Watch it learn": the chart of hit and stand while it fills in, its value compared with the optimum, and the
 // controls.
 
-import { make } from '../../lib/curve.js';
-import { announceLink, announceLive, element, renew, sheet, title } from '../../lib/dom.js';
+import { svgElement } from '../../lib/curve.js';
+import { announceLink, announceLive, element, sheet, title, updateChildren } from '../../lib/dom.js';
 import { Link, socketAddress } from '../../lib/link.js';
 import { remember } from '../../lib/settings.js';
 import { errorOf, number, say } from '../../lib/text.js';
@@ -47,14 +47,14 @@ export function showPage(main) {
   let resumes = false;
   const chart = new Chart();
   const facts = element('dl', { class: 'facts' });
-  const picture = make('svg', { role: 'img', class: 'worth' });
+  const picture = svgElement('svg', { role: 'img', class: 'worth' });
   const resized = new ResizeObserver(() => report && drawWorth(picture, report));
   resized.observe(picture);
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const problem = element('p', { class: 'error', role: 'alert' });
   const begin = element('button', { type: 'button', class: 'primary large', click: () => start() }, say('learn.start'));
   const pause = element('button', { type: 'button', disabled: true, click: () => tell({ do: report?.running ? 'pause' : 'resume' }) }, say('learn.pause'));
-  const keep = element('button', { type: 'button', disabled: true }, say('learn.keep'));
+  const saveButton = element('button', { type: 'button', disabled: true }, say('learn.keep'));
   const pace = select('pace', say('page.speed'), PACES, '5');
   const explore = select('explore', say('learn.explore'), EXPLORATIONS, 'confident');
   const chance = select('chance', say('learn.chance'), CHANCES, '0.1');
@@ -65,10 +65,10 @@ export function showPage(main) {
     chance.label.hidden = explore.select.value !== 'epsilon';
   });
   pace.select.addEventListener('change', () => tellPace());
-  keep.addEventListener('click', () => {
+  saveButton.addEventListener('click', () => {
     if (!report) return;
     remember('learned table', JSON.stringify({ space: report.space, cells: report.cells.toLowerCase(), rounds: report.rounds }));
-    keep.textContent = say('learn.kept');
+    saveButton.textContent = say('learn.kept');
   });
   main.replaceChildren(
     element('h1', {}, say('learn.title')),
@@ -77,7 +77,7 @@ export function showPage(main) {
     element(
       'div',
       { class: 'learn' },
-      element('section', { class: 'panel', 'aria-label': say('learn.controls') }, element('div', { class: 'row' }, begin, pause), element('div', { class: 'fields' }, pace.label, explore.label, chance.label, space.label, element('label', { for: 'seed' }, say('learn.seed'), seed)), facts, element('div', { class: 'row' }, keep)),
+      element('section', { class: 'panel', 'aria-label': say('learn.controls') }, element('div', { class: 'row' }, begin, pause), element('div', { class: 'fields' }, pace.label, explore.label, chance.label, space.label, element('label', { for: 'seed' }, say('learn.seed'), seed)), facts, element('div', { class: 'row' }, saveButton)),
       element('section', { class: 'panel', 'aria-label': say('learn.worth') }, element('h2', {}, say('learn.worth.heading')), picture),
       element('section', { class: 'panel chart', 'aria-label': say('learn.chart') }, element('h2', {}, say('learn.chart')), element('p', { class: 'note' }, say('learn.chart.note')), chart.element),
     ),
@@ -87,14 +87,14 @@ export function showPage(main) {
   const link = new Link(() => socketAddress('/learn/socket'), {
     message: (data) => {
       if (typeof data !== 'string') return;
-      const told = JSON.parse(data);
-      if (told.error) {
-        problem.textContent = errorOf(told);
+      const message = JSON.parse(data);
+      if (message.error) {
+        problem.textContent = errorOf(message);
         return;
       }
       problem.textContent = '';
       const before = report;
-      report = /** @type {Report} */ (told);
+      report = /** @type {Report} */ (message);
       show(report, before);
     },
     state: (state) => {
@@ -105,7 +105,7 @@ export function showPage(main) {
   const tell = (/** @type {object} */ wish) => link.send(JSON.stringify(wish));
   const tellPace = () => tell({ do: 'pace', rounds: pace.select.value === '' ? null : Number(pace.select.value) });
   const start = () => {
-    keep.textContent = say('learn.keep');
+    saveButton.textContent = say('learn.keep');
     tellPace();
     tell({ do: 'start', explore: explore.select.value, chance: Number(chance.select.value), space: space.select.value, seed: Math.max(0, Math.floor(Number(seed.value) || 0)) });
   };
@@ -115,7 +115,7 @@ export function showPage(main) {
     begin.textContent = say(now.rounds > 0 ? 'learn.restart' : 'learn.start');
     pause.textContent = say(now.running ? 'learn.pause' : 'learn.resume');
     pause.disabled = now.rounds === 0 && !now.running;
-    keep.disabled = now.rounds === 0;
+    saveButton.disabled = now.rounds === 0;
     chart.show(now);
     const shown = [
       [say('learn.rounds'), number(now.rounds)],
@@ -125,7 +125,7 @@ export function showPage(main) {
       [say('learn.gain'), number(now.optimum - now.value, 4)],
       [say('learn.differs'), say('learn.hands', { count: now.differs })],
     ];
-    renew(facts, ...shown.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
+    updateChildren(facts, ...shown.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
     drawWorth(picture, now);
     // Announced at each power of ten of rounds.
     const tens = (/** @type {number} */ rounds) => Math.floor(Math.log10(rounds + 1));
@@ -135,7 +135,7 @@ export function showPage(main) {
   };
 
   // The learner pauses while the page is hidden.
-  const seen = () => {
+  const visibilityChanged = () => {
     if (document.hidden) {
       resumes = report?.running ?? false;
       if (resumes) tell({ do: 'pause' });
@@ -144,9 +144,9 @@ export function showPage(main) {
       tell({ do: 'resume' });
     }
   };
-  document.addEventListener('visibilitychange', seen);
+  document.addEventListener('visibilitychange', visibilityChanged);
   return () => {
-    document.removeEventListener('visibilitychange', seen);
+    document.removeEventListener('visibilitychange', visibilityChanged);
     resized.disconnect();
     link.close();
     delete main.dataset.game;
@@ -233,20 +233,20 @@ function drawWorth(picture, { curve, optimum, value, rounds }) {
   const up = (/** @type {number} */ worth) => height - BELOW - (height - BELOW - EDGE) * y(worth);
   const marks = [];
   for (let ten = 1; ten <= most; ten *= 10) {
-    marks.push(make('line', { x1: across(ten), x2: across(ten), y1: EDGE, y2: height - BELOW, class: 'grid' }));
+    marks.push(svgElement('line', { x1: across(ten), x2: across(ten), y1: EDGE, y2: height - BELOW, class: 'grid' }));
     const text = ten < 1000 ? String(ten) : ten < 1e6 ? `${ten / 1000}k` : `${ten / 1e6}M`;
-    marks.push(make('text', { x: across(ten), y: height - 8, 'text-anchor': 'middle' }, text));
+    marks.push(svgElement('text', { x: across(ten), y: height - 8, 'text-anchor': 'middle' }, text));
   }
   const worths = [low, (low + optimum) / 2];
-  for (const worth of worths) marks.push(make('text', { x: LEFT - 8, y: up(worth) + 5, 'text-anchor': 'end' }, signed(worth, 2)));
+  for (const worth of worths) marks.push(svgElement('text', { x: LEFT - 8, y: up(worth) + 5, 'text-anchor': 'end' }, signed(worth, 2)));
   const points = [...curve, /** @type {[number, number]} */ ([rounds, value])].map(([at, worth]) => `${across(at).toFixed(1)},${up(worth).toFixed(1)}`);
   picture.replaceChildren(
     ...marks,
-    make('line', { x1: LEFT, x2: width - EDGE, y1: up(optimum), y2: up(optimum), class: 'optimum' }),
-    make('text', { x: LEFT - 8, y: up(optimum) + 5, 'text-anchor': 'end', class: 'best' }, signed(optimum, 3)),
-    make('polyline', { points: points.join(' '), class: 'value' }),
-    make('circle', { cx: across(rounds), cy: up(value), r: 5, class: 'now' }),
-    make('text', { x: LEFT - 12, y: height - 8, 'text-anchor': 'end' }, say('learn.axis')),
+    svgElement('line', { x1: LEFT, x2: width - EDGE, y1: up(optimum), y2: up(optimum), class: 'optimum' }),
+    svgElement('text', { x: LEFT - 8, y: up(optimum) + 5, 'text-anchor': 'end', class: 'best' }, signed(optimum, 3)),
+    svgElement('polyline', { points: points.join(' '), class: 'value' }),
+    svgElement('circle', { cx: across(rounds), cy: up(value), r: 5, class: 'now' }),
+    svgElement('text', { x: LEFT - 12, y: height - 8, 'text-anchor': 'end' }, say('learn.axis')),
   );
   picture.setAttribute('aria-label', say('learn.curve', { rounds, worth: signed(value, 4), best: signed(optimum, 4) }));
 }

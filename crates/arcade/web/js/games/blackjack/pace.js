@@ -26,9 +26,9 @@ export class Pace {
     /** Messages that are not shown yet. @type {BlackjackMessage[]} */
     this.queue = [];
     /** A verdict stays until the player continues. */
-    this.held = false;
+    this.isPaused = false;
     /** Deadline of the decision, by `performance.now()`. @type {number | null} */
-    this.due = null;
+    this.endsAt = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.step = undefined;
     /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -37,7 +37,7 @@ export class Pace {
 
   /** Remaining seconds for a decision; null if the table does not wait for one. */
   get left() {
-    return this.due === null ? null : Math.max(0, Math.ceil((this.due - performance.now()) / 1000));
+    return this.endsAt === null ? null : Math.max(0, Math.ceil((this.endsAt - performance.now()) / 1000));
   }
 
   /** @param {BlackjackMessage} message */
@@ -46,26 +46,26 @@ export class Pace {
     if (message.kind === 'quit') {
       this.answered();
       // The last verdict stays, unless the player has missed the deadline.
-      if (this.held && this.queue.length === 0) {
+      if (this.isPaused && this.queue.length === 0) {
         this.take(message);
         return;
       }
-      this.held = false;
+      this.isPaused = false;
     }
     this.queue.push(message);
     this.run();
   }
 
-  goOn() {
-    if (!this.held) return;
-    this.held = false;
+  resume() {
+    if (!this.isPaused) return;
+    this.isPaused = false;
     this.run();
     this.tick();
   }
 
   answered() {
     clearInterval(this.ticks);
-    this.due = null;
+    this.endsAt = null;
   }
 
   stop() {
@@ -75,17 +75,17 @@ export class Pace {
 
   expect() {
     clearInterval(this.ticks);
-    this.due = performance.now() + SECONDS * 1000;
+    this.endsAt = performance.now() + SECONDS * 1000;
     this.ticks = setInterval(() => {
-      if ((this.left ?? SECONDS) <= LATE) this.goOn();
+      if ((this.left ?? SECONDS) <= LATE) this.resume();
       this.tick();
     }, TICK);
   }
 
   run() {
     if (this.step !== undefined) return;
-    for (let message = this.held ? undefined : this.queue.shift(); message; message = this.held ? undefined : this.queue.shift()) {
-      this.held = this.take(message);
+    for (let message = this.isPaused ? undefined : this.queue.shift(); message; message = this.isPaused ? undefined : this.queue.shift()) {
+      this.isPaused = this.take(message);
       const isCard = message.kind === 'card' || message.kind === 'dealer';
       // A page that is a round behind does not pause.
       if (!isCard || this.still || this.queue.some(({ kind }) => kind === 'result' || kind === 'quit')) continue;

@@ -1,4 +1,4 @@
-import { ask, errorText } from '../../lib/api.js';
+import { errorText, request } from '../../lib/api.js';
 import { avatar } from '../../lib/avatar.js';
 import { COLOURS } from '../../lib/canvas.js';
 import { curve } from '../../lib/curve.js';
@@ -7,12 +7,12 @@ import { hud } from '../../lib/hud.js';
 import { highest } from '../../lib/leaders.js';
 import { isolated } from '../../lib/names.js';
 import { named, shortSeat } from '../../lib/person.js';
-import { isStill, recall } from '../../lib/settings.js';
+import { prefersReducedMotion, recall } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
-import { say, sayOr } from '../../lib/text.js';
+import { say, sayIfKnown } from '../../lib/text.js';
 import { byBest, byLearned, costliest } from './advice.js';
 import { handElement, total } from './cards.js';
-import { fold, goOn, past } from './fold.js';
+import { fold, restoreRounds, savedRounds } from './fold.js';
 import { signed } from './learner.js';
 import { Pace } from './pace.js';
 import { HIT, SECONDS, STAND, card, decode, join } from './protocol.js';
@@ -41,8 +41,8 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, watching, playable, name, real, past: before, keep, send, seated, changed }) {
-  const state = goOn(before);
+export function play({ board, below, controls, more, live, watching, playable, name, realName, saved: before, save, send, seatChanged, changed }) {
+  const state = restoreRounds(before);
   /** @type {import('./advice.js').Adviser | null} */
   let adviser = null;
   let problem = '';
@@ -68,14 +68,14 @@ export function play({ board, below, controls, more, live, watching, playable, n
   below.append(tally);
   /** @param {string} answer */
   const decide = (answer) => {
-    if (!state.asked) return;
+    if (!state.awaitsDecision) return;
     if (state.upcard) decisions.push({ hand: [...state.hand], upcard: state.upcard, action: answer === HIT ? 'hit' : 'stand' });
-    state.asked = false;
+    state.awaitsDecision = false;
     pace.answered();
     send(answer);
     show();
   };
-  const next = element('button', { type: 'button', class: 'primary large', 'data-next': true, hidden: true, click: () => pace.goOn() }, `${say('blackjack.next')} `, element('kbd', {}, 'Enter'));
+  const next = element('button', { type: 'button', class: 'primary large', 'data-next': true, hidden: true, click: () => pace.resume() }, `${say('blackjack.next')} `, element('kbd', {}, 'Enter'));
   const hit = element('button', { type: 'button', class: 'primary large', click: () => decide(HIT) }, `${say('blackjack.hit')} `, element('kbd', {}, 'h'));
   const stand = element('button', { type: 'button', class: 'primary large', click: () => decide(STAND) }, `${say('blackjack.stand')} `, element('kbd', {}, 's'));
   const learned = byLearned(recall('learned table'));
@@ -87,11 +87,11 @@ export function play({ board, below, controls, more, live, watching, playable, n
     adviser = null;
     if (advises && source.value === 'learned') adviser = learned?.adviser ?? null;
     else if (advises) {
-      best ??= ask('/api/blackjack/table').then(byBest);
+      best ??= request('/api/blackjack/table').then(byBest);
       try {
-        const told = await best;
+        const bestAdviser = await best;
         // The choice may have changed in the meantime.
-        if (advises && source.value === 'best') adviser = told;
+        if (advises && source.value === 'best') adviser = bestAdviser;
       } catch (error) {
         best = null;
         problem = errorText(error);
@@ -113,18 +113,18 @@ export function play({ board, below, controls, more, live, watching, playable, n
   const stopKeys = listenToKeys((event) => {
     const answer = event.key === 'h' ? HIT : event.key === 's' ? STAND : null;
     if (!playable) return false;
-    if (event.key === 'Enter' && pace.held) pace.goOn();
+    if (event.key === 'Enter' && pace.isPaused) pace.resume();
     else if (answer !== null) decide(answer);
     else return false;
     return true;
   });
 
   const show = () => {
-    hit.disabled = stand.disabled = !state.asked;
-    showHeld();
+    hit.disabled = stand.disabled = !state.awaitsDecision;
+    showPause();
     const { win, push, loss, bust } = state.counts;
     const dealer = state.verdict ? revealed() : null;
-    const said = state.verdict
+    const statusText = state.verdict
       ? [
           `${say(`blackjack.${state.verdict}`)}.`,
           ...(dealer ? [say('blackjack.totals', { own: total(state.hand), dealer: total(dealer) })] : []),
@@ -132,7 +132,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
         ].join(' ')
       : state.over
         ? say('blackjack.over')
-        : state.asked
+        : state.awaitsDecision
           ? say('blackjack.ask')
           : state.hand.length === 0
             ? waits()
@@ -143,7 +143,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     const [played, rounds] = [win + push + loss + bust, room?.options?.['rounds']];
     const balance = state.bankroll[state.bankroll.length - 1];
     figures.status.dataset.verdict = state.verdict ?? '';
-    figures.show(said, [balance > 0 ? `+${balance}` : String(balance).replace('-', '−'), say('blackjack.balance')], typeof rounds === 'number' ? [`${Math.min(played + (state.verdict ? 0 : 1), rounds)}/${rounds}`, say('blackjack.round.short')] : null);
+    figures.show(statusText, [balance > 0 ? `+${balance}` : String(balance).replace('-', '−'), say('blackjack.balance')], typeof rounds === 'number' ? [`${Math.min(played + (state.verdict ? 0 : 1), rounds)}/${rounds}`, say('blackjack.round.short')] : null);
     const all = say('blackjack.tally', { won: win, drawn: push, lost: loss + bust, bankroll: balance });
     tally.textContent = typeof rounds === 'number' ? `${say('blackjack.tally.rounds', { played, rounds })} ${all}` : all;
     // The dealer sends only the player's own hand.
@@ -175,17 +175,17 @@ export function play({ board, below, controls, more, live, watching, playable, n
     known = state.hand.length;
   };
   const showAdvice = () => {
-    const told = adviser && state.asked && state.upcard ? adviser(state.hand, state.upcard) : null;
+    const advice = adviser && state.awaitsDecision && state.upcard ? adviser(state.hand, state.upcard) : null;
     worth.hidden = !advises;
-    hit.classList.toggle('advised', told?.action === 'hit');
-    stand.classList.toggle('advised', told?.action === 'stand');
-    const silent = say(state.asked && adviser ? 'blackjack.advice.unknown' : 'blackjack.advice.later');
-    if (!told) return worth.replaceChildren(problem || silent);
+    hit.classList.toggle('advised', advice?.action === 'hit');
+    stand.classList.toggle('advised', advice?.action === 'stand');
+    const silent = say(state.awaitsDecision && adviser ? 'blackjack.advice.unknown' : 'blackjack.advice.later');
+    if (!advice) return worth.replaceChildren(problem || silent);
     const mean = (/** @type {'hit' | 'stand'} */ action) => {
-      const { [action]: value } = told;
+      const { [action]: value } = advice;
       return value === null ? [] : [element('span', {}, say(`blackjack.advice.${action}`, { worth: signed(value, 3) }))];
     };
-    return worth.replaceChildren(element('strong', {}, say(`blackjack.${told.action}`)), ...mean('hit'), ...mean('stand'));
+    return worth.replaceChildren(element('strong', {}, say(`blackjack.${advice.action}`)), ...mean('hit'), ...mean('stand'));
   };
   /** The dealer's hand of the round whose verdict is shown. Its second card is the upcard. */
   const revealed = () => {
@@ -196,12 +196,12 @@ export function play({ board, below, controls, more, live, watching, playable, n
     return isOurs && cards.every((one) => one !== null) ? /** @type {import('./protocol.js').Card[]} */ (cards) : null;
   };
   /** Shows the buttons that apply now, and the remaining time. */
-  const showHeld = () => {
-    const { held, left } = pace;
+  const showPause = () => {
+    const { isPaused, left } = pace;
     const focused = document.activeElement;
-    [next.hidden, hit.hidden, stand.hidden] = [!held || state.over, held, held];
-    if (held && (focused === hit || focused === stand)) next.focus();
-    if (!held && focused === next) hit.focus();
+    [next.hidden, hit.hidden, stand.hidden] = [!isPaused || state.over, isPaused, isPaused];
+    if (isPaused && (focused === hit || focused === stand)) next.focus();
+    if (!isPaused && focused === next) hit.focus();
     clock.hidden = left === null;
     clock.value = left ?? 0;
   };
@@ -239,7 +239,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
           'div',
           { class: 'places' },
           ...seats.map((seat, index) => {
-            const who = seat && real(`table ${table}, seat ${index + 1}`, seat.name);
+            const who = seat && realName(`table ${table}, seat ${index + 1}`, seat.name);
             return seat && who
               ? element(
                   'div',
@@ -247,7 +247,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
                   element('h2', {}, named(who)),
                   handElement(seat.hand),
                   element('span', { class: 'total' }, total(seat.hand)),
-                  element('p', { class: 'verdict' }, sayOr(`blackjack.stage.${seat.stage}`, seat.stage)),
+                  element('p', { class: 'verdict' }, sayIfKnown(`blackjack.stage.${seat.stage}`, seat.stage)),
                 )
               : element('div', { class: 'place free', role: 'group', 'aria-label': say('blackjack.free') }, element('h2', {}, say('blackjack.free')));
           }),
@@ -265,7 +265,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     const news = message.kind === 'result' && state.counted !== counted;
     if (message.kind === 'card') sound('card');
     if (message.kind === 'result' && news) {
-      keep(past(state));
+      save(savedRounds(state));
       live.textContent = `${say(`blackjack.${message.verdict}`)}.`;
       sound(message.verdict === 'win' ? 'win' : message.verdict === 'push' ? 'card' : 'loss');
     }
@@ -282,8 +282,8 @@ export function play({ board, below, controls, more, live, watching, playable, n
       queueMicrotask(show);
       return stays;
     },
-    tick: () => showHeld(),
-    still: isStill(),
+    tick: () => showPause(),
+    still: prefersReducedMotion(),
   });
 
   show();
@@ -310,15 +310,15 @@ export function play({ board, below, controls, more, live, watching, playable, n
       if (advice.disabled && advises) advice.click();
       if (!watching) show();
     },
-    own: (seat) => {
+    setSeat: (seat) => {
       own = seat || null;
       last = own ?? last;
       waiting = seat === '';
-      if (own !== null) seated(own);
+      if (own !== null) seatChanged(own);
       if (!watching) show();
     },
-    tell: async () => {
-      best ??= ask('/api/blackjack/table').then(byBest);
+    sentences: async () => {
+      best ??= request('/api/blackjack/table').then(byBest);
       return costliest(decisions, await best);
     },
     leaders: () => highest(Object.entries(room?.scores ?? {})),

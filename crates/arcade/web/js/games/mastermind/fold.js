@@ -23,12 +23,12 @@ import { say } from '../../lib/text.js';
  * @property {Advice | null} advice
  * @property {string[]} possible All possible codes, if they are few.
  * @property {string | null} refused Why the last request was rejected.
- * @property {string | null} farewell
+ * @property {string | null} closingText
  */
 
 /** @returns {MastermindState} */
-export function begin() {
-  return { room: null, seat: null, places: new Map(), missing: null, turn: null, advice: null, possible: [], refused: null, farewell: null };
+export function initialState() {
+  return { room: null, seat: null, places: new Map(), missing: null, turn: null, advice: null, possible: [], refused: null, closingText: null };
 }
 
 /**
@@ -40,7 +40,7 @@ export function fold(state, message) {
     case 'room': {
       // A snapshot follows.
       const { mode, rules, players, date } = message;
-      Object.assign(state, begin(), { room: { mode, rules, players, date } });
+      Object.assign(state, initialState(), { room: { mode, rules, players, date } });
       break;
     }
     case 'ok':
@@ -88,7 +88,7 @@ export function fold(state, message) {
       state.refused = message.text;
       break;
     case 'bye':
-      state.farewell = message.text;
+      state.closingText = message.text;
       break;
   }
 }

@@ -1,13 +1,13 @@
-import { confirm } from '../../lib/confirm.js';
 import { COLOURS as FACES } from '../../lib/canvas.js';
-import { copyButton, element, listenToKeys, renew, sheet } from '../../lib/dom.js';
+import { confirm } from '../../lib/confirm.js';
+import { copyButton, element, listenToKeys, sheet, updateChildren } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
 import { recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
-import { say, sayAround, sayOr, sentence, told as hubSays } from '../../lib/text.js';
+import { say, sayIfKnown, sayNodes, sentence, translate } from '../../lib/text.js';
 import { Draft } from './draft.js';
-import { begin, fold, knownCode, ownBoard, price, share } from './fold.js';
-import { mostTelling } from './telling.js';
+import { fold, initialState, knownCode, ownBoard, price, share } from './fold.js';
+import { mostInformativeRow } from './information.js';
 import { COLOURS, HINT, QUIT, RESIGN, TURNS, another, decode, guess as guessMessage, lifeline, play as playMessage } from './protocol.js';
 import { inWords, lineInWords, peg, rowElements } from './rows.js';
 
@@ -36,8 +36,8 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, playable, first, name, real, send, seated, changed }) {
-  const state = begin();
+export function play({ board, below, controls, more, live, playable, first, name, realName, send, seatChanged, changed }) {
+  const state = initialState();
   /** The seat whose board is shown instead of the player's own. @type {number | null} */
   let watched = null;
   /** @type {import('../types.js').Room | null} */
@@ -111,7 +111,7 @@ export function play({ board, below, controls, more, live, playable, first, name
   });
 
   for (let digit = 1; digit <= COLOURS; digit += 1) {
-    const label = say('mastermind.pick', { digit, colour: sayOr(`mastermind.colour.${digit}`, '') });
+    const label = say('mastermind.pick', { digit, colour: sayIfKnown(`mastermind.colour.${digit}`, '') });
     const made = element('button', { type: 'button', class: 'pick', 'aria-label': label }, peg(String(digit)));
     draft.pick(made, String(digit));
     tray.append(made);
@@ -136,7 +136,7 @@ export function play({ board, below, controls, more, live, playable, first, name
       const code = shown.over?.code.startsWith('*') === false ? shown.over.code : knownCode(shown);
       const label = shown.over?.code.startsWith('*') === false ? say('mastermind.code.is', { code: inWords(code) }) : code.includes('*') && /\d/.test(code) ? say('mastermind.code.like', { code }) : say('mastermind.code.hidden');
       known.replaceChildren(element('span', { class: 'soft' }, say('mastermind.code')), element('span', { class: 'holes', role: 'img', 'aria-label': label }, ...[...code].map(peg)));
-      renew(rows, ...rowElements(shown, playing ? draft.element() : null, first && own));
+      updateChildren(rows, ...rowElements(shown, playing ? draft.element() : null, first && own));
     } else {
       known.replaceChildren();
       rows.replaceChildren();
@@ -162,7 +162,7 @@ export function play({ board, below, controls, more, live, playable, first, name
   const showTabs = (/** @type {number | null} */ shown) => {
     const seats = [...state.places].filter(([, place]) => place.board);
     tabs.hidden = seats.length < 2;
-    renew(
+    updateChildren(
       tabs,
       ...seats.map(([seat, place]) =>
         element(
@@ -190,8 +190,8 @@ export function play({ board, below, controls, more, live, playable, first, name
   };
 
   const status = () => {
-    if (state.farewell) return sentence(hubSays(state.farewell));
-    if (state.refused) return sentence(hubSays(state.refused));
+    if (state.closingText) return sentence(translate(state.closingText));
+    if (state.refused) return sentence(translate(state.refused));
     if (state.turn) return say('mastermind.status.row', { turn: state.turn.turn, turns: TURNS, count: draft.length });
     if (state.missing !== null && state.missing > 0) return say('mastermind.status.missing', { count: state.missing });
     if (state.places.size === 0) return say(playable ? 'mastermind.status.seating' : 'mastermind.status.nobody');
@@ -202,7 +202,7 @@ export function play({ board, below, controls, more, live, playable, first, name
   };
   const nameOf = (/** @type {number} */ seat) => {
     const place = state.places.get(seat);
-    return place ? real(String(seat), place.name) : say('mastermind.somebody');
+    return place ? realName(String(seat), place.name) : say('mastermind.somebody');
   };
 
   /** The end of a player's game, in a sentence. @param {number} seat @param {NonNullable<Board['over']>} over */
@@ -213,20 +213,20 @@ export function play({ board, below, controls, more, live, playable, first, name
   };
 
   const showAdvice = () => {
-    const told = state.advice;
-    if (!told) return advice.replaceChildren();
-    const { guess: code, remaining, bits, expected, worst, mayWin } = told;
+    const hint = state.advice;
+    if (!hint) return advice.replaceChildren();
+    const { guess: code, remaining, bits, expected, worst, mayWin } = hint;
     const use = element('button', { type: 'button', 'data-key': code, click: () => draft.fill(code) }, say('mastermind.advice.use'));
     const why = remaining === 1
       ? say('mastermind.advice.only')
       : `${say('mastermind.advice.tells', { bits, expected, worst })} ${say(mayWin ? 'mastermind.advice.may' : 'mastermind.advice.cannot')}`;
     const holes = element('span', { class: 'holes', role: 'img', 'aria-label': inWords(code) }, ...[...code].map(peg));
-    return renew(
+    return updateChildren(
       advice,
       element(
         'div',
         { class: 'panel' },
-        element('p', {}, ...sayAround('mastermind.advice', { count: remaining, code: holes }), ' ', why),
+        element('p', {}, ...sayNodes('mastermind.advice', { count: remaining, code: holes }), ' ', why),
         element('div', { class: 'row' }, use, ...(state.possible.length > 1 ? [element('span', { class: 'note' }, say('mastermind.advice.possible', { codes: state.possible.join(', ') }))] : [])),
       ),
     );
@@ -250,7 +250,7 @@ export function play({ board, below, controls, more, live, playable, first, name
         : [element('button', { type: 'button', class: 'primary', click: () => send(another({ length: Number(length.value), repeats: repeats.value === 'yes' })) }, say('mastermind.next.new')), length, repeats];
     const shared = element('pre', { class: 'share', tabindex: '0', 'aria-label': say('mastermind.end.result') }, text);
     const replay = replayOf(own);
-    const telling = mostTelling(own);
+    const telling = mostInformativeRow(own);
     const key = [text, ...next.map((one) => one.textContent), code, replay].join();
     if (end.dataset.shown === key) return undefined;
     end.dataset.shown = key;
@@ -307,7 +307,7 @@ export function play({ board, below, controls, more, live, playable, first, name
       if (!message) return;
       fold(state, message);
       note = '';
-      if (message.kind === 'ok') seated(String(message.seat));
+      if (message.kind === 'ok') seatChanged(String(message.seat));
       if (message.kind === 'game' && message.seat === state.seat) {
         ready = false;
         watched = null;
@@ -325,7 +325,7 @@ export function play({ board, below, controls, more, live, playable, first, name
         const { code } = message.over;
         live.textContent = ending(message.seat, message.over) + (code.startsWith('*') ? '' : ` ${say('mastermind.reveals', { code: inWords(code) })}`);
       }
-      if (message.kind === 'no') live.textContent = hubSays(message.text);
+      if (message.kind === 'no') live.textContent = translate(message.text);
       show();
       changed();
     },
@@ -334,7 +334,7 @@ export function play({ board, below, controls, more, live, playable, first, name
       show();
     },
     seat: (seat) => ({ colour: FACES[Number(seat) % FACES.length], value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
-    again: () => {
+    playAgain: () => {
       if (state.room?.mode !== 'race') return false;
       raceAgain();
       return true;

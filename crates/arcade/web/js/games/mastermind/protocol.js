@@ -115,9 +115,9 @@ const DECODERS = {
   POSSIBLE: (codes) => (codes.length <= 20 && codes.every((code) => /^[1-8]{4,8}$/.test(code)) ? { kind: 'possible', codes } : null),
   OVER: (words) =>
     about(words, 5, (seat) => {
-      const [, end, taken, asked, code] = words;
+      const [, end, taken, requested, code] = words;
       const how = oneOf(ENDS, end);
-      const [turns, hints] = [number(taken, 0, TURNS), number(asked, 0, 1000)];
+      const [turns, hints] = [number(taken, 0, TURNS), number(requested, 0, 1000)];
       if (!how || turns === null || hints === null || !isCode(code)) return null;
       return { kind: 'over', seat, over: { how, turns, hints, code } };
     }),

@@ -1,12 +1,12 @@
 // Today's puzzle, free games and races.
 
-import { ask, errorText } from '../../lib/api.js';
+import { errorText, request } from '../../lib/api.js';
 import { copyButton, element, sheet, title } from '../../lib/dom.js';
-import { Live } from '../../lib/live.js';
+import { LobbyFeed } from '../../lib/live.js';
 import { person } from '../../lib/person.js';
-import { go } from '../../lib/route.js';
+import { navigate } from '../../lib/route.js';
 import { recall } from '../../lib/settings.js';
-import { date as written, say, told } from '../../lib/text.js';
+import { date as written, say, translate } from '../../lib/text.js';
 
 await sheet('board.css', import.meta.url);
 
@@ -63,7 +63,7 @@ export function showPage(main, first) {
           element(
             'li',
             { class: 'row' },
-            element('span', {}, told(room.title)),
+            element('span', {}, translate(room.title)),
             ...room.players.map((player) => person(player)),
             element('a', { class: 'button', href: `/rooms/${room.id}?watch` }, say('page.watch')),
             ...(mode(room) === 'race' && room.taken < room.seats ? [element('a', { class: 'button primary', href: `/rooms/${room.id}` }, say('puzzles.open.join'))] : []),
@@ -76,8 +76,8 @@ export function showPage(main, first) {
   const make = async (options) => {
     problem.textContent = '';
     try {
-      const room = await ask('/api/rooms', { game: 'mastermind', ...options });
-      if (!left) go(`/rooms/${room.id}`);
+      const room = await request('/api/rooms', { game: 'mastermind', ...options });
+      if (!left) navigate(`/rooms/${room.id}`);
     } catch (error) {
       problem.textContent = errorText(error);
     }
@@ -90,7 +90,7 @@ export function showPage(main, first) {
     form('race', [players], (options) => make({ mode: 'race', players: Number(players.value), ...options })),
   );
   show(first.rooms);
-  const live = new Live({ game: 'mastermind' }, { lobby: ({ rooms }) => show(rooms) });
+  const live = new LobbyFeed({ game: 'mastermind' }, { lobby: ({ rooms }) => show(rooms) });
   return () => {
     left = true;
     live.close();

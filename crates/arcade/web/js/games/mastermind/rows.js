@@ -1,5 +1,5 @@
 import { element } from '../../lib/dom.js';
-import { say, sayAround } from '../../lib/text.js';
+import { say, sayNodes } from '../../lib/text.js';
 import { TURNS } from './protocol.js';
 
 /** @typedef {import('./fold.js').Board} Board */
@@ -34,7 +34,7 @@ const legendElement = () =>
   element(
     'p',
     { class: 'legend' },
-    ...sayAround('mastermind.legend', {
+    ...sayNodes('mastermind.legend', {
       red: element('b', { class: 'red' }, say('mastermind.legend.red')),
       white: element('b', { class: 'white' }, say('mastermind.legend.white')),
     }),

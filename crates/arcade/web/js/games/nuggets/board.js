@@ -32,9 +32,9 @@ const DARK = '#0b0a08';
  * @returns {Layout}
  */
 export function layout(state, width, height, { whole, zoom, focus, ratio, covered = 0 }) {
-  const { rows, columns, known } = state;
+  const { rows, columns, bounds } = state;
   if (rows === 0) return { cell: SMALLEST, left: 0, top: 0, width, height };
-  const part = whole || !known ? { top: 0, left: 0, bottom: rows, right: columns } : known;
+  const part = whole || !bounds ? { top: 0, left: 0, bottom: rows, right: columns } : bounds;
   const edge = whole ? 0 : 1;
   const [wide, high] = [part.right - part.left + 2 * edge, part.bottom - part.top + 2 * edge];
   const fitting = Math.min(width / wide, (height - covered) / (high * ASPECT));

@@ -13,8 +13,8 @@ import { visible } from './sight.js';
  * @property {number} columns
  * @property {string[]} display The last display, row by row.
  * @property {string[][]} terrain The known map, below gold and players; a space is unknown.
- * @property {{ top: number, left: number, bottom: number, right: number } | null} known The smallest rectangle around the known map.
- * @property {Uint8Array | null} seen 1 for each cell in sight, row by row; null for a spectator, who sees the whole map.
+ * @property {{ top: number, left: number, bottom: number, right: number } | null} bounds The smallest rectangle around the known map.
+ * @property {Uint8Array | null} sight 1 for each cell in sight, row by row; null for a spectator, who sees the whole map.
  * @property {Place | null} place The player's place.
  * @property {Map<string, Place>} players The places of the other players in sight.
  * @property {number | null} purse
@@ -28,15 +28,15 @@ import { visible } from './sight.js';
  */
 
 /** @returns {NuggetsState} */
-export function begin() {
+export function initialState() {
   return {
     letter: null,
     rows: 0,
     columns: 0,
     display: [],
     terrain: [],
-    known: null,
-    seen: null,
+    bounds: null,
+    sight: null,
     place: null,
     players: new Map(),
     purse: null,
@@ -64,7 +64,7 @@ export function fold(state, message) {
       state.rows = message.rows;
       state.columns = message.columns;
       state.display = [];
-      state.known = null;
+      state.bounds = null;
       state.terrain = Array.from({ length: message.rows }, () => Array(message.columns).fill(' '));
       break;
     case 'gold':
@@ -103,9 +103,9 @@ function show(state, display) {
     const known = terrain[row];
     const last = text.trimEnd().length;
     if (last > 0) {
-      const { top, left, bottom, right } = state.known ?? { top: row, left: last, bottom: row, right: last };
+      const { top, left, bottom, right } = state.bounds ?? { top: row, left: last, bottom: row, right: last };
       const first = text.length - text.trimStart().length;
-      state.known = { top: Math.min(top, row), left: Math.min(left, first), bottom: Math.max(bottom, row + 1), right: Math.max(right, last) };
+      state.bounds = { top: Math.min(top, row), left: Math.min(left, first), bottom: Math.max(bottom, row + 1), right: Math.max(right, last) };
     }
     for (let column = 0; column < text.length; column += 1) {
       const shown = text[column];
@@ -115,7 +115,7 @@ function show(state, display) {
     }
   }
   state.place = place;
-  state.seen = place && visible(state.rows, state.columns, (r, c) => terrain[r][c] === '.', place.row, place.column);
+  state.sight = place && visible(state.rows, state.columns, (r, c) => terrain[r][c] === '.', place.row, place.column);
 }
 
 /**
@@ -141,7 +141,7 @@ function below(known, shown) {
 export function isInSight(state, row, column) {
   const shown = state.display[row][column];
   if (shown === '*' || shown === '@' || (shown >= 'A' && shown <= 'Z')) return true;
-  return state.seen === null || state.seen[row * state.columns + column] === 1;
+  return state.sight === null || state.sight[row * state.columns + column] === 1;
 }
 
 /** @param {NuggetsState} state */
@@ -158,7 +158,7 @@ export function status(state) {
  * @param {Place} goal
  * @returns {string} One letter per step; empty if no way is known.
  */
-export function way(state, goal) {
+export function pathTo(state, goal) {
   if (!state.place || !isWalkable(state, goal.row, goal.column)) return '';
   const { rows, columns, place } = state;
   const index = (/** @type {Place} */ { row, column }) => row * columns + column;
@@ -192,11 +192,11 @@ export function way(state, goal) {
  * The first step to the nearest gold in sight over known cells; null if there is none.
  * @param {NuggetsState} state
  */
-export function wayToGold(state) {
+export function stepToGold(state) {
   let best = '';
   for (const [row, text] of state.display.entries()) {
     for (let column = text.indexOf('*'); column >= 0; column = text.indexOf('*', column + 1)) {
-      const keys = way(state, { row, column });
+      const keys = pathTo(state, { row, column });
       if (keys && (best === '' || keys.length < best.length)) best = keys;
     }
   }

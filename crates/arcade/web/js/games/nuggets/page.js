@@ -1,12 +1,12 @@
 import { Surface, glideAt } from '../../lib/canvas.js';
-import { element, listenToKeys, renew, toggle } from '../../lib/dom.js';
+import { element, listenToKeys, toggle, updateChildren } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
 import { highest, rankOf } from '../../lib/leaders.js';
-import { isStill, recall, remember } from '../../lib/settings.js';
+import { prefersReducedMotion, recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
-import { ordinal, say, sentence, told } from '../../lib/text.js';
+import { ordinal, say, sentence, translate } from '../../lib/text.js';
 import { Ground, above, cellAt, colourOf, draw, isLow, layout } from './board.js';
-import { begin, fold, ranking, status, way, wayToGold } from './fold.js';
+import { fold, initialState, pathTo, ranking, status, stepToGold } from './fold.js';
 import { MOVES, decode, key, play as playMessage } from './protocol.js';
 import { touch } from './touch.js';
 
@@ -51,8 +51,8 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, more, live, playable, first, name, real, send, seated, changed }) {
-  let state = begin();
+export function play({ board, below, more, live, playable, first, name, realName, send, seatChanged, changed }) {
+  let state = initialState();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
   /** By letter, as the hub sends them. In a rated match they are old, all by the same time. @type {Record<string, number>} */
@@ -89,7 +89,7 @@ export function play({ board, below, more, live, playable, first, name, real, se
 
   /** The first step to the nearest gold in sight, for new players. */
   const toGold = () => {
-    if (pointed.display !== state.displays) pointed = { display: state.displays, step: state.over ? null : wayToGold(state) };
+    if (pointed.display !== state.displays) pointed = { display: state.displays, step: state.over ? null : stepToGold(state) };
     return pointed.step;
   };
   let pointed = { display: -1, step: /** @type {string | null} */ (null) };
@@ -134,7 +134,7 @@ export function play({ board, below, more, live, playable, first, name, real, se
       if (performance.now() - walk.since > STUCK) stand();
       return;
     }
-    const [next] = way(state, walk.goal);
+    const [next] = pathTo(state, walk.goal);
     if (next === undefined) {
       stand();
       surface.change();
@@ -151,7 +151,7 @@ export function play({ board, below, more, live, playable, first, name, real, se
       tap: (x, y) => {
         stand();
         const goal = cellAt(place, x, y);
-        if (!way(state, goal)) return;
+        if (!pathTo(state, goal)) return;
         walk = { goal, from: '', since: 0, timer: setInterval(stride, WALK) };
         stride();
         surface.change();
@@ -175,7 +175,7 @@ export function play({ board, below, more, live, playable, first, name, real, se
       found.classList.add('ticks');
       sound('gold');
     } else if (state.note.serial !== spoken.note) {
-      live.textContent = told(state.note.text);
+      live.textContent = translate(state.note.text);
     }
     spoken = { gold: state.gold.serial, note: state.note.serial };
   };
@@ -189,7 +189,7 @@ export function play({ board, below, more, live, playable, first, name, real, se
     const after = places(state);
     const [was, is] = [before.get('@'), after.get('@')];
     glides.clear();
-    for (const [who, to] of isStill() ? [] : after) {
+    for (const [who, to] of prefersReducedMotion() ? [] : after) {
       const from = before.get(who);
       const far = from ? Math.max(Math.abs(from.row - to.row), Math.abs(from.column - to.column)) : 0;
       // Up to two cells, since displays may be skipped during a run.
@@ -209,22 +209,22 @@ export function play({ board, below, more, live, playable, first, name, real, se
 
   const showCamera = () => {
     const letters = [...state.players.keys()].sort();
-    renew(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? say('nuggets.camera.one', { letter }) : say('nuggets.camera.nobody'))));
+    updateChildren(camera, ...['', ...letters].map((letter) => element('option', { value: letter }, letter ? say('nuggets.camera.one', { letter }) : say('nuggets.camera.nobody'))));
   };
 
-  const standings = () => ranking(state.table ?? []).map((row) => ({ ...row, name: real(row.seat, row.name) }));
+  const standings = () => ranking(state.table ?? []).map((row) => ({ ...row, name: realName(row.seat, row.name) }));
   const show = () => {
     if (!playable) showCamera();
     // Before the start, the server sends the remaining time as a sentence.
-    const waits = begun ? '' : sentence(told(state.note.text));
-    const said = state.over ? say('room.end.over') : waits;
+    const waits = begun ? '' : sentence(translate(state.note.text));
+    const ending = state.over ? say('room.end.over') : waits;
     const { letter, purse, remaining } = state;
     const rank = letter === null ? null : rankOf(scores, letter);
     figures.show(
-      said || status(state),
+      ending || status(state),
       letter === null || remaining === null ? null : [purse ?? 0, rank === null ? say('seats.you') : say('hud.rank', { rank: ordinal(rank) })],
       remaining === null ? null : [remaining, say('nuggets.left')],
-      said === '' && remaining !== null,
+      ending === '' && remaining !== null,
     );
     // The response to a key comes first.
     surface.show();
@@ -243,7 +243,7 @@ export function play({ board, below, more, live, playable, first, name, real, se
       if (!message) return;
       if (message.kind === 'grid' || (message.kind === 'ok' && message.letter !== state.letter)) {
         const { letter } = state;
-        state = Object.assign(begin(), { letter });
+        state = Object.assign(initialState(), { letter });
         ground.serial = -1;
         ground.columns = 0;
         glides.clear();
@@ -252,7 +252,7 @@ export function play({ board, below, more, live, playable, first, name, real, se
       const before = message.kind === 'display' ? places(state) : null;
       fold(state, message);
       if (before) move(before);
-      if (message.kind === 'ok') seated(message.letter);
+      if (message.kind === 'ok') seatChanged(message.letter);
       if (message.kind === 'gold' && purses[0]?.[1] !== message.purse) purses.unshift([performance.now(), message.purse]);
       if (message.kind === 'gold' || message.kind === 'quit') changed();
       if (message.kind === 'quit') {
@@ -282,7 +282,7 @@ export function play({ board, below, more, live, playable, first, name, real, se
       const note = !isOld ? '' : age === null ? say('seats.delayed') : say('seats.ago', { seconds: Math.round(age / 1000) });
       return { colour: colourOf(letter), value: purse === null || purse === undefined ? '' : String(purse), note };
     },
-    at: (letter) => {
+    anchor: (letter) => {
       const spot = letter === state.letter ? state.place : state.players.get(letter);
       return spot ? above(place, spot) : null;
     },

@@ -1,5 +1,5 @@
 import { Ground, draw, layout } from './board.js';
-import { begin, fold } from './fold.js';
+import { fold, initialState } from './fold.js';
 
 /** An example map for empty rooms. */
 const CAVE = [
@@ -22,7 +22,7 @@ export function rowsOf({ size, ...rows }) {
 
 /** @returns {import('../types.js').Picture} */
 export function picture() {
-  let state = begin();
+  let state = initialState();
   let ground = new Ground();
   /** The parts that are drawn. @type {unknown} */
   let shown = null;
@@ -32,7 +32,7 @@ export function picture() {
       if (parts !== shown || state.rows === 0) {
         shown = parts;
         if (state.rows !== rows.length || state.columns !== rows[0].length) {
-          state = begin();
+          state = initialState();
           ground = new Ground();
           fold(state, { kind: 'grid', rows: rows.length, columns: rows[0].length });
         }

@@ -17,12 +17,12 @@
  * @returns {Uint8Array} 1 for each visible cell, row by row.
  */
 export function visible(rows, columns, isOpen, row, column) {
-  const seen = new Uint8Array(rows * columns);
-  seen[row * columns + column] = 1;
+  const sight = new Uint8Array(rows * columns);
+  sight[row * columns + column] = 1;
   for (const [down, right] of [[0, 1], [0, -1], [1, 0], [-1, 0]]) {
     let [r, c] = [row + down, column + right];
     while (r >= 0 && r < rows && c >= 0 && c < columns) {
-      seen[r * columns + c] = 1;
+      sight[r * columns + c] = 1;
       if (!isOpen(r, c)) break;
       r += down;
       c += right;
@@ -35,12 +35,12 @@ export function visible(rows, columns, isOpen, row, column) {
         right > 0 ? columns - 1 - column : column,
         (i, j) => !isOpen(row + down * i, column + right * j),
         (i, j) => {
-          seen[(row + down * i) * columns + column + right * j] = 1;
+          sight[(row + down * i) * columns + column + right * j] = 1;
         },
       );
     }
   }
-  return seen;
+  return sight;
 }
 
 /**

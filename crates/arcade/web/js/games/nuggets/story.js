@@ -1,4 +1,4 @@
-import { say, sentence, told } from '../../lib/text.js';
+import { say, sentence, translate } from '../../lib/text.js';
 
 /** @type {import('../types.js').Story} */
 export function story(marks, rows = []) {
@@ -18,7 +18,7 @@ export function story(marks, rows = []) {
     const last = finds[finds.length - 1];
     if (last !== best) sentences.push({ at: last.at, text: say('nuggets.story.last', { name: last.name }) });
   }
-  if (swaps.length > 0) sentences.push({ at: swaps[0].at, text: swaps.length === 1 ? sentence(told(swaps[0].text)) : say('nuggets.story.swaps', { count: swaps.length }) });
+  if (swaps.length > 0) sentences.push({ at: swaps[0].at, text: swaps.length === 1 ? sentence(translate(swaps[0].text)) : say('nuggets.story.swaps', { count: swaps.length }) });
   return sentences;
 }
 
@@ -32,13 +32,13 @@ function takesLead(finds, name) {
   const purses = new Map();
   let leads = false;
   /** @type {number | null} */
-  let since = null;
+  let leadsSince = null;
   for (const { at, name: who, nuggets } of finds) {
     purses.set(who, (purses.get(who) ?? 0) + nuggets);
     const others = [...purses].filter(([one]) => one !== name).map(([, purse]) => purse);
     const now = (purses.get(name) ?? 0) > Math.max(0, ...others);
-    if (now && !leads) since = at;
+    if (now && !leads) leadsSince = at;
     leads = now;
   }
-  return since;
+  return leadsSince;
 }

@@ -27,10 +27,10 @@ export function touch(target, { step, run, tap }) {
     if (!finger || buttons === 0 || finger.moved) return;
     const [x, y] = [offsetX - finger.x, offsetY - finger.y];
     if (Math.hypot(x, y) < SWIPE) return;
-    const held = finger;
-    held.moved = direction(x, y);
-    step(held.moved);
-    held.timer = setTimeout(() => run(held.moved), HOLD);
+    const touched = finger;
+    touched.moved = direction(x, y);
+    step(touched.moved);
+    touched.timer = setTimeout(() => run(touched.moved), HOLD);
   });
   const end = (/** @type {PointerEvent} */ { type, offsetX, offsetY }) => {
     if (!finger) return;

@@ -1,5 +1,5 @@
 import { COLOURS, glideAt } from '../../lib/canvas.js';
-import { place } from './fold.js';
+import { positionKey } from './fold.js';
 
 /** @typedef {import('./fold.js').Game} Game */
 /** @typedef {import('./fold.js').Settings} Settings */
@@ -197,7 +197,7 @@ function drawRobots(context, game, { own, glides, now, chosen }, field, x, y) {
   let moves = false;
   /** @type {Map<string, number[]>} */
   const crowds = new Map();
-  for (const [id, position] of game.positions) crowds.set(place(position), [...(crowds.get(place(position)) ?? []), id]);
+  for (const [id, position] of game.positions) crowds.set(positionKey(position), [...(crowds.get(positionKey(position)) ?? []), id]);
   for (const ids of crowds.values()) {
     // The player's robot is large and on top, others are side by side.
     const shown = ids.includes(own ?? -1) ? [/** @type {number} */ (own)] : ids.slice(0, 4);

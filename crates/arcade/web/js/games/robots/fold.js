@@ -30,12 +30,12 @@ import { say } from '../../lib/text.js';
  */
 
 /** @returns {RobotsState} */
-export function begin() {
+export function initialState() {
   return { settings: null, players: new Map(), game: null, last: null, games: 0 };
 }
 
 /** @param {Position} position */
-export const place = ({ x, y }) => `${x},${y}`;
+export const positionKey = ({ x, y }) => `${x},${y}`;
 
 /**
  * @param {RobotsState} state
@@ -44,7 +44,7 @@ export const place = ({ x, y }) => `${x},${y}`;
 export function fold(state, message) {
   switch (message.kind) {
     case 'hello':
-      Object.assign(state, begin(), { settings: message.settings });
+      Object.assign(state, initialState(), { settings: message.settings });
       break;
     case 'accepted':
       state.players.set(message.id, message.player);
@@ -105,9 +105,9 @@ function takeTurn(game, settings, turn, events) {
         break;
       case 'bombExploded': {
         const bomb = game.bombs.get(event.id);
-        if (bomb) for (const cell of blast(bomb.position, settings, before)) game.blasts.set(place(cell), cell);
+        if (bomb) for (const cell of blast(bomb.position, settings, before)) game.blasts.set(positionKey(cell), cell);
         game.bombs.delete(event.id);
-        for (const block of event.blocks) game.blocks.delete(place(block));
+        for (const block of event.blocks) game.blocks.delete(positionKey(block));
         for (const player of event.robots) {
           destroyed.add(player);
           const by = bomb?.owner ?? null;
@@ -124,7 +124,7 @@ function takeTurn(game, settings, turn, events) {
         break;
       }
       case 'blockPlaced':
-        game.blocks.set(place(event.position), event.position);
+        game.blocks.set(positionKey(event.position), event.position);
         actor(event.position);
         break;
     }
@@ -148,13 +148,13 @@ export const hitsBy = ({ whole, hits }, id) => (whole ? hits.filter(({ by, playe
  */
 export function blast(position, { width, height, radius }, blocks) {
   const covered = [position];
-  if (blocks.has(place(position))) return covered;
+  if (blocks.has(positionKey(position))) return covered;
   for (const [dx, dy] of [[0, 1], [1, 0], [0, -1], [-1, 0]]) {
     for (let distance = 1; distance <= radius; distance += 1) {
       const cell = { x: position.x + dx * distance, y: position.y + dy * distance };
       if (cell.x < 0 || cell.y < 0 || cell.x >= width || cell.y >= height) break;
       covered.push(cell);
-      if (blocks.has(place(cell))) break;
+      if (blocks.has(positionKey(cell))) break;
     }
   }
   return covered;

@@ -2,15 +2,15 @@ import { Surface } from '../../lib/canvas.js';
 import { element, listenToKeys, toggle } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
 import { highest } from '../../lib/leaders.js';
-import { isStill } from '../../lib/settings.js';
+import { prefersReducedMotion } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { list, say } from '../../lib/text.js';
 import { colourOf, draw, layout } from './board.js';
-import { asText, begin, blast, fold, hitsBy, place, ranking } from './fold.js';
+import { asText, blast, fold, hitsBy, initialState, positionKey, ranking } from './fold.js';
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
 
 export { rules } from './rules.js';
-export { retell, story } from './story.js';
+export { hitMarks, story } from './story.js';
 
 /** @typedef {import('./protocol.js').Direction} Direction */
 /** @typedef {import('./board.js').Action} Action */
@@ -41,17 +41,17 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, watching, playable, film, first, name, send, seated, changed }) {
-  const state = begin();
+export function play({ board, below, controls, more, live, watching, playable, isReplay, first, name, send, seatChanged, changed }) {
+  const state = initialState();
   /** @type {number | null} */
   let own = null;
   /** The seat from the hub, since the messages of the server do not identify the client's own player. @type {number | null} */
-  let told = null;
+  let hubSeat = null;
   let joining = false;
   let threatens = false;
   /** The last action, which counts for the next turn. @type {Action | null} */
   let chosen = null;
-  let since = 0;
+  let turnStart = 0;
   let size = { width: 0, height: 0, covered: 0 };
   /** Where the player's robot reappeared in the last turn. @type {import('./fold.js').Position | null} */
   let returned = null;
@@ -75,7 +75,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     const threatened = threatens ? danger() : null;
     const at = own === null ? null : (state.game?.positions.get(own) ?? null);
     board.classList.toggle('low', at !== null && 2 * at.y + 1 < settings.height);
-    return draw(context, state.game ?? finished, settings, { ...size, own, threatened, glides, now, since, still: isStill(), chosen, returned });
+    return draw(context, state.game ?? finished, settings, { ...size, own, threatened, glides, now, since: turnStart, still: prefersReducedMotion(), chosen, returned });
   });
   const figures = hud(board);
   /** The last hit on the player or by the player. */
@@ -91,7 +91,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     const { game, settings } = state;
     if (game && settings) {
       for (const bomb of game.bombs.values()) {
-        for (const cell of blast(bomb.position, settings, game.blocks)) covered.set(place(cell), cell);
+        for (const cell of blast(bomb.position, settings, game.blocks)) covered.set(positionKey(cell), cell);
       }
     }
     return covered;
@@ -183,7 +183,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
     } else {
       const mine = own === null ? (playable ? ` ${say('robots.status.join')}` : '') : ` ${say('robots.status.in')}`;
       const waiting = say('robots.status.players', { there: state.players.size, players: settings.players }) + mine;
-      figures.show(film && finished ? say('room.end.over') : waiting, null, null);
+      figures.show(isReplay && finished ? say('room.end.over') : waiting, null, null);
       news.textContent = '';
     }
     return surface.change();
@@ -195,8 +195,8 @@ export function play({ board, below, controls, more, live, watching, playable, f
     const [hit] = [...hits.filter(({ player }) => player === own), ...hits];
     const isOwn = game.destroyed.some(({ player }) => player === own);
     if (!hit && !isOwn) return;
-    const told = !hit || hit.player === own ? (!hit ? say('robots.destroyed') : hit.by === own ? say('robots.hit.self') : say('robots.hit.you', { name: name(hit.by) })) : say('robots.hit.other', { name: name(hit.player) });
-    live.textContent = news.textContent = told;
+    const hitText = !hit || hit.player === own ? (!hit ? say('robots.destroyed') : hit.by === own ? say('robots.hit.self') : say('robots.hit.you', { name: name(hit.by) })) : say('robots.hit.other', { name: name(hit.player) });
+    live.textContent = news.textContent = hitText;
     newsTurn = game.turn;
   };
   show();
@@ -229,7 +229,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
       settle();
       if (message.kind === 'turn' && state.game) {
         chosen = returned = null;
-        since = performance.now();
+        turnStart = performance.now();
         glide(positions, state.game);
         if (state.game.blasts.size > 0) sound('bomb');
         if (own !== null) tellHits(state.game);
@@ -243,18 +243,18 @@ export function play({ board, below, controls, more, live, watching, playable, f
       show();
       if (message.kind === 'ended') {
         // The player keeps the seat until the result is processed.
-        own = told = null;
+        own = hubSeat = null;
         joining = false;
         if (waits) sayJoin();
         show();
       } else if (message.kind === 'accepted' && own === null && state.games > 0) {
         // The numbers belong to other players now.
-        seated(null);
+        seatChanged(null);
       }
     },
     room: () => {},
-    own: (seat) => {
-      told = seat ? Number(seat) : null;
+    setSeat: (seat) => {
+      hubSeat = seat ? Number(seat) : null;
       settle();
       show();
     },
@@ -263,7 +263,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
       const deaths = state.game?.scores.get(id);
       return { colour: colourOf(id), value: deaths === undefined ? '' : `✗ ${deaths}` };
     },
-    at: (seat) => {
+    anchor: (seat) => {
       const position = state.game?.positions.get(Number(seat));
       const { field, x, y } = layout(state.settings ?? EMPTY, size);
       return position ? { x: x(position) + field / 2, y: y(position) } : null;
@@ -278,7 +278,7 @@ export function play({ board, below, controls, more, live, watching, playable, f
             const detail = [say('gap.robots', { count: score }), ...(hits === null ? [] : [say('robots.hits', { count: hits })])].join(' · ');
             return { rank, name: who, seat: String(id), score, detail };
           }),
-    again: () => {
+    playAgain: () => {
       sayJoin();
       return true;
     },
@@ -290,14 +290,14 @@ export function play({ board, below, controls, more, live, watching, playable, f
 
   /** Takes the seat from the hub once the server has announced the player too. */
   function settle() {
-    if (told !== null && told !== own && state.players.has(told)) sit(told);
+    if (hubSeat !== null && hubSeat !== own && state.players.has(hubSeat)) sit(hubSeat);
   }
 
   /** @param {number} id */
   function sit(id) {
     own = id;
     joining = waits = false;
-    seated(String(id));
+    seatChanged(String(id));
   }
 
   /**
@@ -306,11 +306,11 @@ export function play({ board, below, controls, more, live, watching, playable, f
    */
   function glide(positions, game) {
     glides.clear();
-    if (isStill()) return;
+    if (prefersReducedMotion()) return;
     for (const [id, to] of game.positions) {
       const from = positions.get(id);
       if (from && Math.abs(from.x - to.x) + Math.abs(from.y - to.y) === 1) {
-        glides.set(id, { fromX: from.x, fromY: from.y, toX: to.x, toY: to.y, since });
+        glides.set(id, { fromX: from.x, fromY: from.y, toX: to.x, toY: to.y, since: turnStart });
       }
     }
   }

@@ -1,5 +1,5 @@
 import { list, say } from '../../lib/text.js';
-import { begin, fold } from './fold.js';
+import { fold, initialState } from './fold.js';
 import { decode } from './protocol.js';
 
 /** @type {import('../types.js').Story} */
@@ -31,8 +31,8 @@ const who = (names) => ({ names: list(names), count: names.length });
  * Marks with the players behind each hit: one per bomber and turn.
  * @param {import('../../lib/playback.js').Frame[]} frames
  */
-export function retell(frames) {
-  const state = begin();
+export function hitMarks(frames) {
+  const state = initialState();
   /** @type {{ at: number, kind: string, text: string }[]} */
   const marks = [];
   for (const { at, data } of frames) {

@@ -1,6 +1,6 @@
 // Guesses codes that fit all answers so far.
 
-import { answer } from '../../../js/games/mastermind/telling.js';
+import { feedback } from '../../../js/games/mastermind/information.js';
 
 /** Four pegs and eight colours, with repeats. */
 const CODES = Array.from({ length: 8 ** 4 }, (_, number) =>
@@ -17,7 +17,7 @@ export class Codebreaker {
   /** @param {Answer} told */
   learn({ guess, red, white }) {
     this.possible = this.possible.filter((code) => {
-      const would = answer(guess, code);
+      const would = feedback(guess, code);
       return would.red === red && would.white === white;
     });
   }

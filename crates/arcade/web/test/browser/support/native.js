@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setInterval } from 'node:timers';
 
-import { begin, fold } from '../../../js/games/nuggets/fold.js';
+import { initialState, fold } from '../../../js/games/nuggets/fold.js';
 import { decode } from '../../../js/games/nuggets/protocol.js';
 import { join, move } from '../../../js/games/robots/protocol.js';
 import { Explorer } from './explorer.js';
@@ -35,7 +35,7 @@ function dropped(port) {
  */
 export function nuggets(port, name, { pause = 0, again = AGAIN } = {}) {
   const socket = createSocket('udp4');
-  const state = begin();
+  const state = initialState();
   const explorer = new Explorer();
   let tries = 0;
   const say = (/** @type {string} */ text) => socket.send(text, port, '127.0.0.1');

@@ -11,7 +11,7 @@ const LONGEST = 5;
  * @param {string} guess
  * @param {string} code
  */
-export function answer(guess, code) {
+export function feedback(guess, code) {
   const red = [...guess].filter((peg, place) => code[place] === peg).length;
   const common = [...'12345678'].reduce((sum, peg) => sum + Math.min(code.split(peg).length, guess.split(peg).length) - 1, 0);
   return { red, white: common - red };
@@ -22,7 +22,7 @@ export function answer(guess, code) {
  * @param {Board} board
  * @returns {string | null} Null if there is no such row, or if there are too many codes.
  */
-export function mostTelling({ rules: { length, repeats }, lines }) {
+export function mostInformativeRow({ rules: { length, repeats }, lines }) {
   const rows = lines.filter((line) => line.kind === 'row');
   // A lifeline's information is not in the rows.
   if (length > LONGEST || rows.length < 2 || rows.length < lines.length || rows.some(({ guess }) => guess.startsWith('*'))) return null;
@@ -35,8 +35,8 @@ export function mostTelling({ rules: { length, repeats }, lines }) {
   for (const { turn, guess, red, white } of rows) {
     const before = codes.length;
     codes = codes.filter((code) => {
-      const told = answer(guess, code);
-      return told.red === red && told.white === white;
+      const given = feedback(guess, code);
+      return given.red === red && given.white === white;
     });
     // The row with the code itself does not count.
     if (red < length && (best === null || codes.length * best.before < best.after * before)) best = { turn, before, after: codes.length };

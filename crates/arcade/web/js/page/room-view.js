@@ -1,31 +1,31 @@
-// The inside of a room: the board, the panels beside it, and the connection.
+// The view of a room: the board, the panels beside it, and the connection.
 
 import { GAMES } from '../games/index.js';
-import { countsText } from '../lib/counts.js';
 import { confirm } from '../lib/confirm.js';
 import { announceLink, element, title, toggle } from '../lib/dom.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { popup } from '../lib/popup.js';
-import { go } from '../lib/route.js';
-import { keeps, rooms, visit } from '../lib/settings.js';
-import { isOn, switchSound } from '../lib/sound.js';
-import { say, told } from '../lib/text.js';
-import { Away } from './away.js';
-import { look, proof } from './door.js';
-import { handOver, handed, linger } from './handed.js';
+import { ratedText } from '../lib/rating.js';
+import { navigate } from '../lib/route.js';
+import { isStoragePersistent, roomStorage, tabStorage } from '../lib/settings.js';
+import { isOn, setSound } from '../lib/sound.js';
+import { say, translate } from '../lib/text.js';
+import { credentials, fetchRoom } from './access.js';
+import { AfterMatch } from './after-match.js';
+import { ConnectionLoss } from './connection-loss.js';
 import { helpDialog } from './help.js';
 import { Intro, isFirst, notePlayed } from './intro.js';
-import { name as ownName, provenKey } from './key.js';
-import { noSuchRoom } from './missing.js';
-import { Owner } from './owner.js';
+import { endReason, isAlone, roomFacts, roomTitle } from './labels.js';
+import { awaitRematch, passLink, takeLink } from './link-transfer.js';
+import { name as ownName, provenKey } from './name-key.js';
+import { showRoomNotFound } from './not-found.js';
+import { OwnerDialog } from './owner.js';
+import { Reactions } from './reactions.js';
 import { Rematch } from './rematch.js';
 import { Result } from './result.js';
 import { Seats } from './seats.js';
 import { Share } from './share.js';
-import { AfterMatch } from './story.js';
-import { Talk } from './talk.js';
-import { Waiting } from './waiting.js';
-import { ending, isAlone, roomFacts, roomTitle } from './words.js';
+import { WaitingRoom } from './waiting.js';
 
 /**
  * @typedef {import('../games/types.js').Room} Room
@@ -33,9 +33,9 @@ import { ending, isAlone, roomFacts, roomTitle } from './words.js';
  */
 
 /** Close codes after which the player cannot enter again. @type {number[]} */
-const SHUT = [CODES.removed, CODES.banned, CODES.locked, CODES.private];
+const BARRED = [CODES.removed, CODES.banned, CODES.locked, CODES.private];
 /** A spectator moves to the next match if the connection has lasted this long, in milliseconds. */
-const CARRY = 2000;
+const MIN_CONNECTION = 2000;
 
 /**
  * @param {HTMLElement} main
@@ -44,12 +44,12 @@ const CARRY = 2000;
  * @param {import('../games/types.js').Loaded} loaded
  * @param {{ watching: boolean, next: boolean }} how
  */
-export function enter(main, id, game, { play: startGame, rules, story }, { watching, next }) {
+export function showRoomView(main, id, game, { play: startGame, rules, story }, { watching, next }) {
   const [key, tab] = [`seat ${id}`, `tab ${id}`];
   /** The token of the seat of this page. */
-  let token = watching ? null : rooms.recall(key);
+  let token = watching ? null : roomStorage.recall(key);
   /** A new tab leaves the seat to one that is connected. */
-  let yields = token !== null && visit.recall(tab) === null;
+  let yieldsSeat = token !== null && tabStorage.recall(tab) === null;
   const board = element('div', { class: 'board' });
   const below = element('div', { class: 'below' });
   const controls = element('div', { class: 'controls' });
@@ -58,30 +58,30 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   const what = element('span', { class: 'what' });
   const watchers = element('span', { class: 'chip', hidden: true });
   const facts = element('span', { class: 'facts' });
-  const rematch = new Rematch({ answer: (ready) => aside({ rematch: ready }), begin: () => again(), leave: () => void leaveRoom(), changed: () => list() });
+  const rematch = new Rematch({ answer: (ready) => sendToHub({ rematch: ready }), begin: () => playAgain(), leave: () => void leaveRoom(), changed: () => showPlayers() });
   const result = new Result(game, rematch.panel);
   const after = new AfterMatch(game, story);
   result.story.append(after.panel);
-  const away = new Away(main, watching);
+  const loss = new ConnectionLoss(main, watching);
   const share = new Share(id);
   const invitation = popup(say('share.title'));
-  const owner = new Owner(id);
-  const talk = new Talk((phrase) => aside({ say: phrase }), () => {
-    list();
+  const owner = new OwnerDialog(id);
+  const reactions = new Reactions((phrase) => sendToHub({ say: phrase }), () => {
+    showPlayers();
     followBubbles();
   });
   const start = async (/** @type {string} */ level) => {
-    if (!(await owner.command({ do: 'start', level }))) waits.text.textContent = owner.problem.textContent;
+    if (!(await owner.command({ do: 'start', level }))) waitingRoom.text.textContent = owner.problem.textContent;
   };
   /** @type {Room | null} */
-  let shown = null;
+  let room = null;
   /** @type {string | null} */
   let own = null;
-  let over = false;
+  let hasEnded = false;
   /** Whether the room is closed to the player. */
-  let shut = false;
+  let isBarred = false;
   /** The request to join does not count as a move. */
-  let opening = false;
+  let isJoining = false;
   /** Whether the player has joined the next game, which hides the result. */
   let joined = false;
   /** @type {string | null | undefined} */
@@ -91,77 +91,77 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   /** A game may drop the seat before the result is left. @type {string | null} */
   let seatOfMatch = null;
   /** The first message of the hub on the socket that waits for a rematch, after the match has ended with its connection. */
-  const waiting = { hello: '', over: false };
-  const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' }, () => (shown?.phase === 'playing' ? (play.leaders?.() ?? []) : []), talk);
-  const waits = new Waiting(id, rules, { level: () => seats.level.value, start: (level) => void start(level) });
+  const rematchLink = { hello: '', over: false };
+  const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' }, () => (room?.phase === 'playing' ? (play.leaders?.() ?? []) : []), reactions);
+  const waitingRoom = new WaitingRoom(id, rules, { level: () => seats.level.value, start: (level) => void start(level) });
   const side = element('div');
   const table = element('div', { class: 'table' });
 
-  const again = () => {
-    if (!over && play.again?.()) {
+  const playAgain = () => {
+    if (!hasEnded && play.playAgain?.()) {
       joined = true;
-      return list();
+      return showPlayers();
     }
     // A page that waits for a rematch has a seat already.
-    waiting.over = waiting.hello !== '';
-    if (waiting.over) handOver(id, link, waiting.hello);
-    forget();
-    return go(`/rooms/${id}${watching ? '?watch' : ''}`);
+    rematchLink.over = rematchLink.hello !== '';
+    if (rematchLink.over) passLink(id, link, rematchLink.hello);
+    forgetSeat();
+    return navigate(`/rooms/${id}${watching ? '?watch' : ''}`);
   };
   /** Another tab may have another seat meanwhile. */
-  const forget = () => {
-    if (token !== null && rooms.recall(key) === token) rooms.remember(key, null);
+  const forgetSeat = () => {
+    if (token !== null && roomStorage.recall(key) === token) roomStorage.remember(key, null);
     token = null;
-    visit.remember(tab, null);
+    tabStorage.remember(tab, null);
   };
   /** Takes the seat from another tab. */
   const takeOver = () => {
-    visit.remember(tab, 'here');
-    go(`/rooms/${id}`);
+    tabStorage.remember(tab, 'here');
+    navigate(`/rooms/${id}`);
   };
   /** The result of the match that this page has seen; null while it runs, and for matches before. */
   const rowsOfMatch = () => {
     // A match that was cut off has no winner.
-    if (!shown || play.ownResult || shown.closing) return null;
-    const isOurs = shown.match === (over ? (latest ?? visit.recall(`match ${id}`)) : latest);
-    const last = isOurs && (over || shown.phase !== 'playing') ? shown.result : null;
+    if (!room || play.ownResult || room.closing) return null;
+    const isOurs = room.match === (hasEnded ? (latest ?? tabStorage.recall(`match ${id}`)) : latest);
+    const last = isOurs && (hasEnded || room.phase !== 'playing') ? room.result : null;
     return play.result?.() ?? last ?? null;
   };
-  const list = () => {
-    if (!shown) return;
+  const showPlayers = () => {
+    if (!room) return;
     // In a later match the same seat belongs to another player.
-    const mine = over && shown.match !== match ? null : own;
-    owner.show(shown, mine);
-    talk.allow(!watching && own !== null && !link.ended, ownName());
-    if (shown.phase === 'playing' && own !== null) seatOfMatch = own;
+    const mine = hasEnded && room.match !== match ? null : own;
+    owner.show(room, mine);
+    reactions.allow(!watching && own !== null && !link.ended, ownName());
+    if (room.phase === 'playing' && own !== null) seatOfMatch = own;
     const rows = mine === own ? rowsOfMatch() : null;
     if (!rows) joined = false;
-    const known = rows && !joined ? rows.map(identify) : null;
-    if (known) showResult(known);
+    const players = rows && !joined ? rows.map(identify) : null;
+    if (players) showResult(players);
     else if (mine === own) result.hide();
-    const isWaiting = shown.phase === 'lobby' && !shown.closing && !isAlone(shown) && result.panel.hidden;
+    const isWaiting = room.phase === 'lobby' && !room.closing && !isAlone(room) && result.panel.hidden;
     arrange(isWaiting);
-    waits.show(shown, !watching && !over);
+    waitingRoom.show(room, !watching && !hasEnded);
     // Beside a result the players are those of its match.
-    seats.show(known ? { ...shown, players: known } : shown, known ? seatOfMatch : mine, isWaiting);
+    seats.show(players ? { ...room, players: players } : room, players ? seatOfMatch : mine, isWaiting);
   };
   /** Whether the player is a bot or has a verified name. @param {Row} row @returns {Row} */
   const identify = (row) => {
     const isIt = (/** @type {{ seat: string, name: string }} */ { seat, name }) => seat === row.seat && name === row.name;
-    return { ...shown?.players.find(isIt), ...shown?.result?.find(isIt), ...row };
+    return { ...room?.players.find(isIt), ...room?.result?.find(isIt), ...row };
   };
   /** @param {Row[]} rows */
   const showResult = (rows) => {
-    if (!shown) return;
+    if (!room) return;
     if (!watching && rows.some(({ seat }) => seat === seatOfMatch)) notePlayed(game);
     result.show(rows, {
       own: seatOfMatch,
       colour: (seat) => play.seat?.(seat).colour ?? null,
-      match: shown.match ?? null,
-      counts: countsText(shown),
-      again: watching || shut || !rematch.panel.hidden ? null : again,
+      match: room.match ?? null,
+      counts: ratedText(room),
+      again: watching || isBarred || !rematch.panel.hidden ? null : playAgain,
     });
-    void after.show(shown.match ?? null, rows, seatOfMatch, () => play.tell?.() ?? Promise.resolve([]));
+    void after.show(room.match ?? null, rows, seatOfMatch, () => play.sentences?.() ?? Promise.resolve([]));
   };
   /**
    * Moves the players, the invitation and the reactions between the room before a match and the panel beside the board.
@@ -170,10 +170,10 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   const arrange = (isWaiting) => {
     if (table.dataset.waiting === String(isWaiting)) return;
     table.dataset.waiting = String(isWaiting);
-    waits.panel.hidden = !isWaiting;
-    (isWaiting ? waits.seats : side).append(seats.panel);
-    (isWaiting ? waits.share : invitation.dialog).append(share.panel);
-    (isWaiting ? waits.seats : panel).append(talk.panel);
+    waitingRoom.panel.hidden = !isWaiting;
+    (isWaiting ? waitingRoom.seats : side).append(seats.panel);
+    (isWaiting ? waitingRoom.share : invitation.dialog).append(share.panel);
+    (isWaiting ? waitingRoom.seats : panel).append(reactions.panel);
     if (isWaiting) invitation.dialog.close();
     void share.draw();
   };
@@ -182,8 +182,8 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   const followBubbles = () => {
     if (following) return;
     const step = () => {
-      talk.place((seat) => (table.dataset.waiting === 'true' || !result.panel.hidden ? null : (play.at?.(seat) ?? null)));
-      following = talk.bubbles.size > 0 && !left;
+      reactions.place((seat) => (table.dataset.waiting === 'true' || !result.panel.hidden ? null : (play.anchor?.(seat) ?? null)));
+      following = reactions.bubbles.size > 0 && !left;
       if (following) requestAnimationFrame(step);
     };
     step();
@@ -191,14 +191,14 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   /** Names that were found, since players leave. @type {Map<string, string>} */
   const found = new Map();
   /** @param {string} seat @param {string} wire */
-  const real = (seat, wire) => {
+  const realName = (seat, wire) => {
     const isIt = (/** @type {import('../games/types.js').Player} */ player) => player.seat === seat && (player.wire ?? player.name) === wire;
-    const name = (shown?.players.find(isIt) ?? shown?.result?.find(isIt))?.name;
+    const name = (room?.players.find(isIt) ?? room?.result?.find(isIt))?.name;
     if (name !== undefined) found.set(`${seat} ${wire}`, name);
     return name ?? found.get(`${seat} ${wire}`) ?? wire;
   };
   // Without a seat, the stored past belongs to an earlier one.
-  if (!watching && token === null) rooms.remember(`past ${id}`, null);
+  if (!watching && token === null) roomStorage.remember(`past ${id}`, null);
   const play = startGame({
     board,
     below,
@@ -207,22 +207,22 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     live,
     watching,
     playable: !watching,
-    film: false,
+    isReplay: false,
     first: !watching && isFirst(game),
     name: ownName(),
-    real,
-    past: watching ? null : rooms.recall(`past ${id}`),
-    keep: (past) => watching || rooms.remember(`past ${id}`, past),
+    realName,
+    saved: watching ? null : roomStorage.recall(`past ${id}`),
+    save: (value) => watching || roomStorage.remember(`past ${id}`, value),
     send: (data) => {
-      if (!opening) intro.moved();
+      if (!isJoining) intro.moved();
       link.send(data);
     },
-    seated: (seat) => {
+    seatChanged: (seat) => {
       own = seat;
-      if (!watching) rooms.remember(`own ${id}`, seat);
-      list();
+      if (!watching) roomStorage.remember(`own ${id}`, seat);
+      showPlayers();
     },
-    changed: () => list(),
+    changed: () => showPlayers(),
   });
   const help = helpDialog(play.help ?? []);
   const intro = new Intro(game, play.help ?? []);
@@ -230,27 +230,27 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   if (play.ownResult) below.prepend(rematch.panel);
   /** The loss of a player who leaves now, in a sentence. */
   const stake = () => {
-    if (over) return null;
-    return play.stake?.() ?? (shown?.phase === 'playing' && shown.rated && own !== null && !watching ? say('room.leave.rated') : null);
+    if (hasEnded) return null;
+    return play.stake?.() ?? (room?.phase === 'playing' && room.rated && own !== null && !watching ? say('room.leave.rated') : null);
   };
   const leaveRoom = async () => {
     const lost = stake();
     if (lost !== null && !(await confirm(say('room.leave.sure'), lost, say('room.leave')))) return;
     play.leave?.();
     link.close(LEFT);
-    forget();
-    go('/');
+    forgetSeat();
+    navigate('/');
   };
   const { title: gameName } = GAMES[game];
   title(watching ? say('room.watching', { game: gameName }) : gameName);
   const invite = element('button', { type: 'button', class: 'invite', 'aria-haspopup': 'dialog', click: () => (invitation.open(), void share.draw()) }, say('share.title'));
-  const panel = element('aside', { class: 'side' }, side, ...(watching || keeps() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), element('div', { class: 'invitations' }, invite, talk.opener), talk.panel);
+  const panel = element('aside', { class: 'side' }, side, ...(watching || isStoragePersistent() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), element('div', { class: 'invitations' }, invite, reactions.opener), reactions.panel);
   table.append(
     element(
       'div',
       { class: 'play' },
-      element('div', { class: 'stage' }, board, talk.onBoard, waits.panel, result.panel),
-      element('div', { class: 'banners' }, away.panel, owner.news, ...(next ? [element('p', { role: 'status' }, say('waits.next'))] : [])),
+      element('div', { class: 'stage' }, board, reactions.onBoard, waitingRoom.panel, result.panel),
+      element('div', { class: 'banners' }, loss.panel, owner.notice, ...(next ? [element('p', { role: 'status' }, say('waits.next'))] : [])),
       controls,
       more,
       below,
@@ -267,35 +267,34 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
         'div',
         { class: 'row tools' },
         owner.button,
-        toggle('♪', switchSound, isOn(), say('room.sound')),
+        toggle('♪', setSound, isOn(), say('room.sound')),
         help.button,
         watching
-          ? element('a', { class: 'button primary', href: `/rooms/${id}`, click: () => visit.remember(tab, 'here') }, say(rooms.recall(key) === null ? 'page.play' : 'room.here'))
+          ? element('a', { class: 'button primary', href: `/rooms/${id}`, click: () => tabStorage.remember(tab, 'here') }, say(roomStorage.recall(key) === null ? 'page.play' : 'room.here'))
           : element('button', { type: 'button', click: leaveRoom }, say('room.leave')),
       ),
     ),
     table,
     live,
-    talk.live,
+    reactions.live,
   );
 
-  /** Sends a message to the hub that is not part of the game. @param {object} words */
-  const aside = (words) => link.send(JSON.stringify(words));
+  /** Sends a message that is not part of the game. @param {object} message */
+  const sendToHub = (message) => link.send(JSON.stringify(message));
 
-  /** @param {Room} told */
-  const update = (told) => {
+  /** @param {Room} received */
+  const update = (received) => {
     // The hub does not send the port to clients outside the room.
-    const room = told.port === 0 && shown ? { ...told, port: shown.port } : told;
-    if (room.code) rooms.remember(`code ${id}`, room.code);
+    room = received.port === 0 && room ? { ...received, port: room.port } : received;
+    if (room.code) roomStorage.remember(`code ${id}`, room.code);
     void share.show(room);
-    shown = room;
-    if (!over) ({ match } = room);
-    if (room.phase === 'playing' && !over) {
+    if (!hasEnded) ({ match } = room);
+    if (room.phase === 'playing' && !hasEnded) {
       if (latest !== room.match) seatOfMatch = null;
       latest = room.match;
-      visit.remember(`match ${id}`, room.match ?? null);
+      tabStorage.remember(`match ${id}`, room.match ?? null);
     }
-    if (next && room.phase === 'lobby') return go(`/rooms/${id}`);
+    if (next && room.phase === 'lobby') return navigate(`/rooms/${id}`);
     what.textContent = roomTitle(room);
     facts.replaceChildren(...roomFacts(room).map((fact) => element('span', { class: 'chip', title: fact }, fact)));
     // A player who waits for the next game is no spectator on their own page.
@@ -304,7 +303,7 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     watchers.hidden = others === 0;
     watchers.textContent = say('room.watchers', { count: others });
     play.room(room);
-    return list();
+    return showPlayers();
   };
 
   /**
@@ -313,21 +312,21 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
    *   closed to the player, and whether another tab has the seat.
    */
   const end = (text, { stays = false, closed = false, elsewhere = false } = {}) => {
-    over = true;
-    shut = closed || elsewhere;
+    hasEnded = true;
+    isBarred = closed || elsewhere;
     if (elsewhere) token = null;
-    forget();
-    list();
+    forgetSeat();
+    showPlayers();
     const label = elsewhere ? 'room.here' : watching ? 'room.again.watch' : 'room.again';
-    const enterAgain = () => element('button', { type: 'button', class: 'primary again', click: elsewhere ? takeOver : again }, say(label));
+    const enterAgain = () => element('button', { type: 'button', class: 'primary again', click: elsewhere ? takeOver : playAgain }, say(label));
     result.end(text, stays, closed ? [] : [enterAgain()]);
     arrange(false);
   };
 
   /** Used after a result or a refused socket. Returns whether the room still exists. */
-  const inquire = async () => {
+  const refetch = async () => {
     try {
-      update(await look(id));
+      update(await fetchRoom(id));
       return true;
     } catch (error) {
       if (/** @type {{ status?: number }} */ (error).status === 404) return false;
@@ -338,41 +337,41 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   const seated = () => token !== null;
   const back = () => {
     announceLink(say('link.open'), 'open');
-    away.end();
+    loss.hide();
   };
   // Any hub can relay a room to a spectator who does not own it, but has to know this before the first message.
-  const looksOn = () => watching && !rooms.recall(`owner ${id}`);
-  const address = () => socketAddress(`/rooms/${id}/socket`, { enter: 'true', ...(looksOn() ? { watch: 'true' } : {}) });
+  const isVisitor = () => watching && !roomStorage.recall(`owner ${id}`);
+  const address = () => socketAddress(`/rooms/${id}/socket`, { enter: 'true', ...(isVisitor() ? { watch: 'true' } : {}) });
   /** The first message of a socket. @param {string | null} seat The token of the seat to return to. */
   const entry = (seat) => {
     // A locked room and a rematch recognize returning players by it.
-    const past = seat === null ? rooms.recall(`was ${id}`) : null;
-    return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching, past, ...(yields && seat !== null && { yields }), ...proof(id) });
+    const past = seat === null ? roomStorage.recall(`was ${id}`) : null;
+    return JSON.stringify({ seat, key: watching ? null : provenKey(), watch: watching, past, ...(yieldsSeat && seat !== null && { yields: yieldsSeat }), ...credentials(id) });
   };
-  /** Handles the fields that do not belong to the room. @param {any} told */
-  const hear = (told) => {
-    if (told.seat) rooms.remember(`was ${id}`, told.seat);
-    if (told.owner) owner.take(told.owner);
-    if (told.said) talk.hear(told.said);
-    if (told.rematch !== undefined) rematch.hear(told.rematch);
+  /** Handles the fields that do not belong to the room. @param {any} message */
+  const receive = (message) => {
+    if (message.seat) roomStorage.remember(`was ${id}`, message.seat);
+    if (message.owner) owner.grant(message.owner);
+    if (message.said) reactions.receive(message.said);
+    if (message.rematch !== undefined) rematch.update(message.rematch);
   };
   /** Waits for a rematch of a match that has ended with its connection. */
-  const wait = () => {
-    link = linger(address, () => entry(null), (told, data) => {
-      if (!told) rematch.hide();
-      if (!told || told.seat) waiting.hello = data;
-      if (!told) return;
-      hear(told);
-      if (told.room) update(told.room);
+  const waitForRematch = () => {
+    link = awaitRematch(address, () => entry(null), (message, data) => {
+      if (!message) rematch.hide();
+      if (!message || message.seat) rematchLink.hello = data;
+      if (!message) return;
+      receive(message);
+      if (message.room) update(message.room);
     });
   };
   let returning = false;
   /** Whether the hub has accepted a connection. */
-  let entered = false;
+  let wasAccepted = false;
   /** @type {string | null | undefined} The match that was running at the last message of the game; null before a game starts. */
-  let heardOf;
+  let runningMatch;
   /** Whether the hub has accepted the current connection. */
-  let greeted = false;
+  let isAccepted = false;
   let left = false;
   let connected = 0;
   /** @returns {Link} */
@@ -382,101 +381,101 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
     const handlers = {
       first: () => {
         returning = token !== null;
-        greeted = false;
+        isAccepted = false;
         return entry(token);
       },
       message: (data) => {
         // JSON objects; no message of a game starts with a brace.
         if (typeof data !== 'string' || !data.startsWith('{')) {
-          heardOf = shown?.phase === 'playing' ? shown.match : null;
+          runningMatch = room?.phase === 'playing' ? room.match : null;
           return play.message(data);
         }
-        const said = JSON.parse(data);
-        const { seat, kept, room, own: mine } = said;
-        if (said.waiting) return announceLink(say('link.queue'));
+        const message = JSON.parse(data);
+        const { seat, kept, own: seatOfPlayer } = message;
+        if (message.waiting) return announceLink(say('link.queue'));
         if (seat) {
           token = seat;
-          yields = false;
-          rooms.remember(key, seat);
-          visit.remember(tab, 'here');
+          yieldsSeat = false;
+          roomStorage.remember(key, seat);
+          tabStorage.remember(tab, 'here');
         }
-        if (kept) away.kept = kept;
-        hear(said);
+        if (kept) loss.reservation = kept;
+        receive(message);
         // Broadcasts may arrive before the first message to this page.
-        if (!greeted && room) {
-          entered = greeted = true;
+        if (!isAccepted && message.room) {
+          wasAccepted = isAccepted = true;
           back();
-          opening = true;
+          isJoining = true;
           if (!returning) play.open();
-          opening = false;
+          isJoining = false;
         }
-        if (room) update(room);
-        if (mine !== undefined) play.own?.(mine);
+        if (message.room) update(message.room);
+        if (seatOfPlayer !== undefined) play.setSeat?.(seatOfPlayer);
         return undefined;
       },
       state: async (state) => {
         switch (state.kind) {
           case 'ended':
             announceLink('');
-            away.end();
-            rematch.hold(state.code === CODES.closed && !watching && !shown?.closing);
+            loss.hide();
+            rematch.suspend(state.code === CODES.closed && !watching && !room?.closing);
             if (state.code === CODES.missing) {
               // The room may have moved to this hub.
-              const isThere = await inquire().catch(() => false);
+              const isThere = await refetch().catch(() => false);
               if (left) return undefined;
               if (isThere) link = connect();
-              else if (entered) end(say('room.end.closed'), { stays: true, closed: true });
-              else noSuchRoom(main);
+              else if (wasAccepted) end(say('room.end.closed'), { stays: true, closed: true });
+              else showRoomNotFound(main);
               return undefined;
             }
-            if (state.code === CODES.used) return go(`/rooms/${id}?watch`, { replace: true });
+            if (state.code === CODES.used) return navigate(`/rooms/${id}?watch`, { replace: true });
             if (state.code !== CODES.closed && state.code !== CODES.expired) {
-              return end(ending(state), { stays: true, closed: SHUT.includes(state.code), elsewhere: state.code === CODES.replaced });
+              return end(endReason(state), { stays: true, closed: BARRED.includes(state.code), elsewhere: state.code === CODES.replaced });
             }
             // The hub drops seats with which no player has joined. A new tab has not seen the match.
-            if (state.code === CODES.expired && (yields || rooms.recall(`own ${id}`) === null)) return again();
+            if (state.code === CODES.expired && (yieldsSeat || roomStorage.recall(`own ${id}`) === null)) return playAgain();
             // The hub sends the reason before it closes a room.
-            if (shown?.closing) return end(say('room.end.closing', { why: told(shown.closing) }), { stays: true, closed: true });
+            if (room?.closing) return end(say('room.end.closing', { why: translate(room.closing) }), { stays: true, closed: true });
             // A match of nuggets ends with its connections. Spectators move to the next match.
-            if ((await inquire().catch(() => watching)) && watching && state.code === CODES.closed) {
+            if ((await refetch().catch(() => watching)) && watching && state.code === CODES.closed) {
               if (left) return undefined;
               // Otherwise the page would reconnect in a loop to a room that disconnects spectators.
-              if (performance.now() - connected > CARRY) {
+              if (performance.now() - connected > MIN_CONNECTION) {
                 link = connect();
                 return undefined;
               }
             }
             if (state.code === CODES.closed) {
-              if (!watching && own !== null && (shown?.result?.length ?? 0) > 1 && !left) wait();
+              if (!watching && own !== null && (room?.result?.length ?? 0) > 1 && !left) waitForRematch();
               return end(say('room.end.over'));
             }
-            if (!heardOf) return end(say('room.end.either'));
-            if (shown?.match !== heardOf || shown?.phase === 'over') return end(say('room.end.missed'));
+            if (!runningMatch) return end(say('room.end.either'));
+            if (room?.match !== runningMatch || room?.phase === 'over') return end(say('room.end.missed'));
             return end(say('room.end.lost'));
           case 'waiting':
-            away.lose(true, seated());
-            if (state.refused && !(await inquire().catch(() => true))) {
+            loss.show(true, seated());
+            if (state.refused && !(await refetch().catch(() => true))) {
               // The user may have left the page.
               if (link.ended) return undefined;
               link.close();
               announceLink('');
-              away.end();
-              if (entered) end(say('room.end.closed'), { closed: true });
-              else noSuchRoom(main);
+              loss.hide();
+              if (wasAccepted) end(say('room.end.closed'), { closed: true });
+              else showRoomNotFound(main);
             }
             return undefined;
           case 'quiet':
-            return away.lose(false, seated());
-          case 'heard':
+            return loss.show(false, seated());
+          case 'active':
             return back();
           default:
             return undefined;
         }
       },
     };
-    const given = watching ? null : handed(id);
+    const given = watching ? null : takeLink(id);
     if (!given) return new Link(address, handlers);
-    entered = true;
+    wasAccepted = true;
     given.link.handlers = handlers;
     // Deferred until `link` is assigned, since the handlers send.
     queueMicrotask(() => given.messages.forEach(handlers.message));
@@ -485,13 +484,13 @@ export function enter(main, id, game, { play: startGame, rules, story }, { watch
   let link = connect();
   return () => {
     left = true;
-    if (!waiting.over) link.close();
+    if (!rematchLink.over) link.close();
     rematch.stop();
-    talk.stop();
-    waits.stop();
+    reactions.stop();
+    waitingRoom.stop();
     help.stop();
-    for (const { dialog } of [invitation, owner, talk]) dialog.close();
+    for (const { dialog } of [invitation, owner, reactions]) dialog.close();
     play.stop();
-    away.end();
+    loss.hide();
   };
 }

@@ -1,8 +1,8 @@
 // After a match: the moment that decided it, further highlights, and the change of the player's rating.
 
-import { ask } from '../lib/api.js';
-import { countsText } from '../lib/counts.js';
+import { request } from '../lib/api.js';
 import { element } from '../lib/dom.js';
+import { ratedText } from '../lib/rating.js';
 import { number, say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Story} Story */
@@ -40,14 +40,14 @@ export class AfterMatch {
    * @param {string | null} match
    * @param {Row[]} rows Its result.
    * @param {string | null} own The player's seat.
-   * @param {() => Promise<string[]>} tell Returns sentences that the page itself knows.
+   * @param {() => Promise<string[]>} sentences Of the game, which has facts that the journal lacks.
    */
-  async show(match, rows, own, tell) {
+  async show(match, rows, own, sentences) {
     if (match === null || match === this.match) return;
     this.match = match;
     this.list.replaceChildren();
     this.rating.hidden = true;
-    const known = await tell();
+    const known = await sentences();
     if (this.match !== match) return;
     this.list.replaceChildren(...known.map((text) => element('li', {}, text)));
     const path = `/api/matches/${encodeURIComponent(match)}`;
@@ -55,15 +55,15 @@ export class AfterMatch {
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
       if (this.match !== match) return;
       try {
-        const [{ players, casual }, timeline] = await Promise.all([ask(path), this.story ? ask(`${path}/timeline`) : { marks: [] }]);
+        const [{ players, casual }, timeline] = await Promise.all([request(path), this.story ? request(`${path}/timeline`) : { marks: [] }]);
         if (this.match !== match) return;
-        const told = this.story?.(timeline.marks, rows).slice(0, MOST - known.length) ?? [];
-        this.list.append(...told.map((moment, index) => this.line(moment, index === 0)));
+        const highlights = this.story?.(timeline.marks, rows).slice(0, MOST - known.length) ?? [];
+        this.list.append(...highlights.map((moment, index) => this.line(moment, index === 0)));
         // An error here does not repeat the request for the match.
         await this.showRating(players.find((/** @type {{ seat: string }} */ { seat }) => seat === own)).catch(() => {});
         // Reasons that are known only after the match.
         if (casual !== undefined && casual !== 'seed' && casual !== 'options') {
-          this.rating.textContent = countsText({ casual });
+          this.rating.textContent = ratedText({ casual });
           this.rating.hidden = false;
         }
         return;
@@ -87,7 +87,7 @@ export class AfterMatch {
   /** @param {{ name: string, rank: number, rating: number | null, proven: boolean } | undefined} own */
   async showRating(own) {
     if (!own || own.rating === null) return;
-    const { games } = await ask(`/api/players/${encodeURIComponent(own.name)}?kind=${own.proven ? 'proven' : 'unproven'}`);
+    const { games } = await request(`/api/players/${encodeURIComponent(own.name)}?kind=${own.proven ? 'proven' : 'unproven'}`);
     const boards = /** @type {Board[]} */ (games[this.game] ?? []);
     const board = boards.find(({ history }) => history[history.length - 1]?.[1] === own.rating);
     if (!board) return;

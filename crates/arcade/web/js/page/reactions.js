@@ -1,7 +1,7 @@
 // Reactions: fixed phrases, shown as signs at the faces of players. Each player can be muted, and so can all.
 
-import { element, renew, toggle } from '../lib/dom.js';
-import { isMuted, keep, mute, muted } from '../lib/muted.js';
+import { element, toggle, updateChildren } from '../lib/dom.js';
+import { isMuted, loadMutes, mute, storeMutes } from '../lib/mutes.js';
 import { opener, popup } from '../lib/popup.js';
 import { say } from '../lib/text.js';
 
@@ -15,7 +15,7 @@ const SPEAKERS = 8;
 /** @param {number} phrase */
 export const phraseInWords = (phrase) => (Object.hasOwn(PHRASES, phrase) ? say(`talk.${PHRASES[phrase][0]}`) : null);
 
-export class Talk {
+export class Reactions {
   /**
    * @param {(phrase: number) => void} speak
    * @param {() => void} changed Called when a phrase appears or disappears.
@@ -36,7 +36,7 @@ export class Talk {
         element('button', { type: 'button', class: 'icon', title: say(`talk.${phrase}`), 'aria-label': say('talk.say', { phrase: say(`talk.${phrase}`) }), click: () => (speak(number), this.unfold(false)) }, sign),
       ),
     );
-    const all = toggle(say('talk.mute.all'), (on) => this.mute({ ...muted(), all: on }), muted().all);
+    const all = toggle(say('talk.mute.all'), (on) => this.mute({ ...loadMutes(), all: on }), loadMutes().all);
     this.mutes = element('div', { class: 'row mutes' });
     this.own = '';
     const { dialog, open } = popup(say('talk.mute.title'), element('div', { class: 'row' }, all), this.mutes);
@@ -63,12 +63,12 @@ export class Talk {
   }
 
   /** @param {{ seat: string, name: string, phrase: number }} said */
-  hear({ seat, name, phrase }) {
+  receive({ seat, name, phrase }) {
     const text = phraseInWords(phrase);
     if (text === null) return;
     if (name !== this.own) this.speakers = [name, ...this.speakers.filter((other) => other !== name)].slice(0, SPEAKERS);
-    this.list();
-    if (isMuted(muted(), name)) return;
+    this.listSpeakers();
+    if (isMuted(loadMutes(), name)) return;
     this.end(seat);
     const timer = setTimeout(() => {
       this.end(seat);
@@ -84,7 +84,7 @@ export class Talk {
    * @param {(seat: string) => { x: number, y: number } | null} at The place of a player on the board.
    */
   place(at) {
-    renew(
+    updateChildren(
       this.onBoard,
       ...[...this.bubbles].flatMap(([seat, { phrase }]) => {
         const spot = at(seat);
@@ -99,8 +99,8 @@ export class Talk {
 
   /** @param {string} seat @param {string} name */
   bubble(seat, name) {
-    const said = this.bubbles.get(seat);
-    return said && said.name === name ? element('span', { class: 'bubble', role: 'img', 'aria-label': phraseInWords(said.phrase) ?? '' }, PHRASES[said.phrase][1]) : null;
+    const phrase = this.bubbles.get(seat);
+    return phrase && phrase.name === name ? element('span', { class: 'bubble', role: 'img', 'aria-label': phraseInWords(phrase.phrase) ?? '' }, PHRASES[phrase.phrase][1]) : null;
   }
 
   /** @param {string} seat */
@@ -109,20 +109,20 @@ export class Talk {
     this.bubbles.delete(seat);
   }
 
-  /** @param {import('../lib/muted.js').Muted} now */
+  /** @param {import('../lib/mutes.js').Mutes} now */
   mute(now) {
-    keep(now);
+    storeMutes(now);
     for (const [seat, { name }] of this.bubbles) if (isMuted(now, name)) this.end(seat);
-    this.list();
+    this.listSpeakers();
     this.changed();
   }
 
-  list() {
-    renew(
+  listSpeakers() {
+    updateChildren(
       this.mutes,
       ...this.speakers.map((name) => {
-        const on = muted().names.includes(name);
-        const turn = () => this.mute(mute(muted(), name, !muted().names.includes(name)));
+        const on = loadMutes().names.includes(name);
+        const turn = () => this.mute(mute(loadMutes(), name, !loadMutes().names.includes(name)));
         return element('button', { type: 'button', class: 'small', 'data-key': `mute ${name}`, 'aria-pressed': String(on), click: turn }, say('talk.mute', { name }));
       }),
     );

@@ -1,4 +1,4 @@
-import { number, say, sayOr } from './text.js';
+import { number, say, sayIfKnown } from './text.js';
 
 /** @typedef {import('../games/types.js').Standing} Standing */
 
@@ -9,7 +9,7 @@ import { number, say, sayOr } from './text.js';
 export function classText(name) {
   if (name === 'standard') return '';
   const [, pegs, repeats] = /^(\d+)(-repeats)?$/.exec(name) ?? [];
-  if (pegs === undefined) return sayOr(`class.${name}`, name);
+  if (pegs === undefined) return sayIfKnown(`class.${name}`, name);
   return say(repeats ? 'class.pegs.repeats' : 'class.pegs', { count: Number(pegs) });
 }
 
@@ -17,9 +17,9 @@ export function classText(name) {
  * The class, or the reason why it is casual.
  * @param {{ class?: string, rated?: boolean, casual?: string }} what
  */
-export function countsText({ class: board = '', rated, casual }) {
+export function ratedText({ class: board = '', rated, casual }) {
   if (rated) return [say('counts.rated'), classText(board)].filter(Boolean).join(': ');
-  return casual === undefined ? '' : say('counts.casual', { why: sayOr(`counts.${casual}`, casual) });
+  return casual === undefined ? '' : say('counts.casual', { why: sayIfKnown(`counts.${casual}`, casual) });
 }
 
 /**

@@ -1,10 +1,10 @@
 // Access to a room: by its address alone, by the code of its link, or by its password.
 
-import { ask, errorText } from '../lib/api.js';
+import { errorText, request } from '../lib/api.js';
 import { element, title } from '../lib/dom.js';
 import { MAX_WORD, codeOfRoom } from '../lib/names.js';
-import { go } from '../lib/route.js';
-import { keeps, rooms } from '../lib/settings.js';
+import { navigate } from '../lib/route.js';
+import { isStoragePersistent, roomStorage } from '../lib/settings.js';
 import { say } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
@@ -13,21 +13,21 @@ import { say } from '../lib/text.js';
  * The code is stored, and removed from the address unless a reload would lose it.
  * @param {string} id Of the room.
  */
-export function noteCode(id) {
+export function storeCode(id) {
   const code = codeOfRoom(location.hash);
   if (code === null) return;
-  rooms.remember(`code ${id}`, code);
-  if (keeps()) history.replaceState(null, '', location.pathname + location.search);
+  roomStorage.remember(`code ${id}`, code);
+  if (isStoragePersistent()) history.replaceState(null, '', location.pathname + location.search);
 }
 
 /**
  * Credentials for the first message of a socket.
  * @param {string} id
  */
-export const proof = (id) => ({
-  owner: rooms.recall(`owner ${id}`),
-  code: rooms.recall(`code ${id}`),
-  word: rooms.recall(`word ${id}`),
+export const credentials = (id) => ({
+  owner: roomStorage.recall(`owner ${id}`),
+  code: roomStorage.recall(`code ${id}`),
+  word: roomStorage.recall(`word ${id}`),
 });
 
 /**
@@ -35,15 +35,15 @@ export const proof = (id) => ({
  * @param {string} id
  * @returns {Promise<Room>}
  */
-export async function look(id) {
-  const { code, word } = proof(id);
+export async function fetchRoom(id) {
+  const { code, word } = credentials(id);
   if (code !== null) {
-    const room = await ask('/api/join', { code });
+    const room = await request('/api/join', { code });
     if (room.id === id) return room;
     // The code belongs to another room.
-    rooms.remember(`code ${id}`, null);
+    roomStorage.remember(`code ${id}`, null);
   }
-  return word === null ? ask(`/api/rooms/${id}`) : ask('/api/join', { room: id, word });
+  return word === null ? request(`/api/rooms/${id}`) : request('/api/join', { room: id, word });
 }
 
 /**
@@ -55,19 +55,19 @@ export async function look(id) {
  * @returns {Promise<Room | null>} Null if the room cannot be fetched now; its socket reports the reason.
  * @throws {Error} If the hub rejects further codes and passwords for a while.
  */
-export async function admit(main, id, heading, left) {
+export async function requestAccess(main, id, heading, left) {
   try {
-    const room = await look(id);
+    const room = await fetchRoom(id);
     if (left()) return null;
-    const isInside = room.port !== 0 || proof(id).owner !== null || rooms.recall(`was ${id}`) !== null;
-    return room.visibility !== 'word' || isInside ? room : await askWord(main, id, heading);
+    const isInside = room.port !== 0 || credentials(id).owner !== null || roomStorage.recall(`was ${id}`) !== null;
+    return room.visibility !== 'word' || isInside ? room : await requestPassword(main, id, heading);
   } catch (error) {
     const { status } = /** @type {{ status?: number }} */ (error);
     if (status === 429) throw error;
-    if (status === 404) rooms.remember(`code ${id}`, null);
+    if (status === 404) roomStorage.remember(`code ${id}`, null);
     if (status !== 403 || left()) return null;
-    rooms.remember(`word ${id}`, null);
-    return askWord(main, id, heading, errorText(error));
+    roomStorage.remember(`word ${id}`, null);
+    return requestPassword(main, id, heading, errorText(error));
   }
 }
 
@@ -79,7 +79,7 @@ export async function admit(main, id, heading, left) {
  * @param {string} [problem]
  * @returns {Promise<Room>}
  */
-const askWord = (main, id, heading, problem = '') =>
+const requestPassword = (main, id, heading, problem = '') =>
   new Promise((resolve) => {
     const error = element('p', { class: 'error', role: 'alert' }, problem);
     const input = element('input', { id: 'word', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none', required: true, maxlength: String(MAX_WORD) });
@@ -87,8 +87,8 @@ const askWord = (main, id, heading, problem = '') =>
       event.preventDefault();
       error.textContent = '';
       try {
-        const room = await ask('/api/join', { room: id, word: input.value });
-        rooms.remember(`word ${id}`, input.value);
+        const room = await request('/api/join', { room: id, word: input.value });
+        roomStorage.remember(`word ${id}`, input.value);
         resolve(room);
       } catch (wrong) {
         error.textContent = errorText(wrong);
@@ -115,17 +115,17 @@ const askWord = (main, id, heading, problem = '') =>
  * @param {HTMLElement} main
  * @param {string} code
  */
-export function showLink(main, code) {
+export function showLinkPage(main, code) {
   title(say('door.link'));
   main.dataset.page = 'room';
   const line = element('p', { role: 'status' }, say('room.entering'));
   main.replaceChildren(element('h1', {}, say('door.link')), line, element('p', {}, element('a', { class: 'button', href: '/' }, say('room.missing.back'))));
   let left = false;
-  ask('/api/join', { code }).then(
+  request('/api/join', { code }).then(
     (/** @type {Room} */ room) => {
       if (left) return;
-      rooms.remember(`code ${room.id}`, code.toLowerCase());
-      go(`/rooms/${room.id}`);
+      roomStorage.remember(`code ${room.id}`, code.toLowerCase());
+      navigate(`/rooms/${room.id}`);
     },
     (error) => line.replaceChildren(element('span', { class: 'error' }, errorText(error))),
   );

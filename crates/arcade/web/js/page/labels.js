@@ -1,9 +1,9 @@
 import { GAMES } from '../games/index.js';
-import { countsText } from '../lib/counts.js';
 import { CODES } from '../lib/link.js';
 import { isolated } from '../lib/names.js';
-import { PUBLIC, at } from '../lib/route.js';
-import { list, say, sayOr, sentence, told } from '../lib/text.js';
+import { ratedText } from '../lib/rating.js';
+import { PUBLIC, absolutePath } from '../lib/route.js';
+import { list, say, sayIfKnown, sentence, translate } from '../lib/text.js';
 
 /** @typedef {import('../games/types.js').Room} Room */
 
@@ -38,7 +38,7 @@ export const reachesPorts = (rooms, host) => rooms !== 'here' || /^(localhost|12
 export const offersTerminal = () => reachesPorts(document.body.dataset.rooms, location.hostname);
 
 /** @param {Room} room */
-export const roomTitle = (room) => (room.name ? `${isolated(room.name)} · ${told(room.title)}` : told(room.title));
+export const roomTitle = (room) => (room.name ? `${isolated(room.name)} · ${translate(room.title)}` : translate(room.title));
 
 /**
  * How the room is restricted, and its players in numbers: each fact in a few words.
@@ -48,7 +48,7 @@ export const roomFacts = (room) => [
   ...(room.visibility === 'link' ? [say('room.is.link')] : []),
   ...(room.visibility === 'word' ? [say('room.is.word')] : []),
   ...(room.locked ? [say('room.is.locked')] : []),
-  ...[countsText(room)].filter(Boolean),
+  ...[ratedText(room)].filter(Boolean),
 ];
 
 /** @param {number | null} seconds Null if it is unknown. */
@@ -62,22 +62,22 @@ export function waitInWords(seconds) {
  * Why the connection ended, in a sentence.
  * @param {{ code: number, reason: string }} end
  */
-export function ending({ code, reason }) {
-  const [name] = Object.entries(CODES).find(([, known]) => known === code) ?? [];
-  return sentence(sayOr(`room.end.${name}`, told(reason)));
+export function endReason({ code, reason }) {
+  const [name] = Object.entries(CODES).find(([, value]) => value === code) ?? [];
+  return sentence(sayIfKnown(`room.end.${name}`, translate(reason)));
 }
 
 /**
  * Joins the room from a terminal.
  * @param {Room} room
  */
-export function command({ id, game, port, host: advertised, visibility }) {
+export function joinCommand({ id, game, port, host: advertised, visibility }) {
   // In an arcade of several hubs a room has a host, and clients query the directory of any hub, without TLS, for where
   // it moves.
   const page = document.body.dataset.rooms === 'here' ? location : (PUBLIC ?? location);
   const host = advertised ? (advertised.includes(':') ? `[${advertised}]` : advertised) : page.hostname;
-  const asks = advertised && page.protocol === 'http:' && (visibility ?? 'public') === 'public';
-  const directory = asks ? ` --directory ${page.origin}${at(`/rooms/${id}`)}` : '';
+  const isMovable = advertised && page.protocol === 'http:' && (visibility ?? 'public') === 'public';
+  const directory = isMovable ? ` --directory ${page.origin}${absolutePath(`/rooms/${id}`)}` : '';
   return GAMES[game].command({ host, bare: host.replace(/^\[|\]$/g, ''), port, directory });
 }
 
@@ -88,7 +88,7 @@ export function command({ id, game, port, host: advertised, visibility }) {
 export const fromSource = (command) => (command.startsWith('nc ') ? null : command.replace(/^\S+/, 'cargo run -p $& --'));
 
 /** @param {{ rank: number, name: string }[]} rows */
-export function winners(rows) {
+export function winnersText(rows) {
   const first = rows.filter(({ rank }) => rank === 1).map(({ name }) => name);
   if (first.length === 0) return say('room.phase.over');
   if (first.length === 1) return say('result.one', { name: first[0] });

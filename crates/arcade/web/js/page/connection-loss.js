@@ -3,7 +3,7 @@
 import { announceLink, element } from '../lib/dom.js';
 import { date, say } from '../lib/text.js';
 
-export class Away {
+export class ConnectionLoss {
   /**
    * @param {HTMLElement} main
    * @param {boolean} watching
@@ -13,32 +13,32 @@ export class Away {
     this.watching = watching;
     this.panel = element('p', { class: 'away', hidden: true });
     /** How long the hub reserves a seat, in seconds. */
-    this.kept = 0;
+    this.reservation = 0;
     /** By `Date.now()`. */
-    this.since = 0;
+    this.lostAt = 0;
   }
 
   /**
    * @param {boolean} lost Whether the socket is closed and the page reconnects; otherwise the hub is only silent.
    * @param {boolean} seated Whether the player has a seat to return to.
    */
-  lose(lost, seated) {
-    if (this.panel.hidden) this.since = Date.now();
-    const until = this.since + this.kept * 1000;
-    const minutes = Math.round(this.kept / 60);
+  show(lost, seated) {
+    if (this.panel.hidden) this.lostAt = Date.now();
+    const until = this.lostAt + this.reservation * 1000;
+    const minutes = Math.round(this.reservation / 60);
     const seat = this.watching || !seated
       ? ''
       : Date.now() > until
         ? ` ${say('away.gone')}`
         : ` ${minutes > 0 ? say('away.kept.minutes', { count: minutes }) : say('away.kept')}`;
     announceLink(say(lost ? 'link.lost' : 'link.quiet'), 'lost');
-    this.panel.textContent = say('away.since', { time: date(new Date(this.since), { timeStyle: 'medium' }) }) + seat;
+    this.panel.textContent = say('away.since', { time: date(new Date(this.lostAt), { timeStyle: 'medium' }) }) + seat;
     this.panel.hidden = false;
     this.main.dataset.away = '';
   }
 
   /** The hub is back, or the room is left. */
-  end() {
+  hide() {
     this.panel.hidden = true;
     delete this.main.dataset.away;
   }

@@ -5,7 +5,7 @@ import { element } from '../lib/dom.js';
 import { MAX_NAME, MAX_WORD, problem, shownName, tidy } from '../lib/names.js';
 import { recall } from '../lib/settings.js';
 import { errorOf, say } from '../lib/text.js';
-import { guest, name, provenKey, sayNamed, take, whenNamed } from './key.js';
+import { guestName, name, notifyNameChange, onNameChange, provenKey, registerName } from './name-key.js';
 
 /** An owned name stays valid. @param {string} wanted */
 const problemOf = (wanted) => (wanted === name() && provenKey() !== null ? null : problem(wanted));
@@ -27,7 +27,7 @@ export function askName(again = false, code = null) {
       spellcheck: 'false',
       autocomplete: 'nickname',
       required: true,
-      placeholder: known ?? guest(),
+      placeholder: known ?? guestName(),
       'aria-describedby': 'name-note',
     });
     input.value = known ?? '';
@@ -42,7 +42,7 @@ export function askName(again = false, code = null) {
     const done = (/** @type {string | null} */ result) => {
       dialog.close();
       dialog.remove();
-      if (result) sayNamed();
+      if (result) notifyNameChange();
       resolve(result);
     };
     const form = element(
@@ -53,7 +53,7 @@ export function askName(again = false, code = null) {
           const wanted = tidy(input.value);
           if (!wanted || !check()) return input.focus();
           try {
-            await take(wanted);
+            await registerName(wanted);
             done(wanted);
           } catch (problem) {
             error.textContent = errorText(problem);
@@ -115,6 +115,6 @@ export function nameButton() {
     place.setAttribute('aria-label', say('name.button', { name: name() }));
   };
   place.addEventListener('click', () => askName(true));
-  whenNamed(show);
+  onNameChange(show);
   show();
 }

@@ -1,7 +1,7 @@
 // The name that this browser stores, and the key that proves its ownership.
 
-import { ask } from '../lib/api.js';
-import { keeps, recall, remember } from '../lib/settings.js';
+import { request } from '../lib/api.js';
+import { isStoragePersistent, recall, remember } from '../lib/settings.js';
 
 /** Bytes of the key. */
 const KEY = 32;
@@ -10,29 +10,29 @@ const KEY = 32;
 const GUESTS = ['Badger', 'Beaver', 'Falcon', 'Ferret', 'Gecko', 'Heron', 'Jackal', 'Lemur', 'Marten', 'Newt', 'Otter', 'Panda', 'Raven', 'Robin', 'Stoat', 'Walrus'];
 
 /** The name until the player chooses one. It is stored, but not registered. */
-export function guest() {
-  const kept = recall('guest');
-  if (kept) return kept;
+export function guestName() {
+  const stored = recall('guest');
+  if (stored) return stored;
   const [animal, number] = crypto.getRandomValues(new Uint32Array(2));
-  const made = `${GUESTS[animal % GUESTS.length]}${100 + (number % 900)}`;
-  remember('guest', made);
-  return made;
+  const generated = `${GUESTS[animal % GUESTS.length]}${100 + (number % 900)}`;
+  remember('guest', generated);
+  return generated;
 }
 
-export const name = () => recall('name') ?? guest();
+export const name = () => recall('name') ?? guestName();
 /** The key, if it is registered at the hub for the name. */
 export const provenKey = () => (recall('proven') === name() ? recall('key') : null);
 
-function draw() {
+function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY));
   return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 /** The key of this browser, whether a name is registered with it or not. */
 export function key() {
-  const kept = recall('key');
-  if (kept) return kept;
-  const made = draw();
+  const stored = recall('key');
+  if (stored) return stored;
+  const made = randomKey();
   remember('key', made);
   return made;
 }
@@ -40,18 +40,18 @@ export function key() {
 /** @type {Set<() => void>} */
 const listeners = new Set();
 /** @param {() => void} listener */
-export const whenNamed = (listener) => listeners.add(listener);
-export const sayNamed = () => listeners.forEach((listener) => listener());
+export const onNameChange = (listener) => listeners.add(listener);
+export const notifyNameChange = () => listeners.forEach((listener) => listener());
 
 /**
  * @param {string} wanted
  * @throws {Error} If another browser owns it; the message is for the player.
  */
-export async function take(wanted) {
+export async function registerName(wanted) {
   try {
     // This browser would lose the name on reload.
-    if (!keeps()) throw new Error();
-    await ask('/api/names', { name: wanted, key: key() });
+    if (!isStoragePersistent()) throw new Error();
+    await request('/api/names', { name: wanted, key: key() });
     remember('proven', wanted);
   } catch (error) {
     const status = /** @type {{ status?: number }} */ (error).status;
@@ -63,9 +63,9 @@ export async function take(wanted) {
 }
 
 /** Registers the name of an earlier visit, if it is not registered yet. */
-export async function proveName() {
+export async function registerStoredName() {
   const known = recall('name');
-  if (known && provenKey() === null) await take(known).catch(() => {});
+  if (known && provenKey() === null) await registerName(known).catch(() => {});
 }
 
 /**
@@ -73,11 +73,11 @@ export async function proveName() {
  * @param {string} code
  * @returns {Promise<string>} The name.
  */
-export async function redeem(code) {
-  const { name: taken } = await ask('/api/names/redeem', { code, key: key() });
+export async function redeemCode(code) {
+  const { name: taken } = await request('/api/names/redeem', { code, key: key() });
   remember('proven', taken);
   remember('name', taken);
-  sayNamed();
+  notifyNameChange();
   return taken;
 }
 
@@ -85,18 +85,18 @@ export async function redeem(code) {
  * Valid for `seconds`; `url` is a link with the code, and `qr` the same as an SVG.
  * @returns {Promise<{ code: string, seconds: number, url: string | null, qr: string | null }>}
  */
-export const codeForName = () => ask('/api/names/link', { name: name(), key: key() });
+export const codeForName = () => request('/api/names/link', { name: name(), key: key() });
 
 /** Invalidates all other keys. */
 export async function renewKey() {
-  const made = draw();
-  await ask('/api/names/key', { name: name(), key: key(), new: made });
+  const made = randomKey();
+  await request('/api/names/key', { name: name(), key: key(), new: made });
   remember('key', made);
 }
 
-export async function release() {
-  await ask('/api/names/release', { name: name(), key: key() });
+export async function releaseName() {
+  await request('/api/names/release', { name: name(), key: key() });
   remember('proven', null);
   remember('name', null);
-  sayNamed();
+  notifyNameChange();
 }

@@ -7,7 +7,7 @@ import { say } from '../lib/text.js';
  * @param {HTMLElement} main
  * @returns {() => void}
  */
-export function showMissing(main) {
+export function showNotFound(main) {
   title(say('page.missing'));
   main.dataset.page = 'missing';
   main.replaceChildren(
@@ -19,7 +19,7 @@ export function showMissing(main) {
 }
 
 /** @param {HTMLElement} main */
-export function noSuchRoom(main) {
+export function showRoomNotFound(main) {
   title(say('room.missing'));
   main.replaceChildren(
     element('h1', {}, say('room.missing.heading')),
