@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { initialState, blast, fold, hitsBy, positionKey } from '../js/games/robots/fold.js';
-import { hitMarks } from '../js/games/robots/story.js';
+import { frameMarks } from '../js/games/robots/story.js';
 import * as robots from '../js/games/robots/protocol.js';
 import { bytes, hex, vectors } from './support/vectors.js';
 
@@ -83,5 +83,5 @@ test('counts no hits if the page has missed the beginning of the game', () => {
   turn(4, at(0, 0), at(1, 2));
   assert.ok(state.game);
   assert.equal(hitsBy(state.game, 0), null);
-  assert.deepEqual(hitMarks([]), []);
+  assert.deepEqual(frameMarks([]), []);
 });

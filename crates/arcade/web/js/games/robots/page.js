@@ -10,7 +10,7 @@ import { asText, blast, fold, hitsBy, initialState, positionKey, ranking } from 
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
 
 export { rules } from './rules.js';
-export { hitMarks, story } from './story.js';
+export { frameMarks, story } from './story.js';
 
 /** @typedef {import('./protocol.js').Direction} Direction */
 /** @typedef {import('./board.js').Action} Action */

@@ -31,7 +31,7 @@ const who = (names) => ({ names: list(names), count: names.length });
  * Marks with the players behind each hit: one per bomber and turn.
  * @param {import('../../lib/playback.js').Frame[]} frames
  */
-export function hitMarks(frames) {
+export function frameMarks(frames) {
   const state = initialState();
   /** @type {{ at: number, kind: string, text: string }[]} */
   const marks = [];
