@@ -19,7 +19,7 @@ use crate::{
 
 const OPEN_FILES: u32 = 4_096;
 const PHASES: [&str; 2] = ["alone", "under attack"];
-/// The part of the time for which the players are alone at first, and its limits.
+/// The fraction of the time before the attacks start, and its limits.
 const ALONE: f64 = 0.1;
 const MIN_ALONE: Duration = Duration::from_secs(12);
 const MAX_ALONE: Duration = Duration::from_secs(300);
@@ -31,7 +31,7 @@ const MAX_MEMORY: u64 = 600;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// How long the attacks last; before that the players are alone for a tenth of it
+    /// Duration of the attacks; before them, the players play alone for a tenth of it
     #[arg(long, value_name = "MINUTES", default_value_t = 60.0, value_parser = minutes, allow_negative_numbers = true)]
     minutes: f64,
 

@@ -140,7 +140,7 @@ impl Seat {
     }
 }
 
-// Reconnects after a loss, at a page to the same seat. Never returns without an error.
+// Reconnects after a loss; a browser returns to its seat. Never returns without an error.
 async fn play_matches(
     seat: Seat,
     open: impl AsyncFn(&Visitor, Option<Value>) -> anyhow::Result<Wire>,
@@ -196,7 +196,7 @@ async fn play_robots(seat: &Seat, seed: u32, wire: &mut Wire) -> anyhow::Result<
     .await
 }
 
-// Plays until the client is over. The error is how the connection ended. `over` returns the number of the match that
+// Plays until the client is over. The error describes the end of the connection. `over` returns the number of the match that
 // has ended.
 async fn play<C: Client<Error: Display>>(
     seat: &Seat,

@@ -225,7 +225,7 @@ impl Wire {
         Ok(())
     }
 
-    /// A datagram, a part of the stream, or a message. The error is how the connection ended.
+    /// A datagram, a part of the stream, or a message. The error describes the end of the connection.
     pub(crate) async fn receive(&mut self) -> anyhow::Result<Bytes> {
         let mut bytes = BytesMut::new();
         match self {
@@ -270,7 +270,7 @@ impl Wire {
         }
     }
 
-    /// The first wanted text. The error is how the connection ended, or that `patience` is over.
+    /// The first wanted text. The error describes the end of the connection, or that `patience` is over.
     pub(crate) async fn find(&mut self, patience: Duration, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Bytes> {
         let wanted = async {
             loop {

@@ -128,7 +128,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(0..=3_600_u64, 10), allow_negative_numbers = true)]
     pub(crate) drain: u64,
 
-    /// Address of the page for other people, as in <https://play.example.org/games/>, for links and QR codes. May be
+    /// Address of the page for other people, as in `https://play.example.org/games/`, for links and QR codes. May be
     /// repeated with the same path: browsers may use all these addresses, localhost, and addresses of this machine
     #[arg(long, value_name = "URL", value_parser = public_url)]
     pub(crate) public_url: Vec<PublicUrl>,

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 /// More than a program needs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A bot thinks for seconds, like a person; the time of this one passes this many times as fast.
+/// Bots pause for seconds, like people; in these tests their clock runs faster by this factor.
 const HURRY: u64 = 20;
 /// Not a limit here.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };

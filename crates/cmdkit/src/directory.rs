@@ -41,7 +41,7 @@ const RIGHT: &str = "expected the address of a room at a hub, as in http://10.0.
 /// The options of a client that follows a room.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub struct DirectoryArgs {
-    /// Address of the room at a hub of an arcade of several hubs, as in <http://10.0.0.11:8080/rooms/nuggets-1>; if the
+    /// Address of the room at a hub of an arcade of several hubs, as in `http://10.0.0.11:8080/rooms/nuggets-1`; if the
     /// server is lost, the client queries this hub for the new address; may be repeated, since a hub may be lost too
     #[arg(long, value_name = "URL")]
     pub directory: Vec<RoomUrl>,

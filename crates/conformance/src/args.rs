@@ -213,7 +213,7 @@ pub(crate) enum AtTerminal {
     Auto,
     /// Standard input and output
     Yes,
-    /// Nothing
+    /// None
     No,
 }
 

@@ -5,9 +5,9 @@ use skillratings::{
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
 
-/// Displayed points for one point of the mean. A new player has 25, which is 1000 points.
+/// Displayed points per unit of the mean. The mean of a new player is 25, displayed as 1000.
 const POINTS: f64 = 40.0;
-/// Deviations in the displayed uncertainty: the strength is within them in 19 of 20 cases.
+/// The displayed uncertainty in standard deviations; it covers the strength in 19 of 20 cases.
 const SURE: f64 = 2.0;
 
 #[derive(Debug, Clone, Copy)]

@@ -31,8 +31,8 @@ Examples:
   printf '4\\nyes\\n1122\\n' | mastermind-play --seed 1
       play the text game through a pipe; it ends with its input
 
-Past games are counted in a small file in the user's data directory (XDG_DATA_HOME, or the system's default);
-games played through a pipe are not counted.
+Past games are counted in a file in the user's data directory (XDG_DATA_HOME). Games through a pipe \
+are not counted.
 
 Exit status: 0 when the game is over, left or at the end of its input, 1 on failure or when a search is stopped, 2 \
 for wrong usage.";
@@ -88,10 +88,16 @@ pub(crate) enum Command {
     Statistics,
 }
 
+/// The derived usage is wider than a terminal.
+const SOLVE_USAGE: &str = "mastermind-play solve --length PEGS --colours COLOURS --all [OPTIONS]
+       mastermind-play solve --length PEGS --colours COLOURS --code CODE [OPTIONS]
+       mastermind-play solve --length PEGS --colours COLOURS --interactive [OPTIONS]";
+
 /// Options of `solve`.
 #[derive(Debug, Clone, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own on the command line")]
 #[group(skip)]
+#[command(override_usage = SOLVE_USAGE)]
 #[command(group(ArgGroup::new("codes").args(["all", "code", "interactive"]).required(true)))]
 pub(crate) struct Solve {
     /// Pegs in a code, 4 to 8

@@ -49,7 +49,7 @@ pub enum Input<'a, M> {
         /// The reason.
         why: DisconnectReason,
     },
-    /// The time returned by [`Engine::deadline`](crate::Engine::deadline) has come.
+    /// The deadline of [`Engine::deadline`](crate::Engine::deadline) has passed.
     Elapsed,
     /// The server shuts down. The [`Leave`] determines whether players are notified that the game is over.
     Stop(Leave),

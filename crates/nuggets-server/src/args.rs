@@ -79,7 +79,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["resume", "directory"])]
     pub(crate) check_map: bool,
 
-    /// Stepping on a player takes this share of its purse
+    /// Share of the purse that is stolen by stepping on a player
     #[arg(long, value_name = "PERCENT", default_value_t = 0, help_heading = EXTRAS, conflicts_with = "resume",
           value_parser = whole_number(0..=100_u8, 25), allow_negative_numbers = true)]
     steal_percent: u8,
@@ -93,17 +93,17 @@ pub(crate) struct Args {
           value_parser = whole_number(1..=MAX_GOLD, Rules::default().gold), allow_negative_numbers = true)]
     gold: u32,
 
-    /// Least number of piles
+    /// Minimum number of piles
     #[arg(long, value_name = "N", default_value_t = Rules::default().min_piles, help_heading = EXTRAS, conflicts_with = "resume",
           value_parser = whole_number(1..=MAX_GOLD, Rules::default().min_piles), allow_negative_numbers = true)]
     minpiles: u32,
 
-    /// Largest number of piles
+    /// Maximum number of piles
     #[arg(long, value_name = "N", default_value_t = Rules::default().max_piles, help_heading = EXTRAS, conflicts_with = "resume",
           value_parser = whole_number(1..=MAX_GOLD, Rules::default().max_piles), allow_negative_numbers = true)]
     maxpiles: u32,
 
-    /// Players see no further than this many spots
+    /// Maximum distance at which players see, in spots
     #[arg(long, value_name = "RADIUS", help_heading = EXTRAS, conflicts_with = "resume", value_parser = whole_number(1..=u16::MAX, 7),
           allow_negative_numbers = true)]
     vision: Option<u16>,

@@ -41,9 +41,9 @@ impl Default for Config {
 pub struct Rules {
     /// Nuggets in the game.
     pub gold: u32,
-    /// Least number of piles at the start.
+    /// Minimum number of piles at the start.
     pub min_piles: u32,
-    /// Largest number of piles at the start.
+    /// Maximum number of piles at the start.
     pub max_piles: u32,
     /// How far players see.
     pub vision: Vision,

@@ -363,11 +363,11 @@ pub(crate) struct PictureArgs {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Vec<PathBuf>,
 
-    /// Write the picture as SVG, whatever the file is called
+    /// Write the picture as SVG, regardless of the file name
     #[arg(long, value_name = "OUT")]
     pub(crate) svg: Option<PathBuf>,
 
-    /// Write the picture as PNG, whatever the file is called
+    /// Write the picture as PNG, regardless of the file name
     #[arg(long, value_name = "OUT")]
     pub(crate) png: Option<PathBuf>,
 
@@ -463,7 +463,7 @@ pub(crate) struct CurveArgs {
           allow_negative_numbers = true)]
     pub(crate) threads: u32,
 
-    /// Write the numbers as CSV, whatever the file is called; --output does so for .csv
+    /// Write the numbers as CSV, regardless of the file name; --output does so for .csv
     #[arg(long, value_name = "OUT")]
     pub(crate) csv: Option<PathBuf>,
 

@@ -56,7 +56,7 @@ impl Skill {
 ///
 /// let mut client = Client::new(ShortText::try_from("bot")?, None);
 /// let mut bot = Bot::new(1);
-/// assert_eq!(bot.next_input(&client), None, "the server has said nothing yet");
+/// assert_eq!(bot.next_input(&client), None, "no message has arrived yet");
 /// // A Hello: a server "here" for 2 players on 5 x 5 fields, 9 turns, radius 1, timer 3.
 /// client.receive(Time::ZERO, b"\x00\x04here\x02\x00\x05\x00\x05\x00\x09\x00\x01\x00\x03")?;
 /// let input = bot.next_input(&client).expect("it wants to play");

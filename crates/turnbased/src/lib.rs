@@ -8,7 +8,7 @@
 //! use serde::{Deserialize, Serialize};
 //! use turnbased::{Rules, Table};
 //!
-//! /// Players take one to three sticks in turn; whoever takes the last one wins.
+//! /// Players take one to three sticks in turn; the player who takes the last one wins.
 //! #[derive(Debug, Clone, Serialize, Deserialize)]
 //! struct Sticks {
 //!     left: u8,

@@ -23,8 +23,8 @@ use super::{
 /// Bots fill a game up to this number of players.
 const PARTY: u32 = 4;
 
-/// How long a player keeps a seat without sending a key. Over UDP a room does not notice that a client has
-/// disconnected, whose seat would keep the room open forever.
+/// How long a player keeps a seat without sending a key. Over UDP a room cannot detect a disconnected client,
+/// and its seat would keep the room open forever.
 const IDLE: Duration = Duration::from_mins(15);
 
 /// From the first player to the start, so that other players can join before it. In seconds.

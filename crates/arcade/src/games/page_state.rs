@@ -28,7 +28,7 @@ pub(crate) struct Dealer {
 }
 
 pub(crate) trait PageState: Engine {
-    /// The name with which a request asks for a seat.
+    /// The name in a request for a seat.
     fn name_in(request: &RequestOf<Self>) -> Option<&str>;
 
     /// Changes whenever [`show`](Self::show) does. Queried after every input.

@@ -139,7 +139,7 @@ pub(crate) enum Purpose {
     RoomCode,
     /// Moves a name to another device. The right code passes also above the limit.
     DeviceCode,
-    /// The word of the room with this id.
+    /// The password of the room with this id.
     Word(String),
     /// The key of the program with this name.
     Key(String),

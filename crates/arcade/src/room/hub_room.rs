@@ -303,7 +303,7 @@ impl<E: Recorded + PageState> HubRoom<E> {
     }
 }
 
-// The name with which a message asks for a seat, as in the list of players.
+// The name in a request for a seat, as in the list of players.
 fn name_in<E: PageState>(message: &[u8], link: Link) -> Option<String> {
     let request = E::Protocol::decode(&mut DecoderOf::<E>::default(), message, link.framing()).ok()?;
     E::name_in(&request).map(|name| display_name(name).into_owned())

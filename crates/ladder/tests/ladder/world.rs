@@ -14,7 +14,7 @@ use skillratings::{
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
 
-/// Points per point of the mean, as on the hub.
+/// Displayed points per unit of the mean, as on the hub.
 const POINTS: f64 = 40.0;
 /// The rating difference at which the rating method expects the better of two players to win at odds of `e` to 1.
 const SCALE: f64 = 236.0;

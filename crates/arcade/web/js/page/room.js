@@ -1,4 +1,4 @@
-// Asks for the name of the player and for access to the room, then shows the room.
+// Requests the name of the player and access to the room, then shows the room.
 
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, load } from '../lib/api.js';

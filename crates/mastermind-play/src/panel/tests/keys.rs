@@ -57,7 +57,7 @@ fn expected(name: &str, key: Press) -> Option<(State, Request)> {
         ("repeats", _) => repeats(true),
         // A first answer.
         ("pick", Enter) => return Some((State::Edit, Request::Begin)),
-        // The guess is all 1, which is no win.
+        // The guess 1111 is wrong.
         ("edit", _) => State::Edit,
         ("pick", Up | Down | Digit(2)) => State::Pick(Lifeline::Place),
         ("pick", Back) => State::Edit,
@@ -67,7 +67,7 @@ fn expected(name: &str, key: Press) -> Option<(State, Request)> {
         ("won" | "lost", Enter) => State::Edit,
         ("duel over", Enter) => State::Length(4),
         ("won" | "lost" | "duel over", _) => State::Over,
-        // The code is all 1, which is one.
+        // 1111 is a valid code.
         ("set", Enter) => State::Edit,
         ("set", _) | ("between", Enter) => State::Set,
         ("between", _) => State::Between,
