@@ -25,7 +25,7 @@ pub(crate) use self::{
     counts::{Casual, Counts},
     kind::{Bot, Frames, GameKind},
     page_state::{PageState, Painter, Picture},
-    replayable::{Relevance, Replayable},
+    replayable::{Change, Relevance, Replayable},
 };
 
 /// Defines [`Game`], [`Options`] and the macros that reach the [`GameKind`] of a game.

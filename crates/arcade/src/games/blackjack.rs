@@ -17,7 +17,7 @@ use super::{
     kind::{Bot, Connect, Field, Frames, GameKind, within},
     ladder::{First, LadderGame, MessageParser, ProgramEvent},
     page_state::{Dealer, PageState, Painter, Picture, Show},
-    replayable::{Relevance, Replayable},
+    replayable::{Change, Relevance, Replayable},
 };
 
 /// Bytes of one connection.
@@ -109,9 +109,13 @@ impl Replayable for Server {
         self.tables().map(rounds).collect()
     }
 
-    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<Change> {
         let is_over = |(table, rounds): &&(u32, u32)| before.iter().any(|(other, had)| other == table && had < rounds);
-        after.iter().filter(is_over).map(|(_, rounds)| ("round", format!("round {rounds} is over"))).collect()
+        after
+            .iter()
+            .filter(is_over)
+            .map(|(_, rounds)| Change::new("round", format!("round {rounds} is over")))
+            .collect()
     }
 
     fn relevance(frame: &Bytes) -> Relevance {

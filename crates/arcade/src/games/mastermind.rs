@@ -25,7 +25,7 @@ use super::{
     kind::{Bot, Connect, Field, Frames, GameKind, MAX_EXACT, within},
     ladder::{LadderGame, MessageParser, ProgramEvent},
     page_state::{PageState, Painter, Picture},
-    replayable::Replayable,
+    replayable::{Change, Replayable},
 };
 
 /// Bytes of one connection; messages are short lines.
@@ -253,19 +253,19 @@ impl Replayable for Server {
         self.boards().filter_map(game).collect()
     }
 
-    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<Change> {
         let mut changes = vec![];
         for (name, number, lines, how) in after {
             let known = before.iter().find(|(other, game, ..)| other == name && game == number);
             let (seen, was) = known.map_or((0, None), |(_, _, lines, how)| (lines.len(), *how));
             for line in lines.iter().skip(seen) {
                 changes.push(match line {
-                    TurnRecord::Row { feedback, .. } => ("guess", format!("{name}: {feedback}")),
-                    TurnRecord::Lifeline { lifeline, .. } => ("lifeline", format!("{name} uses {lifeline}")),
+                    TurnRecord::Row { feedback, .. } => Change::new("guess", format!("{name}: {feedback}")),
+                    TurnRecord::Lifeline { lifeline, .. } => Change::new("lifeline", format!("{name} uses {lifeline}")),
                 });
             }
             if let Some(how) = how.filter(|_| was.is_none()) {
-                changes.push(("over", format!("{name}: {}", how.word())));
+                changes.push(Change::new("over", format!("{name}: {}", how.word())));
             }
         }
         changes

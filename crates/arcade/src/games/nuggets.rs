@@ -17,7 +17,7 @@ use super::{
     kind::{Bot, Connect, Field, Frames, GameKind, MAX_EXACT, within},
     ladder::{First, LadderGame},
     page_state::{PageState, Painter, Picture, Show},
-    replayable::Replayable,
+    replayable::{Change, Replayable},
 };
 
 /// Bots fill a game up to this number of players.
@@ -167,18 +167,23 @@ impl Replayable for Server {
         self.game().players().iter().map(player).collect()
     }
 
-    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<Change> {
         let mut changes = vec![];
         let both = || before.iter().zip(after);
         for ((_, had, _), (name, has, _)) in both().filter(|(before, after)| after.1 > before.1) {
-            changes.push(("gold", format!("{name}: {} nuggets", has - had)));
+            let count = has - had;
+            changes.push(Change {
+                name: Some(name.clone()),
+                count: Some(count),
+                ..Change::new("gold", format!("{name}: {count} nuggets"))
+            });
         }
         for (index, (was, is)) in both().enumerate().filter(|(_, (was, is))| was.2 != is.2) {
             let others = both().skip(index + 1);
             let other =
                 others.filter(|(_, other)| other.2.is_some() && other.2 == was.2).find(|(other, _)| other.2 == is.2);
             if let Some((_, (name, ..))) = other {
-                changes.push(("swap", format!("{} and {name} swap places", is.0)));
+                changes.push(Change::new("swap", format!("{} and {name} swap places", is.0)));
             }
         }
         changes

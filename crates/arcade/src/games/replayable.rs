@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use netcore::{Protocol, Recorded};
+use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Relevance {
@@ -12,6 +13,25 @@ pub(crate) enum Relevance {
     Match,
     /// Until the next round, as the first message of its round.
     RoundStart,
+}
+
+/// An event on a timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Change {
+    pub(crate) kind: &'static str,
+    pub(crate) text: String,
+    /// The player, if pages describe events of this kind in their own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    /// The number of collected nuggets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) count: Option<u32>,
+}
+
+impl Change {
+    pub(crate) fn new(kind: &'static str, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into(), name: None, count: None }
+    }
 }
 
 pub(crate) trait Replayable:
@@ -26,7 +46,7 @@ pub(crate) trait Replayable:
     /// `real` returns the name of a player by that in messages of the game.
     fn probe(&self, real: impl Fn(&str) -> String) -> Self::Probe;
 
-    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)>;
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<Change>;
 
     /// For pages that start after the message, in a game that [has rounds](Self::HAS_ROUNDS).
     fn relevance(_frame: &Bytes) -> Relevance {

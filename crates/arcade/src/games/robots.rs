@@ -17,7 +17,7 @@ use super::{
     kind::{Bot, Connect, Field, Frames, GameKind, within},
     ladder::{First, LadderGame},
     page_state::{PageState, Painter, Picture},
-    replayable::Replayable,
+    replayable::{Change, Replayable},
 };
 
 const ROBOTS: RangeInclusive<u8> = 1..=25;
@@ -144,10 +144,12 @@ impl Replayable for Server {
         names.zip(robots.iter().map(|robot| robot.score)).collect()
     }
 
-    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<Change> {
         let both = before.iter().zip(after);
         let died = both.filter(|(before, after)| after.1 > before.1);
-        died.map(|(_, (name, _))| ("death", format!("{name} is destroyed"))).collect()
+        let change =
+            |name: &String| Change { name: Some(name.clone()), ..Change::new("death", format!("{name} is destroyed")) };
+        died.map(|(_, (name, _))| change(name)).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
     kind::{Bot, Connect, GameKind},
     ladder::{LadderGame, MessageParser, ProgramEvent},
     page_state::{PageState, Painter, Picture},
-    replayable::Replayable,
+    replayable::{Change, Replayable},
 };
 
 /// Bytes of one connection; messages are short lines.
@@ -79,9 +79,9 @@ impl<R: Rules> Replayable for Table<R> {
         self.last_move().map(|last| (real(last.name.as_str()), last.clone()))
     }
 
-    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<(&'static str, String)> {
+    fn changes(before: &Self::Probe, after: &Self::Probe) -> Vec<Change> {
         let last = after.iter().filter(|_| before != after);
-        last.map(|(name, last)| ("move", format!("{name}: {}", last.action))).collect()
+        last.map(|(name, last)| Change::new("move", format!("{name}: {}", last.action))).collect()
     }
 
     fn frame(bytes: &Bytes) -> Bytes {

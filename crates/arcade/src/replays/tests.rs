@@ -138,7 +138,7 @@ fn replay_shows_what_each_client_saw() {
     let seen = texts(&played, BOB, section.until);
     assert_eq!(all[all.len() - 100..], seen[seen.len() - 100..]);
     assert!(all.last().unwrap().starts_with("QUIT GAME OVER") || section.until < length);
-    let gold: usize = track.marks.iter().filter(|mark| mark.kind == "gold").count();
+    let gold: usize = track.marks.iter().filter(|mark| mark.change.kind == "gold").count();
     assert!(gold > 5 && track.marks.is_sorted_by_key(|mark| mark.at));
 }
 

@@ -1,4 +1,4 @@
-use std::{any::Any, collections::BTreeMap, io, mem::size_of, path::PathBuf, time::Duration};
+use std::{any::Any, collections::BTreeMap, io, iter, mem::size_of, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
 use cmdkit::display_name;
@@ -7,7 +7,7 @@ use netcore::{GameEvent, Occupant, Outbox, Output, PeerId, Time, To};
 use serde::Serialize;
 
 use crate::{
-    games::{Relevance, Replayable},
+    games::{Change, Relevance, Replayable},
     room::register::SeatFact,
 };
 
@@ -50,8 +50,8 @@ pub(crate) struct SeatView {
 pub(crate) struct Mark {
     /// Milliseconds since the match began.
     pub(crate) at: u64,
-    pub(crate) kind: &'static str,
-    pub(crate) text: String,
+    #[serde(flatten)]
+    pub(crate) change: Change,
 }
 
 #[derive(Debug, Clone)]
@@ -273,7 +273,7 @@ impl Draft {
                 Output::Event(GameEvent::Left { peer, name, seat, .. }) if !name.is_empty() && !seat.is_empty() => {
                     if has_begun {
                         let name = self.real(&name);
-                        self.mark(cursor.replay().time(), "left", &format!("{name} leaves"));
+                        self.mark(cursor.replay().time(), Change::new("left", format!("{name} leaves")));
                     } else {
                         self.track.periods.retain(|period| period.peer != peer);
                         self.track.seats.retain(|known| known.seat != seat);
@@ -293,8 +293,8 @@ impl Draft {
         match before {
             Some(before) => {
                 let after = cursor.replay().room().engine().probe(|wire| self.real(wire));
-                for (kind, text) in E::changes(&before, &after) {
-                    self.mark(cursor.replay().time(), kind, &text);
+                for change in E::changes(&before, &after) {
+                    self.mark(cursor.replay().time(), change);
                 }
             }
             None if self.phase == Phase::Playing => {
@@ -318,7 +318,7 @@ impl Draft {
             return;
         }
         if has_begun {
-            self.mark(cursor.replay().time(), "joined", &format!("{name} joins"));
+            self.mark(cursor.replay().time(), Change::new("joined", format!("{name} joins")));
         }
         match self.track.seats.iter_mut().find(|known| known.seat == seat) {
             // Before the match, the seat of an earlier game is free again.
@@ -336,11 +336,14 @@ impl Draft {
         }
     }
 
-    fn mark(&mut self, time: Time, kind: &'static str, text: &str) {
+    fn mark(&mut self, time: Time, mut change: Change) {
         if self.track.marks.len() < MAX_MARKS {
             let at = self.track.since_begin(time);
             // The text contains names.
-            self.track.marks.push(Mark { at, kind, text: display_name(text).into_owned() });
+            for text in iter::once(&mut change.text).chain(&mut change.name) {
+                *text = display_name(text).into_owned();
+            }
+            self.track.marks.push(Mark { at, change });
         }
     }
 

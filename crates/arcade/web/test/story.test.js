@@ -7,8 +7,8 @@ import { story as nuggets } from '../js/games/nuggets/story.js';
 import { story as robots } from '../js/games/robots/story.js';
 
 test('nuggets: the biggest find, the last pile, and swaps', () => {
-  const gold = (/** @type {number} */ at, /** @type {string} */ text) => ({ at, kind: 'gold', text });
-  const marks = [gold(1, 'Ann: 7 nuggets'), gold(2, 'Bob: the second: 31 nuggets'), { at: 3, kind: 'swap', text: 'Ann and Bob swap places' }, gold(4, 'Ann: 1 nuggets')];
+  const gold = (/** @type {number} */ at, /** @type {string} */ name, /** @type {number} */ count) => ({ at, kind: 'gold', text: '', name, count });
+  const marks = [gold(1, 'Ann', 7), gold(2, 'Bob: the second', 31), { at: 3, kind: 'swap', text: 'Ann and Bob swap places' }, gold(4, 'Ann', 1)];
   assert.deepEqual(nuggets(marks, []), [
     { at: 2, text: 'Biggest find: Bob: the second, 31 nuggets.' },
     { at: 4, text: 'Ann took the last pile.' },
@@ -18,7 +18,7 @@ test('nuggets: the biggest find, the last pile, and swaps', () => {
 });
 
 test('robots: the first, the deadliest turn and the last', () => {
-  const death = (/** @type {number} */ at, /** @type {string} */ name) => ({ at, kind: 'death', text: `${name} is destroyed` });
+  const death = (/** @type {number} */ at, /** @type {string} */ name) => ({ at, kind: 'death', text: '', name });
   assert.deepEqual(robots([death(1, 'Ann'), death(5, 'Bob'), death(5, 'Ann'), death(9, 'Eve')], []), [
     { at: 1, text: 'First hit: Ann.' },
     { at: 5, text: 'Deadliest turn: Bob and Ann.' },

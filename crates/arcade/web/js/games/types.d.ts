@@ -178,8 +178,10 @@ export type Play = {
   help?: Help;
 };
 
+/** An event of a match, as the hub sends it: collected gold has a name and a count, a destroyed robot a name. */
+export type Mark = { at: number, kind: string, text: string, name?: string, count?: number };
 /** Highlights from the marks of the journal and the result: sentences and their times in milliseconds, best first. */
-export type Story = (marks: { at: number, kind: string, text: string }[], rows: Row[]) => { at: number, text: string }[];
+export type Story = (marks: Mark[], rows: Row[]) => { at: number, text: string }[];
 /** `note` is a remark such as the age of the score. */
 export type Seat = { colour: string | null; value: string; note?: string };
 /** Keys or gestures, and their effects. */

@@ -42,6 +42,7 @@ export function fold(table, line) {
   else if (word === 'VIEW') Object.assign(table, { view: JSON.parse(rest.join(' ')), turn: null, moves: [] });
   else if (word === 'TURN') Object.assign(table, { turn: seat, moves: rest.slice(1) });
   else if (word === 'OVER') Object.assign(table, { result: { how: rest[0], scores: rest.slice(1).map(Number) }, turn: null, moves: [] });
+  // The reasons are texts of the protocol, without codes.
   else if (word === 'NO' || word === 'BYE') table.note = sentence(translate(rest.join(' ')));
 }
 

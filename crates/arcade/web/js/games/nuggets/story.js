@@ -2,10 +2,7 @@ import { say, sentence, translate } from '../../lib/text.js';
 
 /** @type {import('../types.js').Story} */
 export function story(marks, rows = []) {
-  const finds = marks.flatMap(({ at, kind, text }) => {
-    const found = kind === 'gold' ? /^(.*): (\d+) nuggets?$/.exec(text) : null;
-    return found ? [{ at, name: found[1], nuggets: Number(found[2]) }] : [];
-  });
+  const finds = marks.flatMap(({ at, kind, name, count }) => (kind === 'gold' && name !== undefined && count !== undefined ? [{ at, name, nuggets: count }] : []));
   const swaps = marks.filter(({ kind }) => kind === 'swap');
   const sentences = [];
   const [first] = finds;

@@ -6,9 +6,8 @@ import { decode } from './protocol.js';
 export function story(marks, rows = []) {
   /** Names of destroyed robots by time. @type {Map<number, string[]>} */
   const turns = new Map();
-  for (const { at, kind, text } of marks) {
-    const name = kind === 'death' ? /^(.*) is destroyed$/.exec(text)?.[1] : undefined;
-    if (name !== undefined) turns.set(at, [...(turns.get(at) ?? []), name]);
+  for (const { at, kind, name } of marks) {
+    if (kind === 'death' && name !== undefined) turns.set(at, [...(turns.get(at) ?? []), name]);
   }
   if (turns.size === 0) return [{ at: 0, text: say('robots.story.nobody') }];
   const all = [...turns];
