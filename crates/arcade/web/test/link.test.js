@@ -53,10 +53,10 @@ test('detects a dead network and reconnects', async () => {
   });
   const { Link } = await import('../js/lib/link.js');
   /** @type {string[]} */
-  const told = [];
+  const events = [];
   const link = new Link(() => '/socket', {
-    message: (data) => told.push(String(data)),
-    state: ({ kind }) => told.push(kind),
+    message: (data) => events.push(String(data)),
+    state: ({ kind }) => events.push(kind),
     first: () => `first ${Socket.all.length}`,
   });
   const [first] = Socket.all;
@@ -66,43 +66,43 @@ test('detects a dead network and reconnects', async () => {
     pass(2_000);
     first.receive('{}');
   }
-  assert.deepEqual(told, ['connecting', 'open', '{"room":1}'], 'it is connected, and a beat is no message');
+  assert.deepEqual(events, ['connecting', 'open', '{"room":1}'], 'it is connected, and a beat is no message');
   pass(3_500);
-  assert.equal(told.at(-1), 'quiet', 'after three seconds the page says so');
+  assert.equal(events.at(-1), 'quiet', 'silence is reported after three seconds');
   first.receive('{}');
-  assert.equal(told.at(-1), 'active');
+  assert.equal(events.at(-1), 'active');
   assert.equal(Socket.all.length, 1, 'the network was only slow');
   // The page was suspended: messages from that time arrive after its check.
   clock += 20_000;
   mock.timers.tick(500);
-  assert.deepEqual([told.at(-1), first.closed], ['active', false], 'messages that arrived during a suspension are handled before silence is counted');
+  assert.deepEqual([events.at(-1), first.closed], ['active', false], 'messages that arrived during a suspension are handled before silence is counted');
   first.receive('{}');
   for (const seen of ['active', 'quiet']) {
     clock += 5_000;
     mock.timers.tick(500);
-    assert.equal(told.at(-1), seen, 'a hidden tab, which always looks late, notices it too');
+    assert.equal(events.at(-1), seen, 'a hidden tab, whose timers are always late, detects silence too');
   }
   first.receive('{}');
   pass(10_000);
   assert.ok(!first.closed);
   pass(500);
   assert.ok(first.closed);
-  assert.equal(told.at(-1), 'waiting');
+  assert.equal(events.at(-1), 'waiting');
   first.receive('late');
   first.dispatchEvent(Object.assign(new Event('close'), { code: 1006, reason: '' }));
-  assert.equal(told.at(-1), 'waiting', 'what was given up is over');
+  assert.equal(events.at(-1), 'waiting', 'a dropped socket has no effect');
   pass(250);
   const second = Socket.all[1];
   second.open();
-  assert.equal(told.at(-1), 'open');
+  assert.equal(events.at(-1), 'open');
   network.dispatchEvent(new Event('offline'));
-  assert.equal(told.at(-1), 'waiting', 'the system may know it at once');
+  assert.equal(events.at(-1), 'waiting', 'the system may report the loss immediately');
   pass(500);
-  assert.equal(told.at(-1), 'connecting');
+  assert.equal(events.at(-1), 'connecting');
   pass(11_000);
   assert.ok(Socket.all[2].closed, 'a network that swallows the attempt is dead too');
   const attempts = Socket.all.length;
-  assert.deepEqual([first.sent, second.sent], [['first 1'], ['first 2']], 'each connection says who comes');
+  assert.deepEqual([first.sent, second.sent], [['first 1'], ['first 2']], 'each connection sends the credentials');
   link.close();
   pass(60_000);
   assert.equal(Socket.all.length, attempts);

@@ -10,18 +10,18 @@ const room = (/** @type {string} */ id, taken = 0) =>
 
 test('applies snapshots and changes to a lobby', () => {
   const look = { game: null, text: '', from: 0, count: 60 };
-  const told = { look, total: 2, ids: ['a', 'b'], rooms: [room('b'), room('a')], recent: [], leaders: {} };
-  const whole = mergeLobby({ rooms: [room('gone')] }, told);
+  const snapshot = { look, total: 2, ids: ['a', 'b'], rooms: [room('b'), room('a')], recent: [], leaders: {} };
+  const whole = mergeLobby({ rooms: [room('gone')] }, snapshot);
   assert.deepEqual(whole.rooms.map(({ id }) => id), ['a', 'b'], 'in the order of the hub');
   const changed = mergeLobby(whole, { rooms: [room('b', 3)] });
   assert.deepEqual(changed.rooms.map(({ taken }) => taken), [0, 3]);
-  assert.equal(changed.recent, whole.recent, 'what is the same stays the same, so that it is not drawn anew');
+  assert.equal(changed.recent, whole.recent, 'unchanged parts keep their identity, so that they are not redrawn');
   const moved = mergeLobby(changed, { total: 9, ids: ['c', 'b'], rooms: [room('c')] });
   assert.deepEqual([moved.total, moved.rooms.map(({ id }) => id)], [9, ['c', 'b']]);
   const unsure = mergeLobby(moved, { unsure: true });
   assert.deepEqual([moved.unsure, unsure.unsure, mergeLobby(unsure, { total: 9 }).unsure], [false, true, true]);
-  assert.equal(mergeLobby(unsure, { ...told }).unsure, false, 'all of it says so only if it is');
-  const other = mergeLobby(moved, { ...told, total: 0, ids: [], rooms: [] });
+  assert.equal(mergeLobby(unsure, { ...snapshot }).unsure, false, 'a snapshot without the field is up to date');
+  const other = mergeLobby(moved, { ...snapshot, total: 0, ids: [], rooms: [] });
   assert.deepEqual(other.rooms, []);
 });
 

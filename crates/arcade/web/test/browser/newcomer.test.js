@@ -40,7 +40,7 @@ for (const { width, height, touch } of SIZES) {
     await intro.waitFor({ state: 'hidden' });
     await page.reload();
     await ann.hasSeat('A');
-    assert.ok(await intro.isHidden(), 'it comes once');
+    assert.ok(await intro.isHidden(), 'the introduction is shown once');
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     await ann.leave();
   });

@@ -263,7 +263,7 @@ test('elements under the pointer do not move while other players play', bound, a
   // All chips together are wider than the line.
   await zoe.go(`/rooms/${room.id}?watch`);
   await ann.page.locator('.headline .chips').getByText('1 watching').waitFor();
-  assert.equal(await where(), before, 'whatever is said above it, the board stays');
+  assert.equal(await where(), before, 'messages above the board do not move it');
   const hole = ann.page.getByRole('button', { name: 'Place 3: empty' });
   const box = await hole.boundingBox();
   assert.ok(box);

@@ -130,7 +130,7 @@ test('rated nuggets: scores of other players are marked as delayed', bound, asyn
 });
 
 for (const game of ['robots', 'blackjack']) {
-  test(`${game}: leaving a rated match asks first`, bound, async () => {
+  test(`${game}: leaving a rated match requires a confirmation`, bound, async () => {
     const room = await hub.open({ game });
     assert.ok(/** @type {{ rated?: boolean }} */ (room).rated, 'the usual options are rated');
     const ann = await come();
@@ -161,7 +161,7 @@ for (const game of ['robots', 'blackjack']) {
   });
 }
 
-test('mastermind: a hint in a rated game asks first', bound, async () => {
+test('mastermind: a hint in a rated game requires a confirmation', bound, async () => {
   const room = await hub.open({ game: 'mastermind' });
   const ann = await come();
   const { page } = ann;
@@ -189,7 +189,7 @@ test('the link of an invitation is the public address', bound, async () => {
   await ann.leave();
 });
 
-test('robots: the replay tells who hit whom', bound, async () => {
+test('robots: the replay names the player behind each hit', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 2, turns: 100, turn_duration: 100 });
   const ann = await come();
   const { page } = ann;

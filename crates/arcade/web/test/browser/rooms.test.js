@@ -174,7 +174,7 @@ test('shows phrases at the face of the player, and hides those of muted players 
   await eve.reads(/^Turn \d+/);
   await says('Thumbs up');
   await ann.page.getByRole('button', { name: 'Mute players' }).click();
-  assert.equal(await ann.page.getByRole('button', { name: 'Mute Ann' }).count(), 0, 'nobody mutes oneself');
+  assert.equal(await ann.page.getByRole('button', { name: 'Mute Ann' }).count(), 0, 'players cannot mute themselves');
   await ann.page.keyboard.press('Escape');
   await eve.page.getByRole('button', { name: 'Mute players' }).click();
   // The speaker is listed, but the phrase is not shown.
@@ -187,7 +187,7 @@ test('shows phrases at the face of the player, and hides those of muted players 
   await Promise.all([ann.leave(), eve.leave()]);
 });
 
-test('a room with a password asks players and spectators for it', bound, async () => {
+test('a room with a password requires it of players and spectators', bound, async () => {
   const [eve] = await come(['Eve']);
   const room = await hub.open({ game: 'robots', players: 2, room: { visibility: 'word', word: 'sesame', name: 'Cave' } });
   await eve.go('/');
