@@ -44,7 +44,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let public = hub.resources().callers.names.public.first().cloned();
-    let settings = page::Settings { rooms_are_here: hub.rooms_are_here(), examples: hub.examples, public };
+    let settings = page::Settings {
+        rooms_are_here: hub.rooms_are_here(),
+        examples: hub.examples,
+        has_ladder: hub.ladders().is_some(),
+        public,
+    };
     let page = Page::of(hub.lists(), settings);
     let router = Router::new()
         .route("/", get(serve_page))

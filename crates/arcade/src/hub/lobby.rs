@@ -132,7 +132,7 @@ impl Publisher {
         // A room that moved to this node is listed with the row of this node.
         let far = self.far.iter().filter(|(key, _)| !self.rooms.contains_key(key)).map(|(key, (_, row))| (key, row));
         let mut rooms: Vec<(&Key, &Arc<Listed>)> = here.chain(far).collect();
-        rooms.sort_by_key(|(key, _)| *key);
+        rooms.sort_by_key(|(key, row)| (!row.is_taken, *key));
         self.lists.publish(rooms.into_iter().map(|(_, row)| Arc::clone(row)).collect(), self.highlights.clone());
     }
 
@@ -230,7 +230,7 @@ const NAMED: usize = 8;
 /// Listed leaders of a game.
 const LEADERS: usize = 3;
 
-/// The order of rooms: by game, then by age.
+/// The order of rooms: by game, then by age. Rooms with players come first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     game: Game,
@@ -250,6 +250,7 @@ pub(crate) struct Listed {
     id: String,
     game: Game,
     json: String,
+    is_taken: bool,
     // Searchable text in lower case.
     words: String,
 }
@@ -362,7 +363,13 @@ impl Listed {
             row.count = Some(row.players.len());
             row.players = &row.players[..NAMED];
         }
-        Ok(Self { id: row.id.to_owned(), game: row.game, json: serde_json::to_string(&row)?, words })
+        Ok(Self {
+            id: row.id.to_owned(),
+            game: row.game,
+            is_taken: row.taken > 0,
+            json: serde_json::to_string(&row)?,
+            words,
+        })
     }
 
     /// `text` is in lower case and searched in the id, the title and the names.

@@ -36,6 +36,8 @@ pub(crate) struct Page {
 pub(crate) struct Settings {
     pub(crate) rooms_are_here: bool,
     pub(crate) examples: bool,
+    /// Whether programs play on a ladder.
+    pub(crate) has_ladder: bool,
     pub(crate) public: Option<PublicUrl>,
 }
 
@@ -182,13 +184,14 @@ fn has_version(request: &HeaderMap, tag: &str) -> bool {
 /// `None` if the program was built without the page.
 pub(crate) fn page(lobby: &str, settings: &Settings) -> Option<String> {
     let file = Assets::get("index.html")?;
-    let &Settings { rooms_are_here, examples, ref public } = settings;
+    let &Settings { rooms_are_here, examples, has_ladder, ref public } = settings;
     // The lobby is in an element that is not run; `<` is escaped so that no name can end the element.
     let lobby = lobby.replace('<', "\\u003c");
     let rooms = if rooms_are_here { "here" } else { "open" };
     let names = Game::names(Game::ALL.into_iter().filter(|game| examples && game.is_example())).replace(',', "");
     let page = String::from_utf8_lossy(&file.data)
         .replace("{{preload}}", if examples { &PRELOAD_WITH_EXAMPLES } else { &PRELOAD })
+        .replace("{{ladder}}", if has_ladder { "" } else { "hidden" })
         .replace("{{rooms}}", rooms)
         .replace("{{examples}}", &names);
     let base = public.as_ref().map_or("", PublicUrl::base);

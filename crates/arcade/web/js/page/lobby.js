@@ -1,21 +1,24 @@
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, request } from '../lib/api.js';
+import { avatar } from '../lib/avatar.js';
 import { copyButton, copyable, element, title, updateChildren } from '../lib/dom.js';
 import { LobbyFeed } from '../lib/live.js';
+import { characters, isolated } from '../lib/names.js';
 import { person } from '../lib/person.js';
 import { fetchPublicAddress, publicAddress } from '../lib/public.js';
 import { standingText } from '../lib/rating.js';
 import { navigate } from '../lib/route.js';
-import { say } from '../lib/text.js';
+import { recall } from '../lib/settings.js';
+import { say, translate } from '../lib/text.js';
+import { dailyRecord } from './daily.js';
 import { storeExpectedWait } from './expected-wait.js';
 import { Filter } from './filter.js';
 import { isFirst } from './intro.js';
-import { isAlone, joinCommand, offersTerminal, phaseInWords, roomFacts, roomTitle } from './labels.js';
+import { isAlone, phaseInWords, roomFacts } from './labels.js';
 import { matchLine } from './matches.js';
 import { askName } from './name-dialog.js';
 import { key } from './name-key.js';
 import { newRoom } from './new-room.js';
-import { terminalLines } from './terminal.js';
 import { Thumbnails } from './thumbnails.js';
 
 /**
@@ -23,6 +26,9 @@ import { Thumbnails } from './thumbnails.js';
  * @typedef {import('../games/types.js').Leader} Leader
  * @typedef {import('../games/types.js').Lobby} Lobby
  */
+
+/** Faces on the card of a room. */
+const FACES = 4;
 
 /**
  * Shows the lobby until the returned function is called.
@@ -33,35 +39,49 @@ import { Thumbnails } from './thumbnails.js';
 export function showLobby(main, first, query) {
   title('');
   const problem = element('p', { class: 'error', role: 'alert' });
-  const rooms = element('ul', { class: 'rooms' });
+  const busy = element('ul', { class: 'rooms' });
+  const quiet = element('p', { class: 'soft' }, say('lobby.now.none'));
   const unsure = element('p', { class: 'note', role: 'status' });
+  const empty = element('ul', { class: 'rooms' });
+  const summary = element('summary', {});
+  const fold = element('details', { hidden: true }, summary, empty);
   const recent = element('ul', { class: 'matches' });
   const leaders = element('div', { class: 'leaders' });
   const thumbnails = new Thumbnails((ids) => live.subscribe(ids));
   const filter = new Filter(query, (look) => live.select(look));
+  const create = newRoom();
+  const tiles = Object.keys(GAMES).map((game) => new Tile(game, problem));
+  const daily = element('section', { class: 'panel daily', 'data-game': 'mastermind', 'aria-labelledby': 'daily' });
   /** @type {Partial<Lobby>} */
   let shown = {};
   main.dataset.page = 'lobby';
   main.replaceChildren(
+    element('section', { class: 'top', 'aria-labelledby': 'play' }, element('h1', { id: 'play' }, say('lobby.play')), joinForm(), create.button),
+    problem,
+    element('ul', { class: 'tiles', 'aria-labelledby': 'play' }, ...tiles.map(({ item }) => item)),
+    element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, say('lobby.now')), unsure, filter.find, busy, quiet, fold, filter.pages),
     element(
       'section',
-      { class: 'hero', 'aria-labelledby': 'play' },
-      element('h1', { id: 'play' }, say('lobby.play')),
-      element('p', { class: 'note' }, say('lobby.play.note')),
-      problem,
-      element('ul', { class: 'tiles' }, ...Object.keys(GAMES).map((game) => tile(game, problem))),
+      { class: 'today', 'aria-labelledby': 'today' },
+      element('h2', { id: 'today' }, say('lobby.today')),
+      element('div', { class: 'columns' }, daily, element('section', { class: 'panel wide', 'aria-labelledby': 'leads' }, element('h3', { id: 'leads' }, say('lobby.leads')), leaders)),
     ),
-    element('section', { 'aria-labelledby': 'rooms' }, element('h2', { id: 'rooms' }, say('lobby.rooms')), unsure, filter.find, rooms, filter.pages, newRoom()),
     element(
       'div',
       { class: 'columns' },
-      element('section', { class: 'panel', 'aria-labelledby': 'leads' }, element('h2', { id: 'leads' }, say('lobby.leads')), leaders),
-      element('section', { class: 'panel', 'aria-labelledby': 'recent' }, element('h2', { id: 'recent' }, say('lobby.recent')), recent),
+      element('section', { class: 'panel wide', 'aria-labelledby': 'recent' }, element('h3', { id: 'recent' }, say('lobby.recent')), recent),
       invitation(),
     ),
   );
+  for (const tile of tiles) thumbnails.add(tile.name, tile.name, tile.picture);
   /** Cards by room, reused so that focus and pictures stay. @type {Map<string, Card>} */
   const cards = new Map();
+  /** A room moves between the lists, but not away from a pointer or the focus. @param {Card} card @param {Room} room */
+  const place = (card, room) => {
+    const list = room.taken > 0 ? busy : empty;
+    const now = card.item.parentElement;
+    if (now !== list && !now?.matches(':hover, :focus-within')) list.append(card.item);
+  };
   /** @param {Lobby} lobby */
   const show = (lobby) => {
     const here = new Set(lobby.rooms.map(({ id }) => id));
@@ -71,19 +91,29 @@ export function showLobby(main, first, query) {
       card.item.remove();
       cards.delete(id);
     }
-    // Existing cards are not moved.
-    for (const [index, room] of lobby.rooms.entries()) {
+    // Existing cards are not reordered.
+    for (const room of lobby.rooms) {
       let card = cards.get(room.id);
       if (!card) {
         card = new Card(room);
         cards.set(room.id, card);
-        rooms.insertBefore(card.item, rooms.children[index] ?? null);
-        thumbnails.add(room, card.picture);
+        thumbnails.add(room.id, room.game, card.picture);
       }
       card.update(room);
-      thumbnails.update(room);
+      place(card, room);
+      thumbnails.update(room.id, room);
     }
+    const isOpen = filter.isOpen();
     filter.show(lobby.total ?? lobby.rooms.length, lobby.rooms.length);
+    quiet.hidden = busy.children.length > 0 || !isOpen;
+    fold.hidden = empty.children.length === 0;
+    summary.textContent = say('lobby.empty', { count: empty.children.length });
+    // The tiles show all rooms.
+    if (isOpen) for (const tile of tiles) thumbnails.update(tile.name, tile.update(lobby.rooms));
+    else fold.open = true;
+    const today = lobby.rooms.find(({ options }) => options?.['mode'] === 'daily');
+    daily.hidden = !today && isOpen;
+    if (today) updateChildren(daily, ...dailyPuzzle(today));
     if (lobby.unsure !== shown.unsure) unsure.textContent = lobby.unsure ? say('lobby.unsure') : '';
     if (lobby.recent !== shown.recent) {
       updateChildren(recent, ...(lobby.recent?.length ? lobby.recent.map(matchLine) : [nothing(say('lobby.recent.none'))]));
@@ -99,80 +129,141 @@ export function showLobby(main, first, query) {
   if (filter.isOpen()) show(first);
   return () => {
     live.close();
+    create.dialog.close();
     thumbnails.stop();
   };
 }
 
-/**
- * @param {string} game
- * @param {HTMLElement} problem Shows errors.
- */
-function tile(game, problem) {
-  const { title: name, line } = GAMES[game];
-  const button = element('button', { type: 'button', class: 'primary', 'aria-label': say('lobby.play.label', { game: name }) }, say('lobby.play'));
-  button.addEventListener('click', async () => {
-    problem.textContent = '';
-    if (!(await askName())) return;
-    button.disabled = true;
-    try {
-      const room = await request(`/api/play/${game}?fill=true${isFirst(game) ? '&level=easy' : ''}`, { key: key() });
-      storeExpectedWait(room);
-      navigate(`/rooms/${room.id}`);
-    } catch (error) {
-      problem.textContent = errorText(error);
-      button.disabled = false;
-    }
-  });
-  const mark = element('span', { class: 'face', 'aria-hidden': 'true' });
-  return element('li', { class: 'tile', 'data-game': game }, mark, element('h2', {}, name), element('p', {}, line), button);
+/** Enters a room by its code or its link. */
+function joinForm() {
+  const input = element('input', { maxlength: '200', autocomplete: 'off', autocapitalize: 'characters', spellcheck: 'false', placeholder: say('lobby.code.short'), 'aria-label': say('lobby.code') });
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const code = input.value.trim().replace(/^.*\/j\//, '').replace(/[^a-z]/gi, '').toLowerCase();
+    if (code) navigate(`/j/${code}`);
+    else input.focus();
+  };
+  return element('form', { class: 'row code-form', submit }, input, element('button', {}, say('door.enter')));
+}
+
+/** A game with the picture of its busiest room. */
+class Tile {
+  /**
+   * @param {string} name
+   * @param {HTMLElement} problem Shows errors.
+   */
+  constructor(name, problem) {
+    this.name = name;
+    const { title: heading, line } = GAMES[name];
+    this.picture = element('div', { class: 'picture' });
+    this.playing = element('span', { class: 'playing', hidden: true });
+    const button = element('button', { type: 'button', 'aria-label': say('lobby.play.label', { game: heading }) }, say('page.play'));
+    button.addEventListener('click', async () => {
+      problem.textContent = '';
+      if (!(await askName())) return;
+      button.disabled = true;
+      try {
+        const room = await request(`/api/play/${name}?fill=true${isFirst(name) ? '&level=easy' : ''}`, { key: key() });
+        storeExpectedWait(room);
+        navigate(`/rooms/${room.id}`);
+      } catch (error) {
+        problem.textContent = errorText(error);
+        button.disabled = false;
+      }
+    });
+    this.item = element('li', { class: 'tile', 'data-game': name }, this.picture, this.playing, element('h2', {}, heading), element('p', {}, line), button);
+    /** @type {string | undefined} */
+    this.room = undefined;
+  }
+
+  /**
+   * Returns the room of the picture, which changes only when that room is empty.
+   * @param {Room[]} rooms
+   */
+  update(rooms) {
+    const busy = rooms.filter(({ game, taken }) => game === this.name && taken > 0);
+    const count = busy.reduce((sum, { taken }) => sum + taken, 0);
+    this.playing.hidden = count === 0;
+    this.playing.textContent = say('room.alone', { count });
+    const [fullest] = busy.sort((one, other) => other.taken - one.taken);
+    const room = busy.find(({ id }) => id === this.room) ?? fullest;
+    this.room = room?.id;
+    return room;
+  }
 }
 
 class Card {
   /** @param {Room} room */
   constructor(room) {
-    const { title: name } = GAMES[room.game];
     this.shown = '';
     this.picture = element('div', { class: 'picture' });
     this.text = element('div', { class: 'facts' });
-    this.name = element('span', { class: 'soft' });
+    this.name = element('h3', {});
+    this.what = element('p', { class: 'soft what' });
+    this.actions = element('div', { class: 'actions' });
     this.item = element(
       'li',
       { class: 'room', 'data-game': room.game, 'data-room': room.id },
       this.picture,
-      element('h3', {}, name, ' ', this.name),
-      this.text,
-      element(
-        'div',
-        { class: 'row' },
-        element('a', { class: 'button primary', href: `/rooms/${room.id}`, 'aria-label': say('lobby.room.play', { room: room.id }) }, say('page.play')),
-        element('a', { class: 'button', href: `/rooms/${room.id}?watch`, 'aria-label': say('lobby.room.watch', { room: room.id }) }, say('page.watch')),
-      ),
-      // The hub sends the port of a non-public room only to its members.
-      ...(room.port === 0 || !offersTerminal()
-        ? []
-        : [element('details', {}, element('summary', {}, say('room.terminal')), ...terminalLines(joinCommand(room), say('lobby.room.command', { room: room.id })))]),
+      element('div', { class: 'about' }, this.name, this.what, this.text),
+      this.actions,
     );
   }
 
   /** @param {Room} room */
   update(room) {
     const special = roomFacts(room);
-    const facts = JSON.stringify([room.phase, room.taken, room.players, room.count, room.name, special]);
+    const facts = JSON.stringify([room.phase, room.taken, room.players, room.count, room.name, room.locked, special]);
     if (facts === this.shown) return;
     this.shown = facts;
-    const names = element('p', { class: 'soft names' }, ...room.players.map((player) => person(player)));
+    const names = room.players.map(({ name }) => isolated(name)).join(', ');
     const more = (room.count ?? room.players.length) - room.players.length;
-    if (more > 0) names.append(say('lobby.room.more', { count: more }));
+    const faces = room.players.slice(0, FACES).map(({ name }) => avatar(characters(name)[0] ?? '', null));
     this.item.dataset.phase = room.phase;
-    this.name.textContent = roomTitle(room);
+    this.name.textContent = [GAMES[room.game].title, ...(room.name ? [isolated(room.name)] : [])].join(' · ');
+    this.what.textContent = translate(room.title);
     updateChildren(
       this.text,
-      element('p', { class: 'state' }, phaseInWords(room)),
-      ...(isAlone(room) ? [] : [element('p', { class: 'soft' }, say('lobby.room.seats', { taken: room.taken, count: room.seats }))]),
-      ...(room.players.length > 0 ? [names] : []),
-      ...(special.length > 0 ? [element('p', { class: 'row' }, ...special.map((fact) => element('span', { class: 'tag' }, fact)))] : []),
+      element('p', { class: 'state' }, [phaseInWords(room), ...special].join(' · ')),
+      ...(room.players.length > 0
+        ? [
+            element('div', { class: 'faces' }, ...faces, element('p', { class: 'soft names' }, more > 0 ? `${names} ${say('lobby.room.more', { count: more })}` : names)),
+          ]
+        : []),
+    );
+    const isFull = !isAlone(room) && room.taken >= room.seats;
+    const link = (/** @type {string} */ to, /** @type {string} */ label, /** @type {string} */ text) => element('a', { class: 'button', 'data-key': to, href: to, 'aria-label': label }, text);
+    updateChildren(
+      this.actions,
+      ...(isFull || room.locked ? [] : [link(`/rooms/${room.id}`, say('lobby.room.play', { room: room.id }), say('door.enter'))]),
+      ...(room.taken > 0 ? [link(`/rooms/${room.id}?watch`, say('lobby.room.watch', { room: room.id }), say('page.watch'))] : []),
     );
   }
+}
+
+/**
+ * The puzzle of the day: the player's streak, and how many guesses the last codes took.
+ * @param {Room} room
+ */
+function dailyPuzzle(room) {
+  const { streak, turns, isSolved } = dailyRecord((date) => recall(`mastermind ${date}`), new Date());
+  const most = Math.max(1, ...turns);
+  const label = say('lobby.daily.bars', { list: turns.map((count, index) => `${index + 1}: ${count}`).join(', ') });
+  const bars = turns.map((count) => {
+    const bar = element('i', {});
+    bar.style.setProperty('--part', String(count / most));
+    return bar;
+  });
+  return [
+    element(
+      'div',
+      {},
+      element('h3', { id: 'daily' }, say('puzzles.today')),
+      element('p', { class: 'soft' }, say(streak > 0 ? 'lobby.daily.streak' : 'lobby.daily.text', { count: streak })),
+      ...(turns.some((count) => count > 0) ? [element('div', { class: 'bars', role: 'img', 'aria-label': label }, ...bars)] : []),
+    ),
+    element('a', { class: 'button primary', href: `/rooms/${room.id}` }, say(isSolved ? 'puzzles.today.again' : 'lobby.daily.solve')),
+  ];
 }
 
 /** @param {string} text */
@@ -186,11 +277,11 @@ function leaderLists(leaders) {
       element(
         'div',
         { class: 'leader', 'data-game': game },
-        element('h3', {}, GAMES[game].title),
+        element('h4', {}, GAMES[game].title),
         element(
           'ol',
           {},
-          ...rows.map((row) => element('li', {}, person(row, { link: true }), element('b', {}, standingText(row)))),
+          ...rows.map((row) => element('li', {}, avatar(characters(row.name)[0] ?? '', null), person(row, { link: true }), element('b', {}, standingText(row)))),
         ),
       ),
     );
@@ -218,7 +309,7 @@ function invitation() {
   return element(
     'section',
     { class: 'panel', 'aria-labelledby': 'invite' },
-    element('h2', { id: 'invite' }, say('lobby.invite')),
+    element('h3', { id: 'invite' }, say('lobby.invite')),
     element('p', {}, `${say('lobby.invite.here')} `),
     address,
     copyButton(() => publicAddress('/')),

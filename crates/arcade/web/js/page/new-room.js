@@ -4,6 +4,7 @@ import { GAMES, isGame } from '../games/index.js';
 import { errorText, request } from '../lib/api.js';
 import { element } from '../lib/dom.js';
 import { MAX_ROOM_NAME, MAX_WORD } from '../lib/names.js';
+import { popup } from '../lib/popup.js';
 import { navigate } from '../lib/route.js';
 import { roomStorage } from '../lib/settings.js';
 import { say, sayIfKnown } from '../lib/text.js';
@@ -26,34 +27,30 @@ const VISIBILITIES = /** @type {const} */ (['public', 'link', 'word']);
 /** The largest custom map in bytes. */
 const MAX_MAP = 12 * 1024;
 
-/** Loads the form when it is opened. */
+/** The button that opens the dialog with the form, which is loaded then. */
 export function newRoom() {
   const place = element('div', { class: 'form' });
-  const details = element(
-    'details',
-    {
-      class: 'new-room',
-      toggle: async () => {
-        if (!details.open || place.firstChild) return;
-        try {
-          const { games } = /** @type {{ games: Form[] }} */ (await request('/api/games'));
-          fill(place, games.filter(({ game }) => isGame(game)));
-        } catch (error) {
-          place.replaceChildren(element('p', { class: 'error', role: 'alert' }, errorText(error)));
-        }
-      },
-    },
-    element('summary', {}, say('new.open')),
-    place,
-  );
-  return details;
+  const { dialog, open } = popup(say('new.open'), place);
+  dialog.classList.add('new-room');
+  const click = async () => {
+    open();
+    if (place.querySelector('form')) return;
+    try {
+      const { games } = /** @type {{ games: Form[] }} */ (await request('/api/games'));
+      fill(place, games.filter(({ game }) => isGame(game)), () => dialog.close());
+    } catch (error) {
+      place.replaceChildren(element('p', { class: 'error', role: 'alert' }, errorText(error)));
+    }
+  };
+  return { dialog, button: element('button', { type: 'button', 'aria-haspopup': 'dialog', click }, say('new.open')) };
 }
 
 /**
  * @param {HTMLElement} place
  * @param {Form[]} forms
+ * @param {() => void} done
  */
-function fill(place, forms) {
+function fill(place, forms, done) {
   const choice = element('select', { id: 'new-game' });
   for (const { game } of forms) choice.append(element('option', { value: game }, GAMES[game].title));
   const fields = element('div', { class: 'fields' });
@@ -80,6 +77,7 @@ function fill(place, forms) {
           roomStorage.remember(`owner ${room.id}`, room.owner_token);
           if (room.code) roomStorage.remember(`code ${room.id}`, room.code);
           if (wish.word) roomStorage.remember(`word ${room.id}`, wish.word);
+          done();
           navigate(`/rooms/${room.id}`);
         } catch (problem) {
           error.textContent = errorText(problem);

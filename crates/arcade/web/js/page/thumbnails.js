@@ -13,16 +13,17 @@ const SETTLE = 150;
 
 class Thumbnail {
   /**
-   * @param {Room} room
+   * @param {string} game
    * @param {HTMLElement} place
    */
-  constructor(room, place) {
+  constructor(game, place) {
     this.place = place;
     this.inSight = false;
-    this.isLive = room.taken > 0;
+    /** The occupied room that is shown. @type {string | null} */
+    this.room = null;
     /** @type {import('../lib/live.js').Parts | null} */
     this.parts = null;
-    const { title, picture } = GAMES[room.game];
+    const { title, picture } = GAMES[game];
     this.picture = picture();
     this.surface = new Surface(place, say('lobby.picture', { game: title }), (context, width, height) => this.picture.draw(context, width, height, this.parts));
   }
@@ -47,32 +48,40 @@ export class Thumbnails {
   }
 
   /**
-   * @param {Room} room
+   * @param {string} id
+   * @param {string} game
    * @param {HTMLElement} place
    */
-  add(room, place) {
-    this.all.set(room.id, new Thumbnail(room, place));
+  add(id, game, place) {
+    this.all.set(id, new Thumbnail(game, place));
     this.observer.observe(place);
   }
 
-  /** @param {Room} room */
-  update({ id, taken }) {
+  /**
+   * Shows a room, or an example if it is empty.
+   * @param {string} id
+   * @param {Room | undefined} room
+   */
+  update(id, room) {
     const one = this.all.get(id);
-    const isLive = taken > 0;
-    if (!one || one.isLive === isLive) return;
-    one.isLive = isLive;
+    const shown = room && room.taken > 0 ? room.id : null;
+    if (!one || one.room === shown) return;
+    one.room = shown;
+    one.parts = [...this.all.values()].find((other) => other !== one && shown !== null && other.room === shown)?.parts ?? null;
+    one.surface.change();
     this.choose();
   }
 
   /**
-   * @param {string} id
+   * @param {string} room
    * @param {import('../lib/live.js').Parts | null} parts
    */
-  show(id, parts) {
-    const one = this.all.get(id);
-    if (!one) return;
-    one.parts = parts;
-    one.surface.change();
+  show(room, parts) {
+    for (const one of this.all.values()) {
+      if (one.room !== room) continue;
+      one.parts = parts;
+      one.surface.change();
+    }
   }
 
   /** @param {string} id */
@@ -89,8 +98,8 @@ export class Thumbnails {
   choose() {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      const seen = [...this.all].filter(([, { inSight, isLive }]) => inSight && isLive && !document.hidden);
-      this.ask(seen.slice(0, MAX_WATCHED).map(([id]) => id));
+      const seen = [...this.all.values()].flatMap(({ inSight, room }) => (inSight && room !== null && !document.hidden ? [room] : []));
+      this.ask([...new Set(seen)].slice(0, MAX_WATCHED));
     }, SETTLE);
   }
 

@@ -31,6 +31,9 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       for (const summary of await page.locator('summary').all()) if (await summary.isVisible()) await summary.click();
       ann.faults = ann.faults.filter((fault) => !/404/.test(fault));
     });
+    await page.getByRole('button', { name: 'Create a room' }).click();
+    await page.getByLabel('Map', { exact: true }).waitFor();
+    assert.deepEqual(await findings(ann), [], `a new room, ${colorScheme}`);
     await check(`/rooms/${id('nuggets')}`, () => ann.reads('left'));
     await check(`/rooms/${id('nuggets')}?watch`, () => ann.reads('left'));
     await check(`/rooms/${robots.id}`, () => ann.reads('Turn'));

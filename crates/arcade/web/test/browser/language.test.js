@@ -38,10 +38,12 @@ test('shows the lobby, a match, its result and its replay in Polish', bound, asy
   const ala = await Person.come(browser, hub.address, 'Ala', PHONE);
   const { page } = ala;
   await ala.go('/');
-  await page.getByRole('heading', { name: 'Zagraj teraz' }).waitFor();
+  await page.getByRole('heading', { name: 'W co zagramy?' }).waitFor();
   assert.equal(await page.locator('html').getAttribute('lang'), 'pl');
   await page.getByRole('link', { name: 'Zagadka' }).waitFor();
+  await page.getByText('pustych pokoi').or(page.getByText('puste pokoje')).click();
   await page.getByText('kody, pionki: 4, z powtórzeniami').waitFor();
+  await fits(ala, 'the rooms');
   const texts = ala.requests.filter((url) => url.includes('/text/'));
   assert.ok(texts.includes(`${hub.address}/text/pl.js`) && texts.every((url) => url.endsWith('/pl.js')), texts.join());
   await page.getByText('Utwórz własny pokój').click();
@@ -104,7 +106,7 @@ test('stores the chosen language, and keeps the seat of a running game', bound, 
   const { taken, players } = await hub.room(room.id);
   assert.deepEqual([taken, players.map(({ name }) => name)], [1, ['Ala']]);
   await ala.go('/');
-  await page.getByRole('heading', { name: 'Play now' }).waitFor();
+  await page.getByRole('heading', { name: 'What do you want to play?' }).waitFor();
   assert.equal(await page.getByLabel('Language').inputValue(), 'en');
   await ala.leave();
 });
@@ -113,7 +115,7 @@ test('falls back to English without the Polish file', bound, async () => {
   const ala = await Person.come(browser, hub.address, 'Ala', PHONE);
   await ala.page.route('**/text/pl.js', (route) => route.abort());
   await ala.go('/');
-  await ala.page.getByRole('heading', { name: 'Play now' }).waitFor();
+  await ala.page.getByRole('heading', { name: 'What do you want to play?' }).waitFor();
   assert.equal(await ala.page.locator('html').getAttribute('lang'), 'en');
   ala.faults = ala.faults.filter((fault) => !fault.includes('/text/pl.js'));
   await ala.leave();

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { translate } from '../../js/lib/text.js';
 import { Person } from './support/browser.js';
 import { Hub } from './support/hub.js';
+import * as native from './support/native.js';
 import { browser, hub } from './support/site.js';
 
 const bound = { timeout: 120_000 };
@@ -20,7 +21,7 @@ test('the first page contains the lobby', bound, async () => {
     });
   });
   await ann.go('/');
-  for (const { id, title } of rooms) await ann.page.locator(`[data-room=${id}]`).getByText(translate(title)).waitFor();
+  for (const { id, title } of rooms) await ann.page.locator(`[data-room=${id}]`).getByText(translate(title)).waitFor({ state: 'attached' });
   await ann.leave();
 });
 
@@ -90,6 +91,38 @@ test('creates a room with the form, plays in it and shows the replay', bound, as
   await page.goto(hub.address);
   await page.getByRole('region', { name: 'Recent matches' }).getByText('Robots: Mia wins').first().waitFor();
   await ann.leave();
+});
+
+test('lists rooms with players and folds the others, and joins by code', bound, async () => {
+  const own = await Hub.start('--ladder', 'robots');
+  const room = await own.open({ game: 'nuggets', room: { visibility: 'link' } });
+  const ann = await Person.come(browser, own.address, 'Ann', { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
+  const { page } = ann;
+  await ann.go('/');
+  await page.getByText('No games are running.').waitFor();
+  const { id } = (await own.rooms()).find(({ game }) => game === 'nuggets') ?? { id: '' };
+  assert.ok(await page.locator(`[data-room=${id}]`).isHidden());
+  assert.equal(await page.getByRole('button', { name: /^Play now/ }).count(), 4);
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  assert.ok(height < 2200, `the lobby is ${height} pixels long`);
+  // The tabs of a phone are at its lower edge.
+  const bots = page.getByRole('link', { name: 'Bots' });
+  const { y = 0 } = (await bots.boundingBox()) ?? {};
+  assert.ok(y > 650, `${y}`);
+  await bots.tap();
+  await page.getByRole('heading', { name: 'Program ladder' }).waitFor();
+  const bob = native.nuggets((await own.room(id)).port, 'Bob');
+  await page.goBack();
+  const card = page.locator(`[data-room=${id}]`);
+  await card.getByText('Bob').waitFor();
+  await page.locator('.tile[data-game=nuggets]').getByText('1 playing').waitFor();
+  await page.getByLabel('Join with a code').fill(`${room.code?.slice(0, 4).toUpperCase()} ${room.code?.slice(4)}`);
+  await page.getByRole('button', { name: 'Join', exact: true }).tap();
+  await ann.hasSeat('A');
+  assert.equal(new URL(page.url()).pathname, `/rooms/${room.id}`);
+  bob.stop();
+  await ann.leave();
+  await own.stop();
 });
 
 test('explains why the hub rejects a name', bound, async () => {

@@ -145,7 +145,8 @@ test('on a phone a tap walks, a swipe steps, and pages fit the screen', bound, a
   const ann = await Person.come(browser, hub.address, 'Ann', { viewport: size, hasTouch: true, isMobile: true });
   const { page } = ann;
   await ann.go('/');
-  await page.getByRole('link', { name: `Play in ${room.id}` }).tap();
+  await page.getByText(/^Show .* empty/).tap();
+  await page.getByRole('link', { name: `Join ${room.id}` }).tap();
   await ann.hasSeat('A');
   const state = await map(ann);
   // The farthest visible cell of the room on the screen.
@@ -208,8 +209,9 @@ test('plays from the lobby and back by keyboard alone', bound, async () => {
     throw new Error(`the focus does not reach ${name}`);
   };
   await ann.go('/');
-  await page.getByRole('link', { name: `Play in ${room.id}` }).waitFor();
-  await tabTo(`Play in ${room.id}`);
+  await page.locator('details:not([hidden]) > summary').first().press('Enter');
+  await page.getByRole('link', { name: `Join ${room.id}` }).waitFor();
+  await tabTo(`Join ${room.id}`);
   await page.keyboard.press('Enter');
   await ann.reads(/Turn \d+ of 20/);
   const guest = (await page.locator('#who').textContent()) ?? '';
@@ -217,7 +219,7 @@ test('plays from the lobby and back by keyboard alone', bound, async () => {
   await page.getByRole('region', { name: 'Result' }).getByText(guest).first().waitFor();
   await tabTo('Lobby');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Play now' }).waitFor();
+  await page.getByRole('heading', { name: 'What do you want to play?' }).waitFor();
   await page.goBack();
   await page.getByRole('heading', { name: /Robots/, level: 1 }).waitFor();
   await page.context().close();
@@ -291,7 +293,8 @@ test('without storage the player keeps name and seat for the visit, with a notic
   for (const letter of ['A', 'B']) {
     await zora.go('/');
     await zora.takesName('Zora');
-    await page.getByRole('link', { name: `Play in ${room.id}` }).click();
+    if (letter === 'A') await page.getByText(/^Show .* empty/).click();
+    await page.getByRole('link', { name: `Join ${room.id}` }).click();
     await zora.hasSeat(letter);
     await page.getByText('This browser does not save data').waitFor();
   }
@@ -304,7 +307,7 @@ test('unknown addresses show a page with a link to the lobby', bound, async () =
     await ann.go(path);
     await ann.page.getByRole('heading', { name: heading }).waitFor();
     await ann.page.getByRole('link', { name: /lobby/i }).click();
-    await ann.page.getByRole('heading', { name: 'Play now' }).waitFor();
+    await ann.page.getByRole('heading', { name: 'What do you want to play?' }).waitFor();
   }
   ann.faults = ann.faults.filter((fault) => !fault.includes('404'));
   await ann.leave();

@@ -156,7 +156,7 @@ for (const game of ['robots', 'blackjack']) {
     await dialog.getByRole('button', { name: 'Keep playing' }).click();
     await page.getByRole('button', { name: 'Leave' }).click();
     await dialog.getByRole('button', { name: 'Leave' }).click();
-    await page.getByRole('heading', { name: 'Play now' }).waitFor();
+    await page.getByRole('heading', { name: 'What do you want to play?' }).waitFor();
     await ann.leave();
   });
 }

@@ -150,7 +150,7 @@ for (const options of [{ game: 'robots', players: 2, turns: 3, turn_duration: 50
     assert.notEqual(now.match, first);
     assert.deepEqual(now.result?.map(({ name }) => name).sort(), ['Ann', 'Eve']);
     await ann.page.keyboard.press('Escape');
-    await ann.page.getByRole('heading', { name: 'Play now', level: 1 }).waitFor();
+    await ann.page.getByRole('heading', { name: 'What do you want to play?', level: 1 }).waitFor();
     await Promise.all([ann.leave(), eve.leave()]);
   });
 }

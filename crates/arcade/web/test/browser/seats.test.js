@@ -158,7 +158,7 @@ test('nuggets: shows the countdown, and marks players who left early', bound, as
   await ann.reads('left');
   await eve.reads('left');
   await eve.page.getByRole('button', { name: 'Leave' }).click();
-  await eve.page.getByRole('heading', { name: 'Play now' }).waitFor();
+  await eve.page.getByRole('heading', { name: 'What do you want to play?' }).waitFor();
   const bob = native.nuggets(room.port, 'Bob');
   await bob.over;
   const result = ann.page.getByRole('region', { name: 'Result' });

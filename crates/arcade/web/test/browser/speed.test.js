@@ -35,7 +35,7 @@ test('the first page is small and makes no further requests', bound, async (t) =
   assert.ok(bytes > 0 && bytes < FIRST_PAGE, `${bytes} bytes`);
   // The page receives changes of the lobby by its socket alone.
   const room = await hub.open({ game: 'nuggets', map: 'gold' });
-  await ann.page.locator(`[data-room=${room.id}]`).waitFor();
+  await ann.page.locator(`[data-room=${room.id}]`).waitFor({ state: 'attached' });
   assert.deepEqual(ann.requests.slice(asked).filter((url) => url.startsWith('http')), []);
   await ann.leave();
 });
