@@ -396,6 +396,8 @@ export const texts = /** @type {const} */ ({
 
   // Ladder.
   'ladder.note': 'Programs play here around the clock, matched by rating. The three bots have fixed ratings.',
+  'ladder.join': 'Register your program to get its key:',
+  'ladder.join.command': 'Command that registers a program',
   'ladder.port': 'Connect your program to port {port}.',
   'ladder.now': 'Now',
   'ladder.nobody': 'No programs connected.',

@@ -395,6 +395,8 @@ export const texts = {
 
   // Ladder.
   'ladder.note': 'Programy grają tu całą dobę, dobierane według rankingu. Trzy boty mają stały ranking.',
+  'ladder.join': 'Zarejestruj program, aby dostać jego klucz:',
+  'ladder.join.command': 'Polecenie, które rejestruje program',
   'ladder.port': 'Połącz swój program z portem {port}.',
   'ladder.now': 'Teraz',
   'ladder.nobody': 'Żaden program nie jest połączony.',

@@ -2,8 +2,9 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, request } from '../lib/api.js';
-import { ago, element, title } from '../lib/dom.js';
+import { ago, copyable, element, title } from '../lib/dom.js';
 import { isolated } from '../lib/names.js';
+import { publicAddress } from '../lib/public.js';
 import { list, say } from '../lib/text.js';
 import { leaderboard } from './players.js';
 
@@ -44,7 +45,7 @@ export function showLadder(main) {
         const ladders = await load();
         if (left) return;
         const text = JSON.stringify(ladders);
-        if (text !== shown) show(element('p', { class: 'note' }, say('ladder.note')), ...ladders.map(section));
+        if (text !== shown) show(element('p', { class: 'note' }, say('ladder.note')), element('p', {}, say('ladder.join')), copyable(say('ladder.join.command'), joinLadder()), ...ladders.map(section));
         shown = text;
       }
     } catch (error) {
@@ -67,6 +68,13 @@ async function load() {
   return Promise.all(games.filter(({ game }) => isGame(game)).map(({ game }) => /** @type {Promise<Ladder>} */ (request(`/api/ladder/${game}`))));
 }
 
+/** The command that registers a program. `arcade ladder` does not speak TLS. */
+function joinLadder() {
+  const { protocol, host } = new URL(publicAddress('/'));
+  if (protocol === 'http:') return `arcade ladder join NAME --server ${host}`;
+  return `curl -H 'content-type: application/json' -d '{"name": "NAME"}' ${publicAddress('/api/ladder/join')}`;
+}
+
 /** @param {Ladder} ladder */
 function section({ game, port, players, provisional, waiting, playing, recent }) {
   const now = [
@@ -77,13 +85,17 @@ function section({ game, port, players, provisional, waiting, playing, recent })
   ];
   return element(
     'section',
-    { 'data-game': game, 'aria-label': GAMES[game].title },
+    { class: 'columns', 'data-game': game, 'aria-label': GAMES[game].title },
     leaderboard({ game, class: 'ladder', players, provisional }),
-    element('p', { class: 'soft' }, say('ladder.port', { port: String(port) })),
-    element('h2', {}, say('ladder.now')),
-    now.length ? element('ul', { class: 'matches' }, ...now) : element('p', { class: 'soft' }, say('ladder.nobody')),
-    element('h2', {}, say('ladder.recent')),
-    recent.length ? element('ul', { class: 'matches' }, ...recent.slice(0, SHOWN).map(finished)) : element('p', { class: 'soft' }, say('players.matches.none')),
+    element(
+      'div',
+      { class: 'panel' },
+      element('p', {}, say('ladder.port', { port: String(port) })),
+      element('h2', {}, say('ladder.now')),
+      now.length ? element('ul', { class: 'matches' }, ...now) : element('p', { class: 'soft' }, say('ladder.nobody')),
+      element('h2', {}, say('ladder.recent')),
+      recent.length ? element('ul', { class: 'matches' }, ...recent.slice(0, SHOWN).map(finished)) : element('p', { class: 'soft' }, say('players.matches.none')),
+    ),
   );
 }
 

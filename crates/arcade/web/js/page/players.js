@@ -8,7 +8,7 @@ import { isolated } from '../lib/names.js';
 import { named, person } from '../lib/person.js';
 import { classText, standingText } from '../lib/rating.js';
 import { navigate } from '../lib/route.js';
-import { number, say, sayNodes } from '../lib/text.js';
+import { date, number, say, sayNodes } from '../lib/text.js';
 import { matchLine } from './matches.js';
 
 /**
@@ -54,7 +54,7 @@ export const showPlayers = (main) =>
       'p',
       { class: 'soft' },
       ...['', ...[...seasons].reverse()].flatMap((name) => {
-        const label = name || say('players.all-time');
+        const label = name ? seasonText(name) : say('players.all-time');
         return [name === season ? element('b', {}, label) : element('a', { href: `/players${name ? `?season=${name}` : ''}` }, label), ' '];
       }),
     );
@@ -84,6 +84,16 @@ export const showPlayers = (main) =>
   });
 
 /**
+ * The months of a season, which is a quarter.
+ * @param {string} season As in `2026-4`.
+ */
+function seasonText(season) {
+  const [year, quarter] = season.split('-').map(Number);
+  const month = (/** @type {number} */ index) => date(new Date(Date.UTC(year, index)), { month: 'short', timeZone: 'UTC' });
+  return `${month(3 * quarter - 3)}–${month(3 * quarter - 1)} ${year}`;
+}
+
+/**
  * @param {string} game
  * @param {string} name Of its class.
  */
@@ -97,7 +107,9 @@ export function leaderboard({ game, class: name, players, provisional }) {
     'section',
     { class: 'panel', 'data-game': game, 'aria-labelledby': id },
     element('h2', { id }, boardTitle(game, name)),
-    element(
+    players.length + provisional.length === 0
+      ? element('p', { class: 'soft' }, say('players.none'))
+      : element(
       'table',
       {},
       element('thead', {}, row('th', [['#', 'number'], [say('players.player'), ''], [what, 'number'], [say('players.matches'), 'number'], [say('players.won'), 'number']])),

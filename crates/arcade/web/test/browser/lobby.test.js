@@ -111,6 +111,8 @@ test('lists rooms with players and folds the others, and joins by code', bound, 
   assert.ok(y > 650, `${y}`);
   await bots.tap();
   await page.getByRole('heading', { name: 'Program ladder' }).waitFor();
+  await page.getByLabel('Command that registers a program').getByText(`arcade ladder join NAME --server localhost:${own.port}`).waitFor();
+  assert.equal(await page.locator('table').count(), 0, 'no table without programs');
   const bob = native.nuggets((await own.room(id)).port, 'Bob');
   await page.goBack();
   const card = page.locator(`[data-room=${id}]`);

@@ -47,7 +47,10 @@ test('shows leaderboards, a player, and the comparison of two players', bound, a
   const { page } = ann;
   await answer(page);
   await ann.go('/players');
+  await page.getByRole('link', { name: 'Oct–Dec 2026' }).waitFor();
   const board = page.getByRole('region', { name: 'Nuggets' });
+  const rating = board.getByText('1720 ± 80');
+  assert.ok(((await rating.boundingBox())?.height ?? 99) < 60, 'a rating is one line');
   await board.getByRole('row').filter({ hasText: '<b>Eve' }).getByText('guest').waitFor();
   await board.getByRole('link', { name: 'Ann' }).click();
   await page.getByRole('heading', { name: 'Ann', level: 1 }).waitFor();

@@ -17,7 +17,7 @@ const HIDDEN = new Set(['class', 'data-keys', 'font', 'id', 'name', 'type', 'rol
 const NO_TEXT = new RegExp(
   '^(Tab|Enter|Backspace|Home|End|Page(Up|Down)|Arrow\\w+|Shift|Shift \\+ key|Space j z|' +
     'Clubs|Diamonds|Hearts|Spades|Ace|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Jack|Queen|King|GAME OVER:|' +
-    'Badger|Beaver|Falcon|Ferret|Gecko|Heron|Jackal|Lemur|Marten|Newt|Otter|Panda|Raven|Robin|Stoat|Walrus|Arcade|· Arcade|AudioContext|Bearer|English|Polski|Th|player yourname|cargo run -p \\$& --)$',
+    'Badger|Beaver|Falcon|Ferret|Gecko|Heron|Jackal|Lemur|Marten|Newt|Otter|Panda|Raven|Robin|Stoat|Walrus|Arcade|· Arcade|AudioContext|Bearer|English|Polski|Th|player yourname|arcade ladder join NAME --server|curl -H .*|cargo run -p \\$& --)$',
 );
 /** Modules whose errors are never shown. */
 const SILENT = /(^|\/)(bytes|protocol)\.js$/;
