@@ -169,6 +169,18 @@ fn crashes_are_forfeits_with_their_reasons() {
     // On a busy machine the bot may miss turns, and lose.
     assert_eq!(names(folder.path())[3], "None");
     assert!(finished.stderr.contains("I have had enough"), "{}", finished.stderr);
+    // The whole standard error is beside the journal, and the page links to it.
+    let page = fs::read_to_string(folder.path().join("index.html")).unwrap();
+    let lines = lines(folder.path());
+    let seats = || lines.iter().flat_map(|line| line["seats"].as_array().unwrap());
+    let crashed = |seat: &&serde_json::Value| seat["forfeit"].as_str().is_some_and(|why| why.contains("enough"));
+    for seat in seats().filter(crashed) {
+        let file = seat["stderr"].as_str().unwrap_or_else(|| panic!("{seat}"));
+        assert!(page.contains(&format!("href=\"{file}\"")), "{file}");
+        let errors = fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(errors.starts_with("Traceback (") && errors.ends_with("RuntimeError: I have had enough\n"), "{errors}");
+    }
+    assert!(seats().filter(|seat| seat["player"] == "Easy").all(|seat| seat["stderr"].is_null()));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{
     path::PathBuf,
     process::ChildStderr,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{self, Receiver, Sender},
     },
@@ -236,6 +236,12 @@ impl Run for Running {
         self.captured.errors(self.exit.is_some())
     }
 
+    fn end(self: Box<Self>) -> String {
+        let Self { group, captured, .. } = *self;
+        drop(group);
+        captured.complete_errors(true).text()
+    }
+
     fn limit(&self) -> Option<String> {
         let name = if self.captured.is_flood() { "output" } else { self.group.limit()? };
         Some(format!("{name}, which is {}", self.limits.value(name)))
@@ -260,6 +266,8 @@ const MAX_OUTPUT: u64 = 1 << 20;
 const MAX_LINE: u64 = 4096;
 /// In bytes.
 const MAX_PARTIAL: usize = 4096;
+/// In bytes.
+const MAX_ERRORS: usize = 64 << 10;
 /// This number of lines suffices for the stack traces of most languages.
 const ERRORS: usize = 50;
 /// How long to wait for the output of processes that an ended program has left behind.
@@ -267,13 +275,44 @@ const FINAL_OUTPUT: Duration = Duration::from_millis(200);
 
 pub(crate) struct CapturedOutput {
     lines: Mutex<Receiver<String>>,
-    errors: Mutex<VecDeque<String>>,
+    errors: Mutex<ErrorLines>,
     are_errors_complete: AtomicBool,
     written: AtomicU64,
     most: u64,
     first: OnceLock<Instant>,
     partial: Mutex<Vec<u8>>,
     screen: Option<Mutex<Screen>>,
+}
+
+/// The last lines of standard error, of at most [`MAX_ERRORS`] bytes.
+#[derive(Debug, Default)]
+struct ErrorLines {
+    lines: VecDeque<String>,
+    // With line feeds.
+    bytes: usize,
+    omitted: usize,
+}
+
+impl ErrorLines {
+    fn push(&mut self, line: String) {
+        self.bytes += line.len() + 1;
+        self.lines.push_back(line);
+        while self.bytes > MAX_ERRORS
+            && let Some(oldest) = self.lines.pop_front()
+        {
+            self.bytes -= oldest.len() + 1;
+            self.omitted += oldest.len() + 1;
+        }
+    }
+
+    fn text(&self) -> String {
+        let omitted = match self.omitted {
+            0 => String::new(),
+            omitted => format!("({omitted} earlier bytes are omitted)\n"),
+        };
+        let lines = self.lines.iter().flat_map(|line| [line, "\n"]);
+        [&*omitted].into_iter().chain(lines).collect()
+    }
 }
 
 /// Records output before its line is complete: a screen or a prompt does not end with a line feed.
@@ -344,13 +383,7 @@ impl CapturedOutput {
 
     fn read_errors(&self, from: ChildStderr, program: u32) {
         self.each_line(from, program, |line| {
-            if !line.trim().is_empty() {
-                let mut lines = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-                if lines.len() == ERRORS {
-                    lines.pop_front();
-                }
-                lines.push_back(line);
-            }
+            self.errors.lock().unwrap_or_else(PoisonError::into_inner).push(line);
         });
         self.are_errors_complete.store(true, Ordering::SeqCst);
     }
@@ -397,17 +430,38 @@ impl CapturedOutput {
 
     /// The lines are complete if the program `has_ended`.
     pub(crate) fn errors(&self, has_ended: bool) -> Vec<String> {
+        let errors = self.complete_errors(has_ended);
+        let mut last: Vec<String> =
+            errors.lines.iter().rev().filter(|line| !line.trim().is_empty()).take(ERRORS).cloned().collect();
+        last.reverse();
+        last
+    }
+
+    fn complete_errors(&self, has_ended: bool) -> MutexGuard<'_, ErrorLines> {
         let by = Instant::now() + FINAL_OUTPUT;
         while has_ended && !self.are_errors_complete.load(Ordering::SeqCst) && Instant::now() < by {
             thread::sleep(POLL);
         }
-        self.errors.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn end_of_standard_error_is_bounded() {
+        let mut errors = ErrorLines::default();
+        errors.push("first".into());
+        errors.push(String::new());
+        assert_eq!(errors.text(), "first\n\n");
+        for _ in 0..MAX_ERRORS / 64 {
+            errors.push("x".repeat(63));
+        }
+        assert_eq!((errors.bytes, errors.omitted), (MAX_ERRORS, 7));
+        assert!(errors.text().starts_with("(7 earlier bytes are omitted)\nxxx"));
+    }
 
     #[test]
     fn command_uses_placeholders_or_usual_arguments() {

@@ -108,8 +108,14 @@ pub trait Run: Send {
     /// `None` if the program still runs at that time.
     fn exit(&mut self, by: Instant) -> Option<Exit>;
 
+    /// The last lines of standard error that are not blank.
     fn errors(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Ends all processes of the program. Returns its standard error, of which only the last 64 KiB are kept.
+    fn end(self: Box<Self>) -> String {
+        String::new()
     }
 
     /// As in `memory, which is 1 GiB`.

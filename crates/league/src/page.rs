@@ -70,13 +70,16 @@ fn row(row: &Row) -> String {
 fn match_row(record: &Record) -> String {
     let Record { number, round, seats, journal, .. } = record;
     let mut players = String::new();
-    for (at, Seat { player, score, forfeit, note }) in seats.iter().enumerate() {
+    for (at, Seat { player, score, forfeit, stderr, note }) in seats.iter().enumerate() {
         let gap = if at > 0 { ", " } else { "" };
         let score = score.map_or_else(|| "–".to_owned(), |score| score.to_string());
         // Writing to a string cannot fail.
         let _ = write!(players, "{gap}{} {score}", escape(player));
         for why in forfeit.iter().chain(note) {
             let _ = write!(players, " <span class=\"forfeit\">({})</span>", escape(why));
+        }
+        if let Some(file) = stderr {
+            let _ = write!(players, " <a href=\"{}\">stderr</a>", escape(file));
         }
     }
     let journal = escape(journal);

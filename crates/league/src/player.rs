@@ -71,9 +71,22 @@ impl Player {
     }
 
     pub(crate) fn has_ended(&mut self) -> bool {
+        self.ends(Instant::now())
+    }
+
+    /// Ends the player. Returns its standard error; a bot has none.
+    pub(crate) fn end(self) -> String {
+        match self {
+            Self::Bot(_) => String::new(),
+            Self::Program { run, .. } => run.end(),
+        }
+    }
+
+    /// Whether it ends by then.
+    pub(crate) fn ends(&mut self, by: Instant) -> bool {
         match self {
             Self::Bot(task) => task.is_finished(),
-            Self::Program { run, .. } => run.exit(Instant::now()).is_some(),
+            Self::Program { run, .. } => run.exit(by).is_some(),
         }
     }
 

@@ -33,6 +33,10 @@ pub struct Seat {
     pub score: Option<i64>,
     /// Why the player lost regardless of the score.
     pub forfeit: Option<String>,
+    /// The file with the end of its program's standard error, relative to the folder of the league; `None` if the
+    /// program wrote nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
     /// Attempts of its program against other players, which had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -85,6 +89,7 @@ pub(crate) mod tests {
             player: player.to_owned(),
             score,
             forfeit: score.is_none().then(|| "it ended".to_owned()),
+            stderr: None,
             note: None,
         };
         let seats = seats.iter().map(seat).collect();

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use cmdkit::replace_file;
 use conformance::{CannotStart, Network};
 use journal_core::{Cursor, Writing};
 use netcore::{GameEvent, Outbox, Output, Recorded, Time};
@@ -22,6 +23,8 @@ use crate::{
     setup::Setup,
 };
 
+/// How long programs have to exit after the match, before they are killed.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 /// The interval of checks for exited programs.
 const POLL: Duration = Duration::from_millis(10);
 
@@ -105,7 +108,8 @@ async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Resu
     }
     let is_over = observer.state().result.is_some();
     let breach = if T::HAS_BREACHES && is_over { breach_in::<T>(&path)? } else { None };
-    let seats = game.result::<T>(breach.as_deref());
+    let mut seats = game.result::<T>(breach.as_deref());
+    game.keep_errors(&folder, &mut seats)?;
     let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let Fixture { number, round, deal, seed, .. } = *fixture;
     let (journal, protection) = (format!("{folder}/{name}"), venue.protection);
@@ -247,9 +251,26 @@ impl Play<'_> {
             let name = |seat: usize| self.venue.setup.players[self.fixture.seats[seat]].name.clone();
             let others: Vec<String> = self.observer.state().intrusions(seat).map(name).collect();
             let note = (!others.is_empty()).then(|| format!("it connected to the port of {}", others.join(" and ")));
-            seats.push(Seat { player: name(seat), score, forfeit, note });
+            seats.push(Seat { player: name(seat), score, forfeit, stderr: None, note });
         }
         seats
+    }
+
+    // Ends the programs, and writes their standard error beside the journal. `folder` is relative to that of the league.
+    fn keep_errors(self, folder: &str, seats: &mut [Seat]) -> anyhow::Result<()> {
+        let by = Instant::now() + EXIT_TIMEOUT;
+        for (mut player, seat) in self.players.into_iter().zip(seats) {
+            player.ends(by);
+            let errors = player.end();
+            if !errors.is_empty() {
+                // Browsers show a file of this type as text.
+                let file = format!("{folder}/{}.stderr.txt", seat.player);
+                replace_file(&self.venue.folder.join(&file), errors.as_bytes())
+                    .with_context(|| format!("cannot write '{file}'"))?;
+                seat.stderr = Some(file);
+            }
+        }
+        Ok(())
     }
 }
 
