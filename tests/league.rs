@@ -130,6 +130,15 @@ fn killed_league_resumes_with_the_same_matches() {
         let mut lines = lines(folder);
         for line in &mut lines {
             line.as_object_mut().unwrap().retain(|key, _| key != "millis" && key != "journal");
+            for seat in line["seats"].as_array_mut().unwrap() {
+                // Each answer to DECISION is measured.
+                let latency = seat.as_object_mut().unwrap().remove("latency").unwrap();
+                assert!(latency["answers"].as_u64().unwrap() >= 10, "{latency}");
+                assert!(
+                    (1..=latency["longest_micros"].as_u64().unwrap())
+                        .contains(&latency["mean_micros"].as_u64().unwrap())
+                );
+            }
         }
         lines
     };

@@ -21,12 +21,14 @@
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
 mod ladder;
+mod latency;
 mod pairing;
 mod records;
 mod settings;
 
 pub use crate::{
     ladder::{Forfeit, Input, Ladder, MatchId, Output, Playing, Rejection},
+    latency::{Latency, LatencyMeter},
     pairing::{ProgramId, Seat, Waiting},
     records::MAX_RECORDS,
     settings::{FIXED, Settings},

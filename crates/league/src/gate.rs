@@ -12,7 +12,7 @@ use netshell::{Answer, ConnectionEvent, ConnectionId, Delivery, Removal, Transpo
 
 use crate::observer::MatchObserver;
 
-/// Reports the seat of each connection.
+/// Reports the seat of each connection, and measures the latencies of its player.
 pub(crate) struct Gate<T> {
     inner: T,
     seat: usize,
@@ -36,8 +36,10 @@ impl<T: Transport> Transport for Gate<T> {
 
     fn next(&mut self, now: Time) -> io::Result<Option<ConnectionEvent<'_>>> {
         let event = self.inner.next(now)?;
-        if let Some(ConnectionEvent::Opened { .. }) = &event {
-            self.observer.opened(self.seat);
+        match &event {
+            Some(ConnectionEvent::Opened { .. }) => self.observer.opened(self.seat),
+            Some(ConnectionEvent::Bytes { .. }) => self.observer.state().answered(now, self.seat),
+            _ => {}
         }
         Ok(event)
     }
@@ -51,6 +53,9 @@ impl<T: Transport> Transport for Gate<T> {
     }
 
     fn deliver(&mut self, now: Time, delivery: Delivery<'_>) {
+        if !matches!(delivery, Delivery::Close(_)) {
+            self.observer.state().sent(now, self.seat);
+        }
         self.inner.deliver(now, delivery);
     }
 

@@ -5,6 +5,7 @@ use std::{
 };
 
 use conformance::Owner;
+use ladder::{Latency, LatencyMeter};
 use netcore::{Departure, GameEvent, Link, PeerId, Role, Standing, Time};
 use netshell::Observer;
 use nuggets::server::SPECTATOR;
@@ -33,6 +34,9 @@ pub(crate) struct MatchState {
     places: Vec<(Link, SocketAddr)>,
     owners: BTreeMap<usize, Owner>,
     protection: Protection,
+    // By seat, while the game is played.
+    meters: BTreeMap<usize, LatencyMeter>,
+    has_started: bool,
     traced: u32,
     // Pairs of a player's seat and the other seat to whose port it connected.
     intrusions: BTreeSet<(usize, usize)>,
@@ -133,6 +137,25 @@ impl MatchState {
         standings.iter().find(|row| row.seat == *label).map(|row| row.score)
     }
 
+    // Only a message to the player after the start of the game requires an answer.
+    pub(crate) fn sent(&mut self, now: Time, seat: usize) {
+        if self.has_started && self.result.is_none() {
+            self.meters.entry(seat).or_default().request(now);
+        }
+    }
+
+    pub(crate) fn answered(&mut self, now: Time, seat: usize) {
+        if self.result.is_none()
+            && let Some(meter) = self.meters.get_mut(&seat)
+        {
+            meter.answer(now);
+        }
+    }
+
+    pub(crate) fn latency(&self, seat: usize) -> Option<Latency> {
+        self.meters.get(&seat)?.latency()
+    }
+
     fn joined(&mut self, peer: PeerId, label: &str) {
         let Some(&seat) = self.peers.get(&peer) else { return };
         self.seats.entry(seat).or_insert_with(|| Seat { peer, label: label.to_owned(), left: None });
@@ -188,6 +211,7 @@ impl Observer for MatchObserver {
             GameEvent::Joined { seat, .. } if seat == SPECTATOR => {}
             GameEvent::Joined { peer, seat, .. } => state.joined(*peer, seat),
             GameEvent::Left { peer, why, .. } => state.left_by(*peer, why),
+            GameEvent::Started { .. } => state.has_started = true,
             GameEvent::Ended { standings, .. } => {
                 state.result = Some(Result { standings: standings.clone(), summary: None });
             }
@@ -220,6 +244,25 @@ mod tests {
         let row = |seat: &str, score| Standing { rank: 1, seat: seat.into(), name: "x".into(), score };
         state.result = Some(Result { standings: vec![row("B", 7), row("A", 3)], ..Result::default() });
         assert_eq!((state.score(0), state.score(1), state.score(2)), (Some(3), Some(7), None));
+    }
+
+    #[test]
+    fn latency_is_measured_from_the_start_to_the_end_of_the_game() {
+        let mut observer = MatchObserver::new(Protection::Network);
+        let at = Time::from_millis;
+        let exchange = |observer: &MatchObserver, sent, answered| {
+            observer.state().sent(at(sent), 0);
+            observer.state().answered(at(answered), 0);
+        };
+        exchange(&observer, 0, 900);
+        assert_eq!(observer.state().latency(0), None, "the program starts");
+        observer.event(at(1_000), &GameEvent::Started { game: 1, players: 1 }, None);
+        exchange(&observer, 1_000, 1_002);
+        exchange(&observer, 1_010, 1_014);
+        observer.event(at(1_020), &GameEvent::Ended { game: 1, complete: true, standings: vec![] }, None);
+        exchange(&observer, 1_020, 1_900);
+        let measured = Latency { answers: 2, mean_micros: 3_000, longest_micros: 4_000 };
+        assert_eq!((observer.state().latency(0), observer.state().latency(1)), (Some(measured), None));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
+use ladder::Latency;
 use picture::escape;
 
 use crate::{
@@ -70,11 +71,15 @@ fn row(row: &Row) -> String {
 fn match_row(record: &Record) -> String {
     let Record { number, round, seats, journal, .. } = record;
     let mut players = String::new();
-    for (at, Seat { player, score, forfeit, stderr, note }) in seats.iter().enumerate() {
+    for (at, Seat { player, score, forfeit, stderr, latency, note }) in seats.iter().enumerate() {
         let gap = if at > 0 { ", " } else { "" };
         let score = score.map_or_else(|| "–".to_owned(), |score| score.to_string());
         // Writing to a string cannot fail.
         let _ = write!(players, "{gap}{} {score}", escape(player));
+        if let Some(Latency { mean_micros, longest_micros, .. }) = latency {
+            let (mean, longest) = (millis(*mean_micros), millis(*longest_micros));
+            let _ = write!(players, " <span title=\"mean latency, longest latency\">({mean}, {longest} ms)</span>");
+        }
         for why in forfeit.iter().chain(note) {
             let _ = write!(players, " <span class=\"forfeit\">({})</span>", escape(why));
         }
@@ -86,6 +91,10 @@ fn match_row(record: &Record) -> String {
     format!(
         "<tr><td>{number}</td><td>{round}</td><td>{players}</td><td><a href=\"{journal}\">{journal}</a></td></tr>\n"
     )
+}
+
+fn millis(micros: u64) -> String {
+    format!("{}.{}", micros / 1_000, micros / 100 % 10)
 }
 
 #[cfg(test)]
@@ -104,6 +113,7 @@ mod tests {
         let mut records = BTreeMap::new();
         for number in 1..=2 {
             let mut record = record(number, 1, 1, &[("A", Some(2)), ("B", None)]);
+            record.seats[0].latency = Some(Latency { answers: 2, mean_micros: 12_345, longest_micros: 20_060 });
             record.seats[1].forfeit = Some("it ended: <script>alert(\"1\")</script> & more".into());
             records.insert(number, record);
         }
@@ -111,6 +121,7 @@ mod tests {
         let page = write(&setup, &standings, &records, ("1 round", true));
         assert!(!page.contains("<script"), "{page}");
         assert!(page.contains("(it ended: &lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; more)"));
+        assert!(page.contains(">(12.3, 20.0 ms)</span>"), "{page}");
         assert!(page.contains("<svg") && page.contains("A: ") && page.contains("http-equiv=\"refresh\""));
         assert!(page.contains("<a href=\"journals/0001\">"));
         for loads in ["src=", "href=\"http", "url(", "@import"] {

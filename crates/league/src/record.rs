@@ -5,6 +5,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use ladder::Latency;
 use serde::{Deserialize, Serialize};
 
 use crate::protection::Protection;
@@ -37,6 +38,9 @@ pub struct Seat {
     /// program wrote nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
+    /// From the last message to the player to its next one; `None` if it answered nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
     /// Attempts of its program against other players, which had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -90,6 +94,7 @@ pub(crate) mod tests {
             score,
             forfeit: score.is_none().then(|| "it ended".to_owned()),
             stderr: None,
+            latency: None,
             note: None,
         };
         let seats = seats.iter().map(seat).collect();

@@ -239,7 +239,7 @@ impl Play<'_> {
             let left = || state.left(seat).map(|why| Forfeit::Left(why.to_owned()));
             let breach = || breach.map(|why| Forfeit::Other(why.to_owned()));
             let forfeit = self.forfeits[seat].take().or_else(left).or_else(breach);
-            let score = T::score(&state, seat);
+            let (score, latency) = (T::score(&state, seat), state.latency(seat));
             drop(state);
             let forfeit = forfeit.map(|forfeit| match forfeit {
                 Forfeit::Other(why) => why,
@@ -251,7 +251,7 @@ impl Play<'_> {
             let name = |seat: usize| self.venue.setup.players[self.fixture.seats[seat]].name.clone();
             let others: Vec<String> = self.observer.state().intrusions(seat).map(name).collect();
             let note = (!others.is_empty()).then(|| format!("it connected to the port of {}", others.join(" and ")));
-            seats.push(Seat { player: name(seat), score, forfeit, stderr: None, note });
+            seats.push(Seat { player: name(seat), score, forfeit, stderr: None, latency, note });
         }
         seats
     }
