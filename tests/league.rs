@@ -193,6 +193,48 @@ fn crashes_are_forfeits_with_their_reasons() {
 }
 
 #[test]
+fn program_may_reconnect_to_its_seat_once() {
+    let folder = TempDir::new();
+    let mut command = league(folder.path(), "robots --turns 100 --turn-ms 20 --rounds 1 --jobs 2");
+    command.args(["--player", "Easy=bot:easy", "--player", &program("Once", "return")]);
+    command.args(["--player", &program("Often", "often")]);
+    ended(Process::run(&mut command), 0);
+    assert_eq!(reasons(folder.path(), "Once"), [""; 0]);
+    let often = reasons(folder.path(), "Often");
+    assert!(often.len() == 4 && often.iter().all(|why| why.contains("it left the game: ")), "{often:?}");
+    for line in lines(folder.path()) {
+        for seat in line["seats"].as_array().unwrap().iter().filter(|seat| seat["player"] != "Easy") {
+            assert_eq!(seat["note"], "it reconnected", "{line}");
+            let errors = fs::read_to_string(folder.path().join(seat["stderr"].as_str().unwrap())).unwrap();
+            assert_eq!(errors.matches("I am back").count(), 1, "{errors}");
+        }
+    }
+}
+
+#[test]
+fn reconnected_program_is_sent_the_state_in_each_game() {
+    for (game, options, first) in [
+        ("mastermind", "", "first: ROOM"),
+        ("blackjack", " --hands 30 --delay-ms 0", "first: BEGIN"),
+        ("nuggets", " --limit 5", "first: OK "),
+    ] {
+        let folder = TempDir::new();
+        let mut command = league(folder.path(), &format!("{game}{options} --rounds 1 --jobs 2"));
+        let back = script("Back", "reconnect.py", &format!("{game} {{host}} {{port}} {{name}}"));
+        command.args(["--player", "Bot=bot:easy", "--player", &back]);
+        ended(Process::run(&mut command), 0);
+        let lines = lines(folder.path());
+        let seats = lines.iter().flat_map(|line| line["seats"].as_array().unwrap());
+        for seat in seats.filter(|seat| seat["player"] == "Back") {
+            let errors = seat["stderr"].as_str().map(|file| fs::read_to_string(folder.path().join(file)).unwrap());
+            assert!(seat["forfeit"].is_null() && seat["score"].is_i64(), "{game}: {seat}, {errors:?}");
+            assert_eq!(seat["note"], "it reconnected", "{game}: {seat}");
+            assert!(errors.as_ref().is_some_and(|errors| errors.starts_with(first)), "{game}: {errors:?}");
+        }
+    }
+}
+
+#[test]
 fn player_whose_opponent_does_not_join_does_not_forfeit() {
     let folder = TempDir::new();
     let mut command = league(folder.path(), "nuggets --rounds 1");

@@ -3,8 +3,8 @@
 
     python3 robots.py WHAT HOST PORT NAME
 
-WHAT is `walk` (moves at random and sometimes places a bomb), `crash` (fails after some turns), `silent` (never joins) or
-`twice` (joins twice).
+WHAT is `walk` (moves at random and sometimes places a bomb), `crash` (fails after some turns), `silent` (never joins),
+`twice` (joins twice), `return` (reconnects once) or `often` (reconnects every few turns).
 """
 
 import random
@@ -27,13 +27,24 @@ def main(what, host, port, name):
         return
     server = connect(host, port)
     both = [server, connect(host, port)] if what == "twice" else [server]
+    join = b"\x00" + bytes([len(name)]) + name.encode()
     for connection in both:
-        connection.sendall(b"\x00" + bytes([len(name)]) + name.encode())
+        connection.sendall(join)
     chance = random.Random(1)
     reads = 0
+    times = {"return": 1, "often": 1000}.get(what, 0)
     # Every turn arrives in one read here, so each is answered once.
     while server.recv(65536):
         reads += 1
+        if times and reads % 8 == 0:
+            times -= 1
+            server.close()
+            server = connect(host, port)
+            server.sendall(join)
+            # The game so far begins with Hello.
+            if server.recv(1) != b"\x00":
+                raise RuntimeError("my seat is gone")
+            print("I am back", file=sys.stderr, flush=True)
         if what == "crash" and reads > 5:
             raise RuntimeError("I have had enough")
         bomb = chance.randrange(8) == 0

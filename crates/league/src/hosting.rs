@@ -15,7 +15,7 @@ use netshell::{Clock, ConnectionBudget, Host, Limits, Tcp, Udp, bind_tcp, bind_u
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::{
-    gate::{Gate, SeatWarden},
+    gate::{Gate, SeatWarden, length},
     observer::MatchObserver,
 };
 
@@ -53,7 +53,8 @@ pub(crate) struct Hosting {
 }
 
 impl Hosting {
-    /// Hosts a match with one seat in each of these networks. `folder` is for the journal alone.
+    /// Hosts a match with one seat in each of these networks. `folder` is for the journal alone. A player may reconnect
+    /// within `grace`.
     ///
     /// # Errors
     /// If the system refuses a socket, or the journal cannot be written.
@@ -61,7 +62,7 @@ impl Hosting {
         engine: E,
         (wire, networks): (Wire, Vec<Network>),
         (writing, folder): (&Writing, &Path),
-        observer: &MatchObserver,
+        (observer, grace): (&MatchObserver, Duration),
     ) -> anyhow::Result<Self> {
         let bind = |network: &Network| network.enter(|| Bound::new(wire))?;
         let bound = networks.iter().map(bind).collect::<anyhow::Result<Vec<_>>>()?;
@@ -79,13 +80,15 @@ impl Hosting {
         let (journal, (room, hold, end)) = created;
         let (watching, warden) = (observer.clone(), SeatWarden(observer.clone()));
         let mut host = Host::new(room).with_hold(hold).with_observer(watching).with_warden(warden);
+        let rejoin = (grace, length::<E> as fn(&[u8]) -> Option<usize>);
         for (seat, bound) in bound.into_iter().enumerate() {
+            let place = (seat, observer.clone());
             host = match bound {
-                Bound::Udp(sockets) => host.with_transport(Gate::new(Udp::new(sockets)?, seat, observer.clone())),
+                Bound::Udp(sockets) => host.with_transport(Gate::new(Udp::new(sockets)?, place, rejoin)),
                 Bound::Tcp(listeners, rate) => {
                     // A separate budget, so that no player can use up the connections of another.
                     let budget = ConnectionBudget::from(Limits::of(None));
-                    host.with_transport(Gate::new(Tcp::new(listeners, rate, budget)?, seat, observer.clone()))
+                    host.with_transport(Gate::new(Tcp::new(listeners, rate, budget)?, place, rejoin))
                 }
             };
         }

@@ -77,6 +77,7 @@ impl League {
                 let setup: Setup = serde_json::from_slice(&bytes)
                     .with_context(|| format!("'{}' is not the setup of a league", path.display()))?;
                 plan.seed = plan.seed.or(Some(setup.seed));
+                plan.reconnect = plan.reconnect.or(Some(setup.reconnect));
                 Some(setup)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,

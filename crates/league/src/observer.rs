@@ -40,6 +40,8 @@ pub(crate) struct MatchState {
     traced: u32,
     // Pairs of a player's seat and the other seat to whose port it connected.
     intrusions: BTreeSet<(usize, usize)>,
+    // Seats whose players have reconnected.
+    returned: BTreeSet<usize>,
     // Whether the referee has ended the match, so that leaving is no fault.
     is_stopped: bool,
     pub(crate) result: Option<Result>,
@@ -108,6 +110,20 @@ impl MatchObserver {
     }
 }
 
+impl MatchObserver {
+    /// Whether the latest connection belongs to the player of the seat. Datagrams could be of anyone where connections
+    /// are not checked.
+    pub(crate) fn is_own(&self, peer: SocketAddr) -> bool {
+        let state = self.state();
+        let Some(&place) = state.places.get(state.opened) else { return state.protection != Protection::Sockets };
+        match state.protection {
+            Protection::Network => true,
+            Protection::Sockets => state.owners.get(&state.opened).is_some_and(|owner| owns(*owner, place, peer)),
+            Protection::None => place.0 != Link::Datagram,
+        }
+    }
+}
+
 impl MatchState {
     pub(crate) fn started(&mut self, seat: usize, owner: Owner) {
         self.owners.insert(seat, owner);
@@ -124,6 +140,20 @@ impl MatchState {
 
     pub(crate) fn has_joined(&self, seat: usize) -> bool {
         self.seats.contains_key(&seat)
+    }
+
+    /// Whether the player of this seat has joined and not left, and the game continues.
+    pub(crate) fn is_playing(&self, seat: usize) -> bool {
+        let has_seat = self.seats.get(&seat).is_some_and(|seat| seat.left.is_none());
+        has_seat && self.result.is_none() && !self.is_stopped
+    }
+
+    pub(crate) fn returned(&mut self, seat: usize) {
+        self.returned.insert(seat);
+    }
+
+    pub(crate) fn has_returned(&self, seat: usize) -> bool {
+        self.returned.contains(&seat)
     }
 
     /// Why the player of this seat left before the game was over, if it did.

@@ -41,7 +41,7 @@ pub struct Seat {
     /// From the last message to the player to its next one; `None` if it answered nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
-    /// Attempts of its program against other players, which had no effect.
+    /// That it reconnected, and attempts of its program against other players, which had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

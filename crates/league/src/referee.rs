@@ -92,7 +92,7 @@ async fn play_on<T: Table>(venue: &Venue<'_>, fixture: &Fixture) -> anyhow::Resu
         T::engine(venue.setup, fixture)?,
         (T::WIRE, networks),
         (venue.writing, &venue.folder.join(&folder)),
-        &observer,
+        (&observer, Duration::from_secs(venue.setup.reconnect.into())),
     )?;
     let path = hosting.journal.clone();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -249,8 +249,13 @@ impl Play<'_> {
                 },
             });
             let name = |seat: usize| self.venue.setup.players[self.fixture.seats[seat]].name.clone();
-            let others: Vec<String> = self.observer.state().intrusions(seat).map(name).collect();
-            let note = (!others.is_empty()).then(|| format!("it connected to the port of {}", others.join(" and ")));
+            let state = self.observer.state();
+            let others: Vec<String> = state.intrusions(seat).map(name).collect();
+            let returned = state.has_returned(seat).then(|| "it reconnected".to_owned());
+            drop(state);
+            let others = (!others.is_empty()).then(|| format!("it connected to the port of {}", others.join(" and ")));
+            let notes: Vec<String> = returned.into_iter().chain(others).collect();
+            let note = (!notes.is_empty()).then(|| notes.join("; "));
             seats.push(Seat { player: name(seat), score, forfeit, stderr: None, latency, note });
         }
         seats

@@ -102,6 +102,10 @@ pub struct Plan {
     #[arg(long, value_name = "SECONDS", value_parser = whole_number(1..=3_600_u16, 60))]
     pub limit: Option<u16>,
 
+    /// How long a player has to reconnect to its seat, once a match; 0 disables it [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = whole_number(0..=3_600_u16, 10))]
+    pub reconnect: Option<u16>,
+
     /// Turns of a game [default: 100]
     #[arg(long, value_name = "COUNT", help_heading = "Robots", value_parser = whole_number(1..=10_000_u16, 100))]
     pub turns: Option<u16>,
@@ -174,8 +178,8 @@ impl Plan {
             ($($field:ident),*) => { Self { players, $($field: self.$field.or(other.$field)),* } };
         }
         with!(
-            game, rounds, certainty, jobs, seats, seed, patience, limit, turns, turn_ms, columns, rows, map, hands,
-            delay_ms, pegs, repeats
+            game, rounds, certainty, jobs, seats, seed, patience, limit, reconnect, turns, turn_ms, columns, rows, map,
+            hands, delay_ms, pegs, repeats
         )
     }
 
@@ -255,6 +259,7 @@ impl Plan {
             seed: self.seed.unwrap_or(drawn),
             patience: self.patience.unwrap_or(10),
             limit: self.limit.unwrap_or(60),
+            reconnect: self.reconnect.unwrap_or(10),
             players,
         })
     }
@@ -272,6 +277,9 @@ pub(crate) struct Setup {
     pub(crate) patience: u16,
     /// In seconds.
     pub(crate) limit: u16,
+    /// In seconds. In leagues that were begun without this field, players cannot reconnect.
+    #[serde(default)]
+    pub(crate) reconnect: u16,
     pub(crate) players: Vec<Entrant>,
 }
 
@@ -282,13 +290,14 @@ impl Setup {
 
     /// As text for the user; `None` if they are equal.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
-        let Self { version, rules, seats, seed, patience, limit, players } = self;
+        let Self { version, rules, seats, seed, patience, limit, reconnect, players } = self;
         let numbers = [
             ("version of the draw", u64::from(*version), u64::from(other.version)),
             ("seats", *seats as u64, other.seats as u64),
             ("seed", *seed, other.seed),
             ("patience", (*patience).into(), other.patience.into()),
             ("limit", (*limit).into(), other.limit.into()),
+            ("time to reconnect", (*reconnect).into(), other.reconnect.into()),
         ];
         let names = |players: &[Entrant]| -> String {
             players.iter().map(|player| &*player.name).collect::<Vec<_>>().join(", ")
