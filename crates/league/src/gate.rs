@@ -115,11 +115,7 @@ impl Place {
 
 impl<T> Gate<T> {
     /// `grace` is the time in which the player may reconnect.
-    pub(crate) fn new(
-        inner: T,
-        (seat, observer): (usize, MatchObserver),
-        (grace, length): (Duration, Length),
-    ) -> Self {
+    pub(crate) fn new(inner: T, (seat, observer): (usize, MatchObserver), (grace, length): (Duration, Length)) -> Self {
         let (connection, lost, has_returned, skips_join, closing) = (None, None, false, false, Vec::new());
         let place = Place { seat, observer, grace, length, connection, lost, has_returned, skips_join, closing };
         Self { inner, place }
