@@ -5,6 +5,7 @@ mod api;
 mod caller;
 pub(crate) mod connections;
 mod devices;
+mod event_stream;
 mod feed;
 pub(crate) mod film;
 pub(crate) mod health;
@@ -16,6 +17,7 @@ mod limits;
 mod live;
 mod names;
 mod page;
+mod page_socket;
 mod relay;
 mod reports;
 mod response;
@@ -35,7 +37,7 @@ use axum::{
     routing::get,
 };
 
-use self::{page::Page, response::missing};
+use self::{event_stream::EventStreams, page::Page, response::missing};
 use crate::hub::{Hub, resources::MAX_BODY};
 
 /// Pages load only resources of this hub, and have no inline scripts.
@@ -70,6 +72,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/live", get(live::live))
         .route("/rooms/{id}/socket", get(socket::socket))
         .route("/rooms/{id}/feed", get(feed::feed))
+        .merge(page_socket::routes())
         .merge(health::routes())
         .merge(room_api::routes())
         .merge(share::routes())
@@ -96,6 +99,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .layer(from_fn_with_state(state(), admit))
         .layer(from_fn_with_state(state(), observe))
         .layer(Extension(page))
+        .layer(Extension(EventStreams::new(hub.cluster().map(|cluster| cluster.fleet.name()))))
         .with_state(hub)
 }
 

@@ -18,6 +18,8 @@ pub(crate) const REQUESTS: Rate = Rate { per_second: 1_000, burst: 20_000 };
 pub(crate) const REQUEST: u32 = 20;
 /// The cost of a file, which is in memory. A page has some 60 files, and a class may load them from one address.
 pub(crate) const FILE: u32 = 1;
+/// The cost of frames for an event stream of another node.
+pub(crate) const FRAMES: u32 = 4;
 /// Warnings of each kind: ten in one batch, then one a minute.
 const COMPLAINTS: Rate = Rate { per_second: 1, burst: 10 * COMPLAINT };
 const COMPLAINT: u32 = 60;

@@ -2,6 +2,7 @@ use std::{
     convert::Infallible,
     net::{IpAddr, SocketAddr},
     sync::Arc,
+    time::Duration,
 };
 
 use axum::{
@@ -13,6 +14,7 @@ use axum::{
 use netcore::HostId;
 
 use super::{
+    event_stream::{self, EventStreams},
     page,
     response::{counted, error, in_time, later, refused},
 };
@@ -144,8 +146,7 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
             error(StatusCode::FORBIDDEN, &RefusalKind::Banned.message()),
         )));
     }
-    let cost = if page::is_file(request.uri().path()) { callers::FILE } else { callers::REQUEST };
-    if let Some(wait) = callers.request(caller.host(), cost) {
+    if let Some(wait) = wait(callers, caller.host(), request) {
         let response = error(StatusCode::TOO_MANY_REQUESTS, &RefusalKind::Requests.message());
         return Err(Box::new(later(counted(RefusalKind::Requests, response), wait.as_secs().saturating_add(1))));
     }
@@ -153,6 +154,24 @@ pub(super) fn check(hub: &Hub, request: &Request) -> Result<(), Box<Response>> {
         return Ok(());
     }
     same_origin(request.extensions(), request.headers(), callers).map_err(Box::new)
+}
+
+// The delay until a request of a host that exceeds its rate. Frames count for their stream instead, as those of a WebSocket.
+fn wait(callers: &Callers, host: HostId, request: &Request) -> Option<Duration> {
+    let path = request.uri().path();
+    let cost = match path {
+        event_stream::PATH => {
+            let streams = request.extensions().get::<Arc<EventStreams>>();
+            if let Some(charged) = streams.and_then(|streams| streams.charge(request.headers(), host)) {
+                return charged.err();
+            }
+            // The node of the stream rejects excess frames.
+            if event_stream::node_of(request.headers()).is_some() { callers::FRAMES } else { callers::REQUEST }
+        }
+        _ if page::is_file(path) => callers::FILE,
+        _ => callers::REQUEST,
+    };
+    callers.request(host, cost)
 }
 
 // The origin must be that of a public URL, or match the host name in the request, which the hub must know. Programs other

@@ -41,7 +41,9 @@ use tracing::{debug, warn};
 use super::{
     caller::{Caller, SocketPermit},
     connections,
+    event_stream::{PageSocket, opens_stream},
     keepalive::{Beats, Pulse, beat, send},
+    page_socket::PageUpgrade,
     relay,
     response::error,
     socket::{self, ENTRY, MAX_MESSAGE, SocketQuery, first},
@@ -235,11 +237,11 @@ pub(super) async fn watch_remote_room(State(hub): State<Arc<Hub>>, request: Requ
         Ok(permit) => permit,
         Err(refused) => return refused,
     };
-    let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &hub).await {
+    let upgrade = match PageUpgrade::from_request_parts(&mut parts, &hub).await {
         Ok(upgrade) => upgrade,
-        Err(refused) => return refused.into_response(),
+        Err(refused) => return refused,
     };
-    connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
+    upgrade.on_upgrade(MAX_MESSAGE, async move |mut socket| {
         if query.enter {
             let entry = timeout(ENTRY, first(&mut socket)).await;
             // The node of the room checks proofs.
@@ -255,7 +257,8 @@ pub(super) async fn watch_remote_room(State(hub): State<Arc<Hub>>, request: Requ
 // The public room of another node that the request only watches.
 fn watched(hub: &Hub, request: &Request) -> Option<(String, Game, SocketQuery)> {
     let path = request.uri().path();
-    let upgrades = request.method() == Method::GET && request.headers().contains_key(header::UPGRADE);
+    let is_socket = request.headers().contains_key(header::UPGRADE) || opens_stream(request.headers());
+    let upgrades = request.method() == Method::GET && is_socket;
     if !upgrades || !path.ends_with("/socket") || request.extensions().get::<Relayed>().is_some() {
         return None;
     }
@@ -277,7 +280,7 @@ async fn channel(hub: &Arc<Hub>, id: &str, game: Game) -> Option<Arc<Channel>> {
     timeout(PATIENCE, channel.is_ready()).await.unwrap_or(false).then_some(channel)
 }
 
-async fn serve_watcher(socket: WebSocket, hub: &Hub, channel: &Arc<Channel>, address: SocketAddr) {
+async fn serve_watcher(socket: PageSocket, hub: &Hub, channel: &Arc<Channel>, address: SocketAddr) {
     let Some(cluster) = hub.cluster() else { return };
     let fed = cluster.fleet.feeds.feeding();
     match channel.subscribe(address).await {

@@ -8,10 +8,7 @@ use std::{
 
 use axum::{
     Router,
-    extract::{
-        State, WebSocketUpgrade,
-        ws::{Message, WebSocket},
-    },
+    extract::{State, ws::Message},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
@@ -22,6 +19,7 @@ use blackjack::{
     learn::{Chance, Explore, Trainer},
     qtable::Tally,
 };
+use futures_util::StreamExt as _;
 use netcore::{HostId, Rate, Time, TokenBucket};
 use rand_pcg::Pcg64Mcg;
 use serde::Deserialize;
@@ -33,8 +31,9 @@ use tokio::{
 
 use super::{
     caller::SocketPermit,
-    connections::bounded,
+    event_stream::PageSocket,
     keepalive::{Beats, Pulse, beat, send},
+    page_socket::PageUpgrade,
     response::{invalid, refused},
     socket,
 };
@@ -68,14 +67,14 @@ async fn table() -> Response {
 async fn learn(
     State(hub): State<Arc<Hub>>,
     SocketPermit { caller, place }: SocketPermit,
-    upgrade: WebSocketUpgrade,
+    upgrade: PageUpgrade,
 ) -> Response {
     let host = caller.host();
     let learner = match hub.resources().learners.take(host, 1) {
         Ok(learner) => learner,
         Err(refusal) => return refused(refusal),
     };
-    bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket| {
+    upgrade.on_upgrade(MAX_MESSAGE, async move |socket| {
         run(socket, &Study { hub, host }).await;
         drop((place, learner));
     })
@@ -105,7 +104,7 @@ impl Study {
 }
 
 // Ends when the page disconnects or its host is banned.
-async fn run(mut socket: WebSocket, study: &Study) {
+async fn run(mut socket: PageSocket, study: &Study) {
     let Some((mut session, (), mut report)) = study.work(|| (Session::new(best()), ())).await else { return };
     let start = Instant::now();
     let now = || Time::ZERO.plus(start.elapsed());
@@ -124,7 +123,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
             beats.spoke();
         }
         tokio::select! {
-            message = pulse.read(socket.recv()) => {
+            message = pulse.read(socket.next()) => {
                 let Some(Ok(message)) = message else { return };
                 // Reading stops if a page sends too many messages.
                 if let Some(ready) = messages.ready_at(now(), 1) {
@@ -187,7 +186,7 @@ async fn run(mut socket: WebSocket, study: &Study) {
     }
 }
 
-async fn send_text(socket: &mut WebSocket, text: &str) -> bool {
+async fn send_text(socket: &mut PageSocket, text: &str) -> bool {
     send(socket, Message::Text(text.into())).await
 }
 

@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use axum::{
     extract::{
-        State, WebSocketUpgrade,
-        ws::{Message, Utf8Bytes, WebSocket},
+        State,
+        ws::{Message, Utf8Bytes},
     },
     response::Response,
 };
@@ -22,8 +22,8 @@ use tokio::{
 
 use super::{
     caller::SocketPermit,
-    connections::bounded,
     keepalive::{Beats, Pulse, beat, send},
+    page_socket::PageUpgrade,
     response::invalid,
 };
 use crate::{
@@ -48,9 +48,9 @@ const PICTURES_AT_ONCE: i64 = 40_000;
 pub(crate) async fn live(
     State(hub): State<Arc<Hub>>,
     SocketPermit { caller, place }: SocketPermit,
-    upgrade: WebSocketUpgrade,
+    upgrade: PageUpgrade,
 ) -> Response {
-    bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |socket: WebSocket| {
+    upgrade.on_upgrade(MAX_MESSAGE, async move |socket| {
         let (sink, stream) = socket.split();
         let pictures = |id: &str| hub.pictures().of(id, caller.host());
         let page = LivePage::new((caller.host(), hub.lists()), pictures);

@@ -13,6 +13,7 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::post,
 };
+use futures_util::StreamExt as _;
 use hyper::upgrade;
 use hyper_util::rt::TokioIo;
 use tokio::{
@@ -24,6 +25,7 @@ use tracing::debug;
 
 use super::{
     caller::{self, SocketPermit, is_secure},
+    event_stream,
     response::{error, later, no_such_room},
 };
 use crate::{
@@ -80,7 +82,7 @@ pub(super) async fn forward_to_owner(State(hub): State<Arc<Hub>>, request: Reque
         return later(error(StatusCode::SERVICE_UNAVAILABLE, &moving), MOMENT);
     }
     let is_new = request.extensions().get::<Relayed>().is_none();
-    let node = if is_new { owner(&hub, request.uri().path()) } else { None };
+    let node = if is_new { destination(&hub, &request) } else { None };
     let Some(node) = node else { return next.run(request).await };
     if !request.uri().path().ends_with("/socket") {
         return pass(&hub, &node, request).await;
@@ -100,6 +102,16 @@ async fn arrives(hub: &Hub, id: &str) -> bool {
         }
     };
     timeout(ARRIVAL, moves).await.is_ok()
+}
+
+// The other node that owns the room or the event stream of a request.
+fn destination(hub: &Hub, request: &Request) -> Option<NodeStatus> {
+    if request.uri().path() != event_stream::PATH {
+        return owner(hub, request.uri().path());
+    }
+    let fleet = &hub.cluster()?.fleet;
+    let name = event_stream::node_of(request.headers()).filter(|name| *name != fleet.name())?;
+    fleet.nodes().into_iter().find(|node| node.name.as_str() == name)
 }
 
 fn owner(hub: &Hub, path: &str) -> Option<NodeStatus> {
@@ -228,7 +240,14 @@ async fn try_pass(
 
     let mut answer = sender.send_request(onward).await?;
     if answer.status() != StatusCode::SWITCHING_PROTOCOLS {
-        let mut answer = answer.map(Body::new);
+        // An event stream counts as a socket until it ends.
+        let mut answer = match permit.filter(|_| answer.status().is_success()) {
+            Some(permit) => {
+                let held = (fleet.relaying(), permit);
+                answer.map(|body| Body::from_stream(Body::new(body).into_data_stream().inspect(move |_| _ = &held)))
+            }
+            None => answer.map(Body::new),
+        };
         strip(answer.headers_mut());
         return Ok(answer.into_response());
     }

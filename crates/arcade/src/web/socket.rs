@@ -6,8 +6,8 @@ use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     extract::{
-        Path, Query, State, WebSocketUpgrade,
-        ws::{CloseFrame, Message, Utf8Bytes, WebSocket},
+        Path, Query, State,
+        ws::{CloseFrame, Message, Utf8Bytes},
     },
     http::StatusCode,
     response::{IntoResponse, Response},
@@ -25,9 +25,10 @@ use tracing::warn;
 
 use super::{
     caller::{Caller, SocketPermit},
-    connections,
+    event_stream::PageSocket,
     keepalive::{Beats, Pulse, beat, send},
     names::{self, KeyHash},
+    page_socket::PageUpgrade,
 };
 use crate::{
     games::{Frames, Game},
@@ -101,7 +102,7 @@ pub(crate) async fn socket(
     Path(id): Path<String>,
     Query(query): Query<SocketQuery>,
     SocketPermit { caller, place }: SocketPermit,
-    upgrade: WebSocketUpgrade,
+    upgrade: PageUpgrade,
 ) -> Response {
     if query.seat.is_some() || query.key.is_some() {
         let text = "Addresses are written into logs: open the socket with ?enter=true, and send seat and key in the first message.\n";
@@ -119,7 +120,7 @@ pub(crate) async fn socket(
             _ => return (StatusCode::NOT_FOUND, "There is no such room.\n").into_response(),
         }
     }
-    connections::bounded(upgrade, MAX_MESSAGE).on_upgrade(async move |mut socket| {
+    upgrade.on_upgrade(MAX_MESSAGE, async move |mut socket| {
         let entry = if query.enter {
             let Ok(Some(entry)) = timeout(ENTRY, first(&mut socket)).await else {
                 return end(socket, CloseReason::Unclear).await;
@@ -134,9 +135,9 @@ pub(crate) async fn socket(
 }
 
 // `None` if the first message is not an entry.
-pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
+pub(super) async fn first(socket: &mut PageSocket) -> Option<Entry> {
     for _ in 0..MAX_ENTRY_FRAMES {
-        match socket.recv().await?.ok()? {
+        match socket.next().await?.ok()? {
             Message::Text(text) if text.len() <= MAX_ENTRY => return serde_json::from_str(&text).ok(),
             Message::Ping(_) | Message::Pong(_) => {}
             _ => return None,
@@ -146,7 +147,7 @@ pub(super) async fn first(socket: &mut WebSocket) -> Option<Entry> {
 }
 
 // A missing room is answered like an unlisted one, whose code is in the first message.
-async fn enter(mut socket: WebSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
+async fn enter(mut socket: PageSocket, hub: &Hub, id: &str, room: Option<Arc<Room>>, caller: Caller, entry: Entry) {
     let Some(key) = entry.key.as_deref().map(KeyHash::of).map_or(Some(None), |key| key.map(Some)) else {
         return end(socket, CloseReason::Unclear).await;
     };
@@ -291,7 +292,7 @@ pub(crate) struct PageChannel<F> {
 
 /// Serves the socket of a seat until either side ends.
 pub(crate) async fn run(
-    socket: WebSocket,
+    socket: PageSocket,
     mailbox: Arc<Mailbox>,
     frames: Frames,
     page_channel: PageChannel<impl Fn(&str)>,
@@ -308,7 +309,7 @@ pub(crate) async fn run(
 }
 
 /// Serves a watcher of a room of another node until either side ends.
-pub(crate) async fn serve_watcher(socket: WebSocket, subscription: Subscription, game: Game, counters: &Counters) {
+pub(crate) async fn serve_watcher(socket: PageSocket, subscription: Subscription, game: Game, counters: &Counters) {
     let (sink, stream) = socket.split();
     // Messages of watchers have no effect in any game, so they are not forwarded.
     let pulse = Pulse::default();
@@ -319,7 +320,7 @@ pub(crate) async fn serve_watcher(socket: WebSocket, subscription: Subscription,
 }
 
 async fn write_to_watcher(
-    (mut sink, pulse): (SplitSink<WebSocket, Message>, &Pulse),
+    (mut sink, pulse): (SplitSink<PageSocket, Message>, &Pulse),
     subscription: &Subscription,
     frames: Frames,
     counters: &Counters,
@@ -430,7 +431,7 @@ fn classify(message: Message, frames: Frames) -> Received {
 }
 
 async fn write(
-    (mut sink, pulse): (SplitSink<WebSocket, Message>, &Pulse),
+    (mut sink, pulse): (SplitSink<PageSocket, Message>, &Pulse),
     mailbox: &Mailbox,
     frames: Frames,
     (hello, mut news, mut messages): (String, PageNews, mpsc::Receiver<Arc<str>>),
@@ -501,7 +502,7 @@ async fn write(
 }
 
 /// Closes a socket that was not accepted.
-pub(crate) async fn end(mut socket: WebSocket, ending: CloseReason) {
+pub(crate) async fn end(mut socket: PageSocket, ending: CloseReason) {
     send(&mut socket, close(ending)).await;
 }
 

@@ -109,3 +109,57 @@ test('detects a dead network and reconnects', async () => {
   mock.timers.reset();
   mock.restoreAll();
 });
+
+test('uses an event stream where the network blocks WebSockets', async () => {
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  mock.method(performance, 'now', () => 0);
+  const network = new EventTarget();
+  Object.assign(globalThis, {
+    WebSocket: Object.assign(Socket, { CONNECTING: 0, CLOSING: 2, CLOSED: 3 }),
+    addEventListener: network.addEventListener.bind(network),
+    removeEventListener: network.removeEventListener.bind(network),
+  });
+  let reachable = false;
+  let streams = false;
+  let opened = 0;
+  mock.method(globalThis, 'fetch', async (/** @type {string} */ address) => {
+    if (address === '/healthz') return new Response('', { status: reachable ? 200 : 502 });
+    opened += 1;
+    if (!streams) return new Response('<h1>Access denied</h1>', { status: 403 });
+    const events = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('event: open\ndata: "name"\n\ndata: "one"\n\n')) });
+    return new Response(events, { headers: { 'content-type': 'text/event-stream' } });
+  });
+  const { Link } = await import('../js/lib/link.js');
+  /** @type {import('../js/lib/link.js').LinkState[]} */
+  const states = [];
+  /** @type {string[]} */
+  const messages = [];
+  const handlers = { message: (/** @type {string | ArrayBuffer} */ data) => messages.push(String(data)), state: (/** @type {import('../js/lib/link.js').LinkState} */ state) => states.push(state) };
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const link = new Link(() => 'ws://localhost/live', handlers);
+  const attempt = async () => {
+    const before = Socket.all.length + opened;
+    Socket.all.at(-1)?.dispatchEvent(Object.assign(new Event('close'), { code: 1006, reason: '' }));
+    for (let turn = 0; turn < 20; turn += 1) await settle();
+    mock.timers.tick(10_000);
+    while (Socket.all.length + opened === before) await settle();
+    for (let turn = 0; turn < 20; turn += 1) await settle();
+  };
+  for (let attempts = 0; attempts < 5; attempts += 1) await attempt();
+  assert.equal(opened, 0, 'the hub is away');
+  reachable = true;
+  for (let attempts = 0; attempts < 3; attempts += 1) await attempt();
+  assert.equal(opened, 1, 'after two failures');
+  assert.ok(states.some((state) => state.kind === 'waiting' && state.blocked), 'both are blocked');
+  streams = true;
+  while (messages.length === 0) await attempt();
+  assert.deepEqual([messages, opened, states.at(-1)?.kind], [['one'], 2, 'open']);
+  link.close();
+  const sockets = Socket.all.length;
+  const next = new Link(() => 'ws://localhost/live', handlers);
+  while (messages.length < 2) await settle();
+  assert.equal(Socket.all.length, sockets, 'the tab remembers it');
+  next.close();
+  mock.timers.reset();
+  mock.restoreAll();
+});

@@ -41,6 +41,7 @@ export const texts = /** @type {const} */ ({
   // Connection and errors.
   'link.open': 'Connected',
   'link.lost': 'Connection lost. Reconnecting…',
+  'link.blocked': 'This network blocks live connections. Ask its administrator to allow WebSockets or event streams (text/event-stream) to {host}.',
   'link.quiet': 'The arcade is not responding.',
   'link.queue': 'Busy right now. You are in the queue.',
   'error.unreachable': 'Cannot reach the arcade. Check your connection and try again.',

@@ -39,6 +39,7 @@ export const texts = {
   // Connection and errors.
   'link.open': 'Połączono',
   'link.lost': 'Utracono połączenie. Łączę ponownie…',
+  'link.blocked': 'Ta sieć blokuje połączenia na żywo. Poproś jej administratora, aby zezwolił na połączenia WebSocket lub strumienie zdarzeń (text/event-stream) z {host}.',
   'link.quiet': 'Serwer nie odpowiada.',
   'link.queue': 'Duży ruch. Jesteś w kolejce.',
   'error.unreachable': 'Brak połączenia z serwerem. Sprawdź sieć i spróbuj ponownie.',

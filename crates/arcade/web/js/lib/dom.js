@@ -113,11 +113,18 @@ export function announceLink(text, state = '') {
 export const copyable = (label, ...content) => element('code', { class: 'command', role: 'group', tabindex: '0', 'aria-label': label }, ...content);
 
 /**
+ * Shows that the page reconnects.
+ * @param {boolean} blocked Whether the network seems to block connections.
+ */
+export const announceLoss = (blocked) => announceLink(blocked ? say('link.blocked', { host: location.host }) : say('link.lost'), 'lost');
+
+/**
  * Shows the state of a connection that has no seat.
  * @param {import('./link.js').LinkState} state
  */
-export function announceLive({ kind }) {
-  if (kind === 'waiting') announceLink(say('link.lost'), 'lost');
+export function announceLive(state) {
+  const { kind } = state;
+  if (kind === 'waiting') announceLoss(state.blocked);
   else if (kind === 'quiet') announceLink(say('link.quiet'), 'lost');
   else if (kind === 'open' || kind === 'active') announceLink(say('link.open'), 'open');
 }

@@ -1,6 +1,6 @@
 // While the connection is lost, the last state stays on the screen, dimmed, with the time of the loss.
 
-import { announceLink, element } from '../lib/dom.js';
+import { announceLink, announceLoss, element } from '../lib/dom.js';
 import { date, say } from '../lib/text.js';
 
 export class ConnectionLoss {
@@ -21,8 +21,9 @@ export class ConnectionLoss {
   /**
    * @param {boolean} lost Whether the socket is closed and the page reconnects; otherwise the hub is only silent.
    * @param {boolean} seated Whether the player has a seat to return to.
+   * @param {boolean} [blocked] Whether the network seems to block connections.
    */
-  show(lost, seated) {
+  show(lost, seated, blocked = false) {
     if (this.panel.hidden) this.lostAt = Date.now();
     const until = this.lostAt + this.reservation * 1000;
     const minutes = Math.round(this.reservation / 60);
@@ -31,9 +32,11 @@ export class ConnectionLoss {
       : Date.now() > until
         ? ` ${say('away.gone')}`
         : ` ${minutes > 0 ? say('away.kept.minutes', { count: minutes }) : say('away.kept')}`;
-    announceLink(say(lost ? 'link.lost' : 'link.quiet'), 'lost');
+    if (lost) announceLoss(blocked);
+    else announceLink(say('link.quiet'), 'lost');
     this.panel.textContent = say('away.since', { time: date(new Date(this.lostAt), { timeStyle: 'medium' }) }) + seat;
-    this.panel.hidden = false;
+    // The text in the header is long.
+    this.panel.hidden = blocked;
     this.main.dataset.away = '';
   }
 

@@ -453,7 +453,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
             if (room?.match !== runningMatch || room?.phase === 'over') return end(say('room.end.missed'));
             return end(say('room.end.lost'));
           case 'waiting':
-            loss.show(true, seated());
+            loss.show(true, seated(), state.blocked);
             if (state.refused && !(await refetch().catch(() => true))) {
               // The user may have left the page.
               if (link.ended) return undefined;
