@@ -1,6 +1,10 @@
 //! A computer player: it avoids blasts and hunts the other robots.
 
-use alloc::{collections::BTreeSet, vec, vec::Vec};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    vec,
+    vec::Vec,
+};
 use netcore::Level;
 
 use crate::{
@@ -18,6 +22,10 @@ const HORIZON: usize = 10;
 const MAX_BOMBS: usize = 4_096;
 // Fields that the bot searches for a path.
 const MAX_SEARCH: usize = 2_048;
+// A robot that has not walked for this number of turns is idle.
+const IDLE_TURNS: u16 = 8;
+// In one of this number of walking turns the bot places a block instead, which replaces those that its bombs destroy.
+const BUILDS: usize = 8;
 
 /// Shares are in percent.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +45,7 @@ impl Skill {
         match level {
             Level::Easy => Self { idle: 30, careless: 20, foresight: 3, eager: 40 },
             Level::Normal => Self { idle: 15, careless: 5, foresight: 4, eager: 50 },
-            Level::Hard => Self { idle: 0, careless: 0, foresight: HORIZON + 1, eager: 100 },
+            Level::Hard => Self { idle: 5, careless: 3, foresight: 7, eager: 80 },
         }
     }
 }
@@ -45,8 +53,8 @@ impl Skill {
 /// Chooses the actions of a robot.
 ///
 /// If possible, the bot moves and places bombs only where it can still escape all coming blasts. It walks towards the
-/// nearest robot, and places a bomb when the blast would reach one, or when blocks surround the bot. Below
-/// [`Level::Hard`] it sometimes passes, ignores bombs, or notices them late.
+/// nearest robot, and places a bomb when the blast would reach one, or when blocks surround the bot. Idle robots are its
+/// first targets, and it blasts a way to them. It sometimes passes, ignores bombs, or notices them late.
 ///
 /// The server's messages, the seed and the level determine its actions.
 ///
@@ -68,6 +76,14 @@ impl Skill {
 pub struct Bot {
     dice: MinStd,
     skill: Skill,
+    seen: BTreeMap<PlayerId, Sighting>,
+}
+
+/// The last position of a robot, and the turn of its last step. Reappearing after an explosion is not a step.
+#[derive(Debug, Clone, Copy)]
+struct Sighting {
+    position: Position,
+    stepped: u16,
 }
 
 impl Bot {
@@ -79,7 +95,7 @@ impl Bot {
     /// A bot whose random choices and mistakes are determined by `seed`.
     pub fn with_level(seed: u32, level: Level) -> Self {
         // Seeds that are 0 modulo 2147483647 would draw only zeros.
-        Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: Skill::of(level) }
+        Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: Skill::of(level), seen: BTreeMap::new() }
     }
 
     /// The next input; `None` to pass. Call this after each message that changed the state.
@@ -90,8 +106,22 @@ impl Bot {
             // Any input in the lobby joins.
             return own.is_none().then_some(Action::PlaceBomb);
         };
+        self.watch(game);
         let here = *game.positions().get(&own?)?;
         self.act(game, own?, here)
+    }
+
+    fn watch(&mut self, game: &GameView) {
+        let turn = game.turn();
+        self.seen.retain(|id, sighting| game.positions().contains_key(id) && sighting.stepped <= turn);
+        for (&id, &position) in game.positions() {
+            let sighting = self.seen.entry(id).or_insert(Sighting { position, stepped: turn });
+            let [x, y] = [position.x.abs_diff(sighting.position.x), position.y.abs_diff(sighting.position.y)];
+            if u32::from(x) + u32::from(y) == 1 {
+                sighting.stepped = turn;
+            }
+            sighting.position = position;
+        }
     }
 
     fn act(&mut self, game: &GameView, own: PlayerId, here: Position) -> Option<Action> {
@@ -99,8 +129,10 @@ impl Bot {
             return None;
         }
         let board = game.board();
-        let others: Vec<Position> =
-            game.positions().iter().filter(|&(&id, _)| id != own).map(|(_, &position)| position).collect();
+        let others = || game.positions().iter().filter(|&(&id, _)| id != own);
+        let is_idle = |id: &PlayerId| self.seen.get(id).is_some_and(|seen| game.turn() - seen.stepped >= IDLE_TURNS);
+        let idle: BTreeSet<Position> = others().filter(|(id, _)| is_idle(id)).map(|(_, &position)| position).collect();
+        let others: BTreeSet<Position> = others().map(|(_, &position)| position).collect();
         let foresight = if self.happens(self.skill.careless) { 0 } else { self.skill.foresight };
         let danger = Danger::new(game, here, foresight);
         let first = self.roll(Direction::ALL.len());
@@ -119,17 +151,31 @@ impl Bot {
         let bomb = Blast::new(board, here, game.explosion_radius());
         let fuse = usize::from(game.bomb_timer()) + 1;
         let may_bomb = longest == HORIZON && danger.survival(board, here, Some((fuse, bomb))) == HORIZON;
-        let prey = others.iter().any(|&other| bomb.contains(other));
-        if may_bomb && prey && self.roll(4) > 0 && !self.happens(100 - self.skill.eager) {
-            return Some(Action::PlaceBomb);
+        // Another bomb for an idle robot would not hit it more often.
+        let spent = |target: &Position| {
+            idle.contains(target)
+                && game.bombs().any(|bomb| Blast::new(board, bomb.position, game.explosion_radius()).contains(*target))
+        };
+        let mut prey = others.iter().filter(|&target| bomb.contains(*target) && !spent(target)).peekable();
+        if may_bomb && prey.peek().is_some() && self.roll(4) > 0 {
+            let is_easy = prey.any(|target| idle.contains(target));
+            if is_easy || !self.happens(100 - self.skill.eager) {
+                return Some(Action::PlaceBomb);
+            }
         }
         // A robot on the same field is in reach already, so the path leads to another one.
-        let elsewhere: BTreeSet<Position> = others.into_iter().filter(|&other| other != here).collect();
-        let way = way_to(board, here, &elsewhere);
+        let elsewhere = |targets: &BTreeSet<Position>| targets.iter().copied().filter(|&other| other != here).collect();
+        let (idle, elsewhere): (BTreeSet<_>, BTreeSet<_>) = (elsewhere(&idle), elsewhere(&others));
+        let way = way_to(board, here, &idle, true).or_else(|| way_to(board, here, &elsewhere, false));
+        let digs = way.is_some_and(|next| board.is_block(next));
+        if !digs && lasting[0] == HORIZON && self.roll(BUILDS) == 0 {
+            return Some(Action::PlaceBlock);
+        }
         if let Some(choice) = safe().find(|&(_, to)| Some(to) == way) {
             return choice.0;
         }
-        if may_bomb && way.is_none() && !elsewhere.is_empty() && self.roll(4) == 0 {
+        let obstructed = digs || way.is_none() && !elsewhere.is_empty();
+        if may_bomb && obstructed && self.roll(if digs { 2 } else { 4 }) == 0 {
             return Some(Action::PlaceBomb);
         }
         safe().max_by_key(|&(_, to)| to != here).and_then(|(action, _)| action)
@@ -204,8 +250,12 @@ fn step(board: &Board, from: Position, way: Direction) -> Option<Position> {
     board.step(from, way).filter(|&to| !board.is_block(to))
 }
 
-// The first field of a shortest path to one of `goals`.
-fn way_to(board: &Board, here: Position, goals: &BTreeSet<Position>) -> Option<Position> {
+// The first field of a shortest path to one of `goals`. With `digs`, blocks do not obstruct it.
+fn way_to(board: &Board, here: Position, goals: &BTreeSet<Position>, digs: bool) -> Option<Position> {
+    if goals.is_empty() {
+        return None;
+    }
+    let is_open = |next: &Position| digs || !board.is_block(*next);
     let mut met = BTreeSet::from([here]);
     // Each with the first field of its path.
     let mut reached = vec![(here, None)];
@@ -216,7 +266,7 @@ fn way_to(board: &Board, here: Position, goals: &BTreeSet<Position>) -> Option<P
         if goals.contains(&field) {
             return first;
         }
-        for next in Direction::ALL.into_iter().filter_map(|way| step(board, field, way)) {
+        for next in Direction::ALL.into_iter().filter_map(|way| board.step(field, way)).filter(is_open) {
             if met.insert(next) {
                 reached.push((next, first.or(Some(next))));
             }

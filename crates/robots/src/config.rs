@@ -1,7 +1,7 @@
 //! The configuration of a server.
 
 use core::time::Duration;
-use netcore::Rate;
+use netcore::{Rate, wire::ShortText};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -61,6 +61,25 @@ const BLOCK_PLACED: u64 = 5;
 const BOMB_EXPLODED: u64 = 13 + 4 * 4;
 
 impl Config {
+    /// A small board with many blocks, on which four robots meet all the time: a minute at five turns per second.
+    pub fn arena(seed: u32) -> Self {
+        Self {
+            parameters: Parameters {
+                server_name: ShortText::default(),
+                players_count: 4,
+                size_x: 12,
+                size_y: 10,
+                game_length: 300,
+                explosion_radius: 4,
+                bomb_timer: 5,
+            },
+            turn_duration: Duration::from_millis(200),
+            initial_blocks: 48,
+            seed,
+            max_history: MAX_HISTORY,
+        }
+    }
+
     /// Checks that games can be played.
     pub const fn check(&self) -> Result<(), ConfigError> {
         let Parameters { size_x, size_y, players_count, bomb_timer, .. } = self.parameters;

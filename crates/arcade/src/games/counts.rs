@@ -67,7 +67,7 @@ mod tests {
         for (text, class) in [
             (r#"{"game": "nuggets"}"#, "main"),
             (r#"{"game": "nuggets", "map": "spiral"}"#, "spiral"),
-            (r#"{"game": "robots"}"#, "standard"),
+            (r#"{"game": "robots"}"#, "arena"),
             (r#"{"game": "blackjack"}"#, "standard"),
             (r#"{"game": "mastermind"}"#, "4-repeats"),
             (r#"{"game": "mastermind", "length": 6, "repeats": false}"#, "6"),

@@ -26,7 +26,7 @@ pub(crate) enum Frames {
 }
 
 /// The class of a game with only one board.
-const STANDARD: &str = "standard";
+pub(super) const STANDARD: &str = "standard";
 
 /// The options of a game's rooms, and all other properties of the game. The default is the usual room.
 pub(crate) trait GameKind: Clone + Default + PartialEq + Serialize + DeserializeOwned {

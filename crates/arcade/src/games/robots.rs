@@ -4,22 +4,21 @@ use bytes::{Bytes, BytesMut};
 use clientkit::{Ended, robots_bot, run};
 use netcore::{Client as _, Time, wire::ShortText};
 use rand::{TryRng as _, rngs::SysRng};
-use robots::{
-    Client, ClientMessage, Config, MAX_HISTORY, Parameters, Position, READ_RATE, Server, ServerMessage,
-    protocol::encode,
-};
+use robots::{Client, ClientMessage, Config, Parameters, Position, READ_RATE, Server, ServerMessage, protocol::encode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use servekit::Wire;
 
 use super::{
     counts::Casual,
-    kind::{Bot, Connect, Field, Frames, GameKind, within},
+    kind::{Bot, Connect, Field, Frames, GameKind, STANDARD, within},
     ladder::{First, LadderGame},
     page_state::{PageState, Painter, Picture},
     replayable::{Change, Replayable},
 };
 
+/// The class of its matches.
+const ARENA: &str = "arena";
 const ROBOTS: RangeInclusive<u8> = 1..=25;
 const BOARD: RangeInclusive<u16> = 4..=100;
 const TURNS: RangeInclusive<u16> = 1..=10_000;
@@ -40,7 +39,15 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { players: 4, columns: 16, rows: 12, turns: 300, turn_duration: 200, seed: None }
+        let Config { parameters, turn_duration, .. } = Config::arena(0);
+        Self {
+            players: parameters.players_count,
+            columns: parameters.size_x,
+            rows: parameters.size_y,
+            turns: parameters.game_length,
+            turn_duration: u64::try_from(turn_duration.as_millis()).unwrap_or_default(),
+            seed: None,
+        }
     }
 }
 
@@ -75,21 +82,16 @@ impl GameKind for Options {
         within("rows", rows, &BOARD)?;
         within("turns", turns, &TURNS)?;
         within("turn_duration", turn_duration, &TURN_DURATION)?;
-        let config = Config {
-            parameters: Parameters {
-                server_name: ShortText::try_from("Arcade").unwrap_or_default(),
-                players_count: players,
-                size_x: columns,
-                size_y: rows,
-                game_length: turns,
-                explosion_radius: 4,
-                bomb_timer: 5,
-            },
-            turn_duration: Duration::from_millis(turn_duration),
-            initial_blocks: u16::try_from(u32::from(columns) * u32::from(rows) / 8).unwrap_or(u16::MAX),
-            seed: seed.map_or_else(|| SysRng.try_next_u32(), Ok)?,
-            max_history: MAX_HISTORY,
-        };
+        let mut config = Config::arena(seed.map_or_else(|| SysRng.try_next_u32(), Ok)?);
+        let parameters = &mut config.parameters;
+        let fields = |Parameters { size_x, size_y, .. }: &Parameters| u32::from(*size_x) * u32::from(*size_y);
+        let usual = fields(parameters);
+        parameters.server_name = ShortText::try_from("Arcade").unwrap_or_default();
+        (parameters.players_count, parameters.game_length) = (players, turns);
+        (parameters.size_x, parameters.size_y) = (columns, rows);
+        let blocks = u32::from(config.initial_blocks) * fields(parameters) / usual;
+        config.initial_blocks = u16::try_from(blocks).unwrap_or(u16::MAX);
+        config.turn_duration = Duration::from_millis(turn_duration);
         Ok(Server::new(config)?)
     }
 
@@ -102,6 +104,15 @@ impl GameKind for Options {
             Field::integer("turn_duration", &TURN_DURATION, "Duration of a turn in milliseconds."),
             Field::seed(u32::MAX.into()),
         ]
+    }
+
+    fn class(&self) -> String {
+        ARENA.to_owned()
+    }
+
+    /// The board of the larger arena of earlier versions is the last.
+    fn classes() -> Vec<String> {
+        [ARENA, STANDARD].map(str::to_owned).into()
     }
 
     fn casual(&self) -> Option<Casual> {

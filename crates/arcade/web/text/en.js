@@ -349,6 +349,7 @@ export const texts = /** @type {const} */ ({
   'class.pegs.repeats': { one: '{count} peg, repeats', other: '{count} pegs, repeats' },
   'class.race': 'race',
   'class.daily': 'daily puzzle',
+  'class.arena': 'arena',
   'class.earlier': 'older matches',
   'class.ladder': 'ladder',
 

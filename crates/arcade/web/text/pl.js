@@ -348,6 +348,7 @@ export const texts = {
   'class.pegs.repeats': { one: '{count} pionek, powtórzenia', few: '{count} pionki, powtórzenia', many: '{count} pionków, powtórzenia' },
   'class.race': 'wyścig',
   'class.daily': 'zagadka dnia',
+  'class.arena': 'arena',
   'class.earlier': 'starsze mecze',
   'class.ladder': 'drabinka',
 

@@ -3,7 +3,7 @@
 //! The person is a script with a human's pace and sight. It sees the board with a delay of one turn, decides in every
 //! other turn and holds its key down in between, and sometimes presses a wrong key. It sees only bombs near its robot,
 //! avoids their lines, walks towards the nearest robot, and places a bomb where it would reach a robot and leaves an
-//! escape.
+//! escape. A good player decides in every turn, presses no wrong key, and sees all bombs and their timers.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -21,6 +21,8 @@ const SIGHT: u16 = 5;
 const PACE: u16 = 2;
 /// One key press in this many is wrong.
 const SLIPS: u32 = 20;
+/// A good player ignores bombs with more turns left.
+const URGENT: u16 = 4;
 const SEARCH: usize = 60;
 
 #[derive(Debug, Clone)]
@@ -36,18 +38,23 @@ struct Person {
     // The last two glances, the newest last.
     glances: VecDeque<Glance>,
     held: Option<Action>,
+    good: bool,
 }
 
 impl Person {
     fn new(seed: u32) -> Self {
-        Self { dice: MinStd::new(seed), glances: VecDeque::new(), held: None }
+        Self { dice: MinStd::new(seed), glances: VecDeque::new(), held: None, good: false }
+    }
+
+    fn good(seed: u32) -> Self {
+        Self { good: true, ..Self::new(seed) }
     }
 
     fn next(&mut self, client: &Client) -> Option<Action> {
         let (game, own) = (client.game()?, client.own_player()?);
         let here = *game.positions().get(&own)?;
         let near = |position: Position| position.x.abs_diff(here.x) <= SIGHT && position.y.abs_diff(here.y) <= SIGHT;
-        let bombs = game.bombs().filter(|bomb| near(bomb.position));
+        let bombs = game.bombs().filter(|bomb| if self.good { bomb.timer <= URGENT } else { near(bomb.position) });
         let blasts = bombs.map(|bomb| Blast::new(game.board(), bomb.position, game.explosion_radius())).collect();
         let others = game.positions().iter().filter(|&(&id, _)| id != own).map(|(_, &position)| position).collect();
         let board = game.board().clone();
@@ -55,7 +62,7 @@ impl Person {
         if self.glances.len() > 2 {
             self.glances.pop_front();
         }
-        if game.turn() % PACE == 0 {
+        if self.good || game.turn() % PACE == 0 {
             // The position of the person's own robot is up to date; the rest is a turn old.
             let glance = self.glances[0].clone();
             self.held = self.decide(&glance, here);
@@ -66,7 +73,7 @@ impl Person {
     }
 
     fn decide(&mut self, glance: &Glance, here: Position) -> Option<Action> {
-        if self.roll(SLIPS) == 0 {
+        if !self.good && self.roll(SLIPS) == 0 {
             return Some(Action::Move(Direction::ALL[self.roll(4) as usize]));
         }
         let safe = |position: Position| !glance.blasts.iter().any(|blast| blast.contains(position));
@@ -163,6 +170,42 @@ impl Record {
     }
 }
 
+// Deaths in a default room of the hub: of the given player, and of three bots.
+fn in_a_room(seed: u32, player: Brain, level: Level) -> (u32, Vec<u32>) {
+    let bots = [0, 1_000, 2_000].map(|number| bot(seed + number, level));
+    let mut deaths = bot::play(Config::arena(seed * 48_611), [player].into_iter().chain(bots).collect());
+    let rest = deaths.split_off(1);
+    (deaths[0], rest)
+}
+
+fn is_last_if_idle(seed: u32) -> bool {
+    let (idle, bots) = in_a_room(seed, Box::new(|_| None), Level::Easy);
+    bots.iter().all(|&bot| bot < idle)
+}
+
+fn good_player_wins_against_hard_bots(seed: u32) -> bool {
+    let mut person = Person::good(seed);
+    let (person, bots) = in_a_room(seed, Box::new(move |client| person.next(client)), Level::Hard);
+    bots.iter().all(|&bot| bot > person)
+}
+
+// The share of games, in percent.
+fn percent(games: u32, is_so: impl Fn(u32) -> bool) -> usize {
+    (1..=games).filter(|&seed| is_so(seed)).count() * 100 / games as usize
+}
+
+#[test]
+fn idle_player_comes_last_in_nine_of_ten_games_against_easy_bots() {
+    let last = percent(60, is_last_if_idle);
+    assert!(last >= 90, "{last}%");
+}
+
+#[test]
+fn good_player_beats_three_hard_bots_in_one_game_of_five() {
+    let won = percent(40, good_player_wins_against_hard_bots);
+    assert!(won >= 20, "{won}%");
+}
+
 #[test]
 fn a_person_beats_a_normal_bot_about_half_of_the_time() {
     let [easy, normal, hard] = [Level::Easy, Level::Normal, Level::Hard].map(|level| Record::of(level, 40).percent());
@@ -181,4 +224,6 @@ fn win_rates_of_a_person_against_each_level() {
             record.percent()
         );
     }
+    println!("idle player last against three easy bots: {}%", percent(1_000, is_last_if_idle));
+    println!("good player wins against three hard bots: {}%", percent(1_000, good_player_wins_against_hard_bots));
 }
