@@ -2,6 +2,7 @@
 //! [`Replays::frames`] the frames of a section for a page. Each section starts with the state for a new page.
 
 mod frames;
+mod lines;
 mod track;
 
 use std::{
@@ -76,6 +77,24 @@ impl Replays {
             }
             let game = Game::named(game).ok_or_else(unknown)?;
             with_kind!(game, K => frames::frames::<<K as GameKind>::Engine>(&track, seat.as_deref(), from, to))
+        })
+        .await
+    }
+
+    /// The match as lines of JSON, which follow `first`. The actions in a match of today's puzzle are not available.
+    pub(crate) async fn lines(
+        &self,
+        found: &Match,
+        first: String,
+        today: u32,
+        turn: impl Send + 'static,
+    ) -> Result<String, ReplayError> {
+        self.replay(found, turn, move |game, track| {
+            if is_sealed(&track, today) {
+                return Err(ReplayError::Today);
+            }
+            let game = Game::named(game).ok_or_else(unknown)?;
+            with_kind!(game, K => lines::lines::<<K as GameKind>::Engine>(&track, first))
         })
         .await
     }

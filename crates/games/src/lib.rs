@@ -1,6 +1,11 @@
-//! The list of games.
+//! The list of games, and their messages in words.
 
 #![no_std]
+#![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
+
+extern crate alloc;
+
+mod description;
 
 pub use blackjack;
 pub use four_in_a_row;
@@ -8,6 +13,8 @@ pub use mastermind;
 pub use nuggets;
 pub use robots;
 pub use turnbased;
+
+pub use crate::description::{Describe, Description, blackjack_message, plain};
 
 /// Calls another macro with all games, in the order shown to users.
 ///

@@ -6,6 +6,8 @@ use std::{
 use journal_core::SegmentState;
 use netcore::Time;
 
+pub(crate) use ::games::plain;
+
 /// The last second of a date with a year of four digits.
 const LAST_DATE: u64 = 253_402_300_799;
 
@@ -69,18 +71,6 @@ pub(crate) fn size(bytes: u64) -> String {
         10_000..10_000_000 => format!("{} kB", grouped(bytes / 1_000)),
         _ => format!("{} MB", grouped(bytes / 1_000_000)),
     }
-}
-
-/// Escapes control characters.
-pub(crate) fn plain(name: &str) -> String {
-    let mut shown = String::with_capacity(name.len());
-    for character in name.chars() {
-        match character {
-            '\'' | '"' | '\\' => shown.push(character),
-            character => shown.extend(character.escape_debug()),
-        }
-    }
-    shown
 }
 
 /// The name of a file without its directory.

@@ -6,6 +6,7 @@ mod nuggets;
 mod robots;
 mod turn_based;
 
+pub(crate) use ::games::{Describe, Description};
 use bytes::Bytes;
 use journal_core::{Head, Peer, Replay};
 use netcore::{Input, Link, Outbox, Output, PeerId, Recorded, Role, Time, To};
@@ -36,16 +37,13 @@ impl PeerIdentity {
     }
 }
 
-pub(crate) trait Game: Recorded + Clone {
+pub(crate) trait Game: Describe + Clone {
     type Display: GameDisplay<Self> + std::fmt::Debug;
 
     const STEP: Step = Step::Arrival;
 
     /// The settings as names and values, without secrets unless requested.
     fn describe_setup(setup: &Self::Setup, secrets: bool) -> Vec<(&'static str, String)>;
-
-    /// `None` if the message is malformed.
-    fn describe(link: Link, bytes: &[u8]) -> Option<Description>;
 
     /// `seat` is in the game's own terms, `typed` is the user's input.
     fn is_seat(seat: &str, typed: &str) -> bool;
@@ -77,16 +75,6 @@ impl Step {
             Self::Turn => "a turn",
         }
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Description {
-    /// In the terms of the protocol.
-    pub text: String,
-    /// Follows the sender's name; `None` if an event of the room reports the action better.
-    pub action: Option<String>,
-    /// The name in a request to join.
-    pub name: Option<String>,
 }
 
 /// The display of a match, from a seat or for a spectator.
@@ -146,12 +134,6 @@ impl Scroll {
         self.0 = self.0.min(u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX));
         Paragraph::new(lines).scroll((self.0, 0)).render(area, buffer);
     }
-}
-
-/// Only streams have line ends.
-fn without_newline(bytes: &[u8]) -> &[u8] {
-    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// What a new spectator would receive now. From a copy of the match, because another peer would change its state.

@@ -11,7 +11,7 @@ use termkit::Palette;
 
 use crate::{
     games::PeerIdentity,
-    games::{Description, Game, GameDisplay},
+    games::{Describe, Description, Game, GameDisplay},
 };
 
 #[derive(Debug, Clone, Default)]
@@ -79,16 +79,18 @@ impl Recorded for Glass {
     }
 }
 
+impl Describe for Glass {
+    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        Some(Description { action: Some(format!(": {text}")), text, name: None })
+    }
+}
+
 impl Game for Glass {
     type Display = Blind;
 
     fn describe_setup(_: &u64, _: bool) -> Vec<(&'static str, String)> {
         vec![]
-    }
-
-    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
-        let text = String::from_utf8_lossy(bytes).into_owned();
-        Some(Description { action: Some(format!(": {text}")), text, name: None })
     }
 
     fn is_seat(_: &str, _: &str) -> bool {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     args::{ExportArgs, Format},
     asciicast,
-    games::{Description, Game, for_game, unknown},
+    games::{Describe, Description, for_game, unknown},
     out::Output,
     source::{damaged, head_of, open},
 };

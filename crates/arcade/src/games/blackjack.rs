@@ -128,6 +128,10 @@ impl Replayable for Server {
         }
     }
 
+    fn is_request(frame: &Bytes) -> bool {
+        frame.starts_with(b"DECISION")
+    }
+
     fn frame(bytes: &Bytes) -> Bytes {
         // A binary message begins with its length, whose first byte is zero; no text does.
         if bytes.first() != Some(&0) {

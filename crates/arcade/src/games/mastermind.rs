@@ -277,6 +277,10 @@ impl Replayable for Server {
         Some(first.day.saturating_add(u32::try_from(later).unwrap_or(u32::MAX)))
     }
 
+    fn is_request(frame: &Bytes) -> bool {
+        frame.starts_with(b"TURN ") || frame.starts_with(b"NO ")
+    }
+
     fn frame(bytes: &Bytes) -> Bytes {
         // A line feed ends a message on a stream.
         bytes.strip_suffix(b"\n").map_or_else(|| bytes.clone(), |line| bytes.slice_ref(line))

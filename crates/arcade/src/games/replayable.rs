@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ::games::Describe;
 use bytes::Bytes;
 use netcore::{Protocol, Recorded};
 use serde::Serialize;
@@ -35,7 +36,7 @@ impl Change {
 }
 
 pub(crate) trait Replayable:
-    Recorded<Protocol: Protocol<Decoder: Sync>> + Clone + Send + Sync + 'static
+    Recorded<Protocol: Protocol<Decoder: Sync>> + Describe + Clone + Send + Sync + 'static
 {
     /// The part of the state that is compared.
     type Probe;
@@ -57,6 +58,11 @@ pub(crate) trait Replayable:
     /// players are hidden until that day is over.
     fn day(_setup: &Self::Setup, _begins: Duration) -> Option<u32> {
         None
+    }
+
+    /// Whether a player is expected to react to the message, which is in the form of [`Self::frame`].
+    fn is_request(_frame: &Bytes) -> bool {
+        true
     }
 
     /// A message in its form on a WebSocket.

@@ -45,6 +45,7 @@ fn play(directory: &Path, map: &[u8], steps: usize) -> RecordedMatch {
             }
             3 => send(room, now, ANN, "PLAY Ann", out),
             4 => send(room, now, BOB, "PLAY Bob", out),
+            5 => send(room, now, BOB, "PLAY Bob#proof", out),
             step if step == steps => {
                 room.input(now, Input::Stop(Leave::Over), out);
             }
@@ -140,6 +141,28 @@ fn replay_shows_what_each_client_saw() {
     assert!(all.last().unwrap().starts_with("QUIT GAME OVER") || section.until < length);
     let gold: usize = track.marks.iter().filter(|mark| mark.change.kind == "gold").count();
     assert!(gold > 5 && track.marks.is_sorted_by_key(|mark| mark.at));
+}
+
+#[test]
+fn lines_are_the_actions_with_their_latencies_and_without_joins_and_addresses() {
+    let directory = TempDir::new();
+    let played = play(directory.path(), include_bytes!("../../../../maps/gold.txt"), usize::MAX);
+    let track = Track::read::<nuggets::Server>(&played.request).unwrap();
+    let text = lines::lines::<nuggets::Server>(&track, "{\"kind\":\"match\"}\n".to_owned()).unwrap();
+    for secret in ["10.0.0.1", "PLAY", "proof", "seed"] {
+        assert!(!text.contains(secret), "{secret}: {text}");
+    }
+    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["kind"], "match");
+    let actions: Vec<_> = lines.iter().filter(|line| line["kind"] == "action").collect();
+    assert!(actions.len() > 100, "{text}");
+    assert!(actions.is_sorted_by_key(|line| line["time"].as_f64().unwrap().to_bits()));
+    for line in actions {
+        assert!(["A", "B"].contains(&line["seat"].as_str().unwrap()), "{line}");
+        assert!(line["text"].as_str().unwrap().starts_with("KEY "), "{line}");
+        assert!(line["latency"].as_f64().is_none_or(|latency| (0.0..=60.0).contains(&latency)), "{line}");
+    }
+    assert!(lines.iter().filter(|line| line["latency"].as_f64().is_some()).count() > 50, "{text}");
 }
 
 #[test]

@@ -165,6 +165,25 @@ impl Track {
         self.ends.saturating_sub(self.begins).div_ceil(1_000)
     }
 
+    pub(super) const fn begins(&self) -> Time {
+        Time::from_nanos(self.begins.saturating_mul(1_000))
+    }
+
+    /// Since the beginning.
+    pub(super) const fn seconds(&self, time: Time) -> f64 {
+        time.since(self.begins()).as_secs_f64()
+    }
+
+    /// The seat that the peer had when this arrival was processed.
+    pub(super) fn seat_of(&self, peer: PeerId, arrival: u64) -> Option<&str> {
+        let period = self.periods.iter().rfind(|period| period.peer == peer && period.since <= arrival)?;
+        self.has(&period.seat).then_some(&period.seat)
+    }
+
+    pub(super) fn has(&self, seat: &str) -> bool {
+        self.seats.iter().any(|known| known.seat == seat)
+    }
+
     /// In milliseconds.
     pub(super) const fn since_begin(&self, time: Time) -> u64 {
         (time.as_nanos() / 1_000).saturating_sub(self.begins) / 1_000

@@ -55,6 +55,7 @@ pub(crate) fn routes() -> Router<Arc<Hub>> {
         .route("/api/matches/{id}", get(one_match))
         .route("/api/matches/{id}/timeline", get(timeline))
         .route("/api/matches/{id}/frames", get(frames))
+        .route("/api/matches/{id}/lines", get(lines))
         .route("/api/players/{name}", get(player))
         .route("/api/players/{name}/against/{other}", get(against))
         .route("/api/names", post(claim).layer(Extension(Arc::<Claims>::default())))
@@ -229,6 +230,32 @@ async fn frames(
         replay(&hub, caller, |turn| hub.replays().frames(&found, seat.clone(), stretch, today(), turn)).await?;
     // Serializing a megabyte of JSON takes longer than a key may wait.
     Ok(block_in_place(|| Json(frames).into_response()))
+}
+
+/// The first line of a download.
+pub(super) fn first_line(found: &Match) -> String {
+    let mut line = match_json(found);
+    line["kind"] = "match".into();
+    format!("{line}\n")
+}
+
+pub(super) fn download(found: &Match, lines: String) -> Response {
+    let name = format!("attachment; filename=\"{}.jsonl\"", found.id);
+    ([(header::CONTENT_TYPE, "application/jsonl"), (header::CONTENT_DISPOSITION, &name)], lines).into_response()
+}
+
+async fn lines(
+    State(hub): State<Arc<Hub>>,
+    caller: Caller,
+    request: ForwardableRequest,
+    Path(id): Path<String>,
+) -> Answer {
+    let found = find(&hub, caller, id).await?;
+    if let Some(answer) = replayed_elsewhere(&hub, &request, &found).await {
+        return Ok(answer);
+    }
+    let lines = replay(&hub, caller, |turn| hub.replays().lines(&found, first_line(&found), today(), turn)).await?;
+    Ok(download(&found, lines))
 }
 
 /// Without a season, the query is about all time.

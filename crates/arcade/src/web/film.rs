@@ -15,7 +15,7 @@ use store::Match;
 use tokio::task::block_in_place;
 
 use super::{
-    api::{Answer, ApiError, FramesQuery, Params},
+    api::{Answer, ApiError, FramesQuery, Params, download, first_line},
     asset, caller, headers, limits, page,
     response::missing,
     share::escape,
@@ -56,6 +56,7 @@ pub(crate) fn router(film: Arc<Film>) -> Router {
         .route("/api/matches/{id}", get(one_match))
         .route("/api/matches/{id}/timeline", get(timeline))
         .route("/api/matches/{id}/frames", get(frames))
+        .route("/api/matches/{id}/lines", get(lines))
         .route("/js/{*path}", get(asset))
         .route("/style/{*path}", get(asset))
         .route("/icon.svg", get(asset))
@@ -98,6 +99,12 @@ async fn list(State(film): State<Arc<Film>>) -> Response {
          <title>{journal}</title><link rel=\"icon\" href=\"/icon.svg\" /><link rel=\"stylesheet\" href=\"/style/base.css\" /></head>\
          <body><main><h1>Matches of {journal}</h1><ol>{rows}</ol></main></body></html>"
     ))
+}
+
+async fn lines(State(film): State<Arc<Film>>, Path(id): Path<String>) -> Answer {
+    let found = film.find(&id)?;
+    let lines = replay(&film, |turn| film.replays.lines(found, first_line(found), NEVER, turn)).await?;
+    Ok(download(found, lines))
 }
 
 async fn page(State(film): State<Arc<Film>>) -> Response {

@@ -327,6 +327,7 @@ export const texts = /** @type {const} */ ({
   'replay.back': 'Step back',
   'replay.forward': 'Step forward',
   'replay.link': 'Link to here',
+  'replay.download': 'Download data',
   'replay.keys': 'Space: play or pause · ← →: 5 seconds · , .: one step · [ ]: speed',
   'replay.marks': 'Highlights',
 

@@ -326,6 +326,7 @@ export const texts = {
   'replay.back': 'Krok wstecz',
   'replay.forward': 'Krok naprzód',
   'replay.link': 'Link do tej chwili',
+  'replay.download': 'Pobierz dane',
   'replay.keys': 'Spacja: odtwarzaj lub zatrzymaj · ← →: 5 sekund · , .: jeden krok · [ ]: tempo',
   'replay.marks': 'Najważniejsze chwile',
 

@@ -1,5 +1,6 @@
 //! Blackjack: the tables as text, or what a player saw.
 
+use ::games::blackjack_message;
 use blackjack::{
     Action, Client, Config, Dialect, Name, PlayerMessage, Score, Server, StateSpace, Verdict, client::MessageEffect,
     exact::Solver, learn::Choice,
@@ -15,7 +16,7 @@ use ratatui::{
 };
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, PeerIdentity, Scroll};
+use super::{Game, GameDisplay, PeerIdentity, Scroll};
 use crate::format::grouped;
 
 impl Game for Server {
@@ -38,32 +39,12 @@ impl Game for Server {
         words
     }
 
-    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
-        let message = parsed(bytes)?;
-        let text = message.to_string();
-        Some(match message {
-            PlayerMessage::Join(name) => Description { text, action: None, name: Some(name.to_string()) },
-            PlayerMessage::Hit | PlayerMessage::Stand => {
-                Description { action: Some(format!(": {text}")), text, name: None }
-            }
-        })
-    }
-
     // A seat is named "table 1, seat 2". 1:2 is shorter to type, and 2 is a seat of the first table.
     fn is_seat(seat: &str, typed: &str) -> bool {
         let short = seat.strip_prefix("table ").and_then(|rest| rest.split_once(", seat "));
         let (table, number) = typed.split_once(':').unwrap_or(("1", typed));
         seat == typed || short == Some((table, number))
     }
-}
-
-// Each message reveals the dialect of the connection: no text begins with a zero byte.
-fn parsed(bytes: &[u8]) -> Option<PlayerMessage> {
-    let message = match bytes {
-        [0, ..] => PlayerMessage::parse_binary(bytes.get(4..)?),
-        _ => PlayerMessage::parse_text(bytes.strip_suffix(b"\0").unwrap_or(bytes)),
-    };
-    message.ok()
 }
 
 #[derive(Debug, Clone)]
@@ -135,7 +116,7 @@ impl GameDisplay<Server> for Table {
 
     fn send(&mut self, bytes: &[u8]) {
         // The client computes the effect of its own answer.
-        let action = match parsed(bytes) {
+        let action = match blackjack_message(bytes) {
             Some(PlayerMessage::Hit) => Action::Hit,
             Some(PlayerMessage::Stand) => Action::Stand,
             Some(PlayerMessage::Join(_)) | None => return,

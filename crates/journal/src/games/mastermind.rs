@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use journal_core::{Peer, Replay};
 use mastermind::{
-    Client, ClientMessage, Config, Mode, Name, Server, ServerMessage,
+    Client, Config, Mode, Name, Server, ServerMessage,
     view::{Board, TurnRecord as Entry},
 };
 use netcore::{Client as _, Engine as _, Link, Time};
 use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, PeerIdentity, Scroll, without_newline};
+use super::{Game, GameDisplay, PeerIdentity, Scroll};
 
 impl Game for Server {
     type Display = Boards;
@@ -36,17 +36,6 @@ impl Game for Server {
         };
         words.push(("seed", seed));
         words
-    }
-
-    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
-        let message = ClientMessage::parse(without_newline(bytes)).ok()?;
-        let text = message.to_string();
-        Some(match message {
-            ClientMessage::Play(name) => Description { text, action: None, name: Some(name.to_string()) },
-            // The room reports who leaves.
-            ClientMessage::Quit => Description { text, action: None, name: None },
-            _ => Description { action: Some(format!(": {text}")), text, name: None },
-        })
     }
 
     fn is_seat(seat: &str, typed: &str) -> bool {
@@ -157,6 +146,7 @@ fn write_board(text: &mut String, name: &str, board: Option<&Board>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::games::Describe;
 
     #[test]
     fn messages_are_described_on_every_link() {

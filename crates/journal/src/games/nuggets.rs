@@ -2,10 +2,8 @@
 
 use bytes::Bytes;
 use journal_core::Replay;
-use netcore::{Client as _, Framing, Link, Time};
-use nuggets::{
-    Client, ClientMessage, Config, Direction, Letter, Name, Participant, Server, Setup, protocol::LENGTH_PREFIX,
-};
+use netcore::{Client as _, Link, Time};
+use nuggets::{Client, Config, Direction, Letter, Name, Participant, Server, Setup};
 use nuggets_client::View;
 use ratatui::{
     buffer::Buffer,
@@ -15,7 +13,7 @@ use ratatui::{
 use serde::Deserialize;
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, PeerIdentity, snapshot_frames};
+use super::{Game, GameDisplay, PeerIdentity, snapshot_frames};
 use crate::format::plain;
 
 impl Game for Server {
@@ -58,24 +56,6 @@ impl Game for Server {
             words.push(("rematch", "each game is followed by another".into()));
         }
         words
-    }
-
-    fn describe(link: Link, bytes: &[u8]) -> Option<Description> {
-        let message = match link.framing() {
-            Framing::Whole => bytes,
-            Framing::Stream => bytes.get(LENGTH_PREFIX..)?,
-        };
-        Some(match ClientMessage::parse(message).ok()? {
-            ClientMessage::Play(name) => {
-                let name = name.map(|name| name.as_str().to_owned());
-                Description { text: format!("PLAY {}", name.as_deref().unwrap_or_default()), action: None, name }
-            }
-            ClientMessage::Spectate => Description { text: "SPECTATE".into(), action: None, name: None },
-            ClientMessage::Key(key) => {
-                let key = key.escape_ascii();
-                Description { text: format!("KEY {key}"), action: Some(format!(": {key}")), name: None }
-            }
-        })
     }
 
     fn is_seat(seat: &str, typed: &str) -> bool {

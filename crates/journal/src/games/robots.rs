@@ -2,17 +2,17 @@
 
 use bytes::Bytes;
 use journal_core::{Peer, Replay};
-use netcore::{Client as _, Framing, Link, Protocol, Time, wire::ShortText};
+use netcore::{Client as _, Link, Time, wire::ShortText};
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
     widgets::{Paragraph, Widget},
 };
-use robots::{Action, Client, ClientMessage, Config, Direction, PlayerId, Server, protocol::Robots};
+use robots::{Client, Config, Direction, PlayerId, Server};
 use robots_gui::{Contact, Follow, View};
 use termkit::Palette;
 
-use super::{Description, Game, GameDisplay, PeerIdentity, Step, snapshot_frames};
+use super::{Game, GameDisplay, PeerIdentity, Step, snapshot_frames};
 use crate::format::plain;
 
 impl Game for Server {
@@ -33,24 +33,6 @@ impl Game for Server {
         ]
     }
 
-    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
-        let (text, action) = match last_message(bytes)? {
-            ClientMessage::Join { name } => {
-                let name = name.to_string();
-                return Some(Description { text: format!("Join {}", plain(&name)), action: None, name: Some(name) });
-            }
-            ClientMessage::Action(Action::PlaceBomb) => ("PlaceBomb", " placed a bomb"),
-            ClientMessage::Action(Action::PlaceBlock) => ("PlaceBlock", " placed a block"),
-            ClientMessage::Action(Action::Move(direction)) => match direction {
-                Direction::Up => ("Move Up", " went up"),
-                Direction::Right => ("Move Right", " went right"),
-                Direction::Down => ("Move Down", " went down"),
-                Direction::Left => ("Move Left", " went left"),
-            },
-        };
-        Some(Description { text: text.into(), action: Some(action.into()), name: None })
-    }
-
     fn is_seat(seat: &str, typed: &str) -> bool {
         // A letter counts from A.
         let letter = seat.parse::<u8>().ok().filter(|&number| number < 26).map(|number| char::from(b'A' + number));
@@ -65,11 +47,6 @@ impl Game for Server {
         let found = self.players().iter().find(|(_, player)| *player.address == *peer.address)?;
         Some(PeerIdentity { name: found.1.name.to_string(), seat: found.0.0.to_string() })
     }
-}
-
-// If several actions arrived together, the room took the last one.
-fn last_message(bytes: &[u8]) -> Option<ClientMessage> {
-    Robots::decode(&mut (), bytes, Framing::Stream).ok()
 }
 
 #[derive(Debug, Clone)]

@@ -7,9 +7,9 @@ use journal_core::{Peer, Replay};
 use netcore::{Client as _, Engine as _, Link, Time};
 use ratatui::{buffer::Buffer, layout::Rect};
 use termkit::Palette;
-use turnbased::{Client, ClientMessage, Name, Rules, ServerMessage, Setup, Table};
+use turnbased::{Client, Name, Rules, ServerMessage, Setup, Table};
 
-use super::{Description, Game, GameDisplay, PeerIdentity, Scroll, without_newline};
+use super::{Game, GameDisplay, PeerIdentity, Scroll};
 
 impl<R: Rules> Game for Table<R> {
     type Display = Position<R>;
@@ -18,17 +18,6 @@ impl<R: Rules> Game for Table<R> {
         let seed = if secrets { setup.seed().to_string() } else { "hidden (--secrets shows it)".to_owned() };
         let options = serde_json::to_string(setup.options()).unwrap_or_default();
         vec![("options", options), ("seed", seed)]
-    }
-
-    fn describe(_: Link, bytes: &[u8]) -> Option<Description> {
-        let message = ClientMessage::parse(without_newline(bytes)).ok()?;
-        let text = message.to_string();
-        Some(match message {
-            ClientMessage::Play(name) => Description { text, action: None, name: Some(name.to_string()) },
-            // The room reports that a player leaves.
-            ClientMessage::Quit => Description { text, action: None, name: None },
-            _ => Description { action: Some(format!(": {text}")), text, name: None },
-        })
     }
 
     fn is_seat(seat: &str, typed: &str) -> bool {

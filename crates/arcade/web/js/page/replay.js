@@ -277,6 +277,8 @@ function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
           element('label', { for: 'view', class: 'soft' }, say('replay.view')),
           view,
           copyButton(() => publicAddress(address()), say('replay.link')),
+          // A puzzle that may still be played has no seats here, and no download.
+          ...(timeline.seats.length ? [element('a', { class: 'button', href: `/api/matches/${encodeURIComponent(match.id)}/lines`, download: '' }, say('replay.download'))] : []),
         ),
         problem,
         below,

@@ -38,6 +38,8 @@ test('plays, steps and seeks a replay, with addresses of its moments', bound, as
   await page.keyboard.press('ArrowRight');
   await shows(8);
   assert.equal(await page.locator('main b').count(), 0);
+  const download = page.getByRole('link', { name: 'Download data' });
+  assert.equal(await download.getAttribute('href'), '/api/matches/nuggets-1.1/lines');
   assert.match((await map.textContent()) ?? '', /B/);
   await ann.leave();
 });
