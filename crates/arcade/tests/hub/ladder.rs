@@ -192,18 +192,38 @@ fn sound_programs_rank_above_programs_that_crash_and_hang() {
 fn lone_program_plays_bots_with_replays() {
     let hub = Hub::with(&["--no-default-rooms", "--ladder", "mastermind"]);
     let port = door(&hub, "mastermind").port().to_string();
-    let _program = Again::example("mastermind_client.py", &[join(&hub, "Ann"), "127.0.0.1".into(), port]);
-    let id = hub.wait("match", |_| {
+    let login = join(&hub, "Ann");
+    let _program = Again::example("mastermind_client.py", &[login.clone(), "127.0.0.1".into(), port]);
+    let (id, ann) = hub.wait("match", |_| {
         let now = ladder(&hub, "mastermind");
         assert_eq!(lost(&now["recent"], "Ann"), 0, "{now:#}\n{}", hub.process.stderr());
-        now["recent"][0]["id"].as_str().map(str::to_owned)
+        let last = &now["recent"][0];
+        let ann = last["players"].as_array()?.iter().find(|player| player["name"] == "Ann")?.clone();
+        Some((last["id"].as_str()?.to_owned(), ann))
     });
+    let answers = ann["latency"]["answers"].as_u64().unwrap();
+    assert!(ann["latency"]["longest_micros"].as_u64() >= ann["latency"]["mean_micros"].as_u64(), "{ann}");
     let found = hub.wait("stored match", |_| {
         let (status, found) = hub.request_json("GET", &format!("/api/matches/{id}"), &Value::Null);
         (status == 200).then_some(found)
     });
     assert_eq!((&found["class"], &found["rated"], &found["replay"]), (&json!("ladder"), &json!(true), &json!(true)));
     assert_eq!(hub.json(&format!("/api/matches/{id}/timeline"))["seats"].as_array().unwrap().len(), 2);
+    // The download has each guess with its latency, but neither the join nor the key.
+    let (head, text) = hub.get(&format!("/api/matches/{id}/lines"));
+    assert!(head.starts_with("HTTP/1.1 200") && head.contains(&format!("filename=\"{id}.jsonl\"")), "{head}");
+    for secret in [&*login, "PLAY", "127.0.0.1", "seed"] {
+        assert!(!text.contains(secret), "{secret}: {text}");
+    }
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["kind"], &lines[0]["id"]), (&json!("match"), &json!(id)));
+    let seat =
+        lines[0]["players"].as_array().unwrap().iter().find(|player| player["name"] == "Ann").unwrap()["seat"].clone();
+    let is_guess =
+        |line: &&Value| line["seat"] == seat && line["text"].as_str().is_some_and(|text| text.starts_with("GUESS "));
+    let guesses: Vec<_> = lines.iter().filter(is_guess).collect();
+    assert_eq!(guesses.len() as u64, answers, "{text}");
+    assert!(guesses.iter().all(|line| line["latency"].is_f64()), "{text}");
 }
 
 #[test]

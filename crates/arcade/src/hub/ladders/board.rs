@@ -5,7 +5,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use ladder::{FIXED, Forfeit, Input, MatchId, ProgramId};
+use ladder::{FIXED, Forfeit, Input, Latency, LatencyMeter, MatchId, ProgramId};
 use netcore::{HostId, Level};
 use serde::Serialize;
 use store::{Match, PlayerKind};
@@ -81,6 +81,13 @@ pub(super) struct Newcomer {
     pub(super) name: String,
     pub(super) host: HostId,
     pub(super) orders: mpsc::Sender<Order>,
+    pub(super) latency: Arc<Mutex<LatencyMeter>>,
+}
+
+impl Newcomer {
+    pub(super) fn latency(&self) -> Option<Latency> {
+        self.latency.lock().unwrap_or_else(PoisonError::into_inner).latency()
+    }
 }
 
 #[derive(Debug)]
@@ -187,6 +194,9 @@ pub(crate) struct RankedPlayer {
     /// Whether the player has forfeited.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     lost: bool,
+    /// Of a program's answers; unknown for matches before the start of the hub.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency: Option<Latency>,
 }
 
 impl View {
@@ -222,13 +232,16 @@ impl View {
         }
     }
 
-    pub(super) fn end(&mut self, ended: Ended, now: u64) {
+    /// `latencies` are those of programs, by their names.
+    pub(super) fn end(&mut self, ended: Ended, latencies: &BTreeMap<String, Latency>, now: u64) {
         let Ended { id, rows, programs, bot } = ended;
         let player = |row: Row| {
             let is_bot = !programs.contains(&row.name);
             let level = bot.filter(|_| is_bot).map(|level| format!("bot, {}", level_name(level)));
             let lost = row.left && !is_bot;
-            RankedPlayer { rank: row.rank, name: level.unwrap_or(row.name), score: row.score, bot: is_bot, lost }
+            let latency = latencies.get(&row.name).copied();
+            let (rank, score, name) = (row.rank, row.score, level.unwrap_or(row.name));
+            RankedPlayer { rank, name, score, bot: is_bot, lost, latency }
         };
         let players = ordered(rows.into_iter().map(player).collect());
         self.recent.push_front(Finished { id, ended: text(now), players });
@@ -254,7 +267,7 @@ impl Finished {
         let players = players.into_iter().map(|player| {
             let bot = player.kind == PlayerKind::Bot;
             let lost = player.quit && !bot;
-            RankedPlayer { rank: player.rank, name: player.name, score: player.score, bot, lost }
+            RankedPlayer { rank: player.rank, name: player.name, score: player.score, bot, lost, latency: None }
         });
         Self { id, ended: text(ended), players: ordered(players.collect()) }
     }

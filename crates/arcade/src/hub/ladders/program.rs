@@ -4,15 +4,15 @@ use std::{
     collections::HashMap,
     net::SocketAddr,
     sync::{
-        Arc, Weak,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use bytes::{Bytes, BytesMut};
-use ladder::{Input, ProgramId};
-use netcore::{HostId, Link};
+use ladder::{Input, LatencyMeter, ProgramId};
+use netcore::{HostId, Link, Time};
 use rand::{TryRng as _, rngs::SysRng};
 use servekit::Sockets;
 use sha2::{Digest as _, Sha256};
@@ -222,9 +222,11 @@ impl ProgramListener {
                 static NEXT: AtomicU64 = AtomicU64::new(0);
                 let id = ProgramId(NEXT.fetch_add(1, Ordering::Relaxed));
                 let (orders, receiver) = mpsc::channel(ORDERS);
-                let newcomer = Newcomer { name, host, orders };
+                let latency = Arc::<Mutex<LatencyMeter>>::default();
+                let newcomer = Newcomer { name, host, orders, latency: Arc::clone(&latency) };
                 self.ladder_task.send(LadderMessage::Connected(id, newcomer, rating)).await.ok()?;
-                Some(Program { id, game: self.game, line, orders: receiver, ladder_task: self.ladder_task.clone() })
+                let ladder_task = self.ladder_task.clone();
+                Some(Program { id, game: self.game, line, orders: receiver, ladder_task, latency })
             }
             Err(why) => {
                 info!(game = self.game.name(), %why, "rejected a program");
@@ -287,6 +289,7 @@ pub(super) struct Program {
     pub(super) line: ProgramLink,
     pub(super) orders: mpsc::Receiver<Order>,
     pub(super) ladder_task: mpsc::Sender<LadderMessage>,
+    pub(super) latency: Arc<Mutex<LatencyMeter>>,
 }
 
 impl Program {
@@ -315,7 +318,9 @@ impl Program {
     async fn play(mut self, Table { mut room, join, greeting }: Table) {
         let (mut received, mut output) = (BytesMut::new(), BytesMut::new());
         let (mut parser, mut skip) = (MessageParser::default(), greeting);
-        let mut pulse = Instant::now();
+        let begun = Instant::now();
+        let now = || Time::ZERO.plus(begun.elapsed());
+        let mut pulse = begun;
         let mut finished = false;
         // When to stop forwarding the remaining data of the room.
         let mut ends: Option<Instant> = None;
@@ -329,6 +334,9 @@ impl Program {
                     finished = true;
                 }
                 received.clear();
+                if !finished {
+                    self.latency().answer(now());
+                }
                 if !finished && (self.game.requests_moves() || pulse <= Instant::now()) {
                     pulse = Instant::now() + PULSE;
                     self.report(Input::Answered(self.id)).await;
@@ -348,9 +356,15 @@ impl Program {
                         return self.report(Input::Disconnected(self.id)).await;
                     }
                     output.clear();
+                    if !self.game.requests_moves() {
+                        self.latency().request(now());
+                    }
                     for event in events {
                         match event {
-                            ProgramEvent::Requested => self.report(Input::Requested(self.id)).await,
+                            ProgramEvent::Requested => {
+                                self.latency().request(now());
+                                self.report(Input::Requested(self.id)).await;
+                            }
                             ProgramEvent::Finished => {
                                 finished = true;
                                 self.report(Input::Finished(self.id)).await;
@@ -389,6 +403,10 @@ impl Program {
             let _ = self.line.write(&farewell).await;
         }
         self.line.end().await;
+    }
+
+    fn latency(&self) -> MutexGuard<'_, LatencyMeter> {
+        self.latency.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn report(&self, input: Input) {
@@ -489,7 +507,8 @@ mod tests {
         let (_inbox, inbox) = mpsc::channel(1);
         let peer = door.local_addr().unwrap();
         let line = ProgramLink::Shared { socket: Arc::new(door), peer, inbox };
-        let program = Program { id: ProgramId(1), game: Game::Nuggets, line, orders, ladder_task };
+        let program =
+            Program { id: ProgramId(1), game: Game::Nuggets, line, orders, ladder_task, latency: Arc::default() };
         let table =
             Table { room: ProgramLink::Own(own), join: Bytes::from_static(b"PLAY Ada"), greeting: Bytes::new() };
         assert!(order.try_send(Order::Play(Box::new(table))).is_ok());

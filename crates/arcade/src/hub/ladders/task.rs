@@ -188,16 +188,18 @@ impl LadderTask {
     }
 
     fn ended(&mut self, number: MatchId, ended: Option<Ended>) -> Input {
+        let mut latencies = BTreeMap::new();
         if let Some(running) = self.running.remove(&number) {
             for seat in running.seats {
                 let Seat::Program(program) = seat else { continue };
                 if let Some(newcomer) = self.programs.remove(&program) {
                     order(&newcomer, Order::Over);
+                    latencies.extend(newcomer.latency().map(|latency| (newcomer.name, latency)));
                 }
             }
         }
         if let Some(ended) = ended {
-            self.board.view().end(ended, unix_now());
+            self.board.view().end(ended, &latencies, unix_now());
         }
         Input::MatchEnded(number)
     }
