@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Faces, faceOf, outline } from '../js/lib/face.js';
 import { MAX_NAME, characters, isolated, problem, shownName, tidy } from '../js/lib/names.js';
 
 test('names in any script are valid, with a bound on characters and bytes', () => {
@@ -18,4 +19,21 @@ test('names cannot change the direction of surrounding text', () => {
   for (const name of ['Ann', 'Żółw 🎲', 'שלום', 'مرحبا']) assert.equal(shownName(name), name);
   assert.equal(isolated('Ann\u202e'), 'Ann\ufffd');
   assert.equal(isolated('שלום 1'), '\u2068שלום 1\u2069');
+});
+
+test('a name determines the face, and in a match all shapes and colours differ', () => {
+  const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve', 'Łukasz', '🎲', 'Bot Alan'];
+  const [faces, others] = [new Faces(), new Faces()];
+  faces.set(names);
+  others.set([...names].reverse());
+  for (const part of /** @type {const} */ (['shape', 'colour'])) assert.equal(new Set(names.map((name) => faces.of(name)[part])).size, names.length, part);
+  for (const name of names) assert.deepEqual(others.of(name), faces.of(name), name);
+  assert.equal(new Set(names.map((name) => outline(faces.of(name)))).size, names.length);
+  const ann = new Faces();
+  ann.set(['Ann']);
+  assert.deepEqual([ann.of('Ann'), ann.of('Zoe')], [faceOf('Ann'), faceOf('Zoe')]);
+  // A player who has left keeps the face.
+  const before = faces.of('Bob');
+  faces.set(['Ann']);
+  assert.deepEqual(faces.of('Bob'), before);
 });

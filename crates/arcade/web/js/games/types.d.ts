@@ -140,6 +140,8 @@ export type Stage = {
   name: string;
   /** The name of the player at a seat with this name in messages of the game. */
   realName: (seat: string, wire: string) => string;
+  /** The face of the player with this name in messages of the game, or at this seat. */
+  face: (seat: string, name?: string) => import('../lib/face.js').Face;
   /** The last value that was passed to `save` at this seat. */
   saved: string | null;
   /** Data of the seat that the server does not send again after a reload. */
@@ -183,6 +185,6 @@ export type Mark = { at: number, kind: string, text: string, name?: string, coun
 /** Highlights from the marks of the journal and the result: sentences and their times in milliseconds, best first. */
 export type Story = (marks: Mark[], rows: Row[]) => { at: number, text: string }[];
 /** `note` is a remark such as the age of the score. */
-export type Seat = { colour: string | null; value: string; note?: string };
+export type Seat = { value: string; note?: string };
 /** Keys or gestures, and their effects. */
 export type Help = [string, string][];

@@ -102,7 +102,7 @@ export function play({ board, more, live, playable, name, realName, send, seatCh
       changed();
     },
     room: show,
-    seat: (seat) => ({ colour: null, value: table.turn === Number(seat) - 1 ? say('table.moves') : '' }),
+    seat: (seat) => ({ value: table.turn === Number(seat) - 1 ? say('table.moves') : '' }),
     stake: () => (isPlaying() ? say('table.resign.lost') : null),
     playAgain: () => {
       send('AGAIN');

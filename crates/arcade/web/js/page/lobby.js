@@ -2,6 +2,7 @@ import { GAMES, isGame } from '../games/index.js';
 import { errorText, request } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
 import { copyButton, copyable, element, title, updateChildren } from '../lib/dom.js';
+import { faceOf } from '../lib/face.js';
 import { LobbyFeed } from '../lib/live.js';
 import { characters, isolated } from '../lib/names.js';
 import { person } from '../lib/person.js';
@@ -218,7 +219,7 @@ class Card {
     this.shown = facts;
     const names = room.players.map(({ name }) => isolated(name)).join(', ');
     const more = (room.count ?? room.players.length) - room.players.length;
-    const faces = room.players.slice(0, FACES).map(({ name }) => avatar(characters(name)[0] ?? '', null));
+    const faces = room.players.slice(0, FACES).map(({ name }) => avatar(characters(name)[0] ?? '', faceOf(name)));
     this.item.dataset.phase = room.phase;
     this.name.textContent = [GAMES[room.game].title, ...(room.name ? [isolated(room.name)] : [])].join(' · ');
     this.what.textContent = translate(room.title);
@@ -281,7 +282,7 @@ function leaderLists(leaders) {
         element(
           'ol',
           {},
-          ...rows.map((row) => element('li', {}, avatar(characters(row.name)[0] ?? '', null), person(row, { link: true }), element('b', {}, standingText(row)))),
+          ...rows.map((row) => element('li', {}, avatar(characters(row.name)[0] ?? '', faceOf(row.name)), person(row, { link: true }), element('b', {}, standingText(row)))),
         ),
       ),
     );

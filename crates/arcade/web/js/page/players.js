@@ -2,9 +2,11 @@
 
 import { GAMES, isGame } from '../games/index.js';
 import { errorText, request } from '../lib/api.js';
+import { avatar } from '../lib/avatar.js';
 import { curve } from '../lib/curve.js';
 import { element, title } from '../lib/dom.js';
-import { isolated } from '../lib/names.js';
+import { faceOf } from '../lib/face.js';
+import { characters, isolated } from '../lib/names.js';
 import { named, person } from '../lib/person.js';
 import { classText, standingText } from '../lib/rating.js';
 import { navigate } from '../lib/route.js';
@@ -23,15 +25,17 @@ import { matchLine } from './matches.js';
  * @param {HTMLElement} main
  * @param {string} heading
  * @param {() => Promise<Node[]>} make
+ * @param {Node[]} faces Before the heading.
  */
-function page(main, heading, make) {
+function page(main, heading, make, ...faces) {
   let left = false;
   title(heading);
   main.dataset.page = 'players';
-  main.replaceChildren(element('h1', {}, heading));
+  const top = element('h1', {}, ...faces, heading);
+  main.replaceChildren(top);
   make().then(
     (parts) => {
-      if (!left) main.replaceChildren(element('h1', {}, heading), ...parts);
+      if (!left) main.replaceChildren(top, ...parts);
     },
     (error) => {
       if (!left) main.append(element('p', { class: 'error', role: 'alert' }, errorText(error)));
@@ -153,7 +157,7 @@ export const showPlayer = (main, name, kind) =>
       against(name),
       element('section', { 'aria-labelledby': 'matches' }, element('h2', { id: 'matches' }, say('players.matches')), matches(player.matches)),
     ];
-  });
+  }, element('span', { 'aria-hidden': 'true' }, avatar(characters(name)[0] ?? '', faceOf(name)), ' '));
 
 /**
  * @param {string} game

@@ -4,6 +4,7 @@ import { GAMES, isGame } from '../games/index.js';
 import { errorText, load, request } from '../lib/api.js';
 import { avatar } from '../lib/avatar.js';
 import { ago, copyButton, element, listenToKeys, sheet, title } from '../lib/dom.js';
+import { Faces } from '../lib/face.js';
 import { isolated } from '../lib/names.js';
 import { person, shortSeat } from '../lib/person.js';
 import { MAX_WINDOW, Playback, SPEEDS, clock, frame } from '../lib/playback.js';
@@ -86,6 +87,7 @@ function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
   const more = element('div', { class: 'controls more' });
   const live = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const problem = element('p', { class: 'error', role: 'alert' });
+  const faces = facesOf(match.players);
   const viewer = seat === null ? null : timeline.seats.find((one) => one.seat === seat);
 
   /** @type {import('../games/types.js').Play | null} */
@@ -106,6 +108,7 @@ function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
       first: false,
       name: viewer?.name ?? '',
       realName: (one, wire) => timeline.seats.find((known) => known.seat === one && known.wire === wire)?.name ?? wire,
+      face: (one, name) => faces.of(name ?? match.players.find((player) => player.seat === one)?.name ?? one),
       saved: null,
       save: () => {},
       send: () => {},
@@ -289,7 +292,7 @@ function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
       element(
         'aside',
         { class: 'side' },
-        standings(match, (one) => shown?.seat?.(one).colour ?? null),
+        standings(match),
         ...(timeline.marks.length ? [element('section', { 'aria-labelledby': 'marks' }, element('h2', { id: 'marks' }, say('replay.marks')), marks)] : []),
       ),
     ),
@@ -302,6 +305,13 @@ function play(main, match, timeline, { play: start, frameMarks }, seat, at) {
     stopKeys();
     shown?.stop();
   };
+}
+
+/** @param {{ name: string }[]} players */
+function facesOf(players) {
+  const faces = new Faces();
+  faces.set(players.map(({ name }) => name));
+  return faces;
 }
 
 /**
@@ -319,15 +329,15 @@ function lost(main, match) {
 
 /**
  * @param {Match} match
- * @param {(seat: string) => string | null} [colour]
  */
-function standings({ id, game, players }, colour = () => null) {
+function standings({ id, game, players }) {
+  const faces = facesOf(players);
   const rows = players.map((row) =>
     element(
       'li',
       {},
       element('span', { class: 'rank' }, `${row.rank}.`),
-      avatar(row.seat, colour(row.seat)),
+      avatar(row.seat, faces.of(row.name)),
       person(row, { link: true }),
       element('span', { class: 'value' }, isGame(game) ? GAMES[game].score(row.score) : String(row.score)),
     ),

@@ -15,7 +15,7 @@ import { reportButton } from './report.js';
 /**
  * @typedef {object} View
  * @property {string | null} own The seat of the player.
- * @property {(seat: string) => string | null} colour
+ * @property {(name: string) => import('../lib/face.js').Face} face
  * @property {string | null} match
  * @property {string} [counts]
  * @property {(() => void) | null} again Starts another game.
@@ -77,7 +77,7 @@ export class Result {
    * @param {Row[]} rows From best to worst.
    * @param {View} view
    */
-  show(rows, { own, colour, match, counts = '', again }) {
+  show(rows, { own, face: faceOf, match, counts = '', again }) {
     const facts = JSON.stringify([rows, own, match, again !== null]);
     if (facts === this.shown) return;
     this.shown = facts;
@@ -86,7 +86,7 @@ export class Result {
     const mine = rows.find(({ seat }) => seat === own);
     this.heading.textContent = headline(rows, mine);
     this.gap.textContent = gap(this.game, rows, mine);
-    const face = (/** @type {Row} */ row) => avatar(row.seat, colour(row.seat), row.seat === own);
+    const face = (/** @type {Row} */ row) => avatar(row.seat, faceOf(row.name), row.seat === own);
     const steps = rows.length < 2 ? [] : PODIUM.flatMap((index) => rows[index] ?? []);
     updateChildren(
       this.podium,

@@ -3,6 +3,7 @@
 import { GAMES } from '../games/index.js';
 import { confirm } from '../lib/confirm.js';
 import { announceLink, element, title, toggle } from '../lib/dom.js';
+import { Faces } from '../lib/face.js';
 import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { popup } from '../lib/popup.js';
 import { ratedText } from '../lib/rating.js';
@@ -92,8 +93,9 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
   let seatOfMatch = null;
   /** The first message of the hub on the socket that waits for a rematch, after the match has ended with its connection. */
   const rematchLink = { hello: '', over: false };
-  const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { colour: null, value: '' }, () => (room?.phase === 'playing' ? (play.leaders?.() ?? []) : []), reactions);
+  const seats = new Seats(id, (seat) => play.seat?.(seat) ?? { value: '' }, (name) => faces.of(name), () => (room?.phase === 'playing' ? (play.leaders?.() ?? []) : []), reactions);
   const waitingRoom = new WaitingRoom(id, rules, { level: () => seats.level.value, start: (level) => void start(level) });
+  const faces = new Faces();
   const side = element('div');
   const table = element('div', { class: 'table' });
 
@@ -156,7 +158,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     if (!watching && rows.some(({ seat }) => seat === seatOfMatch)) notePlayed(game);
     result.show(rows, {
       own: seatOfMatch,
-      colour: (seat) => play.seat?.(seat).colour ?? null,
+      face: (name) => faces.of(name),
       match: room.match ?? null,
       counts: ratedText(room),
       again: watching || isBarred || !rematch.panel.hidden ? null : playAgain,
@@ -211,6 +213,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     first: !watching && isFirst(game),
     name: ownName(),
     realName,
+    face: (seat, name) => faces.of(name ?? [...(room?.players ?? []), ...(room?.result ?? [])].find((player) => player.seat === seat)?.name ?? seat),
     saved: watching ? null : roomStorage.recall(`past ${id}`),
     save: (value) => watching || roomStorage.remember(`past ${id}`, value),
     send: (data) => {
@@ -288,6 +291,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     room = received.port === 0 && room ? { ...received, port: room.port } : received;
     if (room.code) roomStorage.remember(`code ${id}`, room.code);
     void share.show(room);
+    faces.set(room.players.map(({ name }) => name));
     if (!hasEnded) ({ match } = room);
     if (room.phase === 'playing' && !hasEnded) {
       if (latest !== room.match) seatOfMatch = null;

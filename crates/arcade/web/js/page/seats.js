@@ -28,12 +28,14 @@ export class Seats {
   /**
    * @param {string} id Of the room.
    * @param {(seat: string) => Seat} describe
+   * @param {(name: string) => import('../lib/face.js').Face} face
    * @param {() => string[]} leaders The seats with the best score.
    * @param {{ bubble: (seat: string, name: string) => HTMLElement | null }} talk The current phrases.
    */
-  constructor(id, describe, leaders, talk) {
+  constructor(id, describe, face, leaders, talk) {
     this.id = id;
     this.describe = describe;
+    this.face = face;
     this.leaders = leaders;
     this.talk = talk;
     this.list = element('ol', { class: 'players', tabindex: '0', 'aria-label': say('page.players') });
@@ -55,7 +57,7 @@ export class Seats {
     updateChildren(
       this.list,
       ...room.players.map((player) => {
-        const { colour, value, note = '' } = this.describe(player.seat);
+        const { value, note = '' } = this.describe(player.seat);
         const isOwn = player.seat === own;
         const tags = [
           ...(isOwn ? [element('span', { class: 'you' }, say('seats.you'))] : []),
@@ -64,7 +66,7 @@ export class Seats {
           ...(note ? [element('span', { class: 'soft' }, note)] : []),
         ];
         const bubble = this.talk.bubble(player.seat, player.name);
-        return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat || characters(player.name)[0], colour, isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(bubble ? [bubble] : []), element('span', { class: 'value' }, 'score' in player ? '' : value));
+        return element('li', { class: isOwn ? 'own' : '' }, avatar(player.seat || characters(player.name)[0], this.face(player.name), isOwn), element('span', { class: 'meta' }, person(player), ...tags), ...(bubble ? [bubble] : []), element('span', { class: 'value' }, 'score' in player ? '' : value));
       }),
       ...Array.from({ length: shownFree }, (_, index) => {
         const rest = index === MOST_FREE - 1 ? free - index : 1;

@@ -22,6 +22,9 @@ const isInWindow = (element) =>
     return top >= 0 && left >= 0 && bottom <= innerHeight + 1 && right <= innerWidth + 1;
   });
 
+/** The colour and the outline. @param {import('playwright-core').Locator} mark */
+const face = (mark) => mark.evaluate((one) => ['--mark', '--outline'].map((part) => one.style.getPropertyValue(part)).join(' '));
+
 /** Plays a match of robots between native clients. @param {string} id @param {number} port */
 async function playRobots(id, port) {
   const clients = ['Bob', 'Eve'].map((name) => native.robots(port, name));
@@ -189,7 +192,7 @@ test('the link of an invitation is the public address', bound, async () => {
   await ann.leave();
 });
 
-test('robots: the replay names the player behind each hit', bound, async () => {
+test('robots: the replay names the player behind each hit, and a player has one face on all pages', bound, async () => {
   const room = await hub.open({ game: 'robots', players: 2, turns: 100, turn_duration: 100 });
   const ann = await come();
   const { page } = ann;
@@ -205,10 +208,16 @@ test('robots: the replay names the player behind each hit', bound, async () => {
     assert.ok(announced || !(await over.isVisible()), 'the match ended without the announcement of a hit');
   }
   await over.waitFor();
+  const faces = [await face(page.locator('.players li.own .mark')), await face(resultOf(page).locator('.standings li.own .mark'))];
   await resultOf(page).getByRole('link', { name: 'Replay' }).click();
   await page.getByRole('list', { name: 'Highlights' }).getByText(/Ann (was hit by their own bomb|hit Bob)/).first().waitFor();
   const side = page.locator('.side');
   assert.ok(await side.evaluate((one) => one.scrollWidth <= one.clientWidth), 'the panel fits');
+  faces.push(await face(side.locator('.standings li').filter({ hasText: 'Ann' }).locator('.mark')));
+  await ann.go('/players/Ann');
+  faces.push(await face(page.locator('h1 .mark')));
+  assert.match(faces[0], /^#\w+ polygon/);
+  assert.deepEqual(new Set(faces), new Set([faces[0]]));
   bob.stop();
   await ann.leave();
 });

@@ -1,12 +1,11 @@
 import { errorText, request } from '../../lib/api.js';
 import { avatar } from '../../lib/avatar.js';
-import { COLOURS } from '../../lib/canvas.js';
 import { curve } from '../../lib/curve.js';
 import { element, listenToKeys, sheet, toggle } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
 import { highest } from '../../lib/leaders.js';
 import { isolated } from '../../lib/names.js';
-import { named, shortSeat } from '../../lib/person.js';
+import { named } from '../../lib/person.js';
 import { prefersReducedMotion, recall } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { say, sayIfKnown } from '../../lib/text.js';
@@ -25,8 +24,6 @@ await sheet('board.css', import.meta.url);
 /** The best table never changes. @type {Promise<import('./advice.js').Adviser> | null} */
 let best = null;
 
-/** @param {string} seat */
-const colourOf = (seat) => COLOURS[(Number(shortSeat(seat)) || 0) % COLOURS.length];
 
 /** @type {import('../types.js').Help} */
 const HELP = [
@@ -41,7 +38,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, watching, playable, name, realName, saved: before, save, send, seatChanged, changed }) {
+export function play({ board, below, controls, more, live, watching, playable, name, realName, face, saved: before, save, send, seatChanged, changed }) {
   const state = restoreRounds(before);
   /** @type {import('./advice.js').Adviser | null} */
   let adviser = null;
@@ -148,7 +145,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     tally.textContent = typeof rounds === 'number' ? `${say('blackjack.tally.rounds', { played, rounds })} ${all}` : all;
     // The dealer sends only the player's own hand.
     const neighbours = others().map((other) =>
-      element('div', { class: 'place', role: 'group', 'aria-label': isolated(other.name) }, avatar(other.seat, colourOf(other.seat)), element('h2', {}, named(other.name)), element('p', { class: 'soft' }, wins(other.seat))),
+      element('div', { class: 'place', role: 'group', 'aria-label': isolated(other.name) }, avatar(other.seat, face(other.seat, other.name)), element('h2', {}, named(other.name)), element('p', { class: 'soft' }, wins(other.seat))),
     );
     const middle = Math.ceil(neighbours.length / 2);
     felt.replaceChildren(
@@ -324,7 +321,7 @@ export function play({ board, below, controls, more, live, watching, playable, n
     leaders: () => highest(Object.entries(room?.scores ?? {})),
     seat: (seat) => {
       const won = room?.scores?.[seat];
-      return { colour: colourOf(seat), value: won === undefined ? '' : String(won) };
+      return { value: won === undefined ? '' : String(won) };
     },
     stop: () => {
       stopKeys();

@@ -1,4 +1,3 @@
-import { COLOURS as FACES } from '../../lib/canvas.js';
 import { confirm } from '../../lib/confirm.js';
 import { copyButton, element, listenToKeys, sheet, updateChildren } from '../../lib/dom.js';
 import { hud } from '../../lib/hud.js';
@@ -333,7 +332,7 @@ export function play({ board, below, controls, more, live, playable, first, name
       room = now;
       show();
     },
-    seat: (seat) => ({ colour: FACES[Number(seat) % FACES.length], value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
+    seat: (seat) => ({ value: room ? progress(state.places.get(Number(seat))?.board ?? null) : '' }),
     playAgain: () => {
       if (state.room?.mode !== 'race') return false;
       raceAgain();

@@ -1,6 +1,7 @@
 // A map by lantern light: cells in sight are warm, remembered cells are cold, unknown cells are dark.
 
-import { COLOURS, glideAt } from '../../lib/canvas.js';
+import { glideAt } from '../../lib/canvas.js';
+import { faceOfSeat, trace } from '../../lib/face.js';
 import { STEPS, isInSight } from './fold.js';
 
 /** @typedef {import('./fold.js').NuggetsState} NuggetsState */
@@ -83,7 +84,7 @@ export const above = ({ cell, left, top }, { row, column }) => ({ x: (column + 0
 export const isLow = ({ cell, top, height }, row) => (row + 0.5) * cell * ASPECT - top > height / 2;
 
 /** @param {string} letter */
-export const colourOf = (letter) => COLOURS[(letter.charCodeAt(0) - 65) % COLOURS.length];
+const faceOfLetter = (letter) => faceOfSeat(letter.charCodeAt(0) - 64);
 
 /** @param {HTMLCanvasElement} canvas */
 const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
@@ -228,11 +229,11 @@ export class Ground {
  * @param {CanvasRenderingContext2D} context
  * @param {NuggetsState} state
  * @param {Layout} layout
- * @param {{ ground: Ground, glides: Map<string, import('../../lib/canvas.js').Glide>, now: number, goal?: { row: number, column: number } | null, way?: string | null }} view
- *   `way` is the key of the step that an arrow shows.
+ * @param {{ ground: Ground, glides: Map<string, import('../../lib/canvas.js').Glide>, now: number, face?: (letter: string) => import('../../lib/face.js').Face, goal?: { row: number, column: number } | null, way?: string | null }} view
+ *   `face` is by letter; `way` is the key of the step that an arrow shows.
  * @returns {boolean} Whether a player moves.
  */
-export function draw(context, state, layout, { ground, glides, now, goal, way }) {
+export function draw(context, state, layout, { ground, glides, now, face = faceOfLetter, goal, way }) {
   const { cell, left, top, width, height } = layout;
   const high = cell * ASPECT;
   context.fillStyle = DARK;
@@ -260,7 +261,7 @@ export function draw(context, state, layout, { ground, glides, now, goal, way })
     moves ||= at.moves;
     const [x, y] = [at.x * cell - left, at.y * high - top];
     if (own) paintGlow(context, x + cell / 2, y + high / 2, cell);
-    paintPlayer(context, letter, own, x, y, cell, high);
+    paintPlayer(context, letter, face(letter), own, x, y, cell, high);
   };
   for (const [letter, place] of state.players) paint(letter, letter, place, false);
   if (state.place) paint('@', state.letter ?? '@', state.place, true);
@@ -366,18 +367,18 @@ function paintGlow(context, x, y, cell) {
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {string} letter
+ * @param {import('../../lib/face.js').Face} face
  * @param {boolean} own
  * @param {number} x
  * @param {number} y
  * @param {number} cell
  * @param {number} high
  */
-function paintPlayer(context, letter, own, x, y, cell, high) {
-  context.fillStyle = letter === '@' ? '#ffffff' : colourOf(letter);
+function paintPlayer(context, letter, face, own, x, y, cell, high) {
+  context.fillStyle = letter === '@' ? '#ffffff' : face.colour;
   // On a small map a player is larger than its cell, to stay visible.
   const [wide, tall] = [Math.max(cell, 5), Math.max(high, 5)];
-  context.beginPath();
-  context.roundRect(x + (cell - wide) / 2 + 0.5, y + (high - tall) / 2 + 0.5, wide - 1, tall - 1, wide * 0.3);
+  trace(context, face, x + (cell - wide) / 2, y + (high - tall) / 2, wide, tall);
   context.fill();
   if (own) {
     context.strokeStyle = '#ffffff';

@@ -5,7 +5,7 @@ import { highest, rankOf } from '../../lib/leaders.js';
 import { prefersReducedMotion, recall, remember } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { ordinal, say, sentence, translate } from '../../lib/text.js';
-import { Ground, above, cellAt, colourOf, draw, isLow, layout } from './board.js';
+import { Ground, above, cellAt, draw, isLow, layout } from './board.js';
 import { fold, initialState, pathTo, ranking, status, stepToGold } from './fold.js';
 import { MOVES, decode, key, play as playMessage } from './protocol.js';
 import { touch } from './touch.js';
@@ -51,7 +51,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, more, live, playable, first, name, realName, send, seatChanged, changed }) {
+export function play({ board, below, more, live, playable, first, name, realName, face, send, seatChanged, changed }) {
   let state = initialState();
   let whole = false;
   let zoom = Math.min(ZOOMS.length - 1, Math.max(0, Number(recall('zoom') ?? 0) || 0));
@@ -81,7 +81,7 @@ export function play({ board, below, more, live, playable, first, name, realName
     const ratio = context.getTransform().a;
     place = layout(state, width, height, { whole, zoom: ZOOMS[zoom], focus, ratio, covered: figures.panel.offsetHeight });
     board.classList.toggle('low', state.place !== null && isLow(place, state.place.row));
-    return draw(context, state, place, { ground, glides, now, goal: walk?.goal ?? null, way: first && playable ? toGold() : null });
+    return draw(context, state, place, { ground, glides, now, face, goal: walk?.goal ?? null, way: first && playable ? toGold() : null });
   });
   const figures = hud(board);
   figures.left.append(found);
@@ -280,7 +280,7 @@ export function play({ board, below, more, live, playable, first, name, realName
       const purse = own ? state.purse : scores[letter];
       const isOld = !own && purse !== undefined && (age === null || age > CURRENT);
       const note = !isOld ? '' : age === null ? say('seats.delayed') : say('seats.ago', { seconds: Math.round(age / 1000) });
-      return { colour: colourOf(letter), value: purse === null || purse === undefined ? '' : String(purse), note };
+      return { value: purse === null || purse === undefined ? '' : String(purse), note };
     },
     anchor: (letter) => {
       const spot = letter === state.letter ? state.place : state.players.get(letter);

@@ -1,4 +1,5 @@
-import { COLOURS, glideAt } from '../../lib/canvas.js';
+import { glideAt } from '../../lib/canvas.js';
+import { trace } from '../../lib/face.js';
 import { positionKey } from './fold.js';
 
 /** @typedef {import('./fold.js').Game} Game */
@@ -9,9 +10,6 @@ import { positionKey } from './fold.js';
 
 /** Duration of the fading of a blast in milliseconds. */
 const FADE = 400;
-
-/** @param {number} id */
-export const colourOf = (id) => COLOURS[id % COLOURS.length];
 
 /**
  * The largest field with which the board fits, and the places of the fields.
@@ -31,6 +29,7 @@ export function layout({ width: columns, height: rows }, { width, height, covere
  * @property {number} height
  * @property {number} covered The height that figures cover at the top.
  * @property {number | null} own The player's own robot.
+ * @property {(id: number) => import('../../lib/face.js').Face} face
  * @property {Map<string, Position> | null} threatened Fields to mark as covered by future explosions.
  * @property {Map<number, import('../../lib/canvas.js').Glide>} glides
  * @property {number} now
@@ -69,7 +68,7 @@ export function draw(context, game, settings, view) {
   }
   const moves = drawRobots(context, game, view, field, x, y);
   for (const { player, position } of game.destroyed) {
-    context.strokeStyle = player === own ? '#ffffff' : colourOf(player);
+    context.strokeStyle = player === own ? '#ffffff' : view.face(player).colour;
     context.lineWidth = Math.max(2, field * 0.12);
     context.beginPath();
     context.moveTo(x(position) + field * 0.2, y(position) + field * 0.2);
@@ -193,7 +192,7 @@ function paintBomb(context, x, y, field, timer, longest) {
  * @param {(position: Position) => number} x
  * @param {(position: Position) => number} y
  */
-function drawRobots(context, game, { own, glides, now, chosen }, field, x, y) {
+function drawRobots(context, game, { own, face, glides, now, chosen }, field, x, y) {
   let moves = false;
   /** @type {Map<string, number[]>} */
   const crowds = new Map();
@@ -209,7 +208,7 @@ function drawRobots(context, game, { own, glides, now, chosen }, field, x, y) {
       moves ||= at.moves;
       const left = x({ x: at.x, y: at.y }) + (index % 2) * size;
       const top = y({ x: at.x, y: at.y }) + Math.floor(index / 2) * size;
-      paintRobot(context, id, id === own, left, top, size);
+      paintRobot(context, id, face(id), id === own, left, top, size);
       if (id === own && chosen) paintChoice(context, chosen, left + field / 2, top + field / 2, field);
     });
     if (ids.length > shown.length && field >= 12) {
@@ -225,16 +224,16 @@ function drawRobots(context, game, { own, glides, now, chosen }, field, x, y) {
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {number} id
+ * @param {import('../../lib/face.js').Face} face
  * @param {boolean} own
  * @param {number} left
  * @param {number} top
  * @param {number} size
  */
-function paintRobot(context, id, own, left, top, size) {
-  const inset = size * 0.1;
-  context.fillStyle = colourOf(id);
-  context.beginPath();
-  context.roundRect(left + inset, top + inset, size - 2 * inset, size - 2 * inset, size * 0.2);
+function paintRobot(context, id, face, own, left, top, size) {
+  const inset = size * 0.04;
+  context.fillStyle = face.colour;
+  trace(context, face, left + inset, top + inset, size - 2 * inset, size - 2 * inset);
   context.fill();
   if (own) {
     context.strokeStyle = '#ffffff';

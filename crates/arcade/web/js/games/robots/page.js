@@ -5,7 +5,7 @@ import { highest } from '../../lib/leaders.js';
 import { prefersReducedMotion } from '../../lib/settings.js';
 import { sound } from '../../lib/sound.js';
 import { list, say } from '../../lib/text.js';
-import { colourOf, draw, layout } from './board.js';
+import { draw, layout } from './board.js';
 import { asText, blast, fold, hitsBy, initialState, positionKey, ranking } from './fold.js';
 import { decode, join, move, placeBlock, placeBomb } from './protocol.js';
 
@@ -41,7 +41,7 @@ const HELP = [
  * @param {import('../types.js').Stage} stage
  * @returns {import('../types.js').Play}
  */
-export function play({ board, below, controls, more, live, watching, playable, isReplay, first, name, send, seatChanged, changed }) {
+export function play({ board, below, controls, more, live, watching, playable, isReplay, first, name, realName, face, send, seatChanged, changed }) {
   const state = initialState();
   /** @type {number | null} */
   let own = null;
@@ -75,7 +75,7 @@ export function play({ board, below, controls, more, live, watching, playable, i
     const threatened = threatens ? danger() : null;
     const at = own === null ? null : (state.game?.positions.get(own) ?? null);
     board.classList.toggle('low', at !== null && 2 * at.y + 1 < settings.height);
-    return draw(context, state.game ?? finished, settings, { ...size, own, threatened, glides, now, since: turnStart, still: prefersReducedMotion(), chosen, returned });
+    return draw(context, state.game ?? finished, settings, { ...size, own, face: faceOf, threatened, glides, now, since: turnStart, still: prefersReducedMotion(), chosen, returned });
   });
   const figures = hud(board);
   /** The last hit on the player or by the player. */
@@ -83,6 +83,11 @@ export function play({ board, below, controls, more, live, watching, playable, i
   let newsTurn = -NEWS;
   figures.panel.append(news);
   below.append(text);
+
+  const faceOf = (/** @type {number} */ id) => {
+    const wire = (state.game ? state.players : (state.last?.players ?? state.players)).get(id)?.name;
+    return face(String(id), wire === undefined ? undefined : realName(String(id), wire));
+  };
 
   /** Fields that the explosions of the present bombs will cover, given the current blocks. */
   const danger = () => {
@@ -261,7 +266,7 @@ export function play({ board, below, controls, more, live, watching, playable, i
     seat: (seat) => {
       const id = Number(seat);
       const deaths = state.game?.scores.get(id);
-      return { colour: colourOf(id), value: deaths === undefined ? '' : `✗ ${deaths}` };
+      return { value: deaths === undefined ? '' : `✗ ${deaths}` };
     },
     anchor: (seat) => {
       const position = state.game?.positions.get(Number(seat));

@@ -1,3 +1,4 @@
+import { faceOfSeat } from '../../lib/face.js';
 import { say } from '../../lib/text.js';
 import { draw } from './board.js';
 
@@ -49,7 +50,7 @@ export function picture() {
       const [columns, rows] = /** @type {[number, number]} */ (shown['size']);
       const [there, players] = /** @type {[number, number]} */ (shown['there']);
       const settings = { name: '', players, width: columns, height: rows, length: 1, radius: 2, timer: 4 };
-      const view = { width, height, covered: 0, own: null, threatened: null, glides: new Map(), now: 0, since: 0, still: true, returned: null, chosen: null };
+      const view = { width, height, covered: 0, own: null, face: faceOfSeat, threatened: null, glides: new Map(), now: 0, since: 0, still: true, returned: null, chosen: null };
       const game = boardOf(shown);
       draw(context, game, settings, view);
       if (game) return;
