@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { GAMES } from '../js/games/index.js';
+import { champion, extend, wins } from '../js/lib/series.js';
 import { dailyRecord } from '../js/page/daily.js';
 import { vectors } from './support/vectors.js';
 
@@ -23,4 +24,19 @@ test('counts the days in a row with a solved daily puzzle, and the guesses', () 
   assert.equal(record(days, '2026-03-02').streak, 2);
   assert.equal(record({ ...days, '2026-03-02': '4 lost 10' }, '2026-03-02').streak, 0);
   assert.equal(record(days, '2026-03-03').streak, 0);
+});
+
+test('a best of three counts wins of the same people until one has two', () => {
+  const rows = (/** @type {[string, number, boolean?][]} */ ...all) => all.map(([name, rank, bot = false], seat) => ({ name, rank, bot, seat: String(seat), score: 0 }));
+  let series = extend([], 'a', rows(['Ann', 1], ['Bob', 2], ['Bot Alan', 3, true]));
+  assert.deepEqual(wins(series), [['Ann', 1], ['Bob', 0]]);
+  // The same match again, a tie, and a bot that wins.
+  series = extend(series, 'a', rows(['Ann', 1], ['Bob', 2], ['Bot Alan', 3, true]));
+  series = extend(series, 'b', rows(['Ann', 1], ['Bob', 1], ['Bot Ada', 3, true]));
+  series = extend(series, 'c', rows(['Ann', 2], ['Bob', 2], ['Bot Ada', 1, true]));
+  assert.deepEqual([wins(series), champion(series)], [[['Ann', 1], ['Bot Ada', 1], ['Bob', 0]], null]);
+  series = extend(series, 'd', rows(['Ann', 1], ['Bob', 2]));
+  assert.equal(champion(series), 'Ann');
+  assert.deepEqual(wins(extend(series, 'e', rows(['Ann', 2], ['Bob', 1]))), [['Bob', 1], ['Ann', 0]]);
+  assert.deepEqual(wins(extend(series.slice(0, 1), 'f', rows(['Ann', 1], ['Cid', 2]))), [['Ann', 1], ['Cid', 0]]);
 });

@@ -272,6 +272,8 @@ export const texts = /** @type {const} */ ({
   'result.you.short': 'You',
   'result.place': 'You came {place}',
   'result.tie': 'You tie for first place',
+  'series.score': 'Best of three: {counts}',
+  'series.won': '{name} wins the best of three: {counts}',
   'result.behind': '{gap} behind {name}',
   'result.ahead': '{gap} ahead of {name}',
   'result.one': '{name} wins',

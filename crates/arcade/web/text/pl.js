@@ -271,6 +271,8 @@ export const texts = {
   'result.you.short': 'Ty',
   'result.place': 'Masz {place} miejsce',
   'result.tie': 'Dzielisz pierwsze miejsce',
+  'series.score': 'Do dwóch zwycięstw: {counts}',
+  'series.won': '{name} wygrywa serię do dwóch zwycięstw: {counts}',
   'result.behind': '{name} wygrywa o {gap}',
   'result.ahead': '{name} przegrywa o {gap}',
   'result.one': 'Wygrywa {name}',

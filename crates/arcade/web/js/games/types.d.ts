@@ -94,6 +94,8 @@ export type Game = {
    */
   command: (room: { host: string; bare: string; port: number; directory: string }) => string;
   bots: boolean;
+  /** Whether results show the score of a series of rematches. */
+  series?: boolean;
   /** Each player has a separate game, so seats never run out. */
   isAlone: (room: Room) => boolean;
   picture: () => Picture;

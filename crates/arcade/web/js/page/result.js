@@ -7,6 +7,7 @@ import { copyButton, element, updateChildren } from '../lib/dom.js';
 import { isolated } from '../lib/names.js';
 import { named, person } from '../lib/person.js';
 import { publicAddress } from '../lib/public.js';
+import { champion, wins } from '../lib/series.js';
 import { ordinal, say } from '../lib/text.js';
 import { winnersText } from './labels.js';
 import { reportButton } from './report.js';
@@ -18,6 +19,7 @@ import { reportButton } from './report.js';
  * @property {(name: string) => import('../lib/face.js').Face} face
  * @property {string | null} match
  * @property {string} [counts]
+ * @property {import('../lib/series.js').Entry[]} [series]
  * @property {(() => void) | null} again Starts another game.
  */
 
@@ -37,13 +39,14 @@ export class Result {
     this.notice = element('p', { class: 'notice', role: 'status', hidden: true });
     this.heading = element('h2', {});
     this.gap = element('p', { class: 'soft gap' });
+    this.series = element('p', { class: 'soft series', hidden: true });
     this.podium = element('div', { class: 'podium', 'aria-hidden': 'true' });
     this.list = element('ol', { class: 'standings' });
     this.early = element('p', { class: 'soft', hidden: true }, say('result.left.note'));
     this.counts = element('p', { class: 'soft' });
     /** Filled by `AfterMatch`. */
     this.story = element('div');
-    this.ranking = element('div', { class: 'ranking', tabindex: '0' }, this.heading, this.gap, this.podium, this.list, this.early, this.story, this.counts);
+    this.ranking = element('div', { class: 'ranking', tabindex: '0' }, this.heading, this.gap, this.series, this.podium, this.list, this.early, this.story, this.counts);
     this.actions = element('div', { class: 'act' });
     this.rematch = rematch;
     this.panel = element('section', { class: 'result', 'aria-label': say('page.result'), hidden: true }, element('div', { class: 'panel' }, this.notice, this.ranking, rematch, this.actions));
@@ -77,8 +80,8 @@ export class Result {
    * @param {Row[]} rows From best to worst.
    * @param {View} view
    */
-  show(rows, { own, face: faceOf, match, counts = '', again }) {
-    const facts = JSON.stringify([rows, own, match, again !== null]);
+  show(rows, { own, face: faceOf, match, counts = '', series = [], again }) {
+    const facts = JSON.stringify([rows, own, match, series, again !== null]);
     if (facts === this.shown) return;
     this.shown = facts;
     this.ranking.hidden = false;
@@ -86,6 +89,8 @@ export class Result {
     const mine = rows.find(({ seat }) => seat === own);
     this.heading.textContent = headline(rows, mine);
     this.gap.textContent = gap(this.game, rows, mine);
+    this.series.textContent = score(series);
+    this.series.hidden = series.length === 0;
     const face = (/** @type {Row} */ row) => avatar(row.seat, faceOf(row.name), row.seat === own);
     const steps = rows.length < 2 ? [] : PODIUM.flatMap((index) => rows[index] ?? []);
     updateChildren(
@@ -125,6 +130,13 @@ export class Result {
 
 /** @param {boolean} isPrimary */
 const lobbyLink = (isPrimary) => element('a', { class: isPrimary ? 'button primary' : 'button quiet', href: '/' }, say('page.lobby'));
+
+/** Names with a win, and people. @param {import('../lib/series.js').Entry[]} series */
+function score(series) {
+  const name = champion(series);
+  const counts = wins(series).map(([one, count]) => `${isolated(one)} ${count}`).join(' · ');
+  return name === null ? say('series.score', { counts }) : say('series.won', { name, counts });
+}
 
 /**
  * The winners for a spectator.

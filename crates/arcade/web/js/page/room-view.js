@@ -8,6 +8,7 @@ import { CODES, LEFT, Link, socketAddress } from '../lib/link.js';
 import { popup } from '../lib/popup.js';
 import { ratedText } from '../lib/rating.js';
 import { navigate } from '../lib/route.js';
+import { record } from '../lib/series.js';
 import { isStoragePersistent, roomStorage, tabStorage } from '../lib/settings.js';
 import { isOn, setSound } from '../lib/sound.js';
 import { say, translate } from '../lib/text.js';
@@ -161,6 +162,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
       face: (name) => faces.of(name),
       match: room.match ?? null,
       counts: ratedText(room),
+      series: GAMES[game].series && room.match && rows.length > 1 ? record(id, room.match, rows) : [],
       again: watching || isBarred || !rematch.panel.hidden ? null : playAgain,
     });
     void after.show(room.match ?? null, rows, seatOfMatch, () => play.sentences?.() ?? Promise.resolve([]));

@@ -146,6 +146,10 @@ for (const options of [{ game: 'robots', players: 2, turns: 3, turn_duration: 50
     assert.equal(await eve.page.getByRole('button', { name: /^(Play again|Rematch)$/ }).count(), 1);
     await asks(eve).getByRole('button', { name: 'Rematch' }).click();
     await play();
+    // A tie counts for no player. Blackjack has no series.
+    const series = ann.page.locator('.result .series');
+    if (options.game === 'robots') await series.filter({ hasText: 'Best of three: Ann 0 · Eve 0' }).waitFor();
+    else assert.equal(await series.isVisible(), false);
     const now = await hub.room(room.id);
     assert.notEqual(now.match, first);
     assert.deepEqual(now.result?.map(({ name }) => name).sort(), ['Ann', 'Eve']);

@@ -10,6 +10,7 @@ export const game = {
   gap: (count) => say('gap.nuggets', { count }),
   command: ({ bare, port, directory }) => `nuggets-client ${bare} ${port} yourname${directory}`,
   bots: true,
+  series: true,
   isAlone: () => false,
   picture,
   load: () => import('./page.js'),

@@ -10,6 +10,7 @@ export const game = {
   gap: (count) => say('gap.robots', { count }),
   command: ({ host, port, directory }) => `robots-client -s ${host}:${port} --gui${directory}`,
   bots: true,
+  series: true,
   isAlone: () => false,
   picture,
   load: () => import('./page.js'),
