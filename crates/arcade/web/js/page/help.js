@@ -2,6 +2,7 @@
 
 import { element, listenToKeys } from '../lib/dom.js';
 import { opener, popup } from '../lib/popup.js';
+import { volumeField } from '../lib/sound.js';
 import { say, sayIfKnown } from '../lib/text.js';
 import { languageField } from './language.js';
 
@@ -21,7 +22,7 @@ export function helpDialog(help) {
     for (const key of keys.split(' ')) term.append(/^[a-z]+$/.test(key) && key.length > 1 ? element('span', {}, keyName(key)) : element('kbd', {}, keyName(key)), ' ');
     list.append(element('div', { class: term.querySelector('kbd') ? 'keys' : '' }, term, element('dd', {}, meaning)));
   }
-  const { dialog, open } = popup(say('help.title'), list, ...languageField('help-language'));
+  const { dialog, open } = popup(say('help.title'), list, ...volumeField('help-volume'), ...languageField('help-language'));
   dialog.addEventListener('keydown', ({ key }) => {
     if (key === '?') dialog.close();
   });

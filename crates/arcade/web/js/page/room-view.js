@@ -10,7 +10,7 @@ import { ratedText } from '../lib/rating.js';
 import { navigate } from '../lib/route.js';
 import { record } from '../lib/series.js';
 import { isStoragePersistent, roomStorage, tabStorage } from '../lib/settings.js';
-import { isOn, setSound } from '../lib/sound.js';
+import { isOn, offerSound, setSound } from '../lib/sound.js';
 import { say, translate } from '../lib/text.js';
 import { credentials, fetchRoom } from './access.js';
 import { AfterMatch } from './after-match.js';
@@ -246,15 +246,19 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     forgetSeat();
     navigate('/');
   };
+  const soundButton = toggle('♪', setSound, isOn(), say('room.sound'));
+  soundButton.dataset.sound = '';
   const { title: gameName } = GAMES[game];
   title(watching ? say('room.watching', { game: gameName }) : gameName);
   const invite = element('button', { type: 'button', class: 'invite', 'aria-haspopup': 'dialog', click: () => (invitation.open(), void share.draw()) }, say('share.title'));
   const panel = element('aside', { class: 'side' }, side, ...(watching || isStoragePersistent() ? [] : [element('p', { class: 'note' }, say('room.forgets'))]), element('span', { class: 'grow' }), element('div', { class: 'invitations' }, invite, reactions.opener), reactions.panel);
+  const stage = element('div', { class: 'stage' }, board, reactions.onBoard, waitingRoom.panel, result.panel);
+  const endOffer = offerSound(stage);
   table.append(
     element(
       'div',
       { class: 'play' },
-      element('div', { class: 'stage' }, board, reactions.onBoard, waitingRoom.panel, result.panel),
+      stage,
       element('div', { class: 'banners' }, loss.panel, owner.notice, ...(next ? [element('p', { role: 'status' }, say('waits.next'))] : [])),
       controls,
       more,
@@ -272,7 +276,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
         'div',
         { class: 'row tools' },
         owner.button,
-        toggle('♪', setSound, isOn(), say('room.sound')),
+          soundButton,
         help.button,
         watching
           ? element('a', { class: 'button primary', href: `/rooms/${id}`, click: () => tabStorage.remember(tab, 'here') }, say(roomStorage.recall(key) === null ? 'page.play' : 'room.here'))
@@ -493,6 +497,7 @@ export function showRoomView(main, id, game, { play: startGame, rules, story }, 
     if (!rematchLink.over) link.close();
     rematch.stop();
     reactions.stop();
+    endOffer();
     waitingRoom.stop();
     help.stop();
     for (const { dialog } of [invitation, owner, reactions]) dialog.close();

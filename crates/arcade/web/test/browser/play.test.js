@@ -265,3 +265,31 @@ test('plays under a name in its own letters', bound, async () => {
   await page.getByRole('heading', { name: 'Łukasz' }).waitFor();
   await Promise.all([lukasz.leave(), sara.leave()]);
 });
+
+test('sound is offered once at the first key, and its volume is in the settings', bound, async () => {
+  const room = await hub.open({ game: 'nuggets', map: 'brawl' });
+  const ann = await come();
+  const { page } = ann;
+  await ann.go(`/rooms/${room.id}`);
+  await ann.reads('left');
+  const offer = page.getByRole('group', { name: 'Sound' });
+  assert.equal(await offer.count(), 0);
+  await page.keyboard.press('l');
+  const loaded = page.waitForResponse((answer) => answer.url().endsWith('/sounds/gold.wav'));
+  await offer.getByRole('button', { name: 'Sound on' }).click();
+  assert.equal((await loaded).status(), 200);
+  await offer.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Sound', pressed: true }).waitFor();
+  await page.keyboard.press('?');
+  const volume = page.getByRole('slider', { name: 'Volume' });
+  assert.equal(await volume.inputValue(), '60');
+  await volume.fill('0');
+  assert.deepEqual(await page.evaluate(() => [localStorage.getItem('volume'), localStorage.getItem('sound')]), ['0', 'off']);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Sound', pressed: false }).waitFor();
+  await page.reload();
+  await ann.reads('left');
+  await page.keyboard.press('h');
+  assert.equal(await offer.count(), 0);
+  await ann.leave();
+});

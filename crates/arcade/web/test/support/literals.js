@@ -93,7 +93,7 @@ export function literals(path, source) {
 /** Whether a literal is the key of a text. @param {ts.Node} node */
 function isKey(node) {
   for (let at = node; at && !ts.isStatement(at); at = at.parent) {
-    if (ts.isCallExpression(at.parent) && /^(say|sayAround|sayOr)$/.test(nameOf(at.parent.expression))) return true;
+    if (ts.isCallExpression(at.parent) && /^(say|sayNodes|sayIfKnown)$/.test(nameOf(at.parent.expression))) return true;
     if (ts.isPropertyAssignment(at.parent)) return false;
   }
   return false;
