@@ -116,6 +116,10 @@ test('a round of blackjack ends in a verdict and moves the bankroll', () => {
   const reloaded = blackjack.restoreRounds(blackjack.savedRounds(state));
   for (const message of next) blackjack.fold(reloaded, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
   assert.deepEqual([reloaded.counts.win, reloaded.bankroll], [2, [0, 1, 2]]);
+  // After a reconnect the dealer deals the round again, so a decision of before is not expected any more.
+  const asked = blackjack.initialState();
+  for (const message of [...said.slice(0, 5), 'BEGIN']) blackjack.fold(asked, /** @type {cards.BlackjackMessage} */ (cards.decode(message)));
+  assert.equal(asked.awaitsDecision, false);
   assert.equal(cards.decode('CARD ace of Spades'), null);
   assert.equal(cards.decode('BEGIN '), null);
   assert.equal(cards.decode('RESULT toString'), null);

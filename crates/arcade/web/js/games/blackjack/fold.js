@@ -55,7 +55,10 @@ export function restoreRounds(text) {
 export function fold(state, message) {
   switch (message.kind) {
     case 'begin':
-      Object.assign(state, { hand: [], upcard: null, asked: false, verdict: null });
+      state.hand = [];
+      state.upcard = null;
+      state.awaitsDecision = false;
+      state.verdict = null;
       break;
     case 'card':
       state.hand.push(message.card);
