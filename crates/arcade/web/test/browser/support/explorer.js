@@ -1,4 +1,4 @@
-import { STEPS } from '../../../js/games/nuggets/fold.js';
+import { STEPS, isInSight } from '../../../js/games/nuggets/fold.js';
 
 /** @typedef {import('../../../js/games/nuggets/fold.js').NuggetsState} NuggetsState */
 
@@ -7,10 +7,12 @@ export class Explorer {
   constructor() {
     /** @type {Set<string>} */
     this.visited = new Set();
+    /** Displays show gold only while it is in sight. Without a memory, a step that hides it leads back and forth. @type {Set<string>} */
+    this.gold = new Set();
   }
 
   /**
-   * Goes towards visible gold, otherwise towards the most promising cell.
+   * Goes towards gold, otherwise towards the most promising cell.
    * @param {NuggetsState} state
    * @returns {string | null} Null if the whole map is explored.
    */
@@ -18,6 +20,12 @@ export class Explorer {
     const { place, terrain, display } = state;
     if (!place) return null;
     this.visited.add(`${place.row},${place.column}`);
+    for (const [row, text] of display.entries()) {
+      for (let column = 0; column < text.length; column += 1) {
+        if (text[column] === '*') this.gold.add(`${row},${column}`);
+        else if (isInSight(state, row, column)) this.gold.delete(`${row},${column}`);
+      }
+    }
     const known = (/** @type {number} */ row, /** @type {number} */ column) => terrain[row]?.[column] ?? '-';
     /** @type {Map<string, string>} */
     const first = new Map([[`${place.row},${place.column}`, '']]);
@@ -29,7 +37,7 @@ export class Explorer {
       const ground = known(row, column);
       const edge = ground === '.' && STEPS.some(([, down, right]) => known(row + down, column + right) === ' ');
       const fresh = !this.visited.has(`${row},${column}`);
-      const worth = display[row][column] === '*' ? 4 : edge ? 3 : fresh && ground === '#' ? 2 : fresh ? 1 : 0;
+      const worth = this.gold.has(`${row},${column}`) ? 4 : edge ? 3 : fresh && ground === '#' ? 2 : fresh ? 1 : 0;
       // The first cell of a value is the nearest one.
       if (key && worth > (best?.worth ?? 0)) best = { key, worth };
       for (const [step, down, right] of STEPS) {
