@@ -236,7 +236,7 @@ class Card {
     const link = (/** @type {string} */ to, /** @type {string} */ label, /** @type {string} */ text) => element('a', { class: 'button', 'data-key': to, href: to, 'aria-label': label }, text);
     updateChildren(
       this.actions,
-      ...(isFull || room.locked ? [] : [link(`/rooms/${room.id}`, say('lobby.room.play', { room: room.id }), say('door.enter'))]),
+      ...(isFull ? [] : [link(`/rooms/${room.id}`, say('lobby.room.play', { room: room.id }), say('door.enter'))]),
       ...(room.taken > 0 ? [link(`/rooms/${room.id}?watch`, say('lobby.room.watch', { room: room.id }), say('page.watch'))] : []),
     );
   }
