@@ -243,15 +243,15 @@ test('keys play the game after a click on a button or a list', bound, async () =
   };
   // Space places a bomb instead of pressing the button that was clicked last.
   for (const name of ['Move up', 'Place a block', 'Sound']) {
-    await page.getByRole('button', { name }).click();
+    await page.getByRole('button', { name, exact: true }).click();
     await press(' ', 'Place a bomb');
   }
-  assert.equal(await page.getByRole('button', { name: 'Sound' }).getAttribute('aria-pressed'), 'true', 'it was pressed once');
-  await page.getByRole('button', { name: 'Sound' }).focus();
+  assert.equal(await page.getByRole('button', { name: 'Sound', exact: true }).getAttribute('aria-pressed'), 'true', 'it was pressed once');
+  await page.getByRole('button', { name: 'Sound', exact: true }).focus();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press(' ');
-  assert.equal(await page.getByRole('button', { name: 'Sound' }).getAttribute('aria-pressed'), 'false');
+  assert.equal(await page.getByRole('button', { name: 'Sound', exact: true }).getAttribute('aria-pressed'), 'false');
   await ann.leave();
 });
 
