@@ -1,7 +1,10 @@
-// Screenshots of the pages in SHOTS at three widths, light and dark, for docs/pictures/page: `npm run pictures`. Check
-// them.
+// Screenshots of the pages in SHOTS at three widths, light and dark, in PICTURES or target/pictures, and with the name
+// `readme` the pictures of README.md, which need ImageMagick and an emoji font: `npm run pictures [NAME...]`. Check them.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +14,8 @@ import { Hub } from './support/hub.js';
 import * as native from './support/native.js';
 import { sheet } from './support/sheet.js';
 
-const PLACE = process.env.PICTURES ?? fileURLToPath(new URL('../../../../../docs/pictures/page/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
+const PLACE = process.env.PICTURES ?? join(ROOT, 'target/pictures');
 /** Sizes of the window, and the width of each on the sheet. */
 const SIZES = [
   { width: 360, height: 740, shown: 270 },
@@ -137,7 +141,51 @@ const SHOTS = [
   { name: 'against', path: '/players/Ann/against/Bob', ready: ({ page }) => page.locator('meter').first().waitFor() },
 ];
 
+/** Pictures of README.md: the window, and the width of a picture. */
+const README = { viewport: { width: 1120, height: 640 }, deviceScaleFactor: 1.5 };
+const WIDTH = 880;
+/** Frames of the moving picture, and milliseconds between them. */
+const FRAMES = 60;
+const FRAME = 200;
+
+/** @param {import('playwright-core').Page} page */
+const quiet = (page) => page.addInitScript(() => location.protocol.startsWith('http') && localStorage.setItem('sound', 'off'));
+
+async function readme() {
+  const place = join(ROOT, 'docs/pictures');
+  for (const name of ['blackjack', 'mastermind']) {
+    const { ready, wait = 0 } = SHOTS.find((shot) => shot.name === name) ?? assert.fail(name);
+    const person = await Person.come(browser, hub.address, 'Ann', README);
+    await quiet(person.page);
+    await ready(person);
+    await person.page.waitForTimeout(wait);
+    const png = (await person.page.screenshot()).toString('base64');
+    writeFileSync(join(place, `${name}.webp`), await sheet(browser, [{ png, shown: WIDTH }], 0));
+    await person.page.context().close();
+  }
+  const room = await hub.open({ game: 'robots', players: 4, columns: 14, rows: 10, turns: 80, turn_duration: 400, seed: 3 });
+  for (const level of ['hard', 'normal', 'normal']) await ask(`/api/rooms/${room.id}/bots`, { level, owner: room.owner_token });
+  const { page } = await Person.come(browser, hub.address, 'Ann', README);
+  await quiet(page);
+  await page.goto(`${hub.address}/rooms/${room.id}`);
+  // The first frame shows a match in progress.
+  await page.getByText(/^Turn 1[5-9]/).first().waitFor({ state: 'attached' });
+  const keys = ['ArrowRight', 'ArrowUp', 'ArrowRight', 'ArrowDown', ' ', 'ArrowLeft', 'ArrowLeft', 'ArrowUp'];
+  const folder = mkdtempSync(join(tmpdir(), 'arcade-match-'));
+  for (let frame = 0; frame < FRAMES; frame += 1) {
+    const pause = page.waitForTimeout(FRAME);
+    if (frame % 2 === 0) await page.keyboard.press(keys[(frame / 2) % keys.length]);
+    writeFileSync(join(folder, `${String(frame).padStart(3, '0')}.png`), await page.screenshot());
+    await pause;
+  }
+  const png = (await page.screenshot()).toString('base64');
+  writeFileSync(join(place, 'robots.webp'), await sheet(browser, [{ png, shown: WIDTH }], 0));
+  execFileSync('convert', ['-delay', String(FRAME / 10), '-loop', '0', join(folder, '*.png'), '-resize', `${WIDTH}x`, '-quality', '50', join(place, 'match.webp')]);
+  rmSync(folder, { recursive: true });
+}
+
 const wanted = process.argv.slice(2);
+if (wanted.includes('readme')) await readme();
 for (const { name, path, ready, wait } of SHOTS) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {

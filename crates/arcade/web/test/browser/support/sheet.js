@@ -8,8 +8,9 @@ const QUALITY = 0.72;
 /**
  * @param {import('playwright-core').Browser} browser
  * @param {{ png: string, shown: number }[]} pictures
+ * @param {number} [gap]
  */
-export async function sheet(browser, pictures) {
+export async function sheet(browser, pictures, gap = GAP) {
   const page = await browser.newPage();
   const data = await page.evaluate(
     async ({ pictures, gap, tallest, quality }) => {
@@ -36,7 +37,7 @@ export async function sheet(browser, pictures) {
       }
       return canvas.toDataURL('image/webp', quality).split(',')[1];
     },
-    { pictures, gap: GAP, tallest: TALLEST, quality: QUALITY },
+    { pictures, gap, tallest: TALLEST, quality: QUALITY },
   );
   await page.close();
   return Buffer.from(data, 'base64');
