@@ -16,7 +16,7 @@ use crate::{
 struct Style {
     // In milliseconds.
     pause: (u64, u64),
-    // One of this many keys is wrong; 0 for none.
+    // One key in this many is wrong; 0 for none.
     slips: u32,
     habits: Habits,
 }
@@ -29,11 +29,9 @@ const fn style(level: Level) -> Style {
     }
 }
 
-/// An automatic player: an [`Explorer`] with the habits, the pace and the mistakes of a [`Level`].
+/// An automatic player: an [`Explorer`] with the habits, pace and mistakes of a [`Level`].
 ///
-/// `docs/nuggets.md` documents how often each level beats a player at a human pace.
-///
-/// Mistakes and pauses are drawn from the caller's generator, so they can be reproduced.
+/// The caller's generator determines mistakes and pauses. `docs/nuggets.md` compares each level with a human player.
 ///
 /// ```
 /// use netcore::{Client as _, Level, Time};
@@ -56,13 +54,13 @@ pub struct Bot {
 }
 
 impl Bot {
-    /// A bot of this level that has seen no picture yet.
+    /// A bot that has received no picture yet.
     pub fn new(level: Level) -> Self {
         let style = style(level);
         Self { explorer: Explorer::with_habits(style.habits), style }
     }
 
-    /// The next key to press. `None` while the client is not in the game, or if it is walled in.
+    /// The next key to press; `None` while the client is not in the game or the player is walled in.
     pub fn next_key(&mut self, client: &Client, rng: &mut impl Rng) -> Option<u8> {
         let key = self.explorer.next_key(client)?;
         let slips = self.style.slips;

@@ -1,7 +1,7 @@
-//! The map checker: finds every breach of the rules for maps, with its position.
+//! The map checker.
 //!
 //! The rules require more than [`Grid::parse`]: closed rooms, walls that meet in corners, passages one spot wide that
-//! break walls but never corners, and only reachable spots.
+//! break walls but never corners, and no unreachable spots.
 
 use alloc::{
     format,
@@ -34,7 +34,7 @@ pub enum Breach {
     FewRoomSpots(usize),
     /// A position that breaks a rule, with the correction.
     At(Position, &'static str),
-    /// The first of some spots that cannot be reached from the rest, and their number.
+    /// The first of some unreachable spots, and their number.
     Unreachable(Position, usize),
 }
 
@@ -57,12 +57,12 @@ impl fmt::Display for Breach {
     }
 }
 
-/// The result of the checker.
+/// The result of [`check_map`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// All breaches: first those of the whole map, then row by row.
     pub breaches: Vec<Breach>,
-    /// Remarks.
+    /// Remarks on the size.
     pub notes: Vec<String>,
 }
 
@@ -104,7 +104,7 @@ pub fn check_map(text: &[u8]) -> Report {
 
 type Parsed = Result<(Grid, Vec<Repair>), ParseGridError>;
 
-// In the parsed text, rock replaces foreign characters.
+// Replaces foreign characters by rock, so that one call reports them all.
 fn without_foreign(text: &[u8]) -> (Vec<Breach>, Parsed) {
     const MOST: usize = 100;
     let mut breaches = vec![];
@@ -122,7 +122,6 @@ fn without_foreign(text: &[u8]) -> (Vec<Breach>, Parsed) {
     }
 }
 
-// Positions beyond the edges are rock.
 struct Around<'a> {
     grid: &'a Grid,
     row: i32,
@@ -152,7 +151,6 @@ impl Around<'_> {
 const LEFT_RIGHT: [(i32, i32); 2] = [(0, -1), (0, 1)];
 const UP_DOWN: [(i32, i32); 2] = [(-1, 0), (1, 0)];
 const DIAGONALS: [(i32, i32); 4] = [(-1, -1), (-1, 1), (1, -1), (1, 1)];
-// The characters that may continue a wall: itself, a corner, or a passage that breaks it.
 const ALONG: &[u8] = &[HORIZONTAL, CORNER, PASSAGE];
 const UPRIGHT: &[u8] = &[VERTICAL, CORNER, PASSAGE];
 
@@ -231,7 +229,6 @@ fn passage_spot(around: &Around<'_>, found: &mut impl FnMut(&'static str)) {
     if passage((0, 1)) && passage((1, 0)) && passage((1, 1)) {
         found("a passage is two spots wide here: one is allowed");
     }
-    // Each pair is checked once, from its upper end.
     let loose =
         |cols| passage((1, cols)) && !around.is((0, cols), &[PASSAGE, ROOM]) && !around.is((1, 0), &[PASSAGE, ROOM]);
     if loose(-1) || loose(1) {

@@ -1,4 +1,4 @@
-//! A client without socket and screen: it folds the server's messages into the state that a screen shows.
+//! A client without socket and screen: it folds the server's messages into a state.
 //!
 //! The caller drives it as a [`netcore::Client`] over any [`Link`].
 
@@ -34,7 +34,7 @@ pub use self::{
     timers::{GIVE_UP, GOODBYE, RETRIES},
 };
 
-/// An unassigned key. A server ignores it or responds with an ERROR, which the client does not show.
+/// An unassigned key. Servers ignore it or respond with an ERROR, which the client does not show.
 const PROBE_KEY: u8 = b'?';
 
 /// The role of a client.
@@ -49,9 +49,9 @@ pub enum Participant {
 /// A command of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// Press a key: once the client is admitted, it is sent without validation. `Q` leaves.
+    /// Press a key. It is sent without validation once the client is admitted. `Q` leaves.
     Key(u8),
-    /// Leave: send Q to the server and wait briefly for its goodbye. Before the admission the client ends immediately.
+    /// Leave: send Q and wait briefly for a goodbye. A client that is not admitted yet ends immediately.
     Leave,
 }
 
@@ -61,14 +61,13 @@ pub struct Client {
     participant: Participant,
     link: Link,
     timers: Timers,
-    // A malformed message stays here, so no later one is read.
+    // On a stream, an oversized message blocks later ones here.
     incoming: BytesMut,
     letter: Option<Letter>,
     size: Option<(u16, u16)>,
     purse: u32,
     remaining: u32,
     gold_known: bool,
-    // Empty until the first DISPLAY arrives.
     display: Vec<u8>,
     displays: u64,
     adjusted: bool,
@@ -79,12 +78,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client over datagrams whose first message is ready to be sent.
+    /// A client over datagrams, with its first message ready to send.
     pub fn new(participant: Participant, now: Time) -> Self {
         Self::with_link(Link::Datagram, participant, now)
     }
 
-    /// A client over any link whose first message is ready to be sent.
+    /// A client over any link, with its first message ready to send.
     pub fn with_link(link: Link, participant: Participant, now: Time) -> Self {
         let mut client = Self {
             timers: Timers::new(link, participant == Participant::Spectator, now),
@@ -133,18 +132,17 @@ impl Client {
         self.remaining
     }
 
-    /// The last DISPLAY: `rows * (columns + 1)` bytes of printable ASCII, each row followed by a newline. Empty before
-    /// the first.
+    /// The last DISPLAY: `rows * (columns + 1)` bytes of printable ASCII, each row ending in a newline; empty at first.
     pub fn display(&self) -> &[u8] {
         &self.display
     }
 
-    /// Number of DISPLAYs received: a new value means a new picture.
+    /// Number of DISPLAYs received.
     pub const fn displays(&self) -> u64 {
         self.displays
     }
 
-    /// Whether rows of a DISPLAY were padded or cut, because it did not match the GRID.
+    /// Whether a DISPLAY was padded or cut because it did not match the GRID.
     pub const fn is_adjusted(&self) -> bool {
         self.adjusted
     }
@@ -179,7 +177,7 @@ impl Client {
         }
     }
 
-    /// The message that requests admission. It is resent as often as necessary.
+    /// The message that requests admission.
     pub fn first_message(&self) -> ClientMessage {
         match &self.participant {
             Participant::Player(name) => ClientMessage::Play(Some(name.clone())),
@@ -187,8 +185,8 @@ impl Client {
         }
     }
 
-    /// Records that the server has moved to another address, and sends a message there. A player sends an unassigned
-    /// key, which the server answers if it recognizes the player's address. Any other client sends its first message.
+    /// Handles a new address of the server. Sends an unassigned key there for a player, because a server that knows the
+    /// player answers it; otherwise the first message.
     pub fn moved(&mut self, now: Time) {
         if matches!(self.timers.phase(), Phase::Over | Phase::Leaving { .. }) {
             return;
@@ -213,7 +211,7 @@ impl Client {
 
     fn leave(&mut self, now: Time) {
         let end = match self.timers.phase() {
-            // The server may have admitted the client while its response was lost: the Q releases the seat.
+            // Releases a seat if the admission was lost.
             Phase::Joining { .. } => Some(End::LeftEarly),
             Phase::Playing if self.closed_for(now).is_some() => Some(End::Gone),
             Phase::Playing => {
@@ -228,8 +226,8 @@ impl Client {
         }
     }
 
-    // Whether a key moves the player according to the last DISPLAY, so that a response is certain. Servers do not
-    // respond to a step into a wall, and some not to an unassigned key.
+    // Whether the last DISPLAY shows that a key moves the player, which makes a response certain. Servers ignore a step
+    // into a wall, and some an unassigned key.
     fn must_move(&self, key: u8) -> bool {
         let (Some(way), Some((_, cols)), Some(at)) = (
             Direction::from_key(key.to_ascii_lowercase()),
@@ -295,7 +293,7 @@ impl netcore::Client for Client {
         }
     }
 
-    /// Over datagrams, this means that the system reported the server's port as closed. The port may open again.
+    /// Over datagrams, the server's port is closed, but may open again.
     fn disconnected(&mut self, now: Time, why: DisconnectReason) {
         match (self.timers.phase(), self.link) {
             (Phase::Over, _) => {}

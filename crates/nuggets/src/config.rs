@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::visibility::Vision;
 
-/// The largest amount of gold in a game, so that a purse always fits the ten columns of the final table.
+/// The largest amount of gold in a game. It fits the ten columns of the final table.
 pub const MAX_GOLD: u32 = 1_000_000;
 
 /// The configuration of a server.
@@ -14,18 +14,19 @@ pub const MAX_GOLD: u32 = 1_000_000;
 pub struct Config {
     /// The rules of its games.
     pub rules: Rules,
-    /// A player that sends no key for this long loses its seat.
+    /// A player loses its seat after this long without a key.
     pub idle_timeout: Option<Duration>,
     /// Whether another game follows the end of a game.
     pub rematch: bool,
-    /// The number of players at which a game begins. Below 2 it begins with its first player.
+    /// The number of players at which a game begins. With 0 or 1, it begins with its first player.
     pub wait_for: u32,
-    /// The delay from then until the game begins. Before that, a key that moves is answered with an ERROR.
+    /// The delay between reaching `wait_for` and the start. Until the start, keys that move are answered with an ERROR.
     pub countdown: Option<Duration>,
-    /// The seed of the random numbers: the same seed gives the same piles and places. With unknown players it should
-    /// have all 128 bits, because a short seed can be found by trying which one gives the observed piles.
+    /// The seed of the random numbers. The same seed gives the same piles and places. Against untrusted players use all
+    /// 128 bits: a short seed can be guessed from the piles.
     pub seed: u128,
-    /// The number of simultaneous spectators by SPECTATE. A further one replaces the oldest. The protocol allows one.
+    /// The number of simultaneous spectators by SPECTATE; the course's protocol allows one. A further one replaces the
+    /// oldest.
     pub spectators: u32,
 }
 
@@ -36,7 +37,7 @@ impl Default for Config {
     }
 }
 
-/// The rules of one game. [`Rules::default`] is the course's game; all other settings are extras.
+/// The rules of one game, by default the course's game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     /// Nuggets in the game.
@@ -75,10 +76,10 @@ pub enum ConfigError {
     /// No gold, or more than the limit of a game.
     #[error("invalid number of nuggets {0}: expected 1 to {MAX_GOLD}")]
     Gold(u32),
-    /// A least number of piles of 0, or one above the largest.
+    /// A minimum of 0, or above the maximum.
     #[error("invalid range of piles {0} to {1}: expected a minimum of at least 1 and at most the maximum")]
     Piles(u32, u32),
-    /// More piles than nuggets.
+    /// A minimum above the number of nuggets.
     #[error("{0} nuggets cannot make {1} piles: each pile holds at least one")]
     TooFewNuggets(u32, u32),
     /// A share above 100 percent.

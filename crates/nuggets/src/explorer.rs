@@ -12,19 +12,17 @@ use self::{
 };
 use crate::{client::Client, grid::Direction};
 
-// Failures of a key at one place after which the explorer tries another way, and failed ways after which it tries
-// another goal.
+// Failed keys at one place before another way is tried, and failed ways before another goal is tried.
 const TRIES: u8 = 3;
 const WAYS: u8 = 3;
 
 /// Chooses the keys of an automatic player.
 ///
-/// It heads for gold that it sees or has seen, and otherwise for the edge of the known map, always by the way with the
-/// fewest keys; a run counts as one key. When the map is fully explored and the game continues, it explores everything
-/// again.
+/// It heads for remembered gold, or else for the edge of the known map, by the way with the fewest keys; a run is one
+/// key. If a fully explored game continues, it explores everything again.
 ///
-/// It is deterministic. It uses only the state of the client, so it tolerates lost datagrams, other players, and
-/// servers that move it in other ways than the rules.
+/// It is deterministic. It uses only the state of the client, so it tolerates lost datagrams, other players, and moves
+/// outside the rules.
 ///
 /// ```
 /// use netcore::{Client as _, Time};
@@ -47,13 +45,11 @@ pub struct Explorer {
     way: Vec<Move>,
     goal: usize,
     sent: Option<Move>,
-    // Reused to avoid an allocation.
     walked: Vec<usize>,
-    // DISPLAYs at the last key, and keys since the last DISPLAY.
+    // The number of DISPLAYs at the last key, and of keys since the last DISPLAY.
     displays: u64,
     silence: usize,
-    // Since a goal was reached: unexpected results by place and key, the keys that exceeded the limit, and their number
-    // on the way to each goal.
+    // Since a goal was reached: unexpected results by place and key, banned keys, and the number of bans by goal.
     failures: BTreeMap<(usize, u8), u8>,
     banned: Vec<(usize, u8)>,
     vain: BTreeMap<usize, u8>,
@@ -61,7 +57,7 @@ pub struct Explorer {
 }
 
 impl Explorer {
-    /// An explorer that has seen no picture yet.
+    /// An explorer that has received no picture yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -70,13 +66,13 @@ impl Explorer {
         Self { habits, ..Self::default() }
     }
 
-    /// Discards the planned way, because another key was pressed than [`Explorer::next_key`] returned.
+    /// Discards the planned way, because another key was pressed.
     pub(crate) fn slip(&mut self) {
         self.sent = None;
         self.way.clear();
     }
 
-    /// The next key to send. `None` while the client is not in the game, or if it is walled in.
+    /// The next key to send; `None` while the client is not in the game or the player is walled in.
     pub fn next_key(&mut self, client: &Client) -> Option<u8> {
         let (rows, cols) = client.size().filter(|_| client.is_joined())?;
         let position = client.position()?;
@@ -104,15 +100,15 @@ impl Explorer {
         if self.silence > 1 {
             return Some(self.probe());
         }
-        // Players that move in step could block each other forever, so each one wanders in another direction first.
+        // Players that move in step could block each other forever, so each tries another direction first.
         let letter = client.letter().map_or(0, |letter| usize::from(letter.byte()));
         let next = self.way.pop().or_else(|| self.wander(here, letter))?;
         self.sent = Some(next);
         Some(next.key)
     }
 
-    // Bans the last key at its place if it failed too often: a lost datagram is no reason to give up, but no key may be
-    // repeated forever.
+    // Bans the last key at its place if it failed too often, because a single failure may be a lost datagram, but no
+    // key may be repeated forever.
     fn judge_last_key(&mut self, here: usize) {
         self.walked.clear();
         let Some(sent) = self.sent.take() else { return };
@@ -144,9 +140,8 @@ impl Explorer {
         }
     }
 
-    // Two keys had no response. The first may have moved the player although its picture was lost. The second may then
-    // have been impossible, and servers do not respond to an impossible step. One of the eight steps is possible at any
-    // spot.
+    // Two keys had no response. The first may have moved the player although its picture was lost; the second may have
+    // been an impossible step, which servers ignore. At any spot, one of the eight steps is possible.
     fn probe(&mut self) -> u8 {
         self.way.clear();
         Direction::ALL[self.silence % Direction::ALL.len()].key()
@@ -158,7 +153,7 @@ impl Explorer {
             self.banned.clear();
             is_found = self.find_way(here);
         }
-        // Everything is explored. In every second round, the explorer does not rely on the rules of sight either.
+        // Everything is explored. Every second round does not rely on the rules of sight.
         for _ in 0..2 {
             if !is_found {
                 self.rounds += 1;
@@ -174,7 +169,7 @@ impl Explorer {
         goal.is_some()
     }
 
-    // Everything is visible from here. Moving makes the server resend a picture that may have been lost.
+    // Everything is visible. A move makes the server resend a picture that may have been lost.
     fn wander(&self, from: usize, first: usize) -> Option<Move> {
         (first..first + Direction::ALL.len()).find_map(|turn| {
             let direction = Direction::ALL[turn % Direction::ALL.len()];

@@ -18,7 +18,7 @@ use crate::{
     protocol::{Letter, Name},
 };
 
-/// The largest number of players in one game over its whole life. Quitters count.
+/// The largest number of players in one game, including quitters.
 pub const MAX_PLAYERS: usize = 26;
 pub(crate) const PILE: u8 = b'*';
 
@@ -35,11 +35,11 @@ impl PlayerId {
 /// A player that has joined, even if it has quit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Player {
-    /// `A` for the first player that joined.
+    /// The letter, in order of joining.
     pub letter: Letter,
-    /// The name for the final table.
+    /// The name.
     pub name: Name,
-    /// Nuggets collected.
+    /// Nuggets in its purse.
     pub purse: u32,
     /// The position; `None` once it has quit.
     pub cell: Option<Cell>,
@@ -50,14 +50,14 @@ pub struct Player {
 pub enum Action {
     /// One step.
     Step(Direction),
-    /// Steps until the next is not possible.
+    /// Steps until the next one is impossible.
     Run(Direction),
     /// Leave the game permanently.
     Quit,
 }
 
 impl Action {
-    /// The action of a key, if it has one.
+    /// The action of a key; `None` if it has none.
     pub fn from_key(key: u8) -> Option<Self> {
         if key == b'Q' {
             return Some(Self::Quit);
@@ -72,7 +72,7 @@ impl Action {
 pub enum Event {
     /// A player appeared.
     Joined(PlayerId, Cell),
-    /// A player moved to a neighbouring cell, or was pushed there by another player.
+    /// A player moved to a neighbouring cell, or was swapped there.
     Moved {
         /// The player.
         player: PlayerId,
@@ -111,11 +111,11 @@ pub struct Game {
 impl Game {
     /// A new game with its gold dropped on random room spots.
     ///
-    /// The number of piles is drawn from the range of the rules. It is at most the number of nuggets, and leaves a spot
-    /// for one player. Each pile gets one nugget, and each further nugget goes to a random pile.
+    /// The number of piles is drawn from the range of the rules, up to the number of nuggets and leaving one spot free.
+    /// Each pile gets one nugget, and each further nugget goes to a random pile.
     ///
     /// # Errors
-    /// [`ConfigError`] if no game can have these rules.
+    /// [`ConfigError`] if the rules are invalid or the map has a single room spot.
     pub fn new(grid: Arc<Grid>, rules: Rules, rng: &mut impl Rng) -> Result<Self, ConfigError> {
         rules.check()?;
         let drawn = rng.random_range(rules.min_piles..=rules.max_piles);
@@ -125,7 +125,7 @@ impl Game {
             return Err(ConfigError::OneSpot);
         }
         let count = drawn.min(rules.gold).min(room - 1);
-        // Takes the front of a shuffled list, so each set of spots is equally likely.
+        // The front of a shuffled list: each set of spots is equally likely.
         let mut chosen = vec![];
         for taken in 0..count {
             let pick = rng.random_range(taken..room);
@@ -157,7 +157,7 @@ impl Game {
         &self.players
     }
 
-    /// The player with this number, if one has joined.
+    /// The player with this number.
     pub fn player(&self, player: PlayerId) -> Option<&Player> {
         self.players.get(player.index())
     }
@@ -193,8 +193,7 @@ impl Game {
         self.grid.room_spots().iter().any(|&spot| self.content(spot) == ROOM)
     }
 
-    /// Adds a player on a random room spot without player and pile. Returns `None` if no letter or no such spot is
-    /// left.
+    /// Adds a player on a random room spot without player and pile, if a letter and such a spot are left.
     pub fn join(&mut self, name: Name, rng: &mut impl Rng) -> Option<(PlayerId, Event)> {
         let free: Vec<Cell> =
             self.grid.room_spots().iter().copied().filter(|&spot| self.content(spot) == ROOM).collect();
@@ -214,7 +213,7 @@ impl Game {
         Some(id)
     }
 
-    /// Applies an action. An impossible one causes no events. Returns `None` if this player is not active.
+    /// Applies an action; an impossible one causes no events. Returns `None` if the player is not active.
     pub fn apply(&mut self, player: PlayerId, action: Action) -> Option<Vec<Event>> {
         let cell = self.player(player)?.cell?;
         let mut events = vec![];
@@ -226,7 +225,6 @@ impl Game {
                 let mut cell = cell;
                 while let Some(next) = self.step(player, cell, direction, &mut events) {
                     cell = next;
-                    // Any event but a plain move stops the run.
                     if self.rules.run_stop
                         && !matches!(events.last(), Some(Event::Moved { player: who, .. }) if *who == player)
                     {
@@ -276,7 +274,7 @@ impl Game {
         }
     }
 
-    // The nearest room spot without a player, possibly `cell` itself. A pile on that spot grows.
+    // The nearest room spot without a player, possibly `cell` itself.
     fn nearest_free_spot(&self, cell: Cell) -> Option<Cell> {
         let mut met = vec![false; self.grid.text().len()];
         let free = |&cell: &Cell| self.grid.at(cell) == ROOM && self.standing_at(cell).is_none();
@@ -307,7 +305,6 @@ impl Game {
     /// Equal purses share a rank.
     pub(crate) fn standings(&self) -> Vec<Standing> {
         let mut order: Vec<&Player> = self.players.iter().collect();
-        // The sort is stable, so of equal purses the earlier letter comes first.
         order.sort_by_key(|player| Reverse(player.purse));
         let rank = |purse| order.iter().filter(|player| player.purse > purse).count() + 1;
         let row = |player: &&Player| Standing {
@@ -319,12 +316,10 @@ impl Game {
         order.iter().map(row).collect()
     }
 
-    /// The final table: a row for each player that joined, with letter, purse in ten columns, and name. The last row
-    /// has no newline.
+    /// The final table: letter, purse in ten columns, and name of each player that joined, without a last newline.
     pub fn table(&self) -> String {
         let mut table = String::new();
         for Player { letter, name, purse, .. } in &self.players {
-            // Writing to a string cannot fail.
             let _ = write!(table, "{}{letter} {purse:>10} {name}", if table.is_empty() { "" } else { "\n" });
         }
         table
@@ -333,7 +328,7 @@ impl Game {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct GameState {
-    // In the order of joining, which determines the letters.
+    // In order of joining, which determines the letters.
     players: Vec<PlayerState>,
     piles: Vec<(Cell, u32)>,
 }
@@ -355,7 +350,6 @@ impl Game {
         }
     }
 
-    /// Fails if a name is invalid, or there are more players than letters.
     pub(crate) fn restore(grid: Arc<Grid>, rules: Rules, state: GameState) -> Result<Self, StateError> {
         let mut game = Self { grid, rules, players: vec![], piles: BTreeMap::new(), remaining: 0 };
         for PlayerState { name, purse, cell } in state.players {

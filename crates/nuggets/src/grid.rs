@@ -1,4 +1,4 @@
-//! The map: its cells, and the steps between them.
+//! The map and its topology.
 
 mod place;
 
@@ -14,14 +14,14 @@ pub use self::place::{Cell, Direction, Position};
 pub const ROCK: u8 = b' ';
 pub(crate) const HORIZONTAL: u8 = b'-';
 pub(crate) const VERTICAL: u8 = b'|';
-/// A corner of a room.
+/// A corner of a room: impassable and opaque.
 pub const CORNER: u8 = b'+';
-/// A room spot: passable and transparent, a place for gold.
+/// A room spot: passable and transparent; may hold gold.
 pub const ROOM: u8 = b'.';
-/// A passage spot: passable and opaque, without gold.
+/// A passage spot: passable and opaque; holds no gold.
 pub const PASSAGE: u8 = b'#';
 
-/// A map: `rows` rows of exactly `cols` characters, each one of the six map characters.
+/// A map: `rows` rows of exactly `cols` map characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     rows: u16,
@@ -33,7 +33,7 @@ pub struct Grid {
 /// Why a text is not a playable map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ParseGridError {
-    /// There are no non-empty lines.
+    /// All lines are empty.
     #[error("the map is empty")]
     Empty,
     /// A character that is not a map character.
@@ -55,12 +55,12 @@ pub enum ParseGridError {
         /// Its columns.
         cols: usize,
     },
-    /// No spot for gold and players.
+    /// No room spot.
     #[error("the map has no room spot ('.'), so neither gold nor players have a place")]
     NoRoomSpot,
 }
 
-/// A repair of a map's text by the parser.
+/// A repair of a map's text by [`Grid::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Repair {
     /// Carriage returns were dropped.
@@ -71,7 +71,7 @@ pub enum Repair {
         /// The row of the first, counted from 0.
         first_row: usize,
     },
-    /// A short row was filled up with rock.
+    /// A short row was padded with rock.
     #[error("row {} is {cols} columns wide, expected {expected}; it was filled up with spaces", .row + 1)]
     Ragged {
         /// The row, counted from 0.
@@ -93,15 +93,15 @@ const fn display_bytes(rows: usize, cols: usize) -> usize {
     rows.saturating_mul(cols.saturating_add(1)).saturating_add(DISPLAY_HEADER.len())
 }
 
-/// Bytes that are read of a map file: more than any valid map has, carriage returns included.
+/// The limit for reading a map file, in bytes: more than any valid map has, even with carriage returns.
 pub const MAX_MAP_FILE: usize = 2 * MAX_DATAGRAM;
 
 impl Grid {
     /// Parses a map, and repairs short rows, carriage returns and a missing last newline.
     ///
     /// # Errors
-    /// [`ParseGridError`] if the text is not a playable map. A playable text may still break the rules for maps: see
-    /// the map checker.
+    /// [`ParseGridError`] if the text is not a playable map. A playable map may still break rules: see
+    /// [`check_map`](crate::check_map).
     pub fn parse(text: &[u8]) -> Result<(Self, Vec<Repair>), ParseGridError> {
         let mut repairs = vec![];
         let clean: Vec<u8> = text.iter().copied().filter(|&byte| byte != b'\r').collect();
@@ -156,7 +156,7 @@ impl Grid {
         self.cols
     }
 
-    /// Each row followed by a newline: `rows * (cols + 1)` bytes.
+    /// The rows, each followed by a newline: `rows * (cols + 1)` bytes.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -166,13 +166,13 @@ impl Grid {
         &self.room_spots
     }
 
-    /// The cells of a row, as a range of offsets into the text.
+    /// The range of a row in [`Grid::text`], without its newline.
     pub fn row_range(&self, row: u16) -> Range<usize> {
         let start = usize::from(row) * (usize::from(self.cols) + 1);
         start..start + usize::from(self.cols)
     }
 
-    /// The character at `cell`, or a newline if it is between two rows.
+    /// The character at `cell`: a newline between two rows, [`ROCK`] beyond the text.
     pub fn at(&self, cell: Cell) -> u8 {
         self.text.get(cell.index()).copied().unwrap_or(ROCK)
     }
@@ -188,17 +188,15 @@ impl Grid {
         Position::new(cell.0 / (self.cols + 1), cell.0 % (self.cols + 1))
     }
 
-    /// The target of a step from `from`, if it is a room or passage spot in the grid.
-    ///
-    /// A diagonal step is possible regardless of the two cells beside it.
+    /// The target of a step, if it is a room or passage spot. The two cells beside a diagonal step do not matter.
     pub fn step(&self, from: Cell, direction: Direction) -> Option<Cell> {
         // A step over the left or right edge lands on a newline, which is not a spot.
         let cell = Cell(u16::try_from(i32::from(from.0) + direction.offset(self.cols)).ok()?);
         matches!(*self.text.get(cell.index())?, ROOM | PASSAGE).then_some(cell)
     }
 
-    /// The spots that can be reached from `from`, itself included, in order of distance. Skips cells that `met` marks,
-    /// and marks all cells found.
+    /// The spots reachable from `from`, itself included, in order of distance. Skips cells marked in `met`, and marks
+    /// those found.
     pub(crate) fn reach(&self, from: Cell, met: &mut [bool]) -> impl Iterator<Item = Cell> {
         met[from.index()] = true;
         let mut queue = VecDeque::from([from]);

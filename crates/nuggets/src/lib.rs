@@ -1,8 +1,7 @@
-//! Nuggets: up to 26 players walk through the rooms and passages of a map, which each of them sees only by line of
-//! sight, and collect piles of gold until the last nugget is taken. This crate has the rules, the wire format, the
-//! server and the client, without input or output.
+//! Nuggets: up to 26 players walk through the rooms and passages of a map, see it by line of sight only, and collect
+//! piles of gold. This crate has the rules, the wire format, the server and the client, without I/O.
 //!
-//! A whole game in a few lines:
+//! A whole game:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -25,10 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`Config`] is the configuration of a server; [`Grid`] is the map, and [`check_map`] finds breaches of the rules
-//!   for maps.
-//! - [`game`] has the rules, [`visibility`] computes lines of sight, [`view`] stores the part of the map that each
-//!   player may see.
+//! - [`Config`] configures a server; [`Grid`] is the map, and [`check_map`] finds breaches of the rules for maps.
+//! - [`game`] has the rules, [`visibility`] computes lines of sight, [`view`] stores what each player may see.
 //! - [`protocol`] is the wire format.
 //! - [`Server`] is the server as an engine, [`Client`] is the state of a client, [`Explorer`] finds a player's way, and
 //!   a [`Bot`] plays at the skill of a [`Level`](netcore::Level).

@@ -12,11 +12,10 @@
 //! | server | [`ServerMessage::Quit`] | `QUIT ` text | several lines are possible; the game is over for that client |
 //! | server | [`ServerMessage::Error`] | `ERROR ` text | one line for the user |
 //!
-//! A datagram or a WebSocket frame is one message. On a stream, in both directions, each message follows its length: a
-//! u32, big-endian. That is an extension of this project; the course defines datagrams only.
+//! A datagram or a WebSocket frame is one message. On a stream, each message follows its length, a big-endian u32: an
+//! extension of this project.
 //!
-//! Decoding is exact in the server. In the client it tolerates the newline and the spaces that servers of the course
-//! are known to add.
+//! The server decodes strictly. The client tolerates newlines and spaces that servers of the course add.
 //!
 //! Source: the requirements of the course's nuggets project, "Network protocol".
 
@@ -41,7 +40,7 @@ pub(crate) use self::{
     framing::{DISPLAY_HEADER, stream_decoder},
 };
 
-/// The nuggets protocol, for the shell that drives an engine.
+/// The nuggets protocol.
 #[derive(Debug, Clone, Copy)]
 pub struct Nuggets;
 
@@ -74,8 +73,7 @@ impl Protocol for Nuggets {
     }
 }
 
-/// Text from a peer in a form that a terminal or a log can show: bytes that are not printable ASCII are escaped, except
-/// those in `keep`.
+/// Escapes text for terminals and logs, except printable ASCII and the bytes in `keep`.
 pub fn printable(text: &[u8], keep: &[u8]) -> String {
     let mut out = String::new();
     for &byte in text {

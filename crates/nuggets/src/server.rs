@@ -33,34 +33,33 @@ use crate::{
 
 pub use self::seat::{CATCH_UP, DRAWN, SHOWN, SPECTATES, UNPROVEN, WELCOMES};
 
-/// The seat of a spectator in events.
+/// The seat name of a spectator in events.
 pub const SPECTATOR: &str = "spectator";
 
-/// A server: one game at a time, and the seats of its players and spectators.
+/// A server: one game at a time, its players and its spectators.
 #[derive(Debug, Clone)]
 pub struct Server {
     grid: Arc<Grid>,
     config: Config,
     rng: Chance,
     game: Game,
-    // From 1.
+    // Counted from 1.
     number: u32,
     start: Start,
     views: Views,
     seats: BTreeMap<PeerId, Seat>,
-    // Connected peers without a seat; on datagrams only while their message is processed.
+    // Connected peers without a seat; on datagrams only while their message is handled.
     unjoined: BTreeMap<PeerId, UnjoinedPeer>,
-    // Addresses of players that have quit the current game.
     quitters: BTreeSet<String>,
     spectates: TokenBucket,
-    // When the moves of a very fast player are shown to the other clients.
+    // When delayed moves are shown to the other clients.
     catch_up: Option<Time>,
     wake: Option<Time>,
     outcome: Option<Outcome>,
 }
 
 impl Server {
-    /// A server whose first game is set up.
+    /// A server with its first game set up.
     pub fn new(grid: Arc<Grid>, config: Config) -> Result<Self, ConfigError> {
         let mut rng = Chance::new(config.seed);
         let game = Game::new(Arc::clone(&grid), config.rules, &mut rng)?;
@@ -93,22 +92,22 @@ impl Server {
         &self.game
     }
 
-    /// The messages to a spectator that joins now: size of the map, remaining gold, and map.
+    /// The messages to a new spectator: size of the map, remaining gold, and map.
     pub fn overview(&self) -> [Bytes; 3] {
         let size = ServerMessage::Grid { rows: self.grid.rows(), cols: self.grid.cols() };
         let gold = ServerMessage::Gold { collected: 0, purse: 0, remaining: self.game.remaining() };
         [size.to_frame(Framing::Whole), gold.to_frame(Framing::Whole), self.views.spectator(Framing::Whole)]
     }
 
-    /// As [`Server::overview`], but reveals no progress: all gold of the game, and the map without gold and players.
+    /// As [`Server::overview`], but without progress: all gold, and the map without gold and players.
     pub fn prelude(&self) -> [Bytes; 3] {
         let size = ServerMessage::Grid { rows: self.grid.rows(), cols: self.grid.cols() };
         let gold = ServerMessage::Gold { collected: 0, purse: 0, remaining: self.config.rules.gold };
         [size, gold, ServerMessage::Display(self.grid.text())].map(|message| message.to_frame(Framing::Whole))
     }
 
-    /// The gold that no active player has seen: the offset of each pile in the text of a spectator's DISPLAY, and the
-    /// map character below it.
+    /// The gold unseen by any active player: the offset of each pile in a spectator's picture, and the map character
+    /// below it.
     pub fn unseen_gold(&self) -> impl Iterator<Item = (usize, u8)> {
         let hidden = self.game.piles().keys().filter(|&&cell| !self.views.is_seen(cell));
         hidden.filter_map(|cell| Some((cell.index(), *self.grid.text().get(cell.index())?)))

@@ -1,4 +1,4 @@
-//! A cache of sights. The sight of a spot depends on the map alone, so entries never become stale.
+//! A cache of sights. Sights depend on the map alone, so entries never become stale.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 use rand::{RngExt, SeedableRng};
@@ -11,9 +11,9 @@ use crate::{
 
 /// Computes sights on first use, and caches them up to a memory limit.
 ///
-/// Players move in rounds and visit all other spots before they return to one, so evicting the oldest entry would be
-/// the worst policy. In a full cache only one in `ONE_IN` new sights is inserted, and it evicts random entries. For a
-/// cyclic access pattern the number of hits is then close to the number of entries that fit.
+/// Players walk in rounds and visit all other spots before they return to one, so the oldest entry is the worst one to
+/// evict. A full cache inserts only one in `ONE_IN` new sights and evicts random entries, so that cyclic access hits
+/// about as many entries as fit.
 #[derive(Debug, Clone)]
 pub(crate) struct SightCache {
     vision: Vision,
@@ -22,15 +22,14 @@ pub(crate) struct SightCache {
     spots: Vec<Cell>,
     bytes: usize,
     max_bytes: usize,
-    // Random numbers decide which sights are cached and never affect a result.
+    // Decide which sights are cached; they never affect a result.
     lots: Pcg32,
 }
 
 impl SightCache {
-    /// The default memory limit for sights: enough for all spots of any sensible map.
+    /// The default memory limit in bytes: all spots of any sensible map fit.
     pub(crate) const MAX_BYTES: usize = 16 << 20;
 
-    /// Once the cache is full, one in this many new sights is inserted.
     const ONE_IN: u32 = 16;
 
     pub(crate) fn new(vision: Vision, max_bytes: usize) -> Self {
@@ -81,7 +80,7 @@ mod tests {
     #[test]
     fn cache_stays_within_its_bound_and_returns_correct_sights() {
         let grid = grid("..+.......|..", 12);
-        // Limits that fit no sight, very few, some, and all.
+        // Limits for no sight, very few, some, and all.
         for max_bytes in [0, 200, 2_000, 1 << 20] {
             let mut small = SightCache::new(Vision::default(), max_bytes);
             let mut plain = Sighter::default();

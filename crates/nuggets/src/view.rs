@@ -1,10 +1,10 @@
-//! The part of the game that each client may see, as the text that it is sent.
+//! The part of the game that each client may see, as DISPLAY messages.
 //!
-//! A player's picture contains its own place (`@`), the letters and piles on the cells that it sees now, and the bare
-//! map of the cells that it has ever seen. Messages are made of pictures alone, so hidden information cannot leak.
+//! A picture contains the player's own place (`@`), the letters and piles in sight, and the bare map of the cells seen
+//! before. Messages contain nothing else, so hidden information cannot leak.
 //!
-//! A picture is stored as the DISPLAY message that shows it, and patched where cells change. A move costs the size of
-//! the mover's sight plus a few cells for the other players, never the size of the map.
+//! A picture is stored as its DISPLAY message and patched where cells change. A move costs the size of the mover's
+//! sight plus a few cells for the other players, not the size of the map.
 
 use alloc::{boxed::Box, collections::BTreeMap, sync::Arc, vec, vec::Vec};
 use bytes::{BufMut, Bytes, BytesMut};
@@ -20,17 +20,16 @@ use crate::{
     visibility::Sight,
 };
 
-/// Sights computed between two checks of which players know the whole map.
+/// Computed sights between two checks for players who know the whole map.
 const ROUND: u32 = 64;
 
 /// A player in its own picture.
 pub const SELF: u8 = b'@';
 
-/// Offset of the first row in a message with its length prefix.
+/// Offset of the first row in a message with a length prefix.
 const TEXT: usize = LENGTH_PREFIX + DISPLAY_HEADER.len();
 
-/// A DISPLAY message with the length prefix for streams. It is patched in place, or copied while a pending send shares
-/// it.
+/// A DISPLAY message with the length prefix for streams, patched in place unless a pending send shares it.
 #[derive(Debug, Clone)]
 struct Picture {
     frame: Bytes,
@@ -76,11 +75,11 @@ impl Picture {
 struct Viewer {
     cell: Cell,
     picture: Picture,
-    // The sight from `looked_from`. All its cells are in the picture.
+    // The sight from `looked_from`, drawn in the picture.
     sight: Arc<Sight>,
     looked_from: Cell,
     visited: Spots,
-    // Seen cells that are not rock. Rock looks like an unseen cell.
+    // Number of seen cells that are not rock, which looks like an unseen cell.
     known: usize,
 }
 
@@ -109,13 +108,11 @@ impl Spots {
     }
 }
 
-/// What one input changes for a player that moved.
 #[derive(Debug, Clone)]
 struct Change {
     player: PlayerId,
     before: Arc<Sight>,
-    // Whether another sight was drawn on the way. It is drawn as bare map, which erases gold and players from the
-    // picture.
+    // Whether another sight was drawn on the way, as bare map without gold and players.
     learned: bool,
 }
 
@@ -123,11 +120,10 @@ struct Change {
 #[derive(Debug, Clone)]
 pub struct Views {
     board: Picture,
-    // Cells of the map that are not rock.
     drawn: usize,
     viewers: BTreeMap<PlayerId, Viewer>,
     sights: SightCache,
-    // Cells changed by the current input. Reused to avoid an allocation.
+    // Cells changed by the current input.
     touched: Vec<Cell>,
     changes: Vec<Change>,
 }
@@ -161,7 +157,7 @@ impl Views {
         self.viewers.values().any(|viewer| viewer.picture.text().get(cell.index()).is_some_and(|&byte| byte != ROCK))
     }
 
-    /// Applies the changes of one input. `game` is the state after `events`, and `self` matched the state before them.
+    /// Applies the changes of one input. `game` is the state after `events`.
     pub fn update(&mut self, game: &Game, events: &[Event]) {
         self.touched.clear();
         self.changes.clear();
@@ -181,7 +177,7 @@ impl Views {
                     self.viewers.remove(&player);
                 }
                 Event::Dropped(cell) => self.touched.push(cell),
-                // Gold is collected where the collector moved, so that cell is touched already.
+                // The collector moved to that cell.
                 Event::Collected(..) | Event::Stolen { .. } => {}
             }
         }
@@ -198,7 +194,7 @@ impl Views {
             }
             if let Some(Change { before, .. }) = change.filter(|change| change.learned || change.before != *sight) {
                 picture.edit(|text| {
-                    // Cells that left the sight are shown as bare map; visible cells show their content.
+                    // Cells that left the sight become bare map; cells in sight show their content.
                     before.ranges().for_each(|range| text[range.clone()].copy_from_slice(&game.grid().text()[range]));
                     sight.ranges().for_each(|range| text[range.clone()].copy_from_slice(&board[range]));
                     text[cell.index()] = SELF;
@@ -214,7 +210,6 @@ impl Views {
         }
     }
 
-    // Moves a player, and records the cells that it sees from the new cell.
     fn move_to(&mut self, grid: &Grid, player: PlayerId, to: Cell) {
         let Some(viewer) = self.viewers.get_mut(&player) else { return };
         viewer.cell = to;
@@ -222,7 +217,7 @@ impl Views {
             self.changes.push(Change { player, before: Arc::clone(&viewer.sight), learned: false });
             self.changes.len() - 1
         });
-        // A player that has visited this spot already knows all cells visible from it.
+        // A player that visited this spot already knows all cells visible from it.
         if !viewer.visited.insert(to) {
             return;
         }
@@ -230,7 +225,7 @@ impl Views {
             return;
         }
         let sight = self.sights.sight(grid, to);
-        // In an empty hall the sight is the same from every spot.
+        // In an empty hall all spots have the same sight.
         if sight != viewer.sight {
             viewer.picture.edit(|text| {
                 for range in sight.ranges() {
@@ -245,13 +240,13 @@ impl Views {
     }
 }
 
-// Players and gold count as the spots that they hide.
+// Players and gold count as the spots below them.
 fn drawn(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte != ROCK && byte != b'\n').count()
 }
 
-/// Only the visited spots are stored, one bit per cell: with the map they determine a player's knowledge. Restoring
-/// computes one sight per spot, about as much work as the players' moves took.
+/// The visited spots, one bit per cell, determine what a player knows. Restoring computes one sight per spot, about as
+/// much work as the moves took.
 impl Views {
     pub(crate) fn state(&self) -> Vec<Spots> {
         self.viewers.values().map(|viewer| viewer.visited.clone()).collect()
@@ -283,9 +278,9 @@ impl Views {
     }
 }
 
-// For each cell, bit `i` is set if the player that visited the spots `visited[i]` knows the cell.
+// For each cell, bit `i` is set if the player with the visited spots `visited[i]` knows the cell.
 //
-// The sight from a spot is computed once for all players, and not at all if all its visitors know the whole map.
+// Each sight is computed once for all players, and not at all if all visitors know the whole map.
 fn known(grid: &Grid, visited: &[Spots], sights: &mut SightCache) -> Vec<u32> {
     let mut known = vec![0_u32; grid.text().len()];
     let (mut complete, mut looked) = (0, 0);
@@ -330,7 +325,7 @@ mod tests {
             views.update(&game, &events);
             assert_eq!(views.player(id, Framing::Whole).unwrap().as_ptr(), place, "no new memory");
         }
-        // A message that is waiting to be sent must not change.
+        // A message that waits to be sent must not change.
         let held = views.player(id, Framing::Whole).unwrap();
         let before = held.to_vec();
         let events = game.apply(id, Action::Step(Direction::Right)).unwrap();

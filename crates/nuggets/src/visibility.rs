@@ -1,27 +1,27 @@
 //! Line of sight: a pure function of the map and a place on it.
 //!
 //! A gridpoint is visible from a spot unless the straight segment between the two centres is blocked. Wherever the
-//! segment crosses a row or column strictly between the two, the gridpoint there must be a room spot; if it crosses
+//! segment crosses a row or column strictly between them, the gridpoint there must be a room spot; if it crosses
 //! between two neighbouring gridpoints, at least one of the two must be. Boundaries, rock and passage spots block; the
 //! target itself may be anything.
 //!
 //! # How it is computed
 //!
-//! The plane around the viewer is four quadrants and the four straight lines between them. In a quadrant a target is
-//! `(i, j)`, `i` rows and `j` columns away, and lies in the direction `j / i`. Row `k` is crossed at `j / i * k`. So a
-//! run of opaque cells `a ..= b` in row `k` blocks exactly the closed interval of directions `a / k ..= b / k` for all
-//! rows behind it. Columns are crossed as well: two opaque cells one behind the other, `(k - 1, m)` and `(k, m)`, block
-//! all cells strictly between `m / k` and `m / (k - 1)`, from row `k` on. Row 0, the viewer's own, is no different:
-//! with `(0, m)` and `(1, m)` everything beyond `m / 1` is blocked.
+//! The plane around the viewer is four quadrants and the four straight lines between them. In a quadrant, the target
+//! `(i, j)` is `i` rows and `j` columns away, in the direction `j / i`. The segment crosses row `k` at `j / i * k`. So
+//! a run of opaque cells `a ..= b` in row `k` blocks the closed interval of directions `a / k ..= b / k` for all rows
+//! behind it. Columns are crossed as well: a pair of opaque cells one behind the other, `(k - 1, m)` and `(k, m)`,
+//! blocks all cells strictly between `m / k` and `m / (k - 1)`, from row `k` on. This includes row 0, the viewer's own:
+//! `(0, m)` and `(1, m)` block everything beyond `m / 1`.
 //!
-//! After `k` rows, the open directions are a short list of open intervals, the gaps. For each row the gaps are narrowed
-//! by the pairs, which hide cells of this row; then the visible cells are marked; then the gaps are narrowed by the
-//! runs, for the next row. Both ends of a pair's interval are blocked directions, so within a gap the first pair that
-//! reaches its far end cuts off the rest of it, and no other pair matters. Since the interval of a pair begins inside a
-//! run, a gap stays one interval.
+//! After `k` rows, the open directions are a short list of open intervals, the gaps. For each row, the pairs narrow the
+//! gaps, because they hide cells of this row; then the visible cells are marked; then the runs narrow the gaps for the
+//! next row. Both ends of a pair's interval are blocked directions, so within a gap the first pair that reaches its far
+//! end cuts off the rest of it, and no other pair matters. Since the interval of a pair begins inside a run, a gap
+//! remains one interval.
 //!
-//! Opaque cells are bits. A row costs a few words for each of its gaps, regardless of their width. Rows are the shorter
-//! side of the field, and a quadrant ends when no gap is left. All numbers are integers.
+//! Opaque cells are bits, so a gap costs a few words per row, regardless of its width. Rows are the shorter side of the
+//! field, and a quadrant ends when no gap is left. All numbers are integers.
 
 mod field;
 mod plane;
@@ -44,14 +44,14 @@ pub use self::{
     sight::Sight,
 };
 
-/// Fraction bits in a direction.
+/// Fraction bits of a direction.
 const POINT: u32 = 40;
 
 /// The open directions strictly between two fractions `num / den`.
 ///
-/// In a text of less than `2^16` characters the columns times the rows are fewer than that, so here `num * den < 2^16`,
-/// and so is `num / den * i` for a row `i < 2^16`. As fixed-point numbers the ends are off by at most `num / 2^POINT`,
-/// the product with `i` by less than `2^(32 - POINT)` of `1 / den`. That is too little to reach the next whole number.
+/// Columns times rows are below `2^16`, the limit of a text. So are `num * den` and, for a row `i`, `num / den * i`.
+/// The fixed-point ends are off by at most `num / 2^POINT`, and the product with `i` by less than `2^(32 - POINT)` of
+/// `1 / den`, which is too little to reach the next whole number.
 #[derive(Debug, Clone, Copy)]
 struct Gap {
     /// Rounded up.
@@ -61,28 +61,28 @@ struct Gap {
 }
 
 impl Gap {
-    /// The last column of row `i` that lies before the gap.
+    /// The last column of row `i` before the gap.
     fn before(self, i: usize) -> usize {
         index((self.low * i as u64) >> POINT)
     }
 
-    /// The last column of row `i` that does not lie beyond the gap.
+    /// The last column of row `i` that is not beyond the gap.
     fn last(self, i: usize) -> usize {
         index((self.high * i as u64) >> POINT)
     }
 }
 
-/// The fraction `num / den` as the lower end of a gap.
+/// `num / den` as the lower end of a gap.
 const fn above(num: u64, den: u64) -> u64 {
     num * (1_u64 << POINT).div_ceil(den)
 }
 
-/// The fraction `num / den` as the upper end of a gap; `num` is positive.
+/// `num / den` as the upper end of a gap; `num` is positive.
 const fn below(num: u64, den: u64) -> u64 {
     num * (((1 << POINT) - 1) / den)
 }
 
-/// Computes sights, and reuses its working memory between calls.
+/// Computes sights, and reuses its memory between calls.
 #[derive(Debug, Clone, Default)]
 pub struct Sighter {
     plane: Plane,
@@ -95,9 +95,9 @@ pub struct Sighter {
 }
 
 impl Sighter {
-    /// The cells visible from `from` on `field`, itself included. Empty if `from` lies outside.
+    /// The cells visible from `from` on `field`, itself included. Empty if `from` is outside.
     ///
-    /// It is fastest on the field of the previous call, or on one that differs from it in a few cells.
+    /// Calls are fastest if `field` differs from that of the previous call in few cells.
     ///
     /// Source: the requirements of the course's nuggets project, "Visibility".
     pub fn sight(&mut self, field: Field<'_>, from: Cell, vision: Vision) -> Sight {
@@ -105,7 +105,7 @@ impl Sighter {
         self.compute(from, vision)
     }
 
-    /// The work of the last sight: words read and written, and gaps examined. It is the same on every machine.
+    /// The machine-independent work of the last sight: words read and written, and gaps examined.
     #[cfg(test)]
     pub(crate) const fn work(&self) -> u64 {
         self.work
@@ -116,7 +116,7 @@ impl Sighter {
         self.seen.resize(self.plane.rows * self.plane.words, 0);
     }
 
-    /// Computes the sight on the field of the last `prepare`.
+    /// Computes the sight on the last prepared field.
     pub(crate) fn compute(&mut self, from: Cell, vision: Vision) -> Sight {
         self.work = 0;
         let Some(from) = self.plane.place(from.index()) else { return Sight::default() };
@@ -144,7 +144,7 @@ impl Sighter {
         self.collect(top, bottom)
     }
 
-    // Marks the visible cells straight up or down. Returns the distance of the last one in rows.
+    // Marks the visible cells straight up or down. Returns the distance of the last one.
     fn light_column(&mut self, (row, col): (usize, usize), up: bool, rows: usize) -> usize {
         for i in 1..=rows {
             let at = if up { row - i } else { row + i };
@@ -162,7 +162,7 @@ impl Sighter {
         let Self { plane, seen, gaps, narrowed, work, .. } = self;
         let (cols, words) = (plane.cols - 1 - col, plane.words);
         gaps.clear();
-        // The whole quadrant, up to a column beyond any target.
+        // The whole quadrant, one column more than any target.
         gaps.push(Gap { low: 0, high: below(cols as u64 + 1, 1) });
         let mut nearer = plane.row(side, row);
         for i in 1..=rows {
@@ -176,7 +176,7 @@ impl Sighter {
                 *work += 1;
                 let before = gap.before(i);
                 if before >= edge {
-                    // This gap and the following ones are out of range, in this row and in all rows behind it.
+                    // All following gaps are out of range too, in this row and those behind it.
                     break;
                 }
                 let Gap { mut low, mut high } = gap;
@@ -202,8 +202,8 @@ impl Sighter {
                 if visible > before {
                     mark(seen, side, col + before + 1, col + visible + 1, plane.cols, work);
                 }
-                // Each run that the gap touches removes a closed interval from it. One more cell than the gap is
-                // examined: if the run continues there, it closes the rest.
+                // Each run removes a closed interval from the gap. One more cell is examined, because a run that
+                // continues there closes the rest.
                 let (mut j, until) = (before, col + last + 1);
                 let further = (until + 1).min(words * WORD);
                 while j <= last {
@@ -260,7 +260,7 @@ impl Sighter {
     }
 }
 
-// The rows of bits in `seen`, of `words` words each, are columns of the text from `left` on.
+// The rows of `seen`, of `words` words each, are columns of the text from `left` on.
 fn collect_turned(builder: &mut Builder, seen: &[u64], words: usize, left: usize, width: usize) {
     let bit = |col: usize, row: usize| seen[col * words + row / WORD] >> (row % WORD) & 1 != 0;
     let cols = seen.len() / words;
@@ -276,7 +276,7 @@ fn collect_turned(builder: &mut Builder, seen: &[u64], words: usize, left: usize
         start = end;
     };
     for word in 0..words {
-        // A bit for each row that differs from the one above it.
+        // A bit for each row that differs from the one above.
         let mut changes = 0;
         for row in seen.chunks_exact(words) {
             let above = word.checked_sub(1).map_or(0, |before| row[before] >> (WORD - 1));
@@ -290,7 +290,6 @@ fn collect_turned(builder: &mut Builder, seen: &[u64], words: usize, left: usize
     band(words * WORD);
 }
 
-// Marks the columns `from..until`, counted from `side`.
 fn mark(row: &mut [u64], side: Side, from: usize, until: usize, cols: usize, work: &mut u64) {
     match side {
         Side::Right => fill(row, from, until, work),

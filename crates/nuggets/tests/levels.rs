@@ -1,10 +1,9 @@
-//! Bots against the real engine: they finish every map of this project, and each level beats a player at a human pace
-//! as often as `docs/nuggets.md` states.
+//! Bots against the real engine: they complete every map of this project, and each level beats a human player as often
+//! as `docs/nuggets.md` states.
 //!
-//! The person is a script with human limits. It presses a key every 160 to 200 ms, and takes 350 ms longer to look
-//! around whenever it decides where to go. It walks to the nearest gold in sight, otherwise to the nearest unvisited
-//! spot next to an unknown cell. It runs where its way is straight for three spots or more and the run ends where its
-//! way does, or bends.
+//! The person is a script with human limits. It presses a key every 160 to 200 ms, and pauses 350 ms longer for each
+//! decision. It walks to the nearest gold in sight, otherwise to the nearest unvisited spot next to an unknown cell. It
+//! runs where its way is straight for three spots or more and the run ends where its way ends or bends.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -71,7 +70,6 @@ fn is_spot(display: &[u8], at: usize) -> bool {
     display.get(at).is_some_and(|byte| b".#*@".contains(byte) || byte.is_ascii_uppercase())
 }
 
-// The spots that a key passes, according to the screen.
 fn lands(display: &[u8], width: usize, from: usize, key: u8) -> Vec<usize> {
     let direction = Direction::from_key(key.to_ascii_lowercase()).expect("a key that moves");
     let spots = std::iter::successors(Some(from), |&at| {
@@ -80,8 +78,7 @@ fn lands(display: &[u8], width: usize, from: usize, key: u8) -> Vec<usize> {
     spots.skip(1).take(if key.is_ascii_lowercase() { 1 } else { usize::MAX }).collect()
 }
 
-// Returns the keys to the nearest gold in sight, otherwise to the nearest unvisited spot next to an unknown cell, and
-// whether they lead to gold.
+// Returns the keys, and whether they lead to gold.
 fn decide(display: &[u8], width: usize, here: usize, been: &BTreeSet<usize>) -> Option<(bool, VecDeque<u8>)> {
     let mut before: Vec<Option<(usize, Direction)>> = vec![None; display.len()];
     let mut queue = VecDeque::from([here]);
@@ -103,7 +100,6 @@ fn decide(display: &[u8], width: usize, here: usize, been: &BTreeSet<usize>) -> 
             }
         }
     }
-    // Without a target, the person walks to the farthest corner.
     let goal = gold.or(edge).or_else(|| seen.last().copied().filter(|&last| last != here))?;
     let (mut spots, mut at) = (vec![], goal);
     while let Some((from, direction)) = before[at] {
@@ -138,7 +134,7 @@ fn bot(level: Level) -> Steers {
     Steers::Bot(Box::new(Bot::new(level)))
 }
 
-// Plays a game. Returns the purses in order of joining, and the number of pressed keys.
+// Returns the purses in order of joining, and the number of turns.
 fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, usize) {
     let mut server = Server::new(Arc::clone(grid), config).expect("rules that a game can have");
     let mut rng = Pcg64::seed_from_u64(config.seed.try_into().expect("a small seed"));
@@ -155,7 +151,7 @@ fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, us
             Player { client, steers, due: Time::from_millis(500) }
         })
         .collect();
-    // All players join before any of them moves. Then each player that is due presses a key.
+    // All players join before any of them moves.
     let mut now = Time::ZERO;
     let mut turn = 0;
     loop {
@@ -186,7 +182,6 @@ fn game(grid: &Arc<Grid>, config: Config, players: Vec<Steers>) -> (Vec<u32>, us
             Steers::Person(person) => (person.next_key(client), person.pause(&mut rng)),
             Steers::Bot(bot) => (bot.next_key(client, &mut rng), bot.pause(&mut rng)),
         };
-        // A player that looks around first presses its key later.
         *due = now.plus(pause);
         if let Some(key) = key {
             client.act(now, Command::Key(key));
@@ -199,7 +194,7 @@ fn map(name: &str) -> Arc<Grid> {
     Arc::new(Grid::parse(&fs::read(path).expect("a map")).expect("a map that can be played").0)
 }
 
-// The number of games that the person wins. A shared first place counts half.
+// The number of games won by the person. A shared first place counts half.
 fn won(grid: &Arc<Grid>, level: Level, bots: usize, seeds: u64) -> f64 {
     let won = |purses: Vec<u32>| {
         let best = *purses.iter().max().expect("a purse");

@@ -1,4 +1,4 @@
-//! A bot that types: it chooses the next key and its time.
+//! A bot with the timing of its keys.
 
 use core::time::Duration;
 use netcore::{Level, Time};
@@ -8,22 +8,21 @@ use rand_pcg::Pcg64;
 use super::Bot;
 use crate::{client::Client, grid::Position};
 
-/// A [`Bot`] with its pacing, limited by its level or a fixed delay, and by the server's responses.
+/// A [`Bot`] paced by its level or a fixed delay, and by the server's responses.
 #[derive(Debug)]
 pub struct Typist {
     bot: Bot,
     delay: Option<Duration>,
     chance: Pcg64,
     pace: Pace,
-    // The player's position when the last key was typed; `None` if there was no key to type.
     typed_at: Option<Position>,
     displays: u64,
     keys: u64,
 }
 
 impl Typist {
-    /// A typist whose least time between two keys is `delay`, by default that of the level. `seed` determines its
-    /// mistakes and pauses.
+    /// Waits at least `delay` between two keys, by default the pause of the level. `seed` determines mistakes and
+    /// pauses.
     pub fn new(level: Level, delay: Option<Duration>, seed: u64) -> Self {
         Self {
             bot: Bot::new(level),
@@ -41,9 +40,9 @@ impl Typist {
         client.is_joined().then_some(self.pace.due)
     }
 
-    /// Checks whether a message received since the last call is a response to the last key.
+    /// Processes a possible response to the last key.
     ///
-    /// The client also receives the moves of other players, so only a change of its own position counts as a response.
+    /// DISPLAYs also show the moves of other players, so only a change of the client's own position counts.
     pub fn listen(&mut self, client: &Client, now: Time) {
         let answered = match self.typed_at {
             Some(place) => client.position() != Some(place),
@@ -74,15 +73,15 @@ impl Typist {
     }
 }
 
-/// How long a bot waits for a response: a key without an effect has none.
+/// The shortest wait for a response, which a key without an effect does not have.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// The limit of the wait while no response arrives.
+/// The longest wait for a response.
 const MOST_PATIENCE: Duration = Duration::from_secs(2);
-/// The wait as a multiple of the last response time.
+/// The wait, as a multiple of the last response time.
 const SLOWER: u32 = 4;
 
-/// A key is due when the previous one is answered, or after a timeout. So a bot types as fast as the server responds,
-/// and continues after the loss of a datagram.
+/// A key is due when the previous one is answered or after a timeout: a bot types as fast as the server responds and
+/// survives lost datagrams.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     delay: Duration,
@@ -100,13 +99,11 @@ impl Pace {
     fn answered(&mut self, now: Time) {
         if let (Some(typed), false) = (self.typed, self.answered) {
             self.answered = true;
-            // Distant servers need a longer wait.
             self.patience = (now.since(typed) * SLOWER).clamp(PATIENCE, MOST_PATIENCE);
             self.due = typed.plus(self.delay).max(now).min(self.due.max(now));
         }
     }
 
-    /// If there was no key to type, the next attempt is due after `delay` too.
     fn typed(&mut self, now: Time, delay: Duration) {
         if !self.answered {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
@@ -170,7 +167,6 @@ mod tests {
         client.receive(at(0), format!("DISPLAY\n{row}\n").as_bytes()).unwrap();
     }
 
-    // Servers send each client a DISPLAY for every move, so on a busy server displays arrive all the time.
     #[test]
     fn only_a_display_with_the_bot_moved_counts_as_response() {
         let mut client = Client::new(Participant::Player(Name::new(b"bot").unwrap()), at(0));

@@ -8,17 +8,16 @@ use crate::{
     view::SELF,
 };
 
-/// The map character at a cell that a DISPLAY shows as `shown`. `known` is the character known before, [`ROCK`] for an
-/// unseen cell. `None` if a player hides an unseen cell.
+/// The map character at a cell that a DISPLAY shows as `shown` and that was `known` before, [`ROCK`] if unseen. `None`
+/// if a player covers an unseen cell.
 pub const fn map_below(known: u8, shown: u8) -> Option<u8> {
     match shown {
-        // Gold lies in rooms only.
         PILE => Some(ROOM),
         SELF | b'A'..=b'Z' => match known {
             ROOM | PASSAGE => Some(known),
             _ => None,
         },
-        // Rock, or out of sight. Some servers hide cells again that they have shown before.
+        // Some servers hide cells that they have shown before.
         ROCK => Some(known),
         _ => Some(shown),
     }
@@ -28,18 +27,16 @@ fn is_shown(byte: u8) -> bool {
     matches!(byte, b' '..=b'~')
 }
 
-/// Whether a text has `rows` rows of `cols` printable characters, each followed by a newline.
 pub(super) fn is_exact(text: &[u8], rows: u16, cols: u16) -> bool {
     let width = usize::from(cols) + 1;
     let row = |row: &[u8]| row.ends_with(b"\n") && row[..width - 1].iter().all(|&byte| is_shown(byte));
     text.len() == usize::from(rows) * width && text.chunks_exact(width).all(row)
 }
 
-/// A DISPLAY is shown if it exceeds the GRID by at most this number of rows and of columns, and lacks at most this
-/// number of rows.
+/// A DISPLAY may exceed the GRID by up to this many rows or columns, and lack as many rows.
 const SLIP: usize = 2;
 
-/// The rows of a display of unknown size, without the known deviations of servers.
+/// The rows of a display of unknown size, without known deviations.
 pub(super) fn tidy(text: &[u8]) -> Vec<u8> {
     let text = trim_end(text, b"\0\n");
     let mut display: Vec<u8> = text.split(|&byte| byte == b'\n').flat_map(|row| clean(row).chain([b'\n'])).collect();
@@ -49,8 +46,8 @@ pub(super) fn tidy(text: &[u8]) -> Vec<u8> {
     display
 }
 
-/// Fits a display to the size of the grid by padding or cutting its rows; `None` if it differs by more than [`SLIP`].
-/// Some servers end rows with CRLF, omit trailing blanks or the last newline, append NULs, or miscount a row or column.
+/// Pads or cuts a display to the size of the grid; `None` if it differs by more than [`SLIP`]. Some servers end rows
+/// with CRLF, omit trailing blanks or the last newline, append NULs, or miscount a row or column.
 pub(super) fn fit(text: &[u8], rows: u16, cols: u16) -> Option<Vec<u8>> {
     let (rows, cols) = (usize::from(rows), usize::from(cols));
     let text = trim_end(text, b"\0");
@@ -70,7 +67,7 @@ pub(super) fn fit(text: &[u8], rows: u16, cols: u16) -> Option<Vec<u8>> {
     Some(display)
 }
 
-// A row without a trailing carriage return. Bytes that are unsafe for a terminal are replaced by `?`.
+// A row without its carriage return and with `?` for bytes that are unsafe for a terminal.
 fn clean(row: &[u8]) -> impl Iterator<Item = u8> {
     let row = row.strip_suffix(b"\r").unwrap_or(row);
     row.iter().map(|&byte| if is_shown(byte) { byte } else { b'?' })

@@ -1,5 +1,3 @@
-//! How a client's part in the game ended.
-
 use alloc::string::String;
 use netcore::DisconnectReason;
 
@@ -12,7 +10,7 @@ pub enum End {
     NoAnswer,
     /// The user left before the server had admitted the client.
     LeftEarly,
-    /// The user left and no goodbye arrived within [`GOODBYE`](super::GOODBYE).
+    /// The user left, but no goodbye arrived within [`GOODBYE`](super::GOODBYE).
     NoGoodbye,
     /// The user left while the server's port was closed.
     Gone,
@@ -21,7 +19,7 @@ pub enum End {
 }
 
 impl End {
-    /// Whether the game was played to its end, by the text of the QUIT.
+    /// Whether the text of the QUIT states that the game was completed.
     pub fn is_game_over(&self) -> bool {
         matches!(self, Self::Quit(text) if text.trim_start().starts_with("GAME OVER"))
     }

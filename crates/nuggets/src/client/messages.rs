@@ -13,10 +13,9 @@ use crate::{
     protocol::{ServerMessage, printable},
 };
 
-/// Characters of a malformed message in the note, so that the status line fits 80 columns.
+/// Length of the excerpt of a malformed message, so that the status line fits 80 columns.
 const SHOWN: usize = 14;
 impl Client {
-    /// A malformed message sets a note and changes no other state.
     pub(super) fn message(&mut self, now: Time, message: &[u8]) {
         if self.timers.phase() == Phase::Over {
             return;
@@ -41,7 +40,7 @@ impl Client {
             }
             Ok(ServerMessage::Display(text)) => self.take_display(text),
             Ok(ServerMessage::Quit(text)) => self.quit(printable(text, b"\n\t")),
-            // The response to a probe, which is not a key of the user.
+            // Answers a probe, not a key of the user.
             Ok(ServerMessage::Error(_)) if probing => {}
             Ok(ServerMessage::Error(text)) => self.note = Some(printable(text, b"")),
             Err(_) => self.note = Some(format!("malformed: '{}'", excerpt(message))),
@@ -52,7 +51,7 @@ impl Client {
     }
 
     fn is_welcomed(&self) -> bool {
-        // A server that sends the map accepts keys, even if OK or GOLD are omitted or lost.
+        // Servers that send the map accept keys, even if OK or GOLD is omitted or lost.
         self.size.is_some() && !self.display.is_empty()
     }
 
@@ -81,7 +80,7 @@ impl Client {
         self.displays += 1;
     }
 
-    // The table is more reliable than the last GOLD, which may be lost.
+    // The table is more reliable than the last GOLD.
     fn quit(&mut self, text: String) {
         if let Some(own) = self.letter.and_then(|letter| Scores::read(&text)?.of(letter).map(|row| row.purse)) {
             self.purse = own;
@@ -89,7 +88,7 @@ impl Client {
         self.finish(End::Quit(text));
     }
 
-    /// Without a GRID, a DISPLAY with rows of equal length determines the size.
+    /// Without a GRID, a DISPLAY whose rows have equal length determines the size.
     pub(super) fn guess_size(&mut self) {
         let width = self.display.iter().position(|&byte| byte == b'\n').unwrap_or(0);
         let even = width > 0
@@ -102,7 +101,7 @@ impl Client {
         }
     }
 
-    // A DISPLAY that arrived before its GRID and does not fit is dropped.
+    // Drops a DISPLAY that arrived before its GRID and does not fit.
     fn fit_display(&mut self) {
         let Some((rows, cols)) = self.size else { return };
         if is_exact(&self.display, rows, cols) {
@@ -121,7 +120,6 @@ impl Client {
 }
 
 fn excerpt(message: &[u8]) -> String {
-    // Each byte becomes at least one character.
     let mut shown = printable(&message[..message.len().min(SHOWN)], b"");
     let cut = message.len() > SHOWN || shown.len() > SHOWN;
     if let Some((end, _)) = shown.char_indices().nth(SHOWN) {

@@ -1,7 +1,7 @@
 //! Estimates the players' purses from the messages to a spectator.
 //!
-//! They contain only the remaining gold. But a GOLD arrives before the DISPLAY that shows a player at the place of the
-//! gold, so the collector is known if only one player can have reached it.
+//! These contain only the remaining gold, but a GOLD precedes the DISPLAY that shows its collector on the pile. If only
+//! one player can have reached the pile, it is the collector.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
@@ -11,7 +11,6 @@ use crate::{game::PILE, protocol::Letter};
 pub(super) struct Purses {
     known: BTreeMap<Letter, u32>,
     pub(super) unknown: u32,
-    // Collected since the last DISPLAY.
     fresh: u32,
 }
 
@@ -37,7 +36,7 @@ impl Purses {
     }
 }
 
-// The player whose way passed all missing piles, if there is exactly one.
+// The only player that can have passed all missing piles.
 fn collector(before: &[u8], now: &[u8], width: usize) -> Option<Letter> {
     if before.len() != now.len() || width == 0 {
         return None;
@@ -56,7 +55,7 @@ fn collector(before: &[u8], now: &[u8], width: usize) -> Option<Letter> {
     movers.next().is_none().then_some(first)
 }
 
-// Whether a run from `from` to `to` passes `by`.
+// Whether a run between two cells passes `by`.
 fn is_between(from: usize, by: usize, to: usize, width: usize) -> bool {
     let steps = |one: usize, other: usize| {
         let part = |cell: usize| (i64::try_from(cell / width), i64::try_from(cell % width));

@@ -28,9 +28,8 @@ pub struct Score {
 }
 
 impl Scores {
-    /// Parses the text of a QUIT: some lines, then a row for each player. Returns `None` if there is no row.
-    ///
-    /// Any number of blanks between the columns is accepted, since servers differ.
+    /// Parses the text of a QUIT: some lines, then a row for each player, with any number of blanks between the
+    /// columns, since servers differ. Returns `None` without such rows.
     ///
     /// ```
     /// use nuggets::Scores;

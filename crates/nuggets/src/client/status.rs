@@ -9,14 +9,13 @@ use netcore::Time;
 use super::{Client, Participant, timers::Phase};
 
 impl Client {
-    /// The status line in the exact wording of the requirements, with its note.
+    /// The status line in the wording of the requirements, with its note.
     pub fn status(&self, now: Time) -> String {
         self.status_at("the server", now, usize::MAX)
     }
 
-    /// The status line for a window of `columns` columns. `server` names the server until it responds. If the required
-    /// wording does not fit, a shorter one is used, and a name that does not fit is left out. The window must cut a
-    /// line that is still too long.
+    /// The status line for a window of `columns` columns. `server` names the server until it responds. A shorter
+    /// wording replaces the required one if it does not fit; the window may still have to cut it.
     pub fn status_at(&self, server: &str, now: Time, columns: usize) -> String {
         let note = self.note(now);
         let lines = self.lines(server);
@@ -28,7 +27,7 @@ impl Client {
         }
     }
 
-    // The lines without a note, longest first.
+    // Without a note, longest first.
     fn lines(&self, server: &str) -> Vec<String> {
         let Self { purse, remaining, .. } = self;
         match (self.timers.phase(), &self.participant) {
@@ -57,7 +56,7 @@ impl Client {
         }
     }
 
-    // Short enough to fit behind the line in a terminal of 80 columns.
+    // Short enough to follow the line in a terminal of 80 columns.
     fn note(&self, now: Time) -> Option<Cow<'_, str>> {
         let is_closed = self.closed_for(now).is_some();
         match self.timers.phase() {

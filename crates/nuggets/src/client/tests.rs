@@ -168,7 +168,7 @@ fn silence_counts_from_the_last_unanswered_key() {
     assert_eq!(client.status(at(105)), "Player A has 0 nuggets (250 nuggets unclaimed).  Server gone: port closed");
     client.receive(at(106), b"DISPLAY\n@..\n  #\n").unwrap();
     assert_eq!(client.timers.silent_for(at(200)), None);
-    // A server need not respond to any of them: a wall, the edge of the map, and unassigned keys.
+    // Servers need not respond to a wall, the edge of the map, or an unassigned key.
     for key in [b'j', b'h', b'k', b'J', b'?', b' '] {
         client.act(at(200), Command::Key(key));
     }
@@ -265,7 +265,6 @@ fn leaving_a_dead_server_is_immediate() {
     assert_eq!(sent(&mut client), ["KEY Q"]);
     assert_eq!(client.end(), Some(&End::Gone));
 
-    // The KEY Q detects the closed port.
     let mut client = joined();
     client.act(at(1), Command::Leave);
     client.disconnected(at(1), DisconnectReason::Broken);
@@ -283,8 +282,7 @@ fn reopened_port_is_no_longer_reported_closed() {
     client.act(at(60), Command::Key(b'h'));
     client.disconnected(at(60), DisconnectReason::Broken);
     assert_eq!(client.status(at(70)), format!("{plain}  Server gone: port closed"));
-    // Another server has the port. It does not know the client's address, so it does not respond, and the system
-    // reports no error.
+    // The port belongs to another server, which does not know the client.
     client.act(at(70), Command::Key(b'h'));
     assert_eq!(client.deadline(at(70)), Some(at(71)));
     assert_eq!(client.status(at(71)), format!("{plain}  Port open, no answer for 70 s"));
@@ -314,7 +312,6 @@ fn spectator_detects_a_closed_port() {
     assert_eq!(sent(&mut client), ["KEY ?"]);
     client.disconnected(at(20), DisconnectReason::Broken);
     assert_eq!(client.status(at(20)), "Spectator: 250 nuggets unclaimed.  Server gone: port closed");
-    // A stream would have ended.
     let stream = Client::with_link(Link::Message, Participant::Spectator, START);
     assert_ne!(stream.deadline(START), Some(at(10)));
 }

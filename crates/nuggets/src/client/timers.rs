@@ -3,33 +3,33 @@ use netcore::{Link, Time};
 
 use super::end::End;
 
-/// The delays before PLAY or SPECTATE is sent again over datagrams, each counted from the attempt before.
+/// The delays before PLAY or SPECTATE is sent again over datagrams.
 pub const RETRIES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 /// How long a client waits for the first response.
 pub const GIVE_UP: Duration = Duration::from_secs(15);
-/// How long a player waits over datagrams for the rest of the welcome; then it plays without it. It sends no second
-/// PLAY, because some servers assign a seat for each one.
+/// How long a player waits over datagrams for the rest of the welcome. Resending PLAY would take a second seat on some
+/// servers.
 const WELCOME: Duration = Duration::from_secs(2);
-/// After this long without a response to a key, the server is reported as silent.
+/// A server is silent after this long without a response to a key.
 const SILENCE: Duration = Duration::from_secs(3);
-/// How long a leaving client waits for the server's goodbye. Over datagrams it repeats `KEY Q` after half of that time.
+/// How long a leaving client waits for a goodbye. Over datagrams it repeats `KEY Q` halfway.
 pub const GOODBYE: Duration = Duration::from_secs(2);
-/// A closed port counts as open again if the system reports no error within this time after a key was sent.
+/// A port counts as reopened if no error follows a message for this long.
 const REOPENED: Duration = Duration::from_secs(1);
-/// The interval of probes by a spectator that receives no datagrams: unassigned keys, because the system reports a
-/// closed port only after a datagram was sent to it.
+/// The interval of probes by a spectator without incoming datagrams. The system reports a closed port only in response
+/// to a datagram.
 const PROBE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Gives up at `give_up` if no message has arrived.
+    /// At `give_up`, the client plays if a message has arrived, and otherwise ends.
     Joining {
         attempt: usize,
         again: Option<Time>,
         give_up: Time,
     },
     Playing,
-    /// Sends Q a second time at `again`, then leaves at `until`.
+    /// Sends Q again at `again`, and leaves at `until`.
     Leaving {
         again: Option<Time>,
         until: Time,
@@ -46,11 +46,11 @@ pub(super) enum Due {
     End(End),
 }
 
-/// A port that the system reported as closed and that has sent no message since.
+/// A port that was reported as closed and has sent no message since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Closed {
     since: Time,
-    // When the first message after the last report was sent: if the port is still closed, the next report follows
+    // When the first message after the last report was sent. A port that is still closed causes another report
     // immediately.
     tried: Option<Time>,
 }
@@ -61,10 +61,10 @@ pub(super) struct Timers {
     spectates: bool,
     phase: Phase,
     last_message: Option<Time>,
-    // When the first key that requires a response was sent after the server's last message.
+    // The first key since the last message that requires a response.
     unanswered_since: Option<Time>,
     closed: Option<Closed>,
-    // When the last probe was sent or the server moved, and whether the response to a probe is outstanding.
+    // When the last probe was sent or the server moved, and whether a response to a probe is outstanding.
     probed: Option<Time>,
     probing: bool,
 }
@@ -112,7 +112,6 @@ impl Timers {
         self.phase = Phase::Over;
     }
 
-    /// Silence and a closed port of the old address no longer count.
     pub(super) fn moved(&mut self, now: Time) {
         (self.unanswered_since, self.closed) = (None, None);
         match self.phase {
@@ -130,10 +129,9 @@ impl Timers {
         self.closed = Some(Closed { since, tried: None });
     }
 
-    /// How long a key has been unanswered; `None` while the server is not considered silent.
+    /// How long a key has been unanswered, if the server is silent.
     ///
-    /// A server sends no messages while the game does not change, so silence is counted from a key that requires a
-    /// response.
+    /// A server sends no messages while the game does not change, so only keys that require a response count.
     pub(super) fn silent_for(&self, now: Time) -> Option<Duration> {
         let silence = now.since(self.unanswered_since?);
         (self.phase == Phase::Playing && silence >= SILENCE).then_some(silence)
@@ -150,7 +148,6 @@ impl Timers {
     pub(super) fn deadline(&self, now: Time) -> Option<Time> {
         match self.phase {
             Phase::Joining { again, give_up, .. } => Some(again.map_or(give_up, |again| again.min(give_up))),
-            // The status line counts the seconds of silence.
             Phase::Playing => {
                 let silence = self.unanswered_since.map(|since| {
                     let next = Duration::from_secs(now.since(since).as_secs() + 1);
@@ -196,7 +193,6 @@ impl Timers {
         }
     }
 
-    // Records that a message is sent now: if the port is still closed, the system will report it.
     fn tries(&mut self, now: Time) {
         if let Some(Closed { tried, .. }) = &mut self.closed {
             tried.get_or_insert(now);

@@ -1,4 +1,4 @@
-//! The explorer's memory of the map. A picture shows less, since a blank may be rock or unknown.
+//! The explorer's memory of the map. Unlike a picture, it distinguishes rock from unknown cells.
 
 mod pockets;
 
@@ -13,43 +13,42 @@ use crate::{
     visibility::{Field, Sight, Sighter, Vision},
 };
 
-// The content of the cell is known. Rock needs this mark, because it looks like an unknown cell.
+// Distinguishes known rock from unknown cells.
 const KNOWN: u8 = 1;
-// A picture would have shown gold there.
+// Gold there would be in a picture.
 const CLEARED: u8 = 2;
 const GOLD: u8 = 4;
 const EDGE: u8 = 8;
 const POCKET: u8 = 16;
 
-// The largest squared distance of a neighbour. Neighbours are never hidden.
+// The squared distance of a diagonal neighbour. Neighbours are always visible.
 const BESIDE: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lure {
     Gold,
-    /// A neighbour is unknown, or the spot was never in sight, so gold may lie there.
+    /// A neighbour is unknown, or the spot was never in sight and may hold gold.
     Unknown,
 }
 
-/// Cells are offsets with a margin around the grid, so that every cell has eight neighbours.
+/// Cells are offsets in the grid with a margin, so that every cell has eight neighbours.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     size: (u16, u16),
     stride: usize,
-    // `ROCK` also for unknown cells, a newline in the margin.
+    // `ROCK` for unknown cells too; newlines in the margin.
     cells: Vec<u8>,
     marks: Vec<u8>,
     picture: Vec<u8>,
-    // Cells that became known since their surroundings were last checked.
     fresh: Vec<usize>,
     // Room spots that were never in sight.
     doubtful: Vec<usize>,
     gold: Vec<usize>,
     pocket: Vec<usize>,
     written: Vec<usize>,
-    // The square of the smallest distance at which cells were found to be invisible.
+    // The smallest squared distance at which a cell was invisible.
     dark: usize,
-    // Regards only neighbours as seen, since some servers show less than the rules of sight allow.
+    // Treats only neighbours as seen, since some servers show less than the rules require.
     wary: bool,
     sighter: Sighter,
 }
@@ -84,9 +83,8 @@ impl Memory {
         offset + self.stride + 1
     }
 
-    /// The offset of a step, for a wrapping addition.
     pub(super) fn step(&self, direction: Direction) -> usize {
-        // The margin has one cell for each row, as a grid's text has a newline.
+        // The margin has one cell per row, like the newline in a text.
         0_usize.wrapping_add_signed(isize::try_from(direction.offset(self.size.1)).unwrap_or_default())
     }
 
@@ -106,7 +104,7 @@ impl Memory {
         !self.gold.is_empty()
     }
 
-    /// The reason to stand on a spot or to run over it, if there is one.
+    /// The reason to visit a spot.
     pub(super) fn lure(&self, cell: usize) -> Option<Lure> {
         let marks = self.marks[cell];
         if marks & GOLD != 0 {
@@ -117,10 +115,10 @@ impl Memory {
         }
     }
 
-    /// Returns whether new cells or new gold came into sight.
+    /// Returns whether new cells or gold came into sight.
     pub(super) fn learn(&mut self, picture: &[u8], here: usize, walked: &[usize]) -> bool {
         let mut news = self.compare(picture);
-        // An apparent run through a wall was another kind of move.
+        // A run that seems to cross a wall was another kind of move.
         if walked.iter().all(|&spot| self.is_spot(spot)) {
             for &spot in walked {
                 self.stand(spot);
@@ -128,7 +126,7 @@ impl Memory {
         }
         self.stand(here);
         news |= !self.fresh.is_empty();
-        // New room spots are doubtful, so this is skipped for an unchanged picture.
+        // An unchanged picture adds no doubtful spots.
         if !self.doubtful.is_empty() || self.gold.iter().any(|&spot| !self.is_shown(spot)) {
             let sight = self.sight(here);
             self.measure_sight(here, &sight);
@@ -139,15 +137,14 @@ impl Memory {
         news
     }
 
-    /// Marks all room spots to be searched again, because gold is left but no unsearched place: a player may have
-    /// dropped it after the explorer passed. With `wary`, spots are examined again from a neighbouring spot.
+    /// Marks all room spots to be searched again: a player may have dropped gold behind the explorer. With `wary`, only
+    /// neighbouring spots count as seen.
     pub(super) fn doubt_everything(&mut self, here: usize, wary: bool) {
         self.wary = wary;
         for mark in &mut self.marks {
             *mark &= !CLEARED;
         }
         self.doubtful = (0..self.len()).filter(|&cell| self.cells[cell] == ROOM).collect();
-        // Abandoned gold is worth another attempt.
         for offset in 0..self.picture.len() {
             if self.picture[offset] == PILE {
                 self.update_cell(self.cell(offset), PILE);
@@ -170,9 +167,8 @@ impl Memory {
         self.find_edges();
     }
 
-    // Returns whether gold came into sight since the last picture.
     fn compare(&mut self, picture: &[u8]) -> bool {
-        // Compares large pieces first, because few of them change between two keys.
+        // Most pieces do not change between two keys.
         const PIECE: usize = 256;
         let mut news = false;
         let old = mem::take(&mut self.picture);
@@ -192,7 +188,6 @@ impl Memory {
         if matches!(shown, SELF | b'A'..=b'Z') {
             self.remove_gold(cell);
         }
-        // A player on an unknown cell is opaque until it has moved.
         let what = map_below(self.cells[cell], shown).unwrap_or(PASSAGE);
         if self.cells[cell] != what {
             if what == ROOM && self.marks[cell] & CLEARED == 0 {
@@ -209,7 +204,7 @@ impl Memory {
         false
     }
 
-    // The neighbours of a player are always visible, and the player has collected any gold on its spot.
+    // The player has collected any gold on its spot and sees its neighbours.
     fn stand(&mut self, spot: usize) {
         self.marks[spot] |= CLEARED;
         self.remove_gold(spot);
@@ -228,7 +223,7 @@ impl Memory {
         }
     }
 
-    // Unknown cells hide the cells behind them, so the sight may be incomplete but has no false positives.
+    // Unknown cells hide those behind them, so the sight may be incomplete but has no false positives.
     fn sight(&mut self, here: usize) -> Sight {
         let text = &self.cells[self.cell(0)..][..self.picture.len()];
         let from = Cell(u16::try_from(self.offset(here)).unwrap_or(u16::MAX));
@@ -249,7 +244,6 @@ impl Memory {
         }
     }
 
-    // Gold on a visible spot would have been in the picture.
     fn clear_visible(&mut self, here: usize, sight: &Sight) {
         let (mut doubtful, mut gold) = (mem::take(&mut self.doubtful), mem::take(&mut self.gold));
         gold.retain(|&spot| {
@@ -283,7 +277,6 @@ impl Memory {
         self.fresh = fresh;
     }
 
-    // A cell of the margin is its own and only neighbour.
     fn around(&self, cell: usize) -> [usize; 8] {
         if self.cells[cell] == b'\n' {
             return [cell; 8];

@@ -7,8 +7,7 @@ use crate::grid::Direction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Habits {
-    /// The number of keys by which gold may be farther away than the nearest unexplored spot and still be collected
-    /// first.
+    /// Gold is preferred to the nearest unexplored spot up to this many additional keys.
     pub(crate) patience: usize,
     pub(crate) runs: bool,
 }
@@ -28,22 +27,21 @@ pub(super) struct Move {
     pub(super) from: usize,
     pub(super) step: usize,
     pub(super) key: u8,
-    /// `None` if a run leaves the known map, or follows an earlier run.
+    /// `None` if a run leaves the known map or follows an earlier run.
     pub(super) lands: Option<usize>,
 }
 
-/// A breadth-first search in which each edge is a key. The fields are scratch space, reused to avoid allocations.
+/// A breadth-first search in which each edge is a key, with reusable memory.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     // By spot: the last key of the shortest way there, 0 if unreached, and where it is pressed.
     keys: Vec<u8>,
     before: Vec<usize>,
-    // A bit for each direction: a run over this spot was followed to its end.
+    // By spot: bits for the directions of the runs over it that were followed to their ends.
     swept: Vec<u8>,
     queue: Vec<usize>,
 }
 
-// The best way so far: its last move, its goal, and its value.
 #[derive(Clone, Copy)]
 struct Find {
     rank: usize,
@@ -67,7 +65,7 @@ impl Haul {
             self.goal = spot;
         }
         self.gold |= gold;
-        // One pile is worth more than all unexplored spots along the way.
+        // One pile is worth more than all unexplored spots on the way.
         self.worth += if gold { 1_000 } else { 1 };
     }
 }
@@ -89,7 +87,7 @@ impl Search {
         self.before.resize(memory.len(), 0);
         self.queue.clear();
         self.queue.push(start);
-        // A placeholder: the start must not be reached again.
+        // The start must not be reached again.
         self.keys[start] = b'.';
         let patience = if memory.has_gold() { habits.patience } else { 0 };
         let mut best: Option<Find> = None;
@@ -134,7 +132,7 @@ impl Search {
         }
     }
 
-    // If another run passed here before, its end is already reachable with as few keys.
+    // After an earlier run over the same spot, the end is already reachable with as few keys.
     fn run(&mut self, memory: &Memory, from: usize, step: usize, bit: u8) -> (Haul, Option<usize>) {
         let (mut at, mut haul) = (from, Haul::default());
         loop {

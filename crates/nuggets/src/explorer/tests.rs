@@ -35,7 +35,6 @@ const CORRIDOR: &str = "
 |...#########################...|
 +---+                       +---+
 ";
-// Steps that are possible only diagonally.
 const STAIRS: &str = "
 +--+
 |..|
@@ -49,7 +48,7 @@ const STAIRS: &str = "
 ";
 const MAPS: [&str; 3] = [ROOMS, CORRIDOR, STAIRS];
 
-/// The explorer's player. All other players move at random.
+/// The explorer's player. The others move at random.
 const ANN: PlayerId = PlayerId(0);
 
 fn grid(map: &str) -> Arc<Grid> {
@@ -59,7 +58,7 @@ fn grid(map: &str) -> Arc<Grid> {
 struct World {
     game: Game,
     views: Views,
-    // In percent of the datagrams.
+    // In percent.
     loss: u32,
     draws: Pcg64,
     client: Client,
@@ -67,7 +66,7 @@ struct World {
 }
 
 impl World {
-    /// Up to `others` other players, if the map has room for them.
+    /// With up to `others` other players, as the map permits.
     fn new(map: &str, rules: Rules, others: usize, seed: u64) -> Self {
         let mut draws = Pcg64::seed_from_u64(seed);
         let rules = Rules { gold: 8, min_piles: 1, max_piles: 8, ..rules };
@@ -79,7 +78,7 @@ impl World {
         world.joined()
     }
 
-    /// A world with given positions. The other player, which has one nugget, is optional.
+    /// A world with given positions. The optional other player has one nugget.
     fn drawn(map: &str, ann: (u16, u16), nuggets: &[(u16, u16)], other: Option<(u16, u16)>) -> Self {
         let grid = grid(map);
         let cell = |&(row, col): &(u16, u16)| grid.cell(Position::new(row, col)).unwrap();
@@ -129,7 +128,6 @@ impl World {
         self.draws.random_range(0..100) < self.loss
     }
 
-    // Sends one key, lets each other player take a step, and delivers the picture if it has changed.
     fn turn(&mut self) -> u8 {
         let key = self.explorer.next_key(&self.client).expect("there is always something to do");
         let before = self.picture();

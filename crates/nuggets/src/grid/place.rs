@@ -1,14 +1,14 @@
-//! Places on the map, and the steps between them.
+//! Positions, cells and directions.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// A position in a grid, counted down and to the right from 0 at the top left.
+/// A position in a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// The row, counted from the top.
+    /// The row, counted from 0 at the top.
     pub row: u16,
-    /// The column, counted from the left.
+    /// The column, counted from 0 at the left.
     pub col: u16,
 }
 
@@ -26,15 +26,14 @@ impl fmt::Display for Position {
     }
 }
 
-/// A gridpoint, as its offset in the text of its grid: `row * (columns + 1) + column`.
+/// A cell, as its offset in the text of its grid: `row * (columns + 1) + column`.
 ///
-/// The offset is also valid for every picture, because a DISPLAY has the same newlines. It fits 16 bits because of the
-/// size limit of a datagram.
+/// Pictures have the same offsets. The size limit of a datagram keeps them within 16 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cell(pub u16);
 
 impl Cell {
-    /// An index into a grid's or a picture's text.
+    /// The offset as an index into a text.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -62,13 +61,12 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// In the order of their keys in the requirements.
+    /// All directions, in the order of their keys in the requirements.
     pub const ALL: [Self; 8] =
         [Self::Left, Self::Right, Self::Down, Self::Up, Self::UpLeft, Self::UpRight, Self::DownLeft, Self::DownRight];
 
     /// The change of (row, column).
     pub const fn delta(self) -> (i32, i32) {
-        // In the order of the variants.
         [(0, -1), (0, 1), (1, 0), (-1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1)][self as usize]
     }
 
@@ -78,12 +76,12 @@ impl Direction {
         rows * (i32::from(cols) + 1) + along
     }
 
-    /// The key of one step; its capital is the key of a run.
+    /// The key of one step. Its capital is the key of a run.
     pub const fn key(self) -> u8 {
         b"hljkyubn"[self as usize]
     }
 
-    /// The step of a lowercase key, if there is one.
+    /// The direction of a lowercase key.
     pub fn from_key(key: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|direction| direction.key() == key)
     }

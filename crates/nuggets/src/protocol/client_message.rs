@@ -5,23 +5,23 @@ use netcore::{DecodeError, Framing};
 
 use super::{framing::in_frame, name::Name};
 
-/// A datagram that starts like a server's message gets no response: with a forged address, two servers would respond to
+/// Datagrams that start like a server's message get no response: with a forged address, two servers would respond to
 /// each other forever.
 pub(crate) const FROM_A_SERVER: DecodeError = DecodeError::invalid("this is a message of a server", 0);
 
 /// A message to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientMessage {
-    /// Request a seat. `None` is a blank name, which the server rejects.
+    /// Request a seat, with `None` for a blank name.
     Play(Option<Name>),
     /// Request to watch.
     Spectate,
-    /// A key was typed.
+    /// A typed key.
     Key(u8),
 }
 
 impl ClientMessage {
-    /// Decodes the one message of a datagram.
+    /// Decodes one message.
     pub fn parse(datagram: &[u8]) -> Result<Self, DecodeError> {
         let invalid = |what, at| Err(DecodeError::invalid(what, at));
         let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
@@ -45,12 +45,12 @@ impl ClientMessage {
         }
     }
 
-    /// The wire form on a link with this framing.
+    /// The wire form with this framing.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         in_frame(self.to_bytes(), framing)
     }
 
-    /// The wire form.
+    /// The wire form of a datagram.
     pub fn to_bytes(&self) -> Bytes {
         match self {
             Self::Play(name) => [&b"PLAY "[..], name.as_ref().map_or("", Name::as_str).as_bytes()].concat().into(),

@@ -4,12 +4,12 @@ use netcore::{
     framing::{LengthDecoder, put_length_frame},
 };
 
-/// The largest UDP payload over IPv4, in bytes: no message is longer.
+/// The largest message, in bytes: the largest UDP payload over IPv4.
 pub const MAX_DATAGRAM: usize = 65_507;
-/// Size of the length prefix of each message on a stream, in bytes.
+/// The length prefix of each message on a stream, in bytes.
 pub const LENGTH_PREFIX: usize = 4;
 pub(crate) const DISPLAY_HEADER: &[u8] = b"DISPLAY\n";
-/// Creates a decoder. It is stateless, so each message may have its own.
+/// A decoder for streams. It is stateless.
 pub(crate) fn stream_decoder() -> LengthDecoder {
     LengthDecoder::new(0, u32::try_from(MAX_DATAGRAM).unwrap_or(u32::MAX))
 }

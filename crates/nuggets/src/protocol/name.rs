@@ -2,7 +2,7 @@ use alloc::string::String;
 use core::fmt;
 use netcore::{Naming, cleaned};
 
-/// The maximum length of a name in bytes. The rest is cut off.
+/// The maximum length of a name in bytes; longer names are cut.
 pub const MAX_NAME: usize = 50;
 
 /// A player's letter, `A` to `Z`, in order of joining.
@@ -10,17 +10,17 @@ pub const MAX_NAME: usize = 50;
 pub struct Letter(u8);
 
 impl Letter {
-    /// The letter of player `index`, from 0; `None` from 26 on.
+    /// The letter of player `index`, counted from 0; `None` from 26 on.
     pub fn from_index(index: usize) -> Option<Self> {
         (b'A'..=b'Z').nth(index).map(Self)
     }
 
-    /// The letter of a capital.
+    /// The letter for this byte; `None` unless it is an uppercase letter.
     pub const fn from_byte(byte: u8) -> Option<Self> {
         if byte.is_ascii_uppercase() { Some(Self(byte)) } else { None }
     }
 
-    /// The letter on the wire and on the map.
+    /// The byte on the wire and on the map.
     pub const fn byte(self) -> u8 {
         self.0
     }
@@ -32,7 +32,7 @@ impl fmt::Display for Letter {
     }
 }
 
-/// A player's name in the server's form: 1 to 50 bytes, each graphic ASCII, a space or a tab.
+/// A player's sanitized name: 1 to 50 bytes, each graphic ASCII, a space or a tab.
 ///
 /// ```
 /// use nuggets::Name;
@@ -41,8 +41,8 @@ impl fmt::Display for Letter {
 /// ```
 pub type Name = netcore::Name<Sanitized>;
 
-/// The rule of [`Name`]: the first 50 bytes of the input, with `_` for each that is not graphic and not a blank. A
-/// blank input is not a name.
+/// The rule of [`Name`]: the first 50 bytes of the input, with `_` for each that is neither graphic nor a blank. Blank
+/// input is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sanitized;
 
@@ -51,7 +51,7 @@ impl Naming for Sanitized {
     const SHAPE: &'static str = "a name needs at least one character that is not blank";
 
     fn name(typed: &[u8]) -> Option<String> {
-        // As the C library's `isspace`; Rust's ASCII white space excludes the vertical tab.
+        // As C's `isspace`; Rust's ASCII white space excludes the vertical tab.
         let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0b';
         let start = typed.get(..MAX_NAME).unwrap_or(typed);
         (!typed.iter().all(blank)).then(|| cleaned(start, b" \t"))

@@ -12,34 +12,34 @@ use super::{
 /// A message to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerMessage<'a> {
-    /// The client is a player with this letter.
+    /// The player's letter.
     Ok(Letter),
     /// The size of the map.
     Grid {
-        /// Number of rows.
+        /// The rows.
         rows: u16,
-        /// Number of columns.
+        /// The columns.
         cols: u16,
     },
-    /// The gold.
+    /// Amounts of gold, in nuggets.
     Gold {
-        /// Nuggets that the client has just collected.
+        /// Just collected by the client.
         collected: u32,
-        /// Nuggets in its purse.
+        /// In the client's purse.
         purse: u32,
-        /// Unclaimed nuggets.
+        /// Unclaimed.
         remaining: u32,
     },
-    /// The client's picture: each row of the grid followed by a newline.
+    /// The client's picture: the rows of the grid, each followed by a newline.
     Display(&'a [u8]),
-    /// The client's game is over, for this reason.
+    /// The game is over for the client, for this reason.
     Quit(&'a [u8]),
     /// A text for the user.
     Error(&'a [u8]),
 }
 
 impl<'a> ServerMessage<'a> {
-    /// The wire form.
+    /// The wire form of a datagram.
     pub fn to_bytes(&self) -> Bytes {
         let joined = |kind: &[u8], text: &[u8]| Bytes::from([kind, text].concat());
         match self {
@@ -52,13 +52,13 @@ impl<'a> ServerMessage<'a> {
         }
     }
 
-    /// The wire form on a link with this framing.
+    /// The wire form with this framing.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         in_frame(self.to_bytes(), framing)
     }
 
-    /// Decodes a datagram. Trailing white space and NULs and repeated spaces between numbers are accepted, since
-    /// servers of the course send them.
+    /// Decodes a datagram. Accepts trailing white space and NULs and repeated spaces between numbers, as sent by
+    /// servers of the course.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, DecodeError> {
         let invalid = DecodeError::invalid;
         let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
@@ -97,7 +97,6 @@ impl<'a> ServerMessage<'a> {
     }
 }
 
-// Exactly `N` decimal numbers between white space.
 fn numbers<const N: usize>(text: &[u8]) -> Option<[u32; N]> {
     let text = core::str::from_utf8(text).ok()?;
     let all: Option<Vec<u32>> = text

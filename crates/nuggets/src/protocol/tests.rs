@@ -60,7 +60,7 @@ proptest! {
     fn client_messages_round_trip(typed in prop::collection::vec(any::<u8>(), 0..80), key in any::<u8>()) {
         for message in [ClientMessage::Play(Name::new(&typed).ok()), ClientMessage::Spectate, ClientMessage::Key(key)] {
             let again = ClientMessage::parse(&message.to_bytes());
-            // A name that is blank after the cut is the only one that does not survive a second cleaning.
+            // Only a name that is blank after the cut does not survive a second cleaning.
             let blank = matches!(&message, ClientMessage::Play(Some(name)) if name.as_str().trim().is_empty());
             prop_assert!(blank || again == Ok(message));
         }

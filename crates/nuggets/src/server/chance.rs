@@ -1,10 +1,10 @@
-//! The random number generator, whose position can be stored.
+//! A random number generator whose position can be stored.
 
 use core::convert::Infallible;
 use rand::{Rng, SeedableRng, TryRng};
 use rand_pcg::Pcg64;
 
-/// The seed and the number of draws determine its state.
+/// The seed and the number of draws determine the state.
 #[derive(Debug, Clone)]
 pub(super) struct Chance {
     generator: Pcg64,
@@ -23,8 +23,8 @@ impl Chance {
     }
 }
 
-// Journals and transcripts hold seeds of up to 64 bits, so their sequences must not change. A longer seed is the state
-// itself, and its halves also choose the increment, so that an observer of the random numbers knows no part of the
+// Journals and transcripts contain seeds of up to 64 bits, so their sequences must not change. A longer seed is the
+// initial state, and its halves also determine the increment, so that observed random numbers reveal no part of the
 // generator.
 fn generator(seed: u128) -> Pcg64 {
     if let Ok(short) = u64::try_from(seed) {
@@ -39,7 +39,6 @@ fn generator(seed: u128) -> Pcg64 {
 impl TryRng for Chance {
     type Error = Infallible;
 
-    // The generator draws 64 bits at a time and discards the unused half.
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         self.drawn = self.drawn.wrapping_add(1);
         Ok(self.generator.next_u32())
@@ -85,7 +84,7 @@ mod tests {
         }
         let long = 0xFEDC_BA98_7654_3210_0123_4567_89AB_CDEF;
         let first = |seed| Chance::new(seed).next_u64();
-        // These values must not change, because journals hold such seeds.
+        // Journals contain such seeds, so these values must not change.
         assert_eq!([first(long), first(1 << 64)], [8_362_208_296_750_236_629, 2_555_873_365_653_585_740]);
         let all: BTreeSet<u64> = (0..128).map(|bit| first(long ^ (1 << bit))).chain([first(long)]).collect();
         assert_eq!(all.len(), 129);

@@ -51,8 +51,8 @@ impl Engine for Server {
             }
             Input::Refresh { peer } => {
                 self.send_snapshot(peer, out);
-                // Over datagrams, a peer without a seat exists only until its first message is answered. That message
-                // was lost with the server that received it, and no disconnect will follow.
+                // Over datagrams, a peer without a seat exists only while its first message is handled. That message
+                // was lost with the previous server, and no disconnect will follow.
                 self.remove_unjoined(peer, out);
             }
             Input::Disconnected { peer, why } => {
@@ -85,7 +85,7 @@ impl Engine for Server {
             None if self.has_begun() => Phase::Playing,
             None => Phase::Lobby,
         };
-        // A letter is assigned once per game, so the seat of a leaving player does not become free.
+        // A letter is assigned once per game, so a leaving player does not free its seat.
         let taken = self.game.active().count();
         let left = self.game.players().len() - taken;
         Status { phase, taken: count(taken), seats: count(MAX_PLAYERS - left) }
@@ -161,7 +161,6 @@ impl Server {
     fn elapsed(&mut self, now: Time, out: &mut Outbox) {
         self.wake = None;
         self.tick(now, out);
-        // A player that waits for other players keeps its seat.
         if let Some(limit) = self.config.idle_timeout.filter(|_| self.has_begun()) {
             let idle = |seat: &Seat| match seat.role {
                 Role::Player(player) if now.since(seat.last_key) >= limit => Some((seat.peer, player)),
@@ -224,7 +223,7 @@ impl Server {
         }
     }
 
-    // Peers over datagrams are not affected, because they are removed after each message.
+    // Peers over datagrams are removed after each message, so this does not affect them.
     fn dismiss_unjoined(&mut self, text: &str, out: &mut Outbox) {
         for peer in self.unjoined.keys().copied().collect::<Vec<_>>() {
             self.send_to(peer, &ServerMessage::Quit(text.as_bytes()), out);

@@ -18,26 +18,25 @@ const NAMELESS: &[u8] = b"Sorry - you must provide player's name.";
 const READMITTED: &[u8] = b"You have left this game and cannot join it again.";
 const REPLACED: &[u8] = b"You have been replaced by a new spectator.";
 
-/// Budget in bytes for DISPLAYs to an address that has not sent a KEY: until then, the address may be forged.
+/// Budget in bytes for DISPLAYs to an address that has not sent a KEY and may be forged.
 pub const UNPROVEN: Rate = Rate { per_second: 256 << 10, burst: 256 << 10 };
-/// Budget in bytes for responses to an address that has sent a KEY. A KEY of five bytes causes a DISPLAY of up to
-/// 65,507 bytes, and a sender that forges the address of a PLAY can also forge that of a KEY.
+/// Budget in bytes for responses to an address that has sent a KEY. A five-byte KEY causes a DISPLAY of up to 65,507
+/// bytes, and a sender that forges the address of a PLAY can also forge that of a KEY.
 pub const DRAWN: Rate = Rate { per_second: 8 << 20, burst: 64 << 20 };
-/// Rate limit for resending the joining messages to an address that has not sent a KEY. A client that lost them retries
-/// after a second.
+/// Rate limit for resending the joining messages before a KEY. Clients retry after a second.
 pub const WELCOMES: Rate = Rate { per_second: 1, burst: 2 };
-/// Rate limit for showing each move of one player to the other clients. Faster moves are merged into one update per
-/// [`CATCH_UP`], so that a program that runs to and fro does not flood their networks.
+/// Rate limit for showing each move of one player to other clients. Faster moves are merged into one update per
+/// [`CATCH_UP`], so that automatic players do not flood their networks.
 pub const SHOWN: Rate = Rate { per_second: 200, burst: 10_000 };
-/// The longest delay until the other clients see the moves beyond [`SHOWN`].
+/// The maximum delay of moves beyond [`SHOWN`].
 pub const CATCH_UP: Duration = Duration::from_millis(5);
-/// Rate limit for SPECTATE. Each one sends a whole map to its sender's address.
+/// Rate limit for SPECTATE. Each one sends a whole map.
 pub const SPECTATES: Rate = Rate { per_second: 2, burst: 8 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Role {
     Player(PlayerId),
-    /// Joined by SPECTATE. A new one replaces the oldest when no spectator seat is free.
+    /// Joined by SPECTATE. If no spectator seat is free, a new one replaces the oldest.
     Spectator,
     Watcher,
 }
@@ -70,7 +69,7 @@ pub(super) struct Seat {
     welcomes: TokenBucket,
     #[serde(with = "bucket")]
     shown: TokenBucket,
-    // The cause of a DISPLAY that is not sent yet. Only the newest one is sent, as soon as the budget allows.
+    // The cause of a delayed DISPLAY. Only the newest picture is sent.
     pub(super) owed: Option<Cause>,
 }
 
@@ -96,7 +95,7 @@ impl Seat {
         self.link.framing()
     }
 
-    /// Records a KEY, which also restarts the idle timeout if `timed` is set.
+    /// Records a KEY, which restarts the idle timeout if `timed` is set.
     pub(super) fn key(&mut self, now: Time, timed: bool) {
         self.proven = true;
         if timed {
@@ -122,7 +121,7 @@ impl Seat {
         self.shown.take(now, 1)
     }
 
-    /// Sends a DISPLAY. If the budget does not allow it, returns the time of the next attempt.
+    /// Sends a DISPLAY if the budget allows it, or returns the time of the next attempt.
     pub(super) fn show(&mut self, now: Time, cause: Cause, frame: Bytes, out: &mut Outbox) -> Option<Time> {
         let bytes = length(&frame);
         if self.pay(now, cause, bytes) {
@@ -138,8 +137,8 @@ impl Seat {
         self.owed = self.owed.max(Some(cause));
     }
 
-    // The budget for a DISPLAY, if it has one. The address of a stream cannot be forged, and the actions of other
-    // players are charged to them.
+    // The budget for a DISPLAY, if limited: the address of a stream cannot be forged, and actions are charged to their
+    // player.
     const fn allowance(&mut self, cause: Cause) -> Option<&mut TokenBucket> {
         match (self.link, self.proven, cause) {
             (Link::Stream | Link::Message, ..) | (Link::Datagram, true, Cause::Others) => None,
@@ -149,13 +148,12 @@ impl Seat {
     }
 }
 
-/// The length that is charged to the budgets.
 pub(super) fn length(frame: &Bytes) -> u32 {
     debug_assert!(frame.len() <= MAX_DATAGRAM + 4, "every message fits a datagram, its length not counted");
     u32::try_from(frame.len()).unwrap_or(u32::MAX)
 }
 
-/// Two zeros follow a bucket in a state: earlier versions used them for their digests.
+/// In a state, two zeros follow each bucket: earlier versions stored digests there.
 pub(super) mod bucket {
     use netcore::TokenBucket;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -192,7 +190,7 @@ impl Server {
         self.players_changed(now, out);
     }
 
-    // Handles a repeated PLAY. The joining messages were lost, unless a KEY shows that they arrived.
+    // Handles a repeated PLAY: unless a KEY shows otherwise, the joining messages were lost.
     pub(super) fn play_again(&mut self, now: Time, peer: PeerId, player: PlayerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         if seat.proven {
@@ -221,7 +219,7 @@ impl Server {
         self.try_send_snapshot(now, peer, out);
     }
 
-    // `farewell` is `None` if the peer can no longer be reached.
+    // `farewell` is `None` if the peer is unreachable.
     pub(super) fn quit(
         &mut self,
         now: Time,
@@ -241,7 +239,7 @@ impl Server {
         }
         self.leave_seat(peer, why, out);
         self.send_updates(now, player, &events, out);
-        // A game without active players and without free letters would never make room for the next game.
+        // Without active players and free letters, this game would never end.
         let full = self.game.players().len() >= MAX_PLAYERS;
         if self.config.rematch && full && !self.game.is_over() && self.game.active().next().is_none() {
             self.finish(out);
@@ -250,7 +248,6 @@ impl Server {
         }
     }
 
-    // Sends a peer a QUIT with the reason and removes it, with or without a seat.
     pub(super) fn dismiss_peer(&mut self, now: Time, peer: PeerId, text: &str, out: &mut Outbox) {
         let why = Departure::Dismissed(text.to_string());
         match self.seats.get(&peer).map(|seat| seat.role) {
@@ -295,7 +292,7 @@ impl Server {
         }
     }
 
-    // Datagrams have no connection that ends, so a peer that its first message did not admit is removed immediately.
+    // Datagrams have no connection, so a peer that its first message did not admit is removed immediately.
     pub(super) fn remove_unjoined(&mut self, peer: PeerId, out: &mut Outbox) {
         if self.unjoined.get(&peer).is_some_and(|unjoined| unjoined.link == Link::Datagram) {
             self.unjoined.remove(&peer);

@@ -1,5 +1,5 @@
-//! The start of a game. The protocol has no message for it, so each seat receives an ERROR, the only kind whose text
-//! every client shows.
+//! The start of a game. Each seat receives an ERROR, because the protocol has no message for it and all clients show an
+//! ERROR.
 
 use alloc::{format, string::String};
 use core::time::Duration;
@@ -18,7 +18,7 @@ pub(super) enum Start {
     Waiting,
     /// The next second of the countdown is announced at `tick`.
     Counting { begins: Time, tick: Time },
-    /// It has begun.
+    /// The game has begun.
     Begun,
 }
 
@@ -42,7 +42,7 @@ impl Server {
         players.map(|seat| seat.last_key.plus(limit)).min()
     }
 
-    /// Whether the game may begin: enough players are active, or at least one is active and no other player can join.
+    /// Whether enough players are active, or at least one and no other can join.
     pub(super) fn is_ready(&self) -> bool {
         let active = self.game.active().count();
         let wanted = usize::try_from(self.config.wait_for).unwrap_or(usize::MAX);
@@ -95,7 +95,7 @@ impl Server {
             }
             self.wake_at(Some(now.plus(limit)));
         }
-        // The course's game starts without a wait, so it needs no announcement.
+        // The course's game starts without a wait and needs no announcement.
         if self.config.wait_for > 1 || self.config.countdown.is_some() {
             self.send_start(now, out);
         }
@@ -124,12 +124,11 @@ impl Server {
     }
 }
 
-// Whole seconds, rounded up.
+// Rounded up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-// The number of players, which is at most the number of letters.
 pub(super) fn count(players: usize) -> u32 {
     u32::try_from(players).unwrap_or(u32::MAX)
 }

@@ -20,7 +20,7 @@ use crate::{
     view::{Spots, Views},
 };
 
-/// The setup of a [`Server`]: its map and its configuration.
+/// The map and the configuration of a [`Server`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Setup {
     map: String,
@@ -29,7 +29,7 @@ pub struct Setup {
 
 /// The state of a [`Server`] as plain data.
 ///
-/// On the largest map with a seat for each letter it takes about 230 kB, mostly the spots that each player has visited.
+/// About 230 kB for the largest map with all seats taken, mostly visited spots.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State {
     drawn: u64,
@@ -37,7 +37,6 @@ pub struct State {
     start: Start,
     game: GameState,
     visited: Vec<Spots>,
-    // In the order of their peer numbers.
     seats: Vec<Seat>,
     strangers: Vec<(PeerId, UnjoinedPeer)>,
     quitters: BTreeSet<String>,
@@ -52,13 +51,11 @@ impl Recorded for Server {
     const GAME: &'static str = "nuggets";
     const RULES: u32 = 3;
     const OLDEST_RULES: u32 = 2;
-    // One spectator.
     const SETUP_DEFAULTS: &'static [u8] = &[1];
     type Setup = Setup;
     type State = State;
 
     fn setup(&self) -> Setup {
-        // The text of a map is ASCII.
         Setup { map: String::from_utf8_lossy(self.grid.text()).into_owned(), config: self.config }
     }
 

@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Server {
-    /// Sends the changes by an action of `actor`: all GOLDs, all DISPLAYs, then texts, because a GOLD clears a text
-    /// from a client's status line. Ends the game if the last nugget was taken.
+    /// Sends the changes by an action of `actor`: all GOLDs, all DISPLAYs, then texts, because a GOLD clears a client's
+    /// status line. Ends the game if no gold is left.
     pub(super) fn send_updates(&mut self, now: Time, actor: PlayerId, events: &[Event], out: &mut Outbox) {
         let mut gained = 0;
         let mut shared = false;
@@ -29,7 +29,6 @@ impl Server {
                     gained += nuggets;
                     victims.push((victim, nuggets));
                 }
-                // The number of unclaimed nuggets has grown.
                 Event::Dropped(_) => shared = true,
                 Event::Joined(..) | Event::Moved { .. } | Event::Left(..) => {}
             }
@@ -79,7 +78,7 @@ impl Server {
         }
     }
 
-    /// Sends the joining messages. Repeated requests may come from a forged address, so they are subject to the budget.
+    /// Sends the joining messages within the budget, because the request may have a forged address.
     pub(super) fn try_send_snapshot(&mut self, now: Time, peer: PeerId, out: &mut Outbox) {
         let Some(seat) = self.seats.get_mut(&peer) else { return };
         let Some(display) = display(&self.views, seat) else { return };
@@ -108,7 +107,6 @@ impl Server {
         self.show(now, |seat| (Some(seat.peer) != except).then(|| cause(seat, actor)), out);
     }
 
-    // Sends the DISPLAY to `actor` now, and to the other seats after at most `CATCH_UP`.
     fn display_later(&mut self, now: Time, actor: PlayerId, out: &mut Outbox) {
         for seat in self.seats.values_mut().filter(|seat| cause(seat, Some(actor)) == Cause::Others) {
             seat.owe(Cause::Others);
@@ -134,7 +132,7 @@ impl Server {
         self.wake_at(again);
     }
 
-    /// Sends an ERROR. For peers without a seat, only the shell limits the rate.
+    /// Sends an ERROR. For peers without a seat, the shell limits the rate.
     pub(super) fn error(&mut self, now: Time, peer: PeerId, text: &[u8], out: &mut Outbox) {
         let message = ServerMessage::Error(text);
         match self.seats.get_mut(&peer) {

@@ -1,10 +1,10 @@
-//! The input of a sight: the text of a map, and the range of sight.
+//! The input of a sight: the text of a map and the range of vision.
 
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
 
-/// The text of a map, or of its known part.
+/// The text of a map or of its known part.
 #[derive(Debug, Clone, Copy)]
 pub struct Field<'a> {
     pub(super) text: &'a [u8],
@@ -13,8 +13,8 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// A field whose `text` has `rows` rows of `cols` characters, each followed by a newline; `None` if its length
-    /// differs or needs more than 16 bits. Only `.` lets sight through.
+    /// A field of `rows` rows of `cols` characters, each followed by a newline. Only `.` is transparent. `None` if the
+    /// length of `text` differs or needs more than 16 bits.
     pub fn new(text: &'a [u8], rows: u16, cols: u16) -> Option<Self> {
         let length = usize::from(rows).checked_mul(usize::from(cols).checked_add(1)?)?;
         (text.len() == length && u16::try_from(length).is_ok()).then_some(Self { text, rows, cols })
@@ -30,7 +30,7 @@ impl<'a> From<&'a Grid> for Field<'a> {
 /// The range of sight, by default to the edges of the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Vision {
-    /// The largest distance between two centres, in cells. The eight neighbours are visible at any radius.
+    /// The largest distance between two centres, in cells. Neighbours are always visible.
     pub radius: Option<u16>,
 }
 
@@ -40,7 +40,7 @@ impl Vision {
         self.radius.map_or(rows, |radius| rows.min(usize::from(radius.max(1))))
     }
 
-    /// The largest distance in columns of a visible cell in the row `i` rows away, at most `cols`.
+    /// The largest distance in columns of a visible cell `i` rows away, at most `cols`.
     pub(super) fn cols(self, i: usize, cols: usize) -> usize {
         let Some(radius) = self.radius else { return cols };
         let (radius, i) = (u64::from(radius), i as u64);

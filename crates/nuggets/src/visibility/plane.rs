@@ -16,26 +16,26 @@ pub(super) enum Side {
 
 /// The opaque cells of a field, as rows of bits along its longer side.
 ///
-/// The rule is the same along rows and columns, so a tall field is transposed. There are at most 255 rows, and the
-/// longer side is processed a word at a time.
+/// The rule is symmetric, so a tall field is transposed. The plane then has at most 255 rows, whose cells are processed
+/// a word at a time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plane {
     text: Vec<u8>,
-    /// Offset of a row of the text from the row above it.
+    /// The length of a row of the text with its newline.
     pub(super) width: usize,
     /// Rows of the plane are columns of the text.
     pub(super) turned: bool,
     pub(super) rows: usize,
     pub(super) cols: usize,
     pub(super) words: usize,
-    /// Set where a cell is opaque, and behind the last column.
+    /// Set for opaque cells and beyond the last column.
     right: Vec<u64>,
-    /// Columns are counted from the last one.
+    /// The same, mirrored.
     left: Vec<u64>,
 }
 
 impl Plane {
-    /// Replaces the field. After the first call the cost depends mostly on the number of changed cells.
+    /// Replaces the field. The cost depends mostly on the number of changed cells.
     pub(super) fn update(&mut self, field: Field<'_>) {
         let (rows, cols) = (usize::from(field.rows), usize::from(field.cols));
         if self.width != cols + 1 || self.text.len() != field.text.len() {
@@ -67,7 +67,7 @@ impl Plane {
         self.left[row * self.words + mirrored / WORD] ^= 1 << (mirrored % WORD);
     }
 
-    /// The row and the column in the plane; `None` outside the field and for the newlines.
+    /// The row and column in the plane; `None` for newlines and outside the field.
     pub(super) fn place(&self, offset: usize) -> Option<(usize, usize)> {
         let (row, col) = (offset.checked_div(self.width)?, offset.checked_rem(self.width)?);
         let (row, col) = if self.turned { (col, row) } else { (row, col) };
@@ -100,7 +100,7 @@ pub(super) fn find(from: usize, until: usize, work: &mut u64, at: impl Fn(usize)
     }
 }
 
-/// Sets the bits `from..until`, at least one.
+/// Sets the bits of `from..until`, which must not be empty.
 pub(super) fn fill(row: &mut [u64], from: usize, until: usize, work: &mut u64) {
     let (low, high) = (from / WORD, (until - 1) / WORD);
     let (first, last) = (u64::MAX << (from % WORD), u64::MAX >> (WORD - 1 - (until - 1) % WORD));

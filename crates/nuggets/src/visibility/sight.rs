@@ -1,4 +1,4 @@
-//! The set of cells visible from one spot, in a compact form.
+//! The set of cells visible from one spot.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::ops::Range;
@@ -17,13 +17,13 @@ struct Band {
     /// Offset of the first row in the text.
     start: u16,
     rows: u16,
-    /// The end of its stretches. They begin where those of the previous band end.
+    /// The index after its last stretch. The first follows those of the previous band.
     end: u16,
 }
 
 /// The set of cells visible from one spot.
 ///
-/// Rooms are boxes, so most sights are a few bands of one or two stretches, regardless of the size of the room.
+/// Rooms are boxes, so most sights are a few bands of one or two stretches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sight {
     /// The length of a row with its newline.
@@ -47,7 +47,7 @@ impl Sight {
         after.checked_sub(1).is_some_and(|last| col - stretches[last].start < stretches[last].length)
     }
 
-    /// The visible cells as ranges of offsets into the grid's text, ascending; none spans two rows.
+    /// The visible cells as ranges of offsets into the grid's text, in ascending order; none spans two rows.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         self.bands.iter().enumerate().flat_map(move |(index, band)| {
             let (top, width) = (usize::from(band.start), usize::from(self.width));
@@ -63,7 +63,6 @@ impl Sight {
 
     /// The visible cells, row by row.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
-        // The text's length fits 16 bits.
         self.ranges().flatten().map(|offset| Cell(u16::try_from(offset).unwrap_or(u16::MAX)))
     }
 
@@ -77,7 +76,7 @@ impl Sight {
     }
 }
 
-/// Builds sights, and reuses its working memory.
+/// Builds sights, and reuses its memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Builder {
     bands: Vec<Band>,
@@ -91,7 +90,7 @@ fn short(number: usize) -> u16 {
 
 impl Builder {
     /// Adds `rows` equal rows, the first at offset `start`. The ranges `cols` must be ascending, disjoint, and
-    /// different from those of the row directly above. Rows without visible cells are left out.
+    /// different from those of the row directly above. Rows without visible cells are omitted.
     pub(super) fn band(&mut self, start: usize, rows: usize, cols: impl Iterator<Item = Range<usize>>) {
         let before = self.stretches.len();
         self.stretches.extend(cols.map(|cols| Stretch { start: short(cols.start), length: short(cols.len()) }));

@@ -2,10 +2,9 @@ use super::*;
 use crate::grid::Grid;
 use alloc::format;
 
-// One room of the maximum size, seen from several spots. Checking each cell once would cost 65,000.
+// A check of each cell would cost 65,000.
 #[test]
 fn sight_in_long_maps_takes_time_per_word() {
-    // Each word of the map is read, marked and collected, some of them twice.
     const WORK: u64 = 5 * (u16::MAX as u64).div_ceil(WORD as u64) + 64;
     let wide = |rows: usize, cols: usize| format!("{}\n", ".".repeat(cols)).repeat(rows);
     for (rows, cols) in [(1, 65_498), (3, 21_002), (16_374, 3), (32_749, 1), (255, 255)] {

@@ -6,7 +6,6 @@ use crate::table::{NAMES, Table, datagrams, plain};
 #[test]
 fn joining_player_gets_ok_grid_gold_and_display() {
     let mut table = plain("+----+\n|.A.7|\n+----+");
-    // Bob sees the whole room from any of its spots.
     let effects = table.send("Bob", "PLAY Bob");
     let picture = table.board().replace('B', "@");
     let rows: Vec<String> = picture.lines().map(|row| format!("\n[{row}]")).collect();
@@ -33,7 +32,7 @@ transcripts! {
             Alice < DISPLAY [@B*]
     ";
 
-    // Another port of the same host is another player and gets the next letter.
+    // Another port of the same host is another player.
     a_quitter_is_not_readmitted_but_may_watch: plain("A.5") => "
         Alice > KEY Q
             Alice < QUIT Thanks for playing!
@@ -218,7 +217,7 @@ transcripts! {
 fn names_are_cut_to_50_bytes_and_cleaned() {
     let mut table = Table::new(&".".repeat(60), Config { seed: 3, ..Config::default() });
     let long = "x".repeat(51);
-    // The whole input decides whether a name is blank, not its first 50 bytes.
+    // The whole input decides whether a name is blank.
     let (late, blank) = (" ".repeat(60) + "x", " ".repeat(50));
     let names: [(&str, &[u8], &str); 8] = [
         ("Alice", b"  Alice Lee ", "  Alice Lee "),
@@ -277,7 +276,7 @@ fn starting_spot_is_drawn_from_all_empty_spots() {
     assert!(met.iter().all(|&times| times > 20), "{met:?}");
 }
 
-/// Watchers are clients that the shell admits as spectators, such as browsers.
+/// Watchers are clients, such as browsers, that the shell admits as spectators.
 #[test]
 fn any_number_of_watchers_replaces_no_spectator() {
     let mut table = plain("A.3");

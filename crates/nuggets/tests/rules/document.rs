@@ -11,7 +11,7 @@ fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocols/nuggets.md")).unwrap()
 }
 
-/// The content between backticks, without the escapes of a table and of a newline.
+/// The code in a table cell.
 fn code(cell: &str) -> Option<Vec<u8>> {
     let code = cell.trim().strip_prefix('`')?.strip_suffix('`')?;
     Some(code.replace("\\|", "|").replace("\\n", "\n").into_bytes())
@@ -25,7 +25,7 @@ fn hex(text: &[u8]) -> Vec<u8> {
 fn rows<const N: usize>() -> Vec<[String; N]> {
     let document = document();
     let cells = |line: &str| {
-        // A bar with a backslash before it is part of a cell.
+        // `\|` is part of a cell.
         let line = line.strip_prefix("| ")?.strip_suffix(" |")?.replace("\\|", "\\\0");
         let cells: Vec<String> = line.split(" | ").map(|cell| cell.replace('\0', "|")).collect();
         <[String; N]>::try_from(cells).ok()

@@ -1,4 +1,4 @@
-//! The output for the observers of a room: events and the status.
+//! Events and the status.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn join_and_leave_events_name_peer_and_reason() {
     for peer in 1..=7 {
         assert_eq!(events(&room.connect(peer, WATCHED)), []);
     }
-    // The last peer to connect is not the first to join.
+    // Seats follow the order of joining, not of connecting.
     assert_eq!(send(&mut room, 2, "PLAY Bob"), [joined(2, "Bob", "A"), GameEvent::Started { game: 1, players: 1 }]);
     assert_eq!(send(&mut room, 1, "PLAY Ann"), [joined(1, "Ann", "B")]);
     assert_eq!(send(&mut room, 3, "PLAY  "), []);

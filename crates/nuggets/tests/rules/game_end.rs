@@ -59,8 +59,7 @@ transcripts! {
             stdout: GAME OVER:\nA          0 Alice\nB          3 Bob
     ";
 
-    /// The table of the requirements, at the end of a game that produces it: Bob takes from Carol, Alice takes from
-    /// Bob.
+    /// The example of the requirements: Bob takes from Carol, Alice takes from Bob.
     final_table_matches_the_requirements_to_the_byte: rich(250, 8, "ABC11", &[136, 114]) => r"
         Carol > KEY l
             Alice < GOLD 0 0 114
@@ -114,7 +113,7 @@ fn quit_key_of_an_unadmitted_peer_does_not_remove_the_spectator() {
     let mut table = plain("A.4");
     table.send("Sam", "SPECTATE");
     assert_eq!(table.send("Mallory", "KEY Q"), []);
-    // A shell that forwards such a key does no harm.
+    // Even if a shell forwards such a key.
     let mut effects = vec![];
     let peer = table.connect("Mallory", Role::Player, Link::Datagram, &mut effects);
     effects.extend(table.input(Input::Message { peer, message: ClientMessage::Key(b'Q') }));

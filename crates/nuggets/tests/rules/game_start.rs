@@ -53,7 +53,7 @@ fn countdown_is_announced_each_second_and_starts_the_game() {
     let mut table = party(0, Some(3));
     assert_eq!(errors(&table.send("Alice", "PLAY Alice"), "Alice"), ["the game begins in 3 s"]);
     table.wait(Duration::from_millis(400));
-    // A player that joins later waits no longer than the first.
+    // A late player does not restart the countdown.
     assert_eq!(errors(&table.send("Bob", "PLAY Bob"), "Alice"), [""; 0]);
     assert_eq!(errors(&table.send("Bob", "KEY l"), "Bob"), ["the game begins in 3 s"]);
     let effects = table.wait(Duration::from_millis(2_599));
@@ -80,7 +80,6 @@ fn countdown_stops_when_too_few_players_are_left() {
 
 #[test]
 fn full_map_starts_the_game_early() {
-    // Four room spots, one with the gold.
     let rules = Rules { min_piles: 1, max_piles: 1, ..Rules::default() };
     let mut table = Table::new("....\n", Config { rules, wait_for: 20, seed: 1, ..Config::default() });
     table.join(&["Alice", "Bob"]);
@@ -97,7 +96,6 @@ fn waiting_for_players_does_not_count_as_idle() {
     assert!(table.wait(Duration::from_secs(60)).is_empty());
     table.send("Bob", "PLAY Bob");
     assert!(!is_waiting(&table));
-    // From now on the idle timeout runs for both players.
     assert_eq!(table.wait(Duration::from_millis(4_999)), []);
     table.wait(Duration::from_millis(1));
     assert_eq!(table.peers().count(), 0);

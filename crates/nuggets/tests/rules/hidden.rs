@@ -12,7 +12,7 @@ use nuggets::{
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 
-/// Cells in sight show their content, cells that were in sight before show the bare map, and all others are blank.
+/// Cells in sight show their content, cells seen before the bare map, and all others a blank.
 #[test]
 fn display_hides_what_its_player_does_not_see() {
     const PLAYERS: u64 = 3;
@@ -33,7 +33,7 @@ fn display_hides_what_its_player_does_not_see() {
             let address = format!("10.0.0.{step}:1").into();
             server.input(now, Input::Connected { peer, role: Role::Player, link: Link::Stream, address }, &mut out);
         }
-        // Single steps, so that each position from which a player sees cells is a state after an input.
+        // Single steps test each place from which a player sees cells.
         let key = b"hjklyubn"[rng.random_range(0..8)];
         let message =
             if step < PLAYERS { format!("PLAY Player {step}").into_bytes() } else { vec![b'K', b'E', b'Y', b' ', key] };

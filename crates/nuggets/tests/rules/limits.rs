@@ -15,7 +15,7 @@ use crate::{
     wording::rows,
 };
 
-/// The bytes of a DISPLAY of the map [`large`], which nearly fills a datagram.
+/// Of the map [`large`], nearly a full datagram, in bytes.
 const DISPLAY: u32 = 8 + 175 * 373;
 
 fn displays(effects: &[Effect], who: &str) -> u32 {
@@ -52,7 +52,7 @@ fn twenty_six_players_join_at_once() {
 #[test]
 fn unproven_displays_keep_the_budget_and_the_newest_is_sent() {
     let mut table = Table::new(&large(), Config::default());
-    // When Bob joins, Alice is sent one more picture.
+    // Bob's arrival sends Alice one more picture.
     let mut sent = displays(&table.send("Alice", "PLAY Alice"), "Alice");
     sent += displays(&table.send("Bob", "PLAY Bob"), "Alice");
     let (mut millis, mut shown) = (0, None);
@@ -67,7 +67,7 @@ fn unproven_displays_keep_the_budget_and_the_newest_is_sent() {
         shown = last_display(&effects, "Alice").or(shown);
         assert!(sent * DISPLAY <= UNPROVEN.burst + UNPROVEN.per_second / 1_000 * millis + millis);
     }
-    // Six seconds: a burst of four pictures, then four per second. At most one is still owed.
+    // Six seconds: a burst of four pictures, then four per second.
     assert_eq!(sent, (UNPROVEN.burst + 6 * UNPROVEN.per_second) / DISPLAY);
     table.send("Bob", "KEY j");
     let effects = table.wait(Duration::from_secs(1));
@@ -103,7 +103,7 @@ fn deadline_is_when_the_budget_allows_the_next_display() {
 
 #[test]
 fn gold_is_sent_to_unproven_clients_despite_their_budget() {
-    // Numbers are small, and a client that missed one would show a wrong status.
+    // Without them a client shows a wrong status.
     let rules = Rules { gold: 30, min_piles: 30, max_piles: 30, ..Rules::default() };
     let mut table = Table::new(&large(), Config { rules, seed: 5, ..Config::default() });
     table.join(&["Alice", "Bob"]);
@@ -145,7 +145,7 @@ fn repeated_joining_messages_count_against_the_budget() {
     assert_eq!(displays(&table.send("Alice", "PLAY Alice"), "Alice"), 0, "a picture of hers is due before long");
 }
 
-/// A table after Bob has used up the burst of individually shown moves, and the number of pictures sent to Alice.
+/// Bob has used up the burst of individually shown moves. Also returns the number of pictures sent to Alice.
 fn bob_runs_fast() -> (Table, u32) {
     let mut table = plain("A.3..B....");
     table.keys("Alice", "?");

@@ -73,7 +73,7 @@ proptest! {
         let got: Vec<u8> = pieces(&stream, &cuts).flat_map(&mut received).collect();
         prop_assert_eq!(&got, &expected);
         prop_assert_eq!(cut.state(), whole.state());
-        // The client reads the server's output, also split at any byte.
+        // The client receives the server's output, split at any byte too.
         at_once.receive(Time::ZERO, &expected).unwrap();
         for piece in pieces(&expected, &cuts) {
             in_pieces.receive(Time::ZERO, piece).unwrap();
@@ -140,8 +140,6 @@ fn traffic_to_an_address_is_bounded_and_the_newest_display_is_sent() {
     };
     let burst = run(&mut room, 1_040);
     assert!(burst <= DRAWN.burst as usize && burst + 65_305 > DRAWN.burst as usize, "{burst} bytes");
-    // A client that continues to send keys receives no more than the rate allows, and the last picture shows the final
-    // state.
     room.send(1, Link::Datagram, b"KEY j");
     let newest = displays(&room.elapse(), 1);
     assert_eq!(newest.len(), 1);
@@ -179,7 +177,7 @@ fn addresses_that_cannot_be_forged_are_not_paced() {
         }
         assert!(bytes > DRAWN.burst as usize);
     }
-    // A spectator over datagrams that has sent no key is paced.
+    // A spectator over datagrams without a key is paced.
     let mut room = TestRoom::with(&large(), Config::default(), Link::Message, &["PLAY Ann"]);
     room.join(2, Link::Datagram, b"SPECTATE");
     let shown: usize = room.runs(1, Link::Message, 40).map(|outputs| displays(&outputs, 2).len()).sum();
@@ -192,7 +190,7 @@ fn refresh_restores_a_new_client() {
     for link in [Link::Datagram, Link::Stream, Link::Message] {
         let config = Config { rules, ..Config::default() };
         let mut room = TestRoom::with(CABIN, config, link, &["PLAY Ann", "SPECTATE", "KEY h"]);
-        // The budget is used up completely, if the link has one.
+        // Use up the budget, if there is one.
         (0..5_000).for_each(|_| drop(room.send(1, link, b"PLAY Ann")));
         let known = displays(&room.input(&RoomInput::Refresh(1)), 1);
         for (peer, part) in [(1, ann()), (2, Participant::Spectator)] {

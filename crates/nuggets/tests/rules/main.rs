@@ -1,10 +1,9 @@
-//! The rules of nuggets as transcripts of a server, one named test each: the inputs, and the exact bytes of the
-//! outputs.
+//! The rules of nuggets as transcripts of a server: the inputs, and the exact bytes of the outputs.
 //!
 //! [`table`] simulates the network: it identifies peers by name and forwards datagrams like the UDP shell. [`room`]
-//! passes bytes to a room, over any link.
+//! passes bytes to a room over any link.
 //!
-//! Where the sources of the rules disagree, one test defines the behaviour of this server:
+//! Where the sources of the rules disagree, a test defines the behaviour of this server:
 //!
 //! | point | test |
 //! |-------|------|

@@ -16,7 +16,7 @@ fn malformed() -> Vec<Vec<u8>> {
     SHORT.lines().flat_map(|line| line.split('|')).map(unescaped).chain(long).collect()
 }
 
-// Messages of a server are the only malformed datagrams without a response.
+// Only messages of a server get no response.
 fn is_answered(datagram: &[u8]) -> bool {
     let word = datagram.split(|&byte| byte == b' ' || byte == b'\n').next().unwrap_or_default();
     ![&b"OK"[..], b"GRID", b"GOLD", b"DISPLAY", b"QUIT", b"ERROR"].contains(&word)
@@ -35,7 +35,7 @@ fn malformed_datagram_is_answered_and_changes_nothing() {
             assert_eq!(datagrams.len(), usize::from(is_answered(&datagram)), "{datagram:?}: {effects:?}");
             let is_short = |answer: &String| answer.starts_with("ERROR malformed message: ") && answer.len() <= 130;
             assert!(datagrams.iter().all(is_short), "{datagram:?}: {effects:?}");
-            // The server keeps no state of an unadmitted peer after its response.
+            // An unadmitted peer is removed after the response.
             let closed = if who == "Mallory" { datagrams.len() } else { 0 };
             assert_eq!(effects[datagrams.len()..], vec![Effect::Closed(who.into()); closed], "{datagram:?}");
         }

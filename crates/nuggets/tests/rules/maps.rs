@@ -8,7 +8,7 @@ fn check(map: &str, expected: &[&str]) {
     assert_eq!(found, expected, "\n{map}");
 }
 
-/// A sketch, each of its rows in brackets, above an unconnected hall with enough spots for all players.
+/// A sketch, its rows in brackets, above an unconnected hall with enough spots for all players.
 fn above_a_hall(sketch: &str) -> String {
     let rows = sketch.lines().filter_map(|row| row.trim().strip_prefix('[')?.strip_suffix(']'));
     let floor = ["|..........|"; 6];
@@ -16,7 +16,7 @@ fn above_a_hall(sketch: &str) -> String {
     rows.chain(hall).fold(String::new(), |map, row| map + &format!("{row:<12}\n"))
 }
 
-/// All breaches, except that the sketch is not connected to the hall.
+/// Expects these breaches, apart from the missing connection to the hall.
 #[track_caller]
 fn check_sketch(sketch: &str, expected: &[(usize, usize, &str)]) {
     let map = above_a_hall(sketch);
@@ -70,7 +70,7 @@ fn unplayable_maps_are_refused() {
             "the map has no room spot ('.'), so neither gold nor players have a place",
         ],
     );
-    // A foreign character is treated as rock, and the rest is checked as well.
+    // Foreign characters are treated as rock, and the rest is checked as well.
     check(
         "..\0\n",
         &[
@@ -190,7 +190,7 @@ sketches! {
         [+--+ ]
     " => [(2, 3, NO_DOOR)];
 
-    // Two rooms that share a wall with a door in it, a hole, doors, bends, a loop, dead ends; it touches three edges.
+    // A shared wall with a door, a hole, doors, bends, a loop, dead ends, and three edges of the map.
     proper_drawings_keep_all_rules: "
         [+--+-----+##]
         [|..#.....| #]

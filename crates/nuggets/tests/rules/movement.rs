@@ -11,7 +11,6 @@ const FIELD: &str = "\
 
 #[test]
 fn small_letter_steps_and_capital_runs() {
-    // The map has no walls around it.
     let places = [
         ('h', (2, 1), (2, 0)),
         ('l', (2, 3), (2, 4)),

@@ -75,7 +75,7 @@ fn client() -> Value {
     let play = |name: &str| encoded(ClientMessage::Play(Name::new(name.as_bytes()).ok()));
     let keys =
         "hjklyubnHJKLYUBNQ".bytes().map(|key| (char::from(key).to_string(), encoded(ClientMessage::Key(key)).into()));
-    // Far more columns than the rows or columns of one step.
+    // Many more columns than the rows or columns of one step.
     let (cols, origin) = (99, 50 * 100 + 50);
     let steps = "hjklyubn".bytes().map(|key| {
         let at = origin + Direction::from_key(key).unwrap().offset(cols);

@@ -111,7 +111,7 @@ const CABIN: &str = "\
           ###   
 ";
 
-/// Detects changes to the generator, the protocol or a rule, on any machine.
+/// Detects changes to the generator, the protocol or a rule.
 #[test]
 fn recorded_game_is_reproduced() {
     let rules = Rules { gold: 25, min_piles: 3, max_piles: 5, ..Rules::default() };
@@ -119,12 +119,12 @@ fn recorded_game_is_reproduced() {
     cabin.check(include_str!("../data/game.txt"));
 }
 
-/// The 64-bit FNV-1a hash.
+/// 64-bit FNV-1a.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A long game, recorded only as hashes.
+/// Recorded as hashes.
 #[test]
 fn long_game_is_the_same_on_every_machine() {
     let mut wire = vec![];

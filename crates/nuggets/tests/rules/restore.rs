@@ -24,7 +24,6 @@ fn the_state_of_a_full_game_on_the_largest_map_is_small() {
         }
     }
     let [_, state] = room.written();
-    // The JSON has decimal numbers; a compact format needs fewer bytes.
     assert!(state.len() < 600_000, "{} bytes", state.len());
     assert_eq!(resumed(&room).state(), room.state());
 }
@@ -33,7 +32,7 @@ fn joining(frames: &[Bytes]) -> Vec<&str> {
     frames.iter().map(|frame| core::str::from_utf8(frame).unwrap().split([' ', '\n']).next().unwrap()).collect()
 }
 
-// Ann (peer 1) has used up her budget and is owed her last picture.
+// Ann (peer 1) has used up her budget and is owed a picture.
 fn drained() -> TestRoom {
     let mut room = TestRoom::with(&large(), Config::default(), Link::Datagram, &["PLAY Ann", "PLAY Bob", "SPECTATE"]);
     room.send(1, Link::Datagram, b"KEY ?");
@@ -51,14 +50,14 @@ fn refresh_sends_the_whole_state_despite_an_empty_budget() {
             (2, &["OK", "GRID", "GOLD", "DISPLAY"]),
             (3, &["GRID", "GOLD", "DISPLAY"]),
         ] {
-            // Bob and the spectator have sent no key, so pictures of Ann's runs are owed to them too.
+            // Bob and the spectator have sent no key, so they are owed pictures of Ann's runs.
             let mut room = room.clone();
             let frames = sent(&room.input(&RoomInput::Refresh(peer)), peer);
             assert_eq!(joining(&frames), kinds, "peer {peer}");
             let shown = if peer == 3 { b'A' } else { [b'@', b'A'][usize::from(peer == 2)] };
             let stands = room.engine_room.engine().game().players()[0].cell.unwrap();
             assert_eq!(frames.last().unwrap()[8 + stands.index()], shown, "as it is now");
-            // That picture was the newest, so it is not sent twice.
+            // The picture was the newest, so it is not sent again.
             while room.engine_room.deadline().is_some() {
                 assert_eq!(sent(&room.elapse(), peer), NOTHING, "peer {peer}");
             }

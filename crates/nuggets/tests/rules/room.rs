@@ -1,4 +1,4 @@
-//! A server as a shell drives it, in bytes and over any link.
+//! A server as a shell drives it, in bytes over any link.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -53,7 +53,7 @@ impl TestRoom {
         Self { engine_room, now: Time::ZERO, pending: BTreeMap::new() }
     }
 
-    /// Connects peers, numbered from 1, and sends the first message of each.
+    /// Connects peers, numbered from 1, each with its first message.
     pub(crate) fn with(map: &str, config: Config, link: Link, first: &[&str]) -> Self {
         let mut room = Self::new(map, config);
         for (peer, message) in (1..).zip(first) {
@@ -118,7 +118,7 @@ impl TestRoom {
         outputs
     }
 
-    /// Runs to and fro `times` times.
+    /// Runs to and fro.
     pub(crate) fn runs(&mut self, peer: u64, link: Link, times: usize) -> impl Iterator<Item = Vec<Output>> {
         (0..times).map(move |turn| self.send(peer, link, [b"KEY H", b"KEY L"][turn % 2]))
     }
@@ -139,7 +139,7 @@ pub(crate) fn on(link: Link, message: &[u8]) -> Vec<u8> {
     out.to_vec()
 }
 
-/// Each DISPLAY of this map has 65,283 bytes.
+/// Its DISPLAYs have 65,283 bytes.
 pub(crate) fn large() -> String {
     (".".repeat(372) + "\n").repeat(175)
 }

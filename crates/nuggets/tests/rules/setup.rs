@@ -34,7 +34,7 @@ fn invalid_setup_is_rejected() {
         ("not written as a server writes it", |setup| setup["map"] = json!(".....\r\n")),
         ("not written as a server writes it", |setup| setup["map"] = json!(".....\n..\n")),
         ("not written as a server writes it", |setup| setup["map"] = json!(".....")),
-        // The rules as a whole are tested in `options`.
+        // `options` tests the rules as a whole.
         ("invalid number of nuggets", |setup| setup["config"]["rules"]["gold"] = json!(u32::MAX)),
         ("overflow", |setup| {
             setup["config"]["idle_timeout"] = json!({ "secs": u64::MAX, "nanos": u32::MAX });

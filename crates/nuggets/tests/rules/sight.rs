@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::{maps::map, table::plain};
 
-/// The literal rule, one target at a time. Places are (row, column).
+/// The literal rule for one target. Places are (row, column).
 fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16>) -> bool {
     let room = |row: i64, col: i64| {
         let cell = usize::try_from(row).ok().zip(usize::try_from(col).ok());
@@ -16,7 +16,7 @@ fn visible(map: &[Vec<u8>], from: (i64, i64), to: (i64, i64), radius: Option<u16
     };
     let ((pr, pc), (r, c)) = (from, to);
     let is_near = radius.is_none_or(|radius| (r - pr).pow(2) + (c - pc).pow(2) <= i64::from(radius).pow(2));
-    // The line crosses a row `part / whole` columns aside, rounded down. The sign of the divisor is removed.
+    // The line crosses a row `part / whole` columns aside, rounded down.
     let crossing = |part: i64, whole: i64| {
         let (part, whole) = (part * whole.signum(), whole.abs());
         (part.div_euclid(whole), part.rem_euclid(whole) == 0)
@@ -36,7 +36,7 @@ fn rows_of(map: &str) -> Vec<Vec<u8>> {
     map.lines().map(|row| row.as_bytes().to_vec()).collect()
 }
 
-// Returns the picture by the literal rule and the one by the server. Places are (row, column).
+// Returns the pictures by the literal rule and by the server.
 fn pictures(map: &str, at: (usize, usize), radius: Option<u16>) -> (String, String) {
     let rows = rows_of(map);
     let (grid, _) = Grid::parse(map.as_bytes()).unwrap();
@@ -62,7 +62,7 @@ fn pictures(map: &str, at: (usize, usize), radius: Option<u16>) -> (String, Stri
     (slow, fast)
 }
 
-/// Checks a map that is drawn beside the picture of a player at `@`.
+/// Checks a map drawn beside the picture of a player at `@`.
 #[track_caller]
 fn check(drawn: &str) {
     let mut sides = [String::new(), String::new()];
@@ -102,8 +102,7 @@ sights! {
         [#######]  [###    ]
     ";
 
-    // Half a step beside the pillar, the line passes between it and a room spot. Between two opaque cells it is
-    // blocked.
+    // Half a step beside the pillar, the line passes between it and a room spot.
     one_room_spot_of_two_is_enough: "
         [.....]  [.. ..]
         [..+..]  [..+..]
@@ -133,8 +132,7 @@ sights! {
 }
 
 transcripts! {
-    // `model` compares the remembered parts of all DISPLAYs in random games. In the passage Alice sees only her next
-    // spots, but remembers the room and the whole way.
+    // In the passage Alice sees only the next spots.
     known_cells_remain_shown: plain("..A###.7") => "
         Alice > KEY l
             Alice < DISPLAY [...@#   ]
@@ -153,7 +151,6 @@ transcripts! {
             Alice < DISPLAY [...#@.*]
     ";
 
-    // The spot of a collected pile is an empty spot again, and a passage spot is one again.
     a_cell_left_behind_is_bare_map: plain("A3##.4") => "
         Alice types l
         Alice > KEY l
@@ -170,7 +167,7 @@ fn a_radius_limits_sight_but_not_to_less_than_the_neighbours() {
     check_picture("...\n...\n...\n", "...\n.@.\n...\n", Some(1));
 }
 
-/// Nine kinds of places on the first map of this project.
+/// Nine kinds of places.
 #[test]
 fn pictures_of_the_first_map() {
     let map = map("main").to_string();
@@ -179,7 +176,7 @@ fn pictures_of_the_first_map() {
     assert_eq!(pictures.clone().count(), 9);
     for picture in pictures {
         let (_title, picture) = picture.split_once('\n').unwrap();
-        // The file omits trailing blanks of rows and blank rows at the end.
+        // The file omits trailing blanks and trailing blank rows.
         let rows = picture.lines().chain(std::iter::repeat("")).take(height);
         let picture = rows.fold(String::new(), |picture, row| picture + &format!("{row:<width$}\n"));
         check_picture(&map, &picture, None);
@@ -206,7 +203,7 @@ fn maps(sizes: impl Strategy<Value = (usize, usize)>) -> impl Strategy<Value = S
     })
 }
 
-/// Long and thin in one direction, and longer than one, two or three words of bits.
+/// Long and thin, and longer than one, two or three words of bits.
 fn thin() -> impl Strategy<Value = (usize, usize)> {
     let long = prop_oneof![1..40usize, 60..70usize, 124..132usize, 188..196usize];
     (1..5usize, long, any::<bool>()).prop_map(|(short, long, tall)| if tall { (long, short) } else { (short, long) })
@@ -262,7 +259,7 @@ proptest! {
         sight_is_the_rule(&map, radius, 40)?;
     }
 
-    // The state that a sighter caches for a field must not affect the next one.
+    // The sighter caches a field.
     #[test]
     fn sighter_returns_the_same_sights_after_other_fields(
         fields in prop::collection::vec(maps(prop_oneof![Just((5, 9)), Just((9, 5)), Just((10, 4)), (1..9usize, 1..9usize)]), 2..6),

@@ -52,7 +52,7 @@ pub(crate) struct Table {
     server: Server,
     now: Time,
     names: BTreeMap<PeerId, String>,
-    // The clients in the order of their first datagrams, which determines their addresses.
+    // In the order of the clients' first datagrams, which determines their addresses.
     addresses: Vec<String>,
     next_peer: u64,
 }
@@ -68,10 +68,10 @@ impl Table {
         Self { server, now: Time::ZERO, names: BTreeMap::new(), addresses: vec![], next_peer: 0 }
     }
 
-    /// A game in the state of the drawing: letters are players that have joined, in order (`A` is Alice, `B` is Bob, as
-    /// in [`NAMES`]), digits are piles of that many nuggets, the rest is the map.
+    /// A game in the state of the drawing: letters are players in order of joining (as in [`NAMES`]), digits are piles
+    /// of that many nuggets, and the rest is the map.
     ///
-    /// The seed determines the places of gold and players, so seeds are tried until one matches.
+    /// Seeds are tried until one places gold and players like this.
     pub(crate) fn drawn(rules: Rules, drawing: &str) -> Self {
         Self::drawn_with(Config { rules, ..Config::default() }, drawing)
     }
@@ -85,7 +85,7 @@ impl Table {
         })
     }
 
-    /// Like [`Table::drawn_with`], but `fits` decides on the sizes of the piles, and the rules on their sum.
+    /// Like [`Table::drawn_with`], but `fits` accepts the piles, and the rules determine their sum.
     pub(crate) fn fitting(mut config: Config, drawing: &str, fits: impl Fn(&Game) -> bool) -> Self {
         let piles: Vec<usize> = drawing.match_indices(|drawn: char| drawn.is_ascii_digit()).map(|(at, _)| at).collect();
         let count = u32::try_from(piles.len()).expect("few piles");
@@ -123,8 +123,7 @@ impl Table {
         self.names.values().map(String::as_str)
     }
 
-    /// As in the UDP shell, a message that requests admission or a malformed one connects an unknown sender; its other
-    /// messages are dropped.
+    /// As in the UDP shell, only a request for admission or a malformed message connects an unknown sender.
     pub(crate) fn send(&mut self, who: &str, datagram: impl AsRef<[u8]>) -> Vec<Effect> {
         let decoded = Nuggets::decode(&mut (), datagram.as_ref(), Framing::Whole);
         let known = self.peer(who);
@@ -155,7 +154,7 @@ impl Table {
             self.addresses.push(who.to_owned());
             self.addresses.len() - 1
         });
-        // All clients share one host, with different ports.
+        // All clients share a host.
         let address = format!("192.0.2.1:{}", 4_000 + host);
         effects.extend(self.input(Input::Connected { peer, role, link, address: (&address).into() }));
         peer
@@ -172,7 +171,7 @@ impl Table {
         keys.bytes().flat_map(|key| self.send(who, [b"KEY ", &[key][..]].concat())).collect()
     }
 
-    /// Advances the time, and wakes the server at its deadlines.
+    /// Advances the time and wakes the server at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Effect> {
         let end = self.now.plus(time);
         let mut effects = vec![];
@@ -223,7 +222,7 @@ impl Table {
         (self.game().players().to_vec(), self.game().piles().clone())
     }
 
-    /// The content of the DISPLAY that a spectator who joins now receives.
+    /// The rows of a DISPLAY for a new spectator.
     pub(crate) fn board(&self) -> String {
         let effects = self.clone().send("a passer-by", "SPECTATE");
         rows(&last_display(&effects, "a passer-by").expect("a spectator sees the board"))
@@ -231,11 +230,11 @@ impl Table {
 
     /// Plays a transcript and compares.
     ///
-    /// `Alice > KEY h` is a received datagram, `Alice < GOLD 1 1 9` a sent one, `Alice closed` means that a peer was
-    /// removed, `stdout: ...` is the server's output. `stop` stops the server, `gone Alice` closes a port,
-    /// `wait 500 ms` advances the time. The rows of a DISPLAY are in brackets; every other byte that is not printable
-    /// is escaped, and so is a space at the end. `Bob types hjk` sends keys and `Sam watches` sends a SPECTATE; their
-    /// outputs are not compared. A line that begins with `# ` is a comment.
+    /// Received datagrams are `Alice > KEY h`, sent ones `Alice < GOLD 1 1 9`, removed peers `Alice closed`, and the
+    /// server's output `stdout: ...`. `stop` stops the server, `gone Alice` closes a port, `wait 500 ms` advances the
+    /// time. The rows of a DISPLAY are in brackets; other bytes that are not printable, and a trailing space, are
+    /// escaped. `Bob types hjk` sends keys and `Sam watches` sends a SPECTATE; their outputs are not compared. A line
+    /// that begins with `# ` is a comment.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         transcript::check(transcript, |line| {

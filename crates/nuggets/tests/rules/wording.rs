@@ -1,6 +1,6 @@
 //! The form of datagrams in transcripts.
 
-/// The rows of a display, without the last newline.
+/// Without the last newline.
 pub(crate) fn rows(display: &[u8]) -> String {
     let text = display.strip_prefix(b"DISPLAY\n").and_then(|rows| rows.strip_suffix(b"\n")).expect("a DISPLAY");
     String::from_utf8_lossy(text).into_owned()

@@ -6,12 +6,12 @@ use core::mem;
 use super::{KNOWN, Memory, POCKET};
 use crate::grid::ROCK;
 
-// A larger pocket counts as worth exploring.
+// Larger pockets are explored.
 const LARGEST_POCKET: usize = 256;
 
 impl Memory {
-    /// Room spots are surrounded by room spots, walls and doors, so no room spot is next to known rock. An unknown area
-    /// without possible room spots is not worth exploring: most dead ends need no visit.
+    /// Room spots are surrounded by room spots, walls and doors, so none is next to known rock. Unknown areas without
+    /// possible room spots are not explored, which saves most dead ends.
     pub(super) fn write_off_pockets(&mut self) {
         if self.wary {
             return;
@@ -37,7 +37,6 @@ impl Memory {
         self.pocket = pocket;
     }
 
-    // Returns whether none of the unknown cells connected to `seed` can be a room spot.
     fn fill_pocket(&mut self, seed: usize, pocket: &mut Vec<usize>) -> bool {
         pocket.clear();
         pocket.push(seed);
