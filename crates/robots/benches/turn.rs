@@ -1,7 +1,7 @@
-//! The cost of one turn of the rules on a busy board, compared with a plain pass over the same blocks in the same run.
+//! The cost of one turn on a busy board, compared with a plain pass over its blocks in the same run.
 //!
-//! 25 players, 10,000 blocks and 1,000 bombs, of which 25 explode. The pass reads the position of every block once,
-//! from an array. The measurements alternate, and the game is copied before each, so both find equally warm caches.
+//! 25 players, 10,000 blocks and 1,000 bombs, of which 25 explode. The pass reads every block once from an array. The
+//! measurements alternate on copies of the game, so both find equally warm caches.
 //!
 //! `cargo bench -p robots --bench turn` prints the table.
 
@@ -69,11 +69,11 @@ fn measure(size: u16, radius: u16) {
     );
 }
 
-// A game before an explosion of one bomb of each player: all have alternately moved and placed a bomb.
+// One bomb of each player is about to explode; all have alternately moved and placed a bomb.
 fn busy(size: u16, radius: u16, draws: &mut MinStd) -> Game {
     let each = BOMBS / usize::from(PLAYERS);
     let fields = f64::from(size) * f64::from(size);
-    // The number of draws that is expected to yield the required number of distinct fields.
+    // The expected number of draws for this number of distinct fields.
     let needed = -(1.0 - f64::from(BLOCKS) / fields).ln() * fields;
     let parameters = Parameters {
         server_name: ShortText::default(),

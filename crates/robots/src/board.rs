@@ -1,4 +1,4 @@
-//! The board: its fields, and the blocks on them.
+//! The board: its fields and blocks.
 //!
 //! Source: the task text of robots, "Board".
 
@@ -20,7 +20,7 @@ impl Position {
         Self { x, y }
     }
 
-    /// The field `distance` away in direction `way`, possibly off the board; `None` if a coordinate would overflow.
+    /// The field `distance` away in direction `way`, possibly off the board; `None` on overflow.
     pub fn offset(self, way: Direction, distance: u16) -> Option<Self> {
         let Self { x, y } = self;
         Some(match way {
@@ -50,13 +50,13 @@ impl Direction {
     pub const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 }
 
-/// A board and its blocks. Memory grows with the number of blocks, not of fields.
+/// A board and its blocks. Its memory grows with the blocks, not the fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board {
     size_x: u16,
     size_y: u16,
-    // The same blocks by column and by row, so that one search finds the next block in any direction. Keys are (x, y)
-    // and (y, x), packed so that they compare as one number.
+    // The blocks by column and by row, to find the next one in any direction. Keys are (x, y) and (y, x), packed into
+    // one number.
     columns: BTreeSet<u32>,
     rows: BTreeSet<u32>,
 }
@@ -71,12 +71,12 @@ impl Board {
         Self { size_x, size_y, columns: BTreeSet::new(), rows: BTreeSet::new() }
     }
 
-    /// The columns.
+    /// The number of columns.
     pub const fn size_x(&self) -> u16 {
         self.size_x
     }
 
-    /// The rows.
+    /// The number of rows.
     pub const fn size_y(&self) -> u16 {
         self.size_y
     }
@@ -86,7 +86,7 @@ impl Board {
         position.x < self.size_x && position.y < self.size_y
     }
 
-    /// The neighbouring field; `None` at the board's edge.
+    /// The neighbouring field; `None` beyond the edge.
     pub fn step(&self, from: Position, way: Direction) -> Option<Position> {
         from.offset(way, 1).filter(|&to| self.contains(to))
     }
@@ -96,19 +96,19 @@ impl Board {
         self.columns.contains(&key(position.x, position.y))
     }
 
-    /// Adds a block; `false` if there is one already or the field is off the board.
+    /// Adds a block. Returns `false` if there is one or the field is off the board.
     pub fn put_block(&mut self, position: Position) -> bool {
         self.contains(position)
             && self.columns.insert(key(position.x, position.y))
             && self.rows.insert(key(position.y, position.x))
     }
 
-    /// Removes a block; `false` if there is none.
+    /// Removes a block. Returns `false` if there is none.
     pub fn remove_block(&mut self, position: Position) -> bool {
         self.columns.remove(&key(position.x, position.y)) && self.rows.remove(&key(position.y, position.x))
     }
 
-    /// All blocks, column by column from the left, and from bottom to top in each.
+    /// All blocks, column by column from the left, each from bottom to top.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = Position> {
         #[allow(clippy::cast_possible_truncation, reason = "each half has 16 bits")]
         self.columns.iter().map(|&key| Position { x: (key >> 16) as u16, y: key as u16 })
@@ -123,7 +123,7 @@ impl Board {
         }
     }
 
-    /// The distance from `from` to the next block, if it is at most `reach`.
+    /// The distance to the next block, up to `reach`.
     pub(crate) fn to_block(&self, from: Position, way: Direction, reach: u16) -> Option<u16> {
         if reach == 0 {
             return None;
@@ -133,7 +133,7 @@ impl Board {
             Direction::Up | Direction::Down => (&self.columns, key(x, y)),
             Direction::Right | Direction::Left => (&self.rows, key(y, x)),
         };
-        // The range ends within the column or row, so the search does too.
+        // The range ends within the column or row.
         #[allow(clippy::cast_possible_truncation, reason = "the lower half of a key has 16 bits")]
         let minor = at as u16;
         let distance = match way {
@@ -185,7 +185,7 @@ mod tests {
             assert_eq!(board.to_block(from, way, 65_533), None);
             assert_eq!(board.to_edge(from, way), 65_534);
         }
-        // Positions received from a peer need not be on the board.
+        // Positions from a peer may be off the board.
         let beyond = Position::new(65_535, 65_535);
         for way in Direction::ALL {
             assert_eq!(board.to_block(beyond, way, 65_535), None);

@@ -16,27 +16,27 @@ use crate::{
     view::GameView,
 };
 
-// Turns that the bot looks ahead. It can still walk away later from bombs that explode after that.
+// Turns that the bot looks ahead. It can walk away from later explosions.
 const HORIZON: usize = 10;
-// Bombs that the bot considers, so that a hostile server cannot make a turn expensive.
+// The maximum number of bombs considered, so that a hostile server cannot make a turn expensive.
 const MAX_BOMBS: usize = 4_096;
-// Fields that the bot searches for a path.
+// The maximum number of fields searched for a path.
 const MAX_SEARCH: usize = 2_048;
-// A robot that has not walked for this number of turns is idle.
+// A robot is idle after this number of turns without a step.
 const IDLE_TURNS: u16 = 8;
-// In one of this number of walking turns the bot places a block instead, which replaces those that its bombs destroy.
+// In one walking turn in this many, the bot places a block instead, to make up for destroyed ones.
 const BUILDS: usize = 8;
 
 /// Shares are in percent.
 #[derive(Debug, Clone, Copy)]
 struct Skill {
-    /// Share of the turns that it passes.
+    /// Turns that it passes.
     idle: usize,
-    /// Share of the remaining turns when it ignores all bombs.
+    /// Remaining turns when it ignores all bombs.
     careless: usize,
     /// It notices only bombs that explode within this many turns.
     foresight: usize,
-    /// Share of the opportunities to hit a player that it uses.
+    /// Opportunities to hit a player that it uses.
     eager: usize,
 }
 
@@ -52,9 +52,9 @@ impl Skill {
 
 /// Chooses the actions of a robot.
 ///
-/// If possible, the bot moves and places bombs only where it can still escape all coming blasts. It walks towards the
-/// nearest robot, and places a bomb when the blast would reach one, or when blocks surround the bot. Idle robots are its
-/// first targets, and it blasts a way to them. It sometimes passes, ignores bombs, or notices them late.
+/// If possible, the bot moves and places bombs only where it can escape all coming blasts. It walks towards the nearest
+/// robot, and places a bomb if the blast would reach one, or if blocks surround the bot. It prefers idle robots and
+/// blasts a way to them. It sometimes passes, ignores bombs, or notices them late.
 ///
 /// The server's messages, the seed and the level determine its actions.
 ///
@@ -79,7 +79,7 @@ pub struct Bot {
     seen: BTreeMap<PlayerId, Sighting>,
 }
 
-/// The last position of a robot, and the turn of its last step. Reappearing after an explosion is not a step.
+/// The last position of a robot and the turn of its last step. A respawn is not a step.
 #[derive(Debug, Clone, Copy)]
 struct Sighting {
     position: Position,
@@ -92,13 +92,13 @@ impl Bot {
         Self::with_level(seed, Level::Hard)
     }
 
-    /// A bot whose random choices and mistakes are determined by `seed`.
+    /// A bot of this level. `seed` determines its random choices and mistakes.
     pub fn with_level(seed: u32, level: Level) -> Self {
-        // Seeds that are 0 modulo 2147483647 would draw only zeros.
+        // A seed of 0 modulo 2147483647 would yield only zeros.
         Self { dice: MinStd::new(1 + seed % 2_147_483_646), skill: Skill::of(level), seen: BTreeMap::new() }
     }
 
-    /// The next input; `None` to pass. Call this after each message that changed the state.
+    /// The next input; `None` to pass. Call this after each change of the state.
     pub fn next_input(&mut self, client: &Client) -> Option<InputMessage> {
         client.parameters()?;
         let own = client.own_player();
@@ -147,11 +147,11 @@ impl Bot {
         let longest = lasting.iter().copied().max().unwrap_or_default();
         let safe = || moves.iter().zip(&lasting).filter(|&(_, &turns)| turns == longest).map(|(&choice, _)| choice);
 
-        // A bomb placed in the coming turn explodes one turn later than one with a full timer now.
+        // A bomb placed in the coming turn explodes a turn later than a full timer now.
         let bomb = Blast::new(board, here, game.explosion_radius());
         let fuse = usize::from(game.bomb_timer()) + 1;
         let may_bomb = longest == HORIZON && danger.survival(board, here, Some((fuse, bomb))) == HORIZON;
-        // Another bomb for an idle robot would not hit it more often.
+        // A second bomb would not hit an idle robot more often.
         let spent = |target: &Position| {
             idle.contains(target)
                 && game.bombs().any(|bomb| Blast::new(board, bomb.position, game.explosion_radius()).contains(*target))
@@ -163,7 +163,7 @@ impl Bot {
                 return Some(Action::PlaceBomb);
             }
         }
-        // A robot on the same field is in reach already, so the path leads to another one.
+        // A robot on the same field is in reach already.
         let elsewhere = |targets: &BTreeSet<Position>| targets.iter().copied().filter(|&other| other != here).collect();
         let (idle, elsewhere): (BTreeSet<_>, BTreeSet<_>) = (elsewhere(&idle), elsewhere(&others));
         let way = way_to(board, here, &idle, true).or_else(|| way_to(board, here, &elsewhere, false));
@@ -181,7 +181,7 @@ impl Bot {
         safe().max_by_key(|&(_, to)| to != here).and_then(|(action, _)| action)
     }
 
-    // Returns `true` with a probability in percent. With 0 no random number is drawn.
+    // With 0 no random number is drawn.
     fn happens(&mut self, percent: usize) -> bool {
         percent > 0 && self.roll(100) < percent
     }
@@ -196,7 +196,7 @@ struct Danger {
 }
 
 impl Danger {
-    // Considers the bombs that explode within `foresight` turns and can reach a field that the robot can reach in time.
+    // Considers bombs that explode within `foresight` turns and can hit a field in reach.
     fn new(game: &GameView, here: Position, foresight: usize) -> Self {
         let mut bombs: Vec<_> = game
             .bombs()
@@ -221,12 +221,12 @@ impl Danger {
             || own.is_some_and(|(fuse, blast)| fuse == turns && blast.contains(position))
     }
 
-    // The number of turns that the robot can survive, up to `HORIZON`. `first` is the robot's field after the coming
-    // turn, `own` a bomb that it places, with the turns until the explosion.
+    // The number of turns that the robot can survive, up to `HORIZON`. `first` is its field after the coming turn,
+    // `own` a bomb that it places, with the turns until the explosion.
     fn survival(&self, board: &Board, first: Position, own: Option<(usize, Blast)>) -> usize {
         let mut reached = vec![first];
         for turn in 1..=HORIZON {
-            // An explosion hits the robots on its fields at the start of its turn.
+            // Explosions hit robots at the start of a turn.
             reached.retain(|&position| !self.covers(turn + 1, position, own));
             let rests = |&position: &Position| (turn + 2..HORIZON + 2).all(|later| !self.covers(later, position, own));
             if reached.iter().any(rests) {
@@ -257,7 +257,7 @@ fn way_to(board: &Board, here: Position, goals: &BTreeSet<Position>, digs: bool)
     }
     let is_open = |next: &Position| digs || !board.is_block(*next);
     let mut met = BTreeSet::from([here]);
-    // Each with the first field of its path.
+    // Each field with the first field of its path.
     let mut reached = vec![(here, None)];
     let mut at = 0;
     while let Some(&(field, first)) = reached.get(at)

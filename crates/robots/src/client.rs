@@ -1,4 +1,4 @@
-//! The state of a client: it folds the server's messages into the pictures for the GUI.
+//! The state of a client, reconstructed from the server's messages, and the pictures for the GUI.
 //!
 //! Source: the task text of robots, "The client".
 
@@ -15,13 +15,13 @@ use crate::{
     view::{GameView, PictureTooLarge, lobby_picture},
 };
 
-/// The maximum number of queued messages. Beyond that a new one replaces the newest, because only the last action of a
-/// turn counts.
+/// The maximum number of queued messages. Beyond it a new message replaces the newest, because only the last action of
+/// a turn counts.
 pub const MAX_OUTGOING: usize = 64;
 
-/// The state of a client, and the messages that it sends.
+/// The state of a client, and its outgoing messages.
 ///
-/// A caller that needs the picture after every message uses [`Client::feed`] and [`Client::poll_event`] instead of
+/// A caller that needs a picture after every message uses [`Client::feed`] and [`Client::poll_event`] instead of
 /// [`receive`](netcore::Client::receive).
 ///
 /// ```
@@ -63,7 +63,7 @@ pub struct ClientEvent {
 }
 
 impl ClientEvent {
-    /// Whether [`Client::picture`] should be sent to the GUI: after each effective message except the start of a game.
+    /// Whether [`Client::picture`] is due: after each effective message except the start of a game.
     pub const fn is_picture_due(&self) -> bool {
         !self.is_ignored && !matches!(self.message, ServerMessage::GameStarted { .. })
     }
@@ -78,13 +78,12 @@ enum OwnId {
 }
 
 impl Client {
-    /// Creates a client. `address`, the local end of the connection, identifies it among the players; without it, only
-    /// the name does.
+    /// Creates a client. It is identified by its name and, if known, by `address`, the local end of the connection.
     pub fn new(name: ShortText, address: Option<SocketAddr>) -> Self {
         Self { name, address: address.map(canonical), ..Self::default() }
     }
 
-    /// The parameters from the server's Hello; `None` before it.
+    /// The parameters from the server's Hello.
     pub const fn parameters(&self) -> Option<&Parameters> {
         self.parameters.as_ref()
     }
@@ -99,8 +98,8 @@ impl Client {
         self.game.as_ref()
     }
 
-    /// The client's own player: the one with its address and name, or else the last one of its name that was accepted
-    /// after its Join.
+    /// The client's own player: the one with its address and name, or else the last one of its name accepted after its
+    /// Join.
     pub const fn own_player(&self) -> Option<PlayerId> {
         match self.own {
             Some(OwnId::Certain(id) | OwnId::Guessed(id)) => Some(id),
@@ -116,7 +115,7 @@ impl Client {
         ClientMessage::Join { name: self.name.clone() }
     }
 
-    /// Appends a piece of the server's stream, for [`Client::poll_event`].
+    /// Appends bytes of the server's stream, for [`Client::poll_event`].
     pub fn feed(&mut self, bytes: &[u8]) {
         if !self.over {
             self.incoming.buffer().extend_from_slice(bytes);
@@ -125,11 +124,11 @@ impl Client {
 
     /// Processes the next message of the server; `None` if more bytes are needed.
     ///
-    /// Messages out of place are ignored, and so are events about unknown players or fields off the board. A Hello
-    /// resets the state.
+    /// Messages out of place have no effect, and neither do events about unknown players or fields off the board. A
+    /// Hello resets the state.
     ///
     /// # Errors
-    /// [`Malformed`] if the bytes are not a valid message. The stream cannot be decoded any further after that.
+    /// [`Malformed`] if the bytes are not a valid message. The rest of the stream cannot be decoded.
     pub fn poll_event(&mut self) -> Result<Option<ClientEvent>, Malformed> {
         if self.over {
             return Ok(None);
@@ -156,7 +155,7 @@ impl Client {
         self.outgoing.clear();
     }
 
-    // Returns `false` for a message out of place: before the Hello, a second start, a turn without a game.
+    // Returns `false` for a message out of place.
     fn apply(&mut self, message: &ServerMessage) -> bool {
         match (message, &self.parameters, &mut self.game) {
             (ServerMessage::Hello(parameters), ..) => {
@@ -171,7 +170,7 @@ impl Client {
             }
             (ServerMessage::GameStarted { players }, Some(parameters), None) => {
                 self.game = Some(GameView::new(parameters, players));
-                // These players may have been accepted before this client joined, so a name alone does not identify it.
+                // These players may have joined before this client, so a name alone does not identify it.
                 for (&id, player) in players {
                     self.recognise(id, player, false);
                 }
@@ -189,10 +188,10 @@ impl Client {
         true
     }
 
-    /// The picture for the GUI; `None` before the server's Hello. Its size is computed before it is built.
+    /// The picture for the GUI; `None` before the server's Hello. Its size is checked before it is built.
     ///
     /// # Errors
-    /// [`PictureTooLarge`] if it does not fit in a datagram.
+    /// [`PictureTooLarge`] if it does not fit a datagram.
     pub fn picture(&self) -> Option<Result<DrawMessage, PictureTooLarge>> {
         let parameters = self.parameters.as_ref()?;
         Some(match &self.game {
@@ -201,7 +200,7 @@ impl Client {
         })
     }
 
-    // With `by_name`, a player of the same name is assumed to be this client.
+    // `by_name` also accepts a player of the same name.
     fn recognise(&mut self, id: PlayerId, player: &Player, by_name: bool) {
         if player.name != self.name {
             return;
@@ -214,7 +213,7 @@ impl Client {
     }
 }
 
-/// The client ignores the time, because only the server has a clock.
+/// The client ignores the time: only the server has a clock.
 impl netcore::Client for Client {
     type Action = InputMessage;
     type Error = Malformed;
@@ -252,7 +251,7 @@ impl netcore::Client for Client {
     }
 }
 
-// Servers may send an IPv4 address in IPv6 form.
+// Servers may send IPv4 addresses in IPv6 form.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

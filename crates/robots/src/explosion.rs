@@ -6,20 +6,20 @@ use alloc::vec::Vec;
 
 use crate::board::{Board, Direction, Position};
 
-/// The cross that one bomb covers: its own field and four arms.
+/// The cross of fields that one bomb covers: its own and four arms.
 ///
 /// An arm ends after `explosion_radius` fields, at the board's edge, or with the first block, which it covers. If the
 /// bomb's own field has a block, there are no arms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blast {
     center: Position,
-    // The length of the arm in each of `Direction::ALL`, without the bomb's own field.
+    // The arm lengths in the order of `Direction::ALL`, without the bomb's own field.
     arms: [u16; 4],
     blocks: [Option<Position>; 4],
 }
 
 impl Blast {
-    /// The blast of a bomb at `center`, a field of `board`.
+    /// The blast of a bomb at `center`, which must be on the board.
     pub fn new(board: &Board, center: Position, radius: u16) -> Self {
         if board.is_block(center) {
             return Self { center, arms: [0; 4], blocks: [Some(center), None, None, None] };
@@ -34,7 +34,7 @@ impl Blast {
         Self { center, arms, blocks }
     }
 
-    /// Whether it covers that field and destroys a robot there.
+    /// Whether the blast covers a field and destroys a robot there.
     pub const fn contains(&self, position: Position) -> bool {
         let Position { x, y } = position;
         let (dx, dy) = (x.abs_diff(self.center.x), y.abs_diff(self.center.y));
@@ -69,13 +69,13 @@ impl Blast {
     }
 }
 
-/// All fields that any of `blasts` covers, each once, in ascending order; `None` if they are more than `most`.
+/// All fields covered by any of `blasts`, each once, in ascending order; `None` if they are more than `most`.
 ///
-/// The work grows with the number of blasts and with `most`, not with the number of fields that they cover.
+/// The work depends on the number of blasts and on `most`, not on the covered fields.
 pub fn covered<'a>(blasts: impl IntoIterator<Item = &'a Blast>, most: usize) -> Option<Vec<Position>> {
     let (mut columns, mut rows): (Vec<Segment>, Vec<Segment>) =
         blasts.into_iter().map(|blast| (blast.column(), blast.row())).unzip();
-    // Joined lines of one kind do not overlap, so if the fields of one kind exceed the bound, all together do.
+    // Joined lines of one kind do not overlap, so their length is a lower bound.
     let columns_length = join(&mut columns);
     let rows_length = join(&mut rows);
     if columns_length.max(rows_length) > most {
@@ -102,7 +102,7 @@ impl Segment {
     }
 }
 
-// Returns the number of fields of the joined lines.
+// Returns the number of covered fields.
 fn join(lines: &mut Vec<Segment>) -> usize {
     lines.sort_unstable();
     lines.dedup_by(|next, line| {

@@ -30,11 +30,11 @@ pub struct Robot {
 struct PlacedBomb {
     id: BombId,
     position: Position,
-    // It may be after the end of the game, so 16 bits are too few.
+    // May be after the end of the game and exceed 16 bits.
     explodes: u32,
 }
 
-/// A running game. The generator of random numbers outlives it.
+/// A running game. The random number generator outlives it.
 #[derive(Debug, Clone)]
 pub struct Game {
     board: Board,
@@ -43,13 +43,13 @@ pub struct Game {
     length: u16,
     turn: u16,
     robots: Vec<Robot>,
-    // Ordered by id, and therefore by the turn of the explosion, because all timers are equal.
+    // Ordered by id, and so by the turn of the explosion, because all timers are equal.
     bombs: VecDeque<PlacedBomb>,
     next_bomb: u32,
 }
 
 impl Game {
-    /// A game after its turn 0, and the events of that turn: the positions of the robots by number, then the blocks.
+    /// A game after turn 0, and its events: the positions of the robots by number, then the blocks.
     pub fn new(config: &Config, draws: &mut MinStd) -> (Self, Vec<Event>) {
         let mut game = Self::empty(&config.parameters);
         let mut events = vec![];
@@ -80,7 +80,7 @@ impl Game {
         }
     }
 
-    /// Plays one turn and returns its events. Players beyond the end of `actions` pass.
+    /// Plays one turn and returns its events. Players without an entry in `actions` pass.
     pub fn end_turn(&mut self, actions: &[Option<Action>], draws: &mut MinStd) -> Vec<Event> {
         self.turn = self.turn.saturating_add(1);
         let mut events = vec![];
@@ -100,7 +100,7 @@ impl Game {
         events
     }
 
-    // Explodes the bombs that are due, against the blocks and robots at the start of the turn.
+    // Explodes the due bombs, using the blocks and robots at the start of the turn.
     fn explode(&mut self, events: &mut Vec<Event>, destroyed: &mut [bool]) {
         let mut hit = vec![];
         while let Some(&bomb) = self.bombs.front()
@@ -120,7 +120,7 @@ impl Game {
             events.push(Event::BombExploded { id: bomb.id, robots_destroyed, blocks_destroyed });
         }
         for position in hit {
-            // Several bombs may have hit it.
+            // Several bombs may have hit the same block.
             let _ = self.board.remove_block(position);
         }
     }
@@ -150,12 +150,12 @@ impl Game {
         &self.board
     }
 
-    /// All robots, in the order of their players' numbers.
+    /// All robots, by player number.
     pub fn robots(&self) -> &[Robot] {
         &self.robots
     }
 
-    /// The bombs on the board, by id, and the turns until each explodes.
+    /// The bombs on the board, by id, and the turns until they explode.
     pub fn bombs(&self) -> impl ExactSizeIterator<Item = (BombId, Position, u32)> {
         self.bombs.iter().map(|bomb| (bomb.id, bomb.position, bomb.explodes - u32::from(self.turn)))
     }
@@ -169,7 +169,7 @@ impl Game {
         self.length
     }
 
-    /// The scores of a finished game.
+    /// The scores; `None` until the game is over.
     pub fn outcome(&self) -> Option<BTreeMap<PlayerId, u32>> {
         let scores = || PlayerId::all().zip(self.robots.iter().map(|robot| robot.score)).collect();
         self.is_over().then(scores)
@@ -180,7 +180,6 @@ impl Game {
     }
 
     fn draw_position(&self, draws: &mut MinStd) -> Position {
-        // `x` is drawn before `y`.
         let x = draw_below(draws, self.board.size_x());
         Position { x, y: draw_below(draws, self.board.size_y()) }
     }

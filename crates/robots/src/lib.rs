@@ -1,13 +1,13 @@
-//! Bombing robots: the rules, the wire, the server and the client, without input or output.
+//! Bombing robots: the rules, the wire format, the server and the client, without I/O.
 //!
-//! Robots walk over a board of fields, place bombs and blocks, and are destroyed by explosions and respawn elsewhere.
-//! The player with the fewest deaths wins. All players act simultaneously, turn by turn.
+//! Robots walk over a board, place bombs and blocks, and respawn when destroyed. The player with the fewest deaths
+//! wins. All players act simultaneously, turn by turn.
 //!
-//! - [`Board`] holds the fields and their blocks, [`Blast`] the fields that a bomb covers, [`Game`] the turns and
-//!   scores, [`MinStd`] the random numbers that the protocol prescribes.
+//! - [`Board`] has the fields and their blocks, [`Blast`] the fields that a bomb covers, [`Game`] the turns and scores,
+//!   and [`MinStd`] the random numbers that the protocol prescribes.
 //! - [`protocol`] has the messages and their bytes.
-//! - [`Server`] is the server as an engine, [`Client`] the state of a client, [`GameView`] the game as it knows it, and
-//!   [`Bot`] a computer player.
+//! - [`Server`] is the server as an engine, [`Client`] the state of a client, [`GameView`] a game as seen by a client,
+//!   and [`Bot`] a computer player.
 //!
 //! A game of one turn:
 //!

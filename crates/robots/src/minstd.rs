@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The "minimal standard" generator: each draw is `state = state * 48271 mod 2147483647`, and the draw is the new
-/// state.
+/// The "minimal standard" generator: each draw is the new state, `state * 48271 mod 2147483647`.
 ///
-/// These numbers appear on the wire, so the generator is frozen. A seed of 0 modulo 2147483647 yields zeros forever.
-/// This agrees with the published formula and the programs of the course, although the C++ class cited by the task text
-/// replaces such a seed by 1.
+/// The draws appear on the wire, so the generator is frozen. A seed of 0 modulo 2147483647 yields only zeros, like the
+/// published formula and the programs of the course, although the C++ class cited by the task text replaces such a seed
+/// by 1.
 ///
 /// ```
 /// let mut draws = robots::MinStd::new(1234);
@@ -35,7 +34,7 @@ impl MinStd {
         next
     }
 
-    /// The state, from which [`MinStd::new`] continues.
+    /// The state. [`MinStd::new`] continues from it.
     pub const fn state(&self) -> u32 {
         self.0
     }

@@ -1,7 +1,7 @@
 //! The messages and their bytes: between client and server in a TCP stream, between client and GUI in datagrams.
 //!
 //! Integers are big-endian; lists, maps and texts are encoded as in [`netcore::wire`]. There is no other framing.
-//! `docs/protocols/robots.md` describes the messages to the byte, with examples.
+//! `docs/protocols/robots.md` specifies every byte.
 //!
 //! | from | to | messages |
 //! |------|----|----------|
@@ -31,12 +31,11 @@ pub use messages::{
 };
 pub use server_decoder::ServerDecoder;
 
-/// The messages that clients send to a server.
+/// The messages from clients to a server.
 ///
-/// Only the last action of a player before a turn counts. Therefore a run of complete actions in a stream is decoded as
-/// one request, the last of them. A Join is always decoded, and decoding never skips across a Join, an incomplete
-/// message or malformed bytes. As long as no turn ends in between, the effect is that of decoding one message after the
-/// other.
+/// Only the last action of a player before a turn counts, so a run of complete actions in a stream is decoded as one
+/// request, the last of them. A run ends at a Join, an incomplete message or malformed bytes. If no turn ends within a
+/// run, the effect is that of decoding message by message.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -71,12 +70,11 @@ impl Protocol for Robots {
             Framing::Stream => run(message).0,
             Framing::Whole => 0,
         };
-        // No client message contains a list.
         read_datagram(&message[overridden..], 0)
     }
 }
 
-// The start and the end of the last action of the run at the front; 0 and 0 without a run.
+// The start and end of the last action of the run at the front; 0 and 0 without one.
 fn run(bytes: &[u8]) -> (usize, usize) {
     let (mut last, mut end) = (0, 0);
     while let Some(length) = bytes.get(end..).and_then(Action::length_on_stream) {

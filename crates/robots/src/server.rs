@@ -1,4 +1,4 @@
-//! The server as an engine: the players, the observers, and the messages to all of them.
+//! The server as an engine: players, observers, and messages.
 //!
 //! Source: the task text of robots, "The server".
 
@@ -29,8 +29,8 @@ mod state;
 
 pub use state::State;
 
-/// A turn that is this late, and late by at least the duration of a turn, was delayed because the process was stopped.
-/// Later turns are postponed by the same time, because a burst of overdue turns would be unplayable.
+/// If a turn is this late, and late by at least its duration, the process was stopped. Later turns are postponed by the
+/// same time, because a burst of overdue turns would be unplayable.
 const STALL: Duration = Duration::from_secs(10);
 
 /// A server that hosts one game after the other for all connected peers.
@@ -40,7 +40,7 @@ pub struct Server {
     draws: MinStd,
     hello: Bytes,
     peers: BTreeMap<PeerId, Peer>,
-    // The players of the current game, or of the next one.
+    // Of the current or next game.
     players: BTreeMap<PlayerId, Player>,
     phase: Phase,
     games: u32,
@@ -64,17 +64,17 @@ enum Phase {
 #[derive(Debug, Clone)]
 struct Playing {
     game: Game,
-    // When turn 0 was sent, or is due.
+    // When turn 0 was sent or is due.
     start: Time,
     opening: Option<Opening>,
-    // The last action of each player in this turn, indexed by the player's number.
+    // The last action in this turn, by player number.
     actions: Vec<Option<Action>>,
 }
 
 #[derive(Debug, Clone)]
 struct Opening {
     events: Vec<Event>,
-    // The generator before turn 0 was drawn. The game can be recomputed from it.
+    // The generator before turn 0, to recompute the game.
     draws: MinStd,
 }
 
@@ -110,7 +110,7 @@ impl Server {
         }
     }
 
-    /// The players of the current game, or of the next one.
+    /// The players of the current or next game.
     pub const fn players(&self) -> &BTreeMap<PlayerId, Player> {
         &self.players
     }
@@ -129,7 +129,6 @@ impl Server {
             // The peer may reconnect in the next lobby.
             return out.close(peer);
         }
-        // An address always fits.
         let address = ShortText::try_from(address).unwrap_or_default();
         self.peers.insert(peer, Peer { role, address, player: None });
     }
@@ -140,7 +139,7 @@ impl Server {
         }
     }
 
-    // The last action of a removed peer still counts, and its robot stays.
+    // The last action of a removed peer still counts, and its robot remains.
     fn remove_peer(&mut self, peer: PeerId, why: Departure, out: &mut Outbox) {
         let Some(gone) = self.peers.remove(&peer) else { return };
         out.close(peer);
@@ -158,7 +157,7 @@ impl Server {
                     *slot = Some(action);
                 }
             }
-            // Clients send Join with every key. Actions of observers, and actions in the lobby, are ignored.
+            // Clients send a Join with every key. Observers' actions, and actions in the lobby, are ignored.
             (Phase::Lobby, ClientMessage::Join { .. }, Some(_))
             | (Phase::Lobby, ClientMessage::Action(_), _)
             | (Phase::Playing(_), ClientMessage::Join { .. }, _)
@@ -167,7 +166,6 @@ impl Server {
     }
 
     fn join(&mut self, now: Time, peer: PeerId, name: ShortText, out: &mut Outbox) {
-        // The lobby is not full, and its size is a u8.
         let Ok(id) = u8::try_from(self.players.len()).map(PlayerId) else { return };
         let Some(joiner) = self.peers.get_mut(&peer) else { return };
         joiner.player = Some(id);
@@ -187,8 +185,8 @@ impl Server {
         let draws = self.draws.clone();
         let (game, events) = Game::new(&self.config, &mut self.draws);
         let actions = vec![None; self.players.len()];
-        // Turn 0 is due immediately, but its time is that of its own announcement, from which all turns are counted:
-        // announcing the start of a game to a thousand observers takes longer than a turn may be late.
+        // Turn 0 is due immediately, but turns are counted from its announcement: announcing the start to a thousand
+        // observers takes longer than a turn may be late.
         self.phase =
             Phase::Playing(Box::new(Playing { game, start: now, opening: Some(Opening { events, draws }), actions }));
         self.record(&ServerMessage::GameStarted { players: self.players.clone() }, out);
@@ -266,7 +264,7 @@ impl Server {
     }
 }
 
-// At most 255 players of at most 514 bytes each, so it never exceeds the bound.
+// At most 255 players of at most 514 bytes, so it needs no bound.
 fn lobby_history() -> BoundedHistory {
     BoundedHistory::new(u64::MAX)
 }
@@ -282,7 +280,6 @@ impl Engine for Server {
             Input::Connected { peer, role, address, .. } => self.connected(peer, role, &address, out),
             Input::Message { peer, message } => self.request(now, peer, message, out),
             Input::Malformed { peer, why } => {
-                // Messages of watchers have no effect.
                 if self.peers.get(&peer).is_some_and(|peer| peer.role == Role::Player) {
                     self.remove_peer(peer, Departure::Dismissed(format!("it sent what is no message: {why}")), out);
                 }
@@ -294,8 +291,8 @@ impl Engine for Server {
         }
     }
 
-    /// Turns are counted from turn 0, so they do not drift. With a duration of zero each [`Input::Elapsed`] is one
-    /// turn, so that a shell can receive messages between two turns.
+    /// Turns are counted from turn 0, so they do not drift. With a duration of zero, each [`Input::Elapsed`] is one
+    /// turn, so that a shell can receive messages in between.
     fn deadline(&self) -> Option<Time> {
         let Phase::Playing(playing) = &self.phase else { return None };
         let turns = if playing.opening.is_some() { 0 } else { u32::from(playing.game.turn()) + 1 };
@@ -307,7 +304,7 @@ impl Engine for Server {
         self.outcome
     }
 
-    /// The seats of players who have left stay taken until the game is over.
+    /// Seats of departed players remain taken until the game is over.
     fn status(&self) -> Status {
         let phase = match &self.phase {
             _ if self.outcome.is_some() => netcore::Phase::Over,
@@ -327,10 +324,10 @@ impl Engine for Server {
     }
 }
 
-/// The messages for new clients after Hello: the players accepted so far, or the game so far.
+/// The messages for new clients after Hello: the accepted players, or the game so far.
 #[derive(Debug, Clone)]
 struct BoundedHistory {
-    // `None` once it would exceed its bound in bytes. Then it cannot be sent, and is not stored.
+    // `None` once it has exceeded its bound in bytes.
     written: Option<HistoryWriter>,
     bound: u64,
 }
@@ -357,13 +354,12 @@ impl BoundedHistory {
         self.written.as_mut().map(HistoryWriter::snapshot)
     }
 
-    // Computes the history without changing any state.
     fn history(&self) -> Option<History> {
         self.written.as_ref().map(HistoryWriter::history)
     }
 }
 
-/// Fewest deaths first. Equal scores share a rank and are ordered by number.
+/// Fewest deaths first. Equal scores share a rank, in the order of numbers.
 fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Vec<Standing> {
     let scores = players.iter().zip(game.robots()).map(|((id, player), robot)| (robot.score, id, player));
     let mut rows: Vec<_> = scores.collect();
@@ -377,13 +373,12 @@ fn standings(game: &Game, players: &BTreeMap<PlayerId, Player>) -> Vec<Standing>
     standings
 }
 
-/// A line about the game and a line for each player: rank, times destroyed, number, name.
+/// A line about the game, then one for each player: rank, deaths, number, name.
 ///
-/// Names come from players, so control characters are escaped.
+/// Control characters in names are escaped.
 fn summary(number: u32, game: &Game, standings: &[Standing]) -> String {
     let (turn, length) = (game.turn(), game.length());
     let mut text = String::new();
-    // Writing to a string cannot fail.
     let _ = if game.is_over() {
         write!(text, "Game {number} is over after {length} turns")
     } else {

@@ -1,4 +1,4 @@
-//! A game reconstructed from the server's messages, and its pictures. No information in it is secret.
+//! A game reconstructed from the server's messages, and its pictures. Nothing in it is secret.
 //!
 //! Source: the task text of robots, "The client".
 
@@ -15,15 +15,15 @@ use crate::{
     protocol::{Bomb, BombId, DrawMessage, Event, GamePicture, MAX_DATAGRAM, Parameters, Player, PlayerId},
 };
 
-/// The maximum number of blocks, and of bombs, that a client stores, so that no server can exhaust its memory: about a
-/// hundred times what fits in a picture.
+/// The maximum number of stored blocks, and of bombs, so that no server can exhaust the memory: about a hundred times
+/// the capacity of a picture.
 const MAX_REMEMBERED: usize = 1 << 20;
 
-/// The error for a picture that is too large for a datagram. Later pictures may fit.
+/// A picture is too large for a datagram. Later pictures may fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the picture takes {bytes} bytes or more, and a datagram {MAX_DATAGRAM} at most")]
 pub struct PictureTooLarge {
-    /// The bytes counted until the size exceeded the bound.
+    /// The number of bytes when the size exceeded the bound.
     pub bytes: usize,
 }
 
@@ -32,7 +32,7 @@ pub struct PictureTooLarge {
 pub struct GameView {
     board: Board,
     turn: u16,
-    // Received turns; a single increment counts down all bombs.
+    // Received turns, which determine the timers of the bombs.
     ticks: u64,
     positions: BTreeMap<PlayerId, Position>,
     scores: BTreeMap<PlayerId, u32>,
@@ -96,7 +96,7 @@ impl GameView {
         &self.blasts
     }
 
-    /// Length of an explosion's arms, in fields.
+    /// The length of an explosion's arms, in fields.
     pub const fn explosion_radius(&self) -> u16 {
         self.explosion_radius
     }
@@ -109,7 +109,7 @@ impl GameView {
         self.turn = turn;
         self.ticks += 1;
         self.blasts.clear();
-        // Blasts depend on the blocks at the start of the turn, so they are computed before any block changes.
+        // Blasts depend on the blocks at the start of the turn.
         let mut destroyed = BTreeSet::new();
         for event in events {
             match event {
@@ -161,7 +161,7 @@ impl GameView {
         players: &BTreeMap<PlayerId, Player>,
     ) -> Result<GamePicture, PictureTooLarge> {
         let Parameters { server_name, size_x, size_y, game_length, .. } = parameters.clone();
-        // Tag, name, sizes, length and turn; six lists and maps, each with its count.
+        // Tag, name, sizes, length and turn, then six lists and maps with their counts.
         let bytes = (1 + text_bytes(&server_name) + 4 * 2)
             + players_bytes(players)
             + (4 + 5 * self.positions.len())
@@ -191,7 +191,7 @@ pub(crate) fn lobby_picture(
     parameters: &Parameters,
     players: &BTreeMap<PlayerId, Player>,
 ) -> Result<DrawMessage, PictureTooLarge> {
-    // Tag, name, players count and five more numbers, players.
+    // Tag, name, number of players, five more numbers, players.
     let bytes = 1 + text_bytes(&parameters.server_name) + 1 + 5 * 2 + players_bytes(players);
     if bytes > MAX_DATAGRAM {
         return Err(PictureTooLarge { bytes });

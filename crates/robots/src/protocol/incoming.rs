@@ -1,4 +1,4 @@
-//! Splits a server's stream into messages, and reports the location of malformed bytes.
+//! Splits a server's stream into messages, and locates malformed bytes.
 
 use core::fmt;
 
@@ -39,18 +39,18 @@ impl MessageDecoder for ServerDecoder {
 /// The location of a message in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessagePosition {
-    /// Counted from 1.
+    /// The number of the message, from 1.
     pub number: u64,
-    /// Offset of its first byte, from 0.
+    /// The offset of its first byte, from 0.
     pub start: u64,
     /// Its first byte, once it has arrived.
     pub tag: Option<u8>,
 }
 
-/// The error for malformed bytes.
+/// A malformed message.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Malformed {
-    /// The malformed message.
+    /// The location of the message.
     pub place: MessagePosition,
     /// The decoding error.
     pub error: DecodeError,
@@ -67,13 +67,13 @@ impl Incoming {
         self.stream.received()
     }
 
-    /// The next or incomplete message.
+    /// The location of the next or incomplete message.
     pub fn place(&self) -> MessagePosition {
         let tag = self.stream.unread().first().copied();
         MessagePosition { number: self.stream.number(), start: self.stream.start(), tag }
     }
 
-    /// Whether a message has arrived in part.
+    /// Whether part of a message has arrived.
     pub fn is_within_message(&self) -> bool {
         !self.stream.unread().is_empty()
     }
@@ -81,7 +81,7 @@ impl Incoming {
     /// The next message; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// [`Malformed`] if the bytes are not a valid message. The stream cannot be decoded any further after that.
+    /// [`Malformed`] if the bytes are not a valid message. The rest of the stream cannot be decoded.
     pub fn next_message(&mut self) -> Result<Option<ServerMessage>, Malformed> {
         self.stream.next_message().map_err(|error| Malformed { place: self.place(), error })
     }
@@ -162,7 +162,6 @@ mod tests {
 
     const HELLO: &[u8] = &[0, 1, b's', 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
 
-    /// The error for a stream, which must not depend on how the stream is split.
     fn error_text(stream: &[u8]) -> String {
         let error_text = |size: usize| {
             let mut incoming = Incoming::default();
@@ -215,7 +214,7 @@ mod tests {
         incoming.buffer().extend_from_slice(HELLO);
         assert!(incoming.next_message().unwrap().is_some());
         assert!(!incoming.is_within_message());
-        // A turn that has partially been removed from the buffer.
+        // Part of a turn, some of it already removed from the buffer.
         incoming.buffer().extend_from_slice(&[3, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0]);
         assert_eq!(incoming.next_message(), Ok(None));
         assert!(incoming.is_within_message());

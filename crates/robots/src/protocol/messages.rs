@@ -1,4 +1,4 @@
-//! The messages as types, and the bounds of their lengths.
+//! The messages as types, and their size limits.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 use netcore::wire::ShortText;
@@ -8,12 +8,12 @@ use crate::board::{Direction, Position};
 
 /// The longest message from a client: a Join with a name of 255 bytes.
 pub const MAX_CLIENT_MESSAGE: usize = 257;
-/// The longest message from a server that a client accepts, in bytes: three times a turn with 65535 new blocks.
+/// The longest accepted message from a server, in bytes: three times a turn with 65535 new blocks.
 pub const MAX_SERVER_MESSAGE: usize = 1 << 20;
-/// The maximum number of items in a list of a server's message: each takes at least one byte. Maps have fewer: an entry
-/// for each [`PlayerId`].
+/// The maximum number of items in a list of a server's message: each takes at least one byte. Maps are limited by their
+/// keys.
 pub const MAX_SERVER_ITEMS: u32 = 1 << 20;
-/// The largest payload of a datagram over IPv4, and so of a picture, in bytes.
+/// The largest payload of a datagram over IPv4, and so the largest picture, in bytes.
 pub const MAX_DATAGRAM: usize = 65_507;
 /// The maximum number of items in a list of a picture: each takes at least one byte.
 pub const MAX_PICTURE_ITEMS: u32 = 65_507;
@@ -23,7 +23,7 @@ pub const MAX_PICTURE_ITEMS: u32 = 65_507;
 pub struct PlayerId(pub u8);
 
 impl PlayerId {
-    /// All values, counted from 0.
+    /// All values, in ascending order.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..=u8::MAX).map(Self)
     }
@@ -42,7 +42,7 @@ pub struct BombId(pub u32);
 pub struct Player {
     /// The name; may be empty and need not be unique.
     pub name: ShortText,
-    /// The client's address, `1.2.3.4:5` or `[::1]:5`; other implementations may send any text.
+    /// The client's address, such as `[::1]:5`; other servers may send any text.
     pub address: ShortText,
 }
 
@@ -77,9 +77,9 @@ pub struct Parameters {
 /// A robot's action in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Action {
-    /// Place a bomb on its field.
+    /// Place a bomb on the robot's field.
     PlaceBomb,
-    /// Place a block on its field.
+    /// Place a block on the robot's field.
     PlaceBlock,
     /// Move to the neighbouring field.
     Move(Direction),
@@ -91,7 +91,7 @@ pub type InputMessage = Action;
 /// A message from a client to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientMessage {
-    /// A request to join the game.
+    /// Request to join the game.
     Join {
         /// The name.
         name: ShortText,
@@ -167,14 +167,14 @@ pub enum Event {
 /// A picture for the GUI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DrawMessage {
-    /// The game has not started yet.
+    /// Before the game.
     Lobby {
         /// The parameters.
         parameters: Parameters,
         /// The players accepted so far.
         players: BTreeMap<PlayerId, Player>,
     },
-    /// The game is running.
+    /// During the game.
     Game(GamePicture),
 }
 

@@ -6,9 +6,9 @@ use super::{
     shape::{Described, PartReader, Step},
 };
 
-/// Decodes a server's stream into complete messages.
+/// Decodes a server's stream.
 ///
-/// It finds the end of a message part by part, so a long one costs no more in small pieces than in one piece.
+/// Long messages cost no more in small pieces than in one.
 ///
 /// ```
 /// use bytes::BytesMut;
@@ -32,12 +32,12 @@ impl Default for ServerDecoder {
 }
 
 impl ServerDecoder {
-    /// Takes one message off the front of `buffer`; `None` if more bytes are needed. Between two calls, the caller may
+    /// Takes one message from the front of `buffer`; `None` if more bytes are needed. Between calls, the caller may
     /// only append to the buffer.
     ///
     /// # Errors
-    /// [`DecodeError`] if the message is not valid, or longer than [`MAX_SERVER_MESSAGE`] bytes. The stream cannot be
-    /// decoded any further after that.
+    /// [`DecodeError`] if the message is invalid or longer than [`MAX_SERVER_MESSAGE`] bytes. The rest of the stream
+    /// cannot be decoded.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<ServerMessage>, DecodeError> {
         loop {
             let length = self.parts.length();

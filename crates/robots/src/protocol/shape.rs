@@ -1,4 +1,4 @@
-//! The wire format as data, and a reader of messages part by part.
+//! The wire format as data, and a reader for parts of messages.
 //!
 //! The macros in `wire.rs` generate the shape of a type together with its decoder.
 
@@ -35,11 +35,11 @@ pub enum Shape {
     Enum(&'static Enum),
     /// The fields.
     Record(&'static [Field]),
-    /// Fields that count as fields of the message around them.
+    /// Fields that count as fields of the enclosing message.
     Inline(&'static [Field]),
     /// Count in four bytes, then the items.
     List(&'static Self),
-    /// Count in four bytes, then the number of a player and these fields for each entry.
+    /// Count in four bytes, then a player number and these fields for each entry.
     Map(&'static [Field]),
 }
 
@@ -57,7 +57,7 @@ pub struct Field {
 pub struct Enum {
     /// Its name.
     pub name: &'static str,
-    /// The variants; the tag of each is its index.
+    /// The variants. The index of each is its tag.
     pub variants: &'static [Variant],
 }
 
@@ -70,7 +70,7 @@ pub struct Variant {
     pub fields: &'static [Field],
 }
 
-/// A type whose wire format is known as data.
+/// A type with its wire format as data.
 pub trait Described {
     /// The wire format.
     const SHAPE: Shape;
@@ -138,9 +138,9 @@ pub enum Label {
     Message,
     /// The field of this name.
     Field(&'static str),
-    /// An item of this list, from 1.
+    /// An item of this list, counted from 1.
     Item(&'static str, u32),
-    /// The player number of an entry of this map, from 1.
+    /// The player number of an entry of this map, counted from 1.
     Key(&'static str, u32),
 }
 
@@ -149,7 +149,7 @@ pub enum Label {
 pub struct Part<'a> {
     /// The role.
     pub label: Label,
-    /// Nesting depth in lists and maps.
+    /// The nesting depth in lists and maps.
     pub depth: usize,
     /// The bytes.
     pub bytes: &'a [u8],
@@ -203,10 +203,10 @@ fn number(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
-/// Why a part is not valid. Offsets count bytes from the start of the message.
+/// Why a part is invalid. Offsets count bytes from the start of the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PartError {
-    /// A tag that the enumeration does not have.
+    /// An unknown tag of an enumeration.
     UnknownTag {
         /// Its offset.
         at: usize,
@@ -215,11 +215,11 @@ pub enum PartError {
         /// The enumeration.
         of: &'static Enum,
     },
-    /// A text that is not UTF-8.
+    /// Invalid UTF-8.
     NotUtf8 {
         /// Offset of the first invalid byte.
         at: usize,
-        /// The wrong byte.
+        /// The invalid byte.
         byte: u8,
         /// The role of the text.
         label: Label,
@@ -249,7 +249,7 @@ pub enum PartError {
 }
 
 impl PartError {
-    /// Offset of the first wrong byte.
+    /// The offset of the first wrong byte.
     pub const fn at(&self) -> usize {
         match *self {
             Self::UnknownTag { at, .. }
@@ -285,19 +285,19 @@ pub enum Step<'a> {
         /// The depth of the items.
         depth: usize,
     },
-    /// At least this many bytes from the start of the part are needed.
+    /// The part needs at least this many bytes.
     Incomplete(usize),
-    /// The end of the message; another one may follow.
+    /// The end of the message; another may follow.
     MessageEnd,
 }
 
-/// Reads messages part by part, each part once. Its memory is bounded by the nesting of the format.
+/// Reads messages part by part, each part once, in memory bounded by the nesting depth of the format.
 #[derive(Debug, Clone)]
 pub struct PartReader {
     message: &'static Shape,
     max_message: usize,
     max_items: u32,
-    // The parts that are left to read, the next one last.
+    // The unread parts, the next one last.
     rest: Vec<Rest>,
     length: usize,
 }
@@ -319,7 +319,7 @@ impl Rest {
 }
 
 impl PartReader {
-    /// A reader that rejects messages of more than `max_message` bytes, and lists of more than `max_items` items.
+    /// A reader that rejects messages of more than `max_message` bytes and lists of more than `max_items` items.
     pub fn new(message: &'static Shape, max_message: usize, max_items: u32) -> Self {
         let mut reader = Self { message, max_message, max_items, rest: vec![], length: 0 };
         reader.restart();
@@ -331,7 +331,7 @@ impl PartReader {
         self.rest.push(Rest::Value { label: Label::Message, shape: self.message, depth: 0 });
     }
 
-    /// Bytes read of the current message.
+    /// The number of bytes read of the current message.
     pub const fn length(&self) -> usize {
         self.length
     }
@@ -344,7 +344,7 @@ impl PartReader {
         }
     }
 
-    /// A lower bound on the missing bytes of the message. `partial` is the received start of the next part.
+    /// A lower bound on the missing bytes of the message. `partial` is the start of the next part.
     pub fn missing(&self, partial: &[u8]) -> usize {
         let least = self.rest.iter().map(Rest::least).fold(0, usize::saturating_add);
         let text = match (self.rest.last(), partial.first()) {
@@ -354,10 +354,10 @@ impl PartReader {
         (least + text).saturating_sub(partial.len()).max(1)
     }
 
-    /// Reads the next part, at the front of `bytes`.
+    /// Reads the next part from the front of `bytes`.
     ///
     /// # Errors
-    /// [`PartError`] if the part is not valid. The reader cannot continue after that.
+    /// [`PartError`] if the part is invalid. The reader cannot continue.
     pub fn next<'a>(&mut self, bytes: &'a [u8]) -> Result<Step<'a>, PartError> {
         loop {
             match self.rest.pop() {

@@ -1,4 +1,4 @@
-//! Encoding and decoding of messages, as `docs/protocols/robots.md` describes them.
+//! Encoding and decoding of messages. Source: `docs/protocols/robots.md`.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 use netcore::{
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::board::{Direction, Position};
 
-// Encodes a record as its fields in the listed order.
+// Encodes a record as its fields in this order.
 macro_rules! records {
     ($($shape:ident $record:ident { $($field:ident: $of:ty),* })*) => {$(
         impl Described for $record {
@@ -102,7 +102,7 @@ impl Encode for Direction {
     }
 }
 
-// An action has the same encoding in both protocols, except that its tags start at another number.
+// Both protocols encode actions alike, but with different first tags.
 impl Action {
     fn decode_tagged(tag: u8, first: u8, reader: &mut Reader<'_>) -> Result<Option<Self>, DecodeError> {
         Ok(match tag.checked_sub(first) {
@@ -130,7 +130,7 @@ impl Action {
     }
 }
 
-/// The wire format of a GUI's message, [`InputMessage`](crate::InputMessage), as in the following implementations.
+/// The wire format of a GUI's [`InputMessage`](crate::InputMessage), as in the next two implementations.
 impl Described for Action {
     const SHAPE: Shape = Shape::Enum(&Enum { name: "InputMessage", variants: &[PLACE_BOMB, PLACE_BLOCK, MOVE] });
 }
@@ -180,7 +180,7 @@ impl Encode for ClientMessage {
     }
 }
 
-// Encodes a tagged value as its tag, then the fields of that variant. Tags count from 0 in the listed order.
+// Encodes an enumeration as a tag, then the fields of the variant.
 macro_rules! tagged {
     ($($name:ident { $($tag:tt => $variant:ident $(($item:ident: $of:ty))? $({ $($field:ident: $ty:ty),* })?,)* })*) => {$(
         impl Described for $name {

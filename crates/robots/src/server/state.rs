@@ -13,7 +13,7 @@ use crate::{
 /// The state of a [`Server`] as plain data.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct State {
-    // The generator; until turn 0 is sent, its state before turn 0 was drawn.
+    // Until turn 0 is sent, the generator before turn 0 was drawn.
     draws: MinStd,
     peers: Vec<(PeerId, Peer)>,
     players: Vec<Player>,
@@ -25,7 +25,6 @@ pub struct State {
 #[derive(Debug, Serialize, Deserialize)]
 enum PhaseState {
     Lobby,
-    // Turn 0 is recomputed from the generator.
     Opening { due: Time, actions: Vec<Option<Action>> },
     // `history` is `None` once it has exceeded its bound.
     Playing { start: Time, actions: Vec<Option<Action>>, game: GameState, history: Option<History> },

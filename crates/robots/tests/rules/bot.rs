@@ -12,7 +12,7 @@ pub(crate) fn bot(seed: u32, level: Level) -> Brain {
     Box::new(move |client| bot.next_input(client))
 }
 
-// A player that walks at random. If `bombs` is set, one action in four places a bomb.
+// A random walker. With `bombs`, one action in four places a bomb.
 fn wanderer(seed: u32, number: u32, bombs: bool) -> Brain {
     let mut dice = MinStd::new(seed * 1_000 + number);
     Box::new(move |_| {
@@ -72,7 +72,6 @@ fn bot_is_destroyed_less_often_than_a_random_walker() {
 fn bot_destroys_walkers_more_often_than_itself() {
     let walker = |seed, number| wanderer(seed, number, false);
     let (bots, walkers) = games(|seed| vec![bot(seed, Level::Hard), walker(seed, 1), walker(seed, 2), walker(seed, 3)]);
-    // All bombs are the bot's.
     assert!(walkers >= GAMES, "it should catch one in each game at least: {walkers}");
     assert!(bots * 5 <= walkers, "bot {bots}, walkers {walkers}");
 }

@@ -78,7 +78,6 @@ fn bomb_timer_starts_in_full_and_stops_at_zero() {
 fn explosions_use_the_blocks_at_the_start_of_the_turn() {
     let mut client = playing(|parameters| (parameters.explosion_radius, parameters.size_y) = (9, 1));
     assert!(deliver(&mut client, &turn(1, &[block(2, 0), block(6, 0), bomb(0, 4, 0), bomb(1, 5, 0)])));
-    // One turn with a new block, an explosion that destroys blocks, and a second explosion.
     let events = [block(5, 0), boom(0, &[], &[at(2, 0), at(6, 0)]), boom(1, &[], &[at(6, 0)])];
     assert!(deliver(&mut client, &turn(2, &events)));
     assert_eq!(game(&client).explosions, (2..=6).map(|x| at(x, 0)).collect::<Vec<_>>());
@@ -183,7 +182,6 @@ fn own_player_behind_nat_is_the_last_of_its_name() {
         assert!(deliver(&mut client, &accepted(number, name, "192.0.2.1:9")));
         assert_eq!(client.own_player(), own.map(PlayerId));
     }
-    // The client's own address decides.
     assert!(deliver(&mut client, &accepted(5, "Ann", "10.0.0.1:7")));
     assert!(deliver(&mut client, &accepted(6, "Ann", "192.0.2.1:9")));
     assert_eq!(client.own_player(), Some(id(5)));
@@ -203,14 +201,14 @@ fn oversized_game_has_no_picture() {
     let mut client = playing(|parameters| (parameters.size_x, parameters.explosion_radius) = (65_535, 65_535));
     let empty = bytes(&client.picture().unwrap().unwrap()).len();
     let blocks = (MAX_DATAGRAM - empty) / 4;
-    // As many blocks as fit, in one row.
+    // The maximum number of blocks, in one row.
     let fitting: Vec<_> = (0..u16::try_from(blocks).unwrap()).map(|x| block(x, 1)).collect();
     assert!(deliver(&mut client, &turn(1, &fitting)));
     let picture = client.picture().unwrap().unwrap();
     assert!((MAX_DATAGRAM - 3..=MAX_DATAGRAM).contains(&bytes(&picture).len()));
     assert!(deliver(&mut client, &turn(2, &[block(0, 2)])));
     assert!(client.picture().unwrap().unwrap_err().bytes > MAX_DATAGRAM);
-    // The picture fits again after blocks were removed, but not if an explosion covers more fields than fit.
+    // An explosion may cover too many fields.
     assert!(deliver(
         &mut client,
         &turn(3, &[boom(9, &[], &[at(0, 2), at(0, 1), at(1, 1), at(2, 1), at(3, 1)]), bomb(0, 0, 0)])

@@ -1,4 +1,4 @@
-//! Explosions as pictures: an `x` marks a covered field.
+//! Explosions as pictures; `x` marks a covered field.
 
 use robots::{Blast, Board, Position, explosion::covered};
 
@@ -8,7 +8,7 @@ struct Drawn {
     rows: Vec<Vec<char>>,
 }
 
-// `@` is a block, digits are robots, capital letters bombs, and small letters bombs on a block. The last row is y = 0.
+// `@` is a block, digits are robots, capital letters bombs, small letters bombs on blocks. The last row has y = 0.
 fn drawn(picture: &str) -> Drawn {
     let rows: Vec<Vec<char>> =
         picture.lines().map(|row| row.trim().chars().collect()).filter(|row: &Vec<_>| !row.is_empty()).collect();

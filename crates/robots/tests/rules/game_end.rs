@@ -38,7 +38,7 @@ transcripts! {
         wait 1000 ms
     ";
 
-    // The numbers after the first two: 148423250 533254358 982122076 165739424.
+    // After the first two, the generator draws 148423250 533254358 982122076 165739424.
     generator_continues_and_bomb_ids_restart_in_the_next_game: {
         let mut config = config();
         (config.parameters.players_count, config.parameters.game_length, config.parameters.bomb_timer) = (1, 1, 1);

@@ -20,7 +20,7 @@ fn notices(table: &Table) -> Vec<&str> {
 fn client_is_rejected_while_the_history_is_too_long() {
     let mut config = config();
     (config.seed, config.parameters.game_length) = (0, 4);
-    // GameStarted, turn 0 and an empty turn: 5 + 2 * 20, 7 + 2 * 6, 7.
+    // GameStarted, turn 0, and an empty turn.
     config.max_history = 45 + 19 + 7;
     let mut table = Table::joined(config, &["ann", "bob"]);
     table.check(
@@ -185,7 +185,7 @@ fn estimate_for_the_longest_game_does_not_overflow() {
     let mut config = crowd(255, (1, 1), (65_535, 1), 65_535);
     (config.initial_blocks, config.seed) = (65_535, 0);
     assert!((1 << 31..1 << 32).contains(&config.expected_history()), "{}", config.expected_history());
-    // Unplayable, but the function must return a number.
+    // Unplayable, but the function must not panic.
     (config.parameters.players_count, config.parameters.size_x) = (0, 0);
     assert!(config.expected_history() > 0);
 }

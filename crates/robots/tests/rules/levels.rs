@@ -1,9 +1,9 @@
 //! How often a person would beat each level of bot.
 //!
-//! The person is a script with a human's pace and sight. It sees the board with a delay of one turn, decides in every
-//! other turn and holds its key down in between, and sometimes presses a wrong key. It sees only bombs near its robot,
-//! avoids their lines, walks towards the nearest robot, and places a bomb where it would reach a robot and leaves an
-//! escape. A good player decides in every turn, presses no wrong key, and sees all bombs and their timers.
+//! The person is a script with a human's pace and sight. It sees the board one turn late, decides in every other turn,
+//! holds its key down in between, and sometimes presses a wrong one. It sees only bombs near its robot, avoids their
+//! lines, walks towards the nearest robot, and places a bomb that reaches a robot and leaves an escape. A good player
+//! decides in every turn, presses no wrong key, and sees all bombs and their timers.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -15,11 +15,11 @@ use crate::{
     table::config,
 };
 
-/// The distance at which the person notices a bomb, along either axis.
+/// The person notices bombs up to this distance along either axis.
 const SIGHT: u16 = 5;
-/// Turns between two decisions: at 200 ms a turn, 2.5 decisions per second.
+/// Turns between two decisions: 2.5 decisions per second at 200 ms a turn.
 const PACE: u16 = 2;
-/// One key press in this many is wrong.
+/// One key in this many is wrong.
 const SLIPS: u32 = 20;
 /// A good player ignores bombs with more turns left.
 const URGENT: u16 = 4;
@@ -35,7 +35,7 @@ struct Glance {
 
 struct Person {
     dice: MinStd,
-    // The last two glances, the newest last.
+    // The last two, the newest last.
     glances: VecDeque<Glance>,
     held: Option<Action>,
     good: bool,
@@ -63,12 +63,12 @@ impl Person {
             self.glances.pop_front();
         }
         if self.good || game.turn() % PACE == 0 {
-            // The position of the person's own robot is up to date; the rest is a turn old.
+            // The position of the person's robot is current; the rest is a turn old.
             let glance = self.glances[0].clone();
             self.held = self.decide(&glance, here);
             return self.held;
         }
-        // A held key repeats; the person never holds down the bomb key.
+        // The person does not hold the bomb key.
         self.held.filter(|action| matches!(action, Action::Move(_)))
     }
 
@@ -88,7 +88,6 @@ impl Person {
         let others: BTreeSet<Position> = glance.others.iter().copied().filter(|&other| other != here).collect();
         let towards = way(&glance.board, here, |position| others.contains(&position));
         let Some(towards) = towards else {
-            // Blocks obstruct the path.
             return (escapes && self.roll(4) == 0).then_some(Action::PlaceBomb);
         };
         glance.board.step(here, towards).filter(|&next| safe(next)).map(|_| Action::Move(towards))
@@ -129,7 +128,7 @@ fn usual(seed: u32) -> Config {
     config
 }
 
-// Returns the deaths of the person and the bot. They alternate as the player who acts first.
+// Returns the deaths of the person and the bot. They alternate as the first player.
 fn play(seed: u32, level: Level) -> [u32; 2] {
     let mut person = Person::new(seed);
     let mut brains: Vec<Brain> = vec![Box::new(move |client| person.next(client)), bot(seed, level)];
@@ -164,13 +163,13 @@ impl Record {
         record
     }
 
-    // The share of games that the person wins, in percent. Draws count half.
+    // The share of games won by the person, in percent. Draws count half.
     fn percent(&self) -> u32 {
         (100 * self.won + 50 * self.drawn) / (self.won + self.drawn + self.lost)
     }
 }
 
-// Deaths in a default room of the hub: of the given player, and of three bots.
+// Deaths of the player and of three bots in a default room of the hub.
 fn in_a_room(seed: u32, player: Brain, level: Level) -> (u32, Vec<u32>) {
     let bots = [0, 1_000, 2_000].map(|number| bot(seed + number, level));
     let mut deaths = bot::play(Config::arena(seed * 48_611), [player].into_iter().chain(bots).collect());
@@ -189,7 +188,6 @@ fn good_player_wins_against_hard_bots(seed: u32) -> bool {
     bots.iter().all(|&bot| bot > person)
 }
 
-// The share of games, in percent.
 fn percent(games: u32, is_so: impl Fn(u32) -> bool) -> usize {
     (1..=games).filter(|&seed| is_so(seed)).count() * 100 / games as usize
 }

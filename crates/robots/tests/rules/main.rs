@@ -1,7 +1,7 @@
-//! The rules of bombing robots, one named test each.
+//! The rules of bombing robots.
 //!
-//! Most tests are transcripts of a server. `table` simulates the network and passes the messages for each peer to a
-//! client. After every step all clients must agree with the server's state.
+//! Most tests are transcripts of a server. `table` simulates the network and passes each peer's messages to a client.
+//! After every step, all clients must agree with the server.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 

@@ -52,7 +52,7 @@ fn restarted_client_agrees_in_every_phase() {
     (config.parameters.game_length, config.initial_blocks) = (12, 20);
     let mut table = Table::joined(config, &["ann"]);
     table.connect("eve", Role::Watcher, None);
-    // Each step compares the client with the server's state. First in the lobby.
+    // Each step compares the client with the server.
     assert_eq!(table.restart_client("ann").len(), 2);
     assert_eq!(table.restart_client("eve").len(), 2);
     table.connect("bob", Role::Player, None);
@@ -153,7 +153,7 @@ fn stop_closes_all_connections() {
     assert_eq!(table.input_alone(late), [], "nothing is done any more");
 }
 
-// The addresses of the history segments that a new client receives.
+// The addresses of the history segments for a new client.
 fn history_sent_to(server: &mut Server, peer: u64) -> Vec<*const u8> {
     let (mut out, link) = (Outbox::new(), Link::Stream);
     let newcomer = Input::Connected { peer: PeerId(peer), role: Role::Player, link, address: "a".into() };
@@ -170,7 +170,7 @@ fn late_clients_and_states_share_a_long_history() {
     let mut table = Table::joined(config, &["ann"]);
     let turns: Vec<Effect> = (0..9_000).flat_map(|_| table.turn()).collect();
     let effects = table.connect("bob", Role::Player, None);
-    // The messages that were sent live, after Hello, GameStarted and turn 0.
+    // Live, after Hello, GameStarted and turn 0.
     let live = effects[3..].iter().map(|effect| match effect {
         Effect::Replayed(_, message) => Effect::All(message.clone()),
         other => panic!("{other:?}"),
@@ -181,7 +181,6 @@ fn late_clients_and_states_share_a_long_history() {
     assert!((4..20).contains(&first.len()), "a history is a few segments");
     assert_eq!(history_sent_to(&mut table.server, 8), first, "those who come in the same turn share everything");
     table.turn();
-    // All share the segments before the last one.
     let front = first.len() - 1;
     for later in [history_sent_to(&mut table.server, 9), history_sent_to(&mut again, 9)] {
         assert_eq!(later[..front], first[..front]);

@@ -1,5 +1,4 @@
-//! Test vectors for the parts of these rules that the web page reimplements: the messages both ways, blasts, and the
-//! client's state after given messages.
+//! Test vectors for the page's copy of these rules: messages, blasts, and the client's state.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;
@@ -22,7 +21,7 @@ use crate::{
     table::text,
 };
 
-/// More items than any list here has.
+/// More than in any list here.
 const ITEMS: u32 = 1_000;
 
 #[test]
@@ -71,7 +70,6 @@ fn server() -> Value {
     let valid = valid.map(|message| {
         let bytes = bytes(&message);
         assert_eq!(read_datagram::<ServerMessage>(&bytes, ITEMS).unwrap(), message);
-        // Truncated, and with trailing bytes.
         invalid.push(hex(&bytes[..bytes.len() - 1]));
         invalid.push(format!("{} 00", hex(&bytes)));
         json!({ "hex": hex(&bytes), "message": message_json(&message) })
@@ -224,7 +222,7 @@ fn lobby() -> Value {
     )
 }
 
-// Robots act at random; bombs explode when their timer expires.
+// Robots act at random; bombs explode when their timers expire.
 fn game() -> Value {
     let settings = parameters(text("here"));
     let (columns, rows) = (usize::from(settings.size_x), usize::from(settings.size_y));

@@ -1,6 +1,5 @@
 //! Messages as bytes: arbitrary ones, their bounds, and runs of actions.
 //!
-//! A server decodes only the last action of a run. For a game this is equivalent to decoding one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +39,7 @@ fn one_by_one(buffer: &mut BytesMut) -> Result<Option<ClientMessage>, DecodeErro
     take_message(buffer, Robots::MAX_MESSAGE, 0)
 }
 
-/// Bytes that a shape allows, with a few items in each list and ascending keys in each map.
+/// Valid bytes, with a few items in each list and ascending keys in each map.
 fn valid(shape: &'static Shape) -> BoxedStrategy<Vec<u8>> {
     let counted = |items: Vec<Vec<u8>>| {
         let mut bytes = u32::try_from(items.len()).unwrap().to_be_bytes().to_vec();
@@ -78,7 +77,7 @@ fn fields(fields: &'static [Field]) -> BoxedStrategy<Vec<u8>> {
     fields.prop_map(|fields| fields.concat()).boxed()
 }
 
-/// A kind of message. `decode` returns the decoded message, encoded again.
+/// `decode` returns the decoded message, encoded again.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     shape: &'static Shape,
@@ -185,7 +184,7 @@ fn long_message_costs_no_more_in_small_pieces() {
     let longest = text(&"x".repeat(255));
     let player = Player { name: longest.clone(), address: longest };
     let players: BTreeMap<_, _> = PlayerId::all().map(|id| (id, player.clone())).collect();
-    // The maximum number of blocks from a rule-abiding server.
+    // The most that a rule-abiding server sends.
     let blocks: Vec<_> = (0..65_535).map(|x| Position::new(x, 7)).collect();
     let placed = blocks.iter().map(|&position| Event::BlockPlaced { position }).collect();
     let robots_destroyed = (0..65_535_u32).map(|id| PlayerId(id.to_be_bytes()[3])).collect();
@@ -220,10 +219,10 @@ fn longest_join_fits_the_message_bound() {
 fn counts_are_bounded() {
     for (front, at, count, max) in [
         (&[3, 0, 0, 0xff, 0xff, 0xff, 0xff][..], 3, u32::MAX, MAX_SERVER_ITEMS),
-        // There are 256 ids of players, and a map names each once.
+        // A map has at most one entry for each of 256 player ids.
         (&[2, 0, 0, 1, 1], 1, 257, 256),
         (&[4, 0, 0, 1, 1], 1, 257, 256),
-        // The count of an inner list, after two events of a turn.
+        // The count of an inner list, after two events.
         (
             &[3, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 3, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0xff, 0, 0, 0],
             22,
@@ -254,7 +253,7 @@ fn drain(buffer: &mut BytesMut, decode: Take) -> (Vec<ClientMessage>, Result<(),
     }
 }
 
-/// Omits actions that another action follows.
+/// Omits actions directly before another action.
 fn last_of_runs(messages: Vec<ClientMessage>) -> Vec<ClientMessage> {
     let mut merged: Vec<ClientMessage> = vec![];
     for message in messages {
@@ -267,7 +266,7 @@ fn last_of_runs(messages: Vec<ClientMessage>) -> Vec<ClientMessage> {
     merged
 }
 
-/// Runs of actions, Joins between them, and occasionally bytes that are not valid messages.
+/// Runs of actions, Joins, and occasionally invalid bytes.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let actions = vec(action().prop_map(ClientMessage::Action), 1..6)
         .prop_map(|actions| actions.iter().flat_map(|action| bytes(action).to_vec()).collect());
@@ -299,7 +298,6 @@ proptest! {
 #[test]
 fn long_run_of_actions_is_one_request() {
     let mut buffer = BytesMut::from(&[1, 2, 3, 0].repeat(10_000)[..]);
-    // The last action is incomplete.
     buffer.extend_from_slice(&[3]);
     let last = ClientMessage::Action(Action::Move(Direction::Up));
     assert_eq!(drain(&mut buffer, in_runs), (vec![last], Ok(())));

@@ -78,7 +78,6 @@ pub(crate) enum Effect {
     Closed(String),
 }
 
-/// A connection with a client that processes all received messages.
 #[derive(Debug)]
 struct Connection {
     name: String,
@@ -89,7 +88,7 @@ struct Connection {
 pub(crate) struct Table {
     pub(crate) server: Server,
     pub(crate) now: Time,
-    /// Events that were published to observers.
+    /// Published to observers.
     pub(crate) events: Vec<GameEvent>,
     connections: BTreeMap<PeerId, Connection>,
     next_peer: u64,
@@ -128,7 +127,6 @@ impl Table {
         peer
     }
 
-    /// Restarts a client, which requests a refresh.
     pub(crate) fn restart_client(&mut self, name: &str) -> Vec<Effect> {
         let peer = self.reset_client(name);
         self.input(Input::Refresh { peer })
@@ -174,7 +172,7 @@ impl Table {
         serde_json::to_string(&self.server.state()).unwrap()
     }
 
-    /// Kills the server and restores it from its state, without any of its connections.
+    /// Kills the server and restores it from its state, without connections.
     pub(crate) fn kill(&mut self) -> Vec<Effect> {
         let state = self.state();
         let again = Server::restore(self.server.setup(), serde_json::from_str(&state).unwrap()).unwrap();
@@ -190,7 +188,7 @@ impl Table {
         self.input(Input::Elapsed)
     }
 
-    /// Advances the time, and wakes the server only at its deadlines.
+    /// Advances the time and wakes the server at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Effect> {
         let (end, mut effects) = (self.now.plus(time), vec![]);
         while self.server.deadline().is_some_and(|deadline| deadline <= end) {
@@ -200,7 +198,7 @@ impl Table {
         effects
     }
 
-    /// Passes an input to the server. If a game starts, turn 0 is due immediately, so it is played too, as by a shell.
+    /// Passes an input to the server. Like a shell, plays turn 0 if it starts a game.
     pub(crate) fn input(&mut self, input: Input<'_, ClientMessage>) -> Vec<Effect> {
         let lobby = self.server.game().is_none();
         let mut effects = self.input_alone(input);
@@ -264,7 +262,7 @@ impl Table {
         }
     }
 
-    // Compares the clients' pictures with the server's state. If there are many clients, only some are checked.
+    // Compares the clients' pictures, or some of many, with the server's state.
     fn assert_clients_agree(&self) {
         for connection in self.connections.values().step_by(1 + self.connections.len() / 16) {
             let Some(picture) = connection.client.picture() else { panic!("{} was not greeted", connection.name) };
@@ -292,7 +290,7 @@ impl Table {
         }
     }
 
-    /// Plays a transcript and compares. Indented lines are outputs; other lines are inputs:
+    /// Plays a transcript and compares. Indented lines are outputs, other lines inputs:
     ///
     /// | line | meaning |
     /// |------|---------|
@@ -304,8 +302,8 @@ impl Table {
     /// | `ann asks again` | the shell requests a refresh for a peer |
     /// | `turn`, `wait 50 ms`, `too early`, `stop` | the next turn is due; time passes; an early wake-up; the end |
     ///
-    /// `all <` is sent to all connected peers, `ann <` to one peer, and `ann <<` is history. Hello is omitted: it is
-    /// the first message to each peer that connects, watches or refreshes, and is sent to no other peer.
+    /// `all <` is sent to all connected peers, `ann <` to one peer, and `ann <<` is history. Hello, the first message
+    /// to each peer that connects, watches or refreshes, is omitted.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         transcript::check(transcript, |line| {

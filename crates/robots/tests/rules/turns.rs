@@ -1,4 +1,4 @@
-//! Turns: when they are due, which actions count, and their effects.
+//! Turns: their times, the actions that count, and their effects.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use robots::ClientMessage;
 
 use crate::table::{Table, alone, config, text};
 
-/// A table with robots in the corner of a board without blocks.
+/// Robots in the corner of a board without blocks.
 fn corner() -> Table {
     let mut config = config();
     config.seed = 0;
@@ -21,7 +21,7 @@ fn turns_are_due_at_fixed_times_after_turn_0() {
     table.wait(Duration::from_millis(40));
     table.connect("ann", Role::Player, None);
     table.send("ann", &ClientMessage::Join { name: text("ann") });
-    // However late the wake-ups are, the next turn keeps its due time.
+    // Late wake-ups do not delay the next turn.
     for (turn, late) in [(1, 0), (2, 60), (3, 99)] {
         let due = Time::from_millis(40 + 100 * turn);
         assert_eq!(table.server.deadline(), Some(due));

@@ -1,5 +1,3 @@
-//! Messages as transcripts write them.
-
 use robots::{Action, Direction, Event, Position, ServerMessage};
 
 pub(crate) fn action(words: &[&str]) -> Action {
