@@ -1,9 +1,9 @@
 //! The speed of the learner, compared with a minimal loop that plays rounds.
 //!
-//! The two alternate in many short turns, because a drifting clock slows both, and the ratio is that of the best
-//! turns. If two cores are never free at the same time, the figure for two threads is meaningless.
+//! The two alternate in many short turns, because a drifting clock slows both, and the ratio is that of the best turns.
+//! The figure for two threads requires two free cores.
 //!
-//! `cargo bench -p blackjack --bench train` prints the table; `-- --rounds N` makes the turns longer or shorter.
+//! `cargo bench -p blackjack --bench train` prints the table; `-- --rounds N` sets the length of a turn.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock and its arguments, and runs two threads")]
@@ -60,7 +60,7 @@ fn threads(explore: Explore, rounds: u64) {
     for _ in 0..TURNS {
         one = one.max(rate(rounds, || learner.play(rounds)));
     }
-    // The waiting thread spins, so that the system assigns a core to each thread as soon as two are free.
+    // The waiting thread spins, so that the system assigns a core to each thread.
     let arrived = AtomicUsize::new(0);
     let learn = |seed| {
         let mut learner = trainer(explore, StateSpace::Coarse, seed);
@@ -94,7 +94,7 @@ fn solver() {
     println!("exact solver with both best tables: {best:.3} s ({value:.6})");
 }
 
-// Million rounds per second.
+// In millions per second.
 fn rate<T>(rounds: u64, play: impl FnOnce() -> T) -> f64 {
     let start = Instant::now();
     black_box(play());
@@ -138,7 +138,7 @@ impl BareLoop {
     #[inline]
     fn draw(&mut self) -> u8 {
         let left = 52 - self.dealt;
-        // The bias is below 10^-8, which is acceptable for a lower bound but not for a learner.
+        // The bias is below 10^-8: too much for a learner.
         let pick = self.dealt + (((self.random() >> 32) * left as u64) >> 32) as usize;
         self.deck.swap(self.dealt, pick);
         self.dealt += 1;

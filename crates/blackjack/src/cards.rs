@@ -1,10 +1,10 @@
-//! The 52 cards and the deck that they are dealt from.
+//! The 52 cards and the deck.
 //!
 //! A card is a number from 1 to 52: `13 * suit + rank`, suits in the order Clubs (0), Diamonds, Hearts, Spades, ranks
 //! from Ace (1) to King (13).
 //!
-//! Source: the implementation page of the course's project, "Cards", whose formula is a sum (as a product it would
-//! make every club a zero).
+//! Source: the implementation page of the course's project, "Cards", whose formula is a sum (a product would make every
+//! club a zero).
 
 mod pile;
 
@@ -17,7 +17,7 @@ use thiserror::Error;
 pub(crate) use pile::Pile;
 
 pub(crate) const DECK: usize = 52;
-/// The value of an ace as long as it does not make a hand bust.
+/// The value of an ace unless it makes a hand bust.
 pub const ACE: u8 = 11;
 
 const RANKS: [&str; 13] =
@@ -40,7 +40,7 @@ pub(crate) use names;
 
 const NAMES: [&str; DECK] = names!("", "");
 
-/// The suit of a card, in the order of the card numbers.
+/// The suit of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Suit {
     /// 1 to 13.
@@ -98,12 +98,12 @@ impl Card {
         }
     }
 
-    /// The name used on the wire, for instance `Queen of Diamonds`.
+    /// The name on the wire, for instance `Queen of Diamonds`.
     pub const fn name(self) -> &'static str {
         NAMES[self.0 as usize - 1]
     }
 
-    /// The card with exactly this name; `None` for any other text, including other case or spacing.
+    /// The card with exactly this name.
     ///
     /// ```
     /// use blackjack::Card;
@@ -157,9 +157,8 @@ pub struct DeckEmpty;
 
 /// A deck of 52 cards, including the dealt ones.
 ///
-/// [`Deck::shuffle`] is the shuffle of Fisher and Yates, several cards for each random word; rejection keeps every
-/// order exactly equally likely. Source: Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer Generation",
-/// 2024.
+/// [`Deck::shuffle`] is a Fisher-Yates shuffle of several cards per random word; rejection makes every order equally
+/// likely. Source: Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer Generation", 2024.
 #[derive(Debug, Clone)]
 pub struct Deck(Pile<Card>);
 
@@ -181,7 +180,7 @@ impl Deck {
         Self(Pile::new(cards))
     }
 
-    /// Returns all cards to the deck and shuffles them, so the rest of a round needs no further randomness.
+    /// Returns all cards to the deck and shuffles them.
     pub fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         self.0.shuffle(rng);
     }
@@ -195,7 +194,6 @@ impl Deck {
         self.0.order()
     }
 
-    /// `None` unless `order` contains every card once.
     pub(crate) fn in_order(order: &[Card]) -> Option<Self> {
         let order: [Card; DECK] = order.try_into().ok()?;
         let mut sorted: Vec<Card> = order.to_vec();

@@ -1,8 +1,8 @@
 //! A player without its socket: decodes the dealer's messages, tracks the hand, and reports when a decision is due.
 //!
-//! Send the answer to [`MessageEffect::DecisionDue`] immediately: some dealers wait no longer than 26 ms. BEGIN and
-//! QUIT are valid at any time. A wrong message that can be ignored or repaired, such as a duplicate card, is an
-//! [`Anomaly`]; otherwise it is a [`ClientError`].
+//! Answer a [`MessageEffect::DecisionDue`] immediately: some dealers wait only 26 ms. A wrong message that can be
+//! ignored or repaired, such as a duplicate card, is an [`Anomaly`]; any other is a [`ClientError`]. BEGIN and QUIT are
+//! always valid.
 
 mod knowledge;
 #[cfg(test)]
@@ -26,13 +26,13 @@ use crate::{
     protocol::{DealerDecoder, DealerMessage, Dialect, PlayerMessage},
 };
 
-/// The bytes are not a message of a dealer.
+/// A malformed message of a dealer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("message {number}, from byte {start} of the stream: {error}")]
 pub struct Malformed {
-    /// The number of the malformed message, counted from 1.
+    /// The number of the message, counted from 1.
     pub number: u64,
-    /// The offset in the stream at which the message begins, counted from 0.
+    /// The offset of the message in the stream, counted from 0.
     pub start: u64,
     /// The decoding error, which is part of the text and not a separate source.
     pub error: DecodeError,
@@ -49,7 +49,7 @@ pub enum ClientError {
     UnexpectedMessage(#[from] UnexpectedMessage),
 }
 
-/// A player, which joins and plays until the dealer sends QUIT.
+/// A player that joins and plays until the dealer sends QUIT.
 ///
 /// ```
 /// use blackjack::{Action, Client, Dialect, Name, StateSpace, client::MessageEffect, learn::Choice};
@@ -75,7 +75,7 @@ pub struct Client {
     knowledge: Knowledge,
     events: VecDeque<Event>,
     outgoing: VecDeque<Bytes>,
-    // The stream cannot be decoded further, or has ended.
+    // The stream has ended or cannot be decoded further.
     ended: bool,
 }
 
@@ -115,7 +115,7 @@ impl Client {
         self.hand().points()
     }
 
-    /// The dealer's upcard, once it is known.
+    /// The dealer's upcard, once received.
     pub const fn upcard(&self) -> Option<Card> {
         self.knowledge.upcard
     }
@@ -141,7 +141,7 @@ impl Client {
         !self.incoming.unread().is_empty()
     }
 
-    /// The received part of a text whose zero byte has not arrived; empty in the binary dialect.
+    /// The received part of an incomplete text; empty in the binary dialect.
     pub fn unended_text(&self) -> &[u8] {
         match self.dialect {
             Dialect::Text => self.incoming.unread(),
@@ -154,7 +154,7 @@ impl Client {
         self.incoming.start()
     }
 
-    /// The next event of the last received bytes. Events that were not polled are dropped when more bytes arrive.
+    /// The next event of the last received bytes, which discard earlier events.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -162,12 +162,12 @@ impl Client {
     /// Applies one decoded message.
     ///
     /// # Errors
-    /// [`UnexpectedMessage`] if the message is not valid in this phase; the player is then unchanged.
+    /// [`UnexpectedMessage`] if the message is not valid in this phase. The player is then unchanged.
     pub fn apply(&mut self, message: DealerMessage) -> Result<Event, UnexpectedMessage> {
         self.knowledge.apply(message)
     }
 
-    /// Queues the decision as the next message, and returns it for the log.
+    /// Queues the decision as the next message, and returns it.
     pub fn decide(&mut self, choice: Choice) -> Result<PlayerMessage, NoDecisionDue> {
         let state = self.state().ok_or(NoDecisionDue)?;
         self.knowledge.episode.record(state, choice);

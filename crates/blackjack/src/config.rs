@@ -8,27 +8,24 @@ use crate::game::{MAX_ROUNDS, MAX_SEATS, Seed};
 
 /// The maximum number of simultaneous clients: seated, waiting, or not yet joined.
 pub const MAX_CLIENTS: usize = 4_096;
-/// The maximum number of simultaneous clients of one host.
-///
-/// A host gets another place only while more places are free than it has.
+/// The maximum number of simultaneous clients of one host, which gets another place only while more are free than it
+/// has.
 pub const MAX_CLIENTS_OF_HOST: usize = MAX_CLIENTS / 2;
-/// The maximum number of simultaneous watchers, shared among hosts by the same rule.
+/// The maximum number of simultaneous watchers, shared by the same rule.
 pub const MAX_WATCHERS: usize = 256;
 /// The default pause between two messages to a text client.
 pub const DELAY: Duration = Duration::from_millis(50);
 /// The default time limit for JOIN and for an answer.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The configuration of a dealer.
-///
-/// The serialized form contains the seed, which reveals all future cards.
+/// The configuration of a dealer. Its serialized form contains the seed, which reveals all future cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
-    /// Seats at a table, 1 to 6; a table begins when all are taken.
+    /// Seats at a table, 1 to 6. A table begins when all are taken.
     pub players: usize,
-    /// Tables in play at the same time; unless `forever`, also the total.
+    /// The maximum number of simultaneous tables; unless `forever`, also the total.
     pub tables: u32,
-    /// Whether another table is opened when one is over.
+    /// Whether a new table replaces a finished one.
     pub forever: bool,
     /// Rounds at each table, 1 to [`MAX_ROUNDS`].
     pub rounds: u32,
@@ -47,7 +44,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The configuration for one table with one player, and defaults otherwise.
+    /// One table with one player, and defaults otherwise.
     pub const fn new(rounds: u32, seed: Seed) -> Self {
         Self {
             players: 1,

@@ -1,8 +1,7 @@
-//! Exact values of policies, without simulation: every hand and every draw of the dealer is weighted by its
-//! probability.
+//! Exact values of policies: every hand and every draw of the dealer is weighted by its probability.
 //!
-//! The model is one fresh deck per round and one player. A hand is the counts of its card values, independent of
-//! their order; about three thousand hands are not bust.
+//! The model is one fresh deck per round and one player. A hand is the counts of its card values; about three thousand
+//! are not bust.
 //!
 //! | decision rule | reward per round |
 //! |--------------|------------------|
@@ -27,14 +26,14 @@ use crate::{
     policy::{MIN_UPCARD, Policy, STATES, State, StateSpace, UPCARDS},
 };
 
-/// The probabilities of the three results of a round, which add up to 1.
+/// The probabilities of the results of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Odds {
     /// The probability of a win.
     pub win: f64,
     /// The probability of a push.
     pub push: f64,
-    /// The probability of a loss, by going bust or otherwise.
+    /// The probability of a loss, bust or otherwise.
     pub lose: f64,
 }
 
@@ -53,18 +52,18 @@ impl Odds {
     }
 }
 
-/// Mean rewards of the two actions of a state.
+/// The mean rewards of the two actions in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ActionValues {
-    /// The expected number of visits of the state in a round.
+    /// The expected number of visits of the state per round.
     pub visits: f64,
-    /// The mean reward of rounds with a hit in this state.
+    /// The mean reward of rounds with a hit here.
     pub hit: f64,
-    /// The mean reward of rounds with a stand in this state.
+    /// The mean reward of rounds with a stand here.
     pub stand: f64,
 }
 
-/// The mean rewards of each state of a space, which a table approaches.
+/// The mean rewards of each state, which a table approaches.
 #[derive(Debug, Clone)]
 pub struct Limit {
     space: StateSpace,
@@ -77,18 +76,18 @@ impl Limit {
         self.values[state.index()]
     }
 
-    /// The policy of a table with these means: HIT only where it is better.
+    /// The policy of a table with these means: HIT only if it is better.
     pub fn policy(&self) -> Policy {
         Policy::new(self.space, |state| self.values(state).hit > self.values(state).stand)
     }
 }
 
-/// Computes exact values. Building a solver takes a fraction of a second, so reuse it.
+/// Computes exact values. Reuse it: building takes a fraction of a second.
 #[derive(Debug, Clone)]
 pub struct Solver {
     hands: Hands,
     deal: Deal,
-    // For each upcard (from 2 to ace), the reward of standing with each hand.
+    // By upcard (2 to ace), the reward of standing with each hand.
     stands: Vec<Vec<f64>>,
 }
 
@@ -121,12 +120,12 @@ impl Solver {
         (0..UPCARDS).map(|upcard| self.deal.upcard(upcard) * self.value_against(upcard, &hits)).sum()
     }
 
-    /// The expected reward of random play, including with 21.
+    /// The expected reward of random play, even with 21.
     pub fn value_of_random(&self) -> f64 {
         self.value_by(|_, _| 0.5)
     }
 
-    /// The expected reward of the best play that considers the exact cards of its hand.
+    /// The expected reward of the best play that considers the exact cards of the hand.
     pub fn best_value_with_cards(&self) -> f64 {
         let best = |upcard: usize| {
             let values = self.values(upcard, |_, hit, stand| hit.max(stand));
@@ -135,7 +134,7 @@ impl Solver {
         (0..UPCARDS).map(|upcard| self.deal.upcard(upcard) * best(upcard)).sum()
     }
 
-    /// The best policy on the states of a space, found by improving one decision at a time.
+    /// The best policy of a space, found by improving one decision at a time.
     pub fn best(&self, space: StateSpace) -> Policy {
         let mut best = Policy::new(space, |state| state.total() < crate::hand::DEALER_STANDS);
         for upcard in 0..UPCARDS {
@@ -171,13 +170,12 @@ impl Solver {
         best
     }
 
-    /// The means that a table approaches when every decision is random.
+    /// The means that a table approaches if every decision is random.
     pub fn limit_of_random(&self, space: StateSpace) -> Limit {
         self.limit_by(space, |_, _| 0.5)
     }
 
-    /// The mean rewards of both actions in each state when `policy` makes all later decisions; 0 for states that are
-    /// never reached.
+    /// The mean rewards of both actions in each state if `policy` makes all later decisions; 0 if unreachable.
     pub fn action_values(&self, policy: &Policy) -> Limit {
         self.limit_by(policy.space(), |points, upcard| certainly(policy.decide(points, upcard)))
     }
@@ -215,9 +213,9 @@ impl Solver {
         Limit { space, values }
     }
 
-    /// The odds of a hand against an upcard when it stands, and when it takes one card and continues by `policy`.
+    /// The odds of a hand against an upcard if it stands, and if it takes one card and continues by `policy`.
     ///
-    /// `values` and `upcard` are card values, 2 to 11. `None` for a hand that cannot face a decision with one deck.
+    /// `values` and `upcard` are card values, 2 to 11. `None` for a hand without a decision or not in one deck.
     pub fn odds(&self, values: &[u8], upcard: u8, policy: &Policy) -> Option<(Odds, Odds)> {
         let (hand, up) = (self.hands.find(values)?, (MIN_UPCARD..=11).contains(&upcard).then(|| index_of(upcard))?);
         if hand.cards < 2 || self.deal.without(hand, up).short {
@@ -253,7 +251,6 @@ impl Solver {
         self.hands.nodes.iter().map(|hand| self.deal.without(hand, upcard).all_chances()).collect()
     }
 
-    // `decide` combines the values of hitting and standing.
     fn values(&self, upcard: usize, decide: impl Fn(Points, f64, f64) -> f64) -> Vec<f64> {
         self.values_after(upcard, &self.draws(upcard), decide)
     }
@@ -265,7 +262,7 @@ impl Solver {
         decide: impl Fn(Points, f64, f64) -> f64,
     ) -> Vec<f64> {
         let mut values = vec![0.0; self.hands.nodes.len()];
-        // Hands with more cards come later, so in reverse order the successors of a hand are evaluated before it.
+        // Hands with more cards come later, so each hand follows its successors here.
         for (at, (hand, draws)) in self.hands.nodes.iter().zip(draws).enumerate().rev() {
             if hand.cards < 2 {
                 break;

@@ -26,7 +26,7 @@ use crate::{
     view::View,
 };
 
-/// The most rounds that a game has.
+/// The maximum number of rounds of a game.
 pub const MAX_ROUNDS: u32 = 1_000_000_000;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,10 +47,9 @@ impl Record {
     }
 }
 
-/// A number of rounds with the same players, some of whom may leave.
+/// Consecutive rounds with the same players, some of whom may leave.
 ///
-/// A cancelled round counts only for hands forfeited in it, so each seat has its own count of rounds and is dealt
-/// cards until it has played all of them.
+/// A cancelled round counts only for hands forfeited in it, so each seat has its own number of rounds.
 #[derive(Clone)]
 pub struct Game {
     records: Vec<Record>,
@@ -61,7 +60,7 @@ pub struct Game {
     revealed: Option<Hand>,
 }
 
-// Hidden cards and the generator's state must not get into a log.
+// Logs must not contain hidden cards or the generator's state.
 impl fmt::Debug for Game {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Game").field("records", &self.records).field("rounds", &self.rounds).finish_non_exhaustive()
@@ -78,24 +77,23 @@ impl Game {
         Ok(Self { records, rounds, deck, rng: Generator(rng), round: Some(round), revealed: None })
     }
 
-    /// The current round, or the last one; `None` between a round that was called off and the next.
+    /// The current or last round; `None` after a cancelled round.
     pub const fn round(&self) -> Option<&Round> {
         self.round.as_ref()
     }
 
-    /// The finished rounds of the seat that has the most.
+    /// The largest number of finished rounds of any seat.
     pub fn played(&self) -> u32 {
         let most = self.records.iter().map(|record| record.score.rounds()).max();
         most.map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
     }
 
-    /// The total number of rounds, for each seat.
+    /// The total number of rounds for each seat.
     pub const fn rounds(&self) -> u32 {
         self.rounds
     }
 
-    /// How the game ended: finished if at least one seat has played all rounds, or deserted; `None` while it
-    /// continues.
+    /// How the game ended: finished if a seat has played all rounds, otherwise deserted; `None` while it continues.
     pub fn outcome(&self) -> Option<Outcome> {
         let any = |is: fn(&Record, u32) -> bool| self.records.iter().any(|record| is(record, self.rounds));
         if self.round.as_ref().is_some_and(|round| !round.is_over()) || any(Record::wants_cards) {
@@ -124,7 +122,7 @@ impl Game {
         self.round.as_ref()?.view(seat)
     }
 
-    /// The dealer's hand of the last finished round, the hole card first.
+    /// The dealer's hand of the last finished round, hole card first.
     pub const fn revealed(&self) -> Option<&Hand> {
         self.revealed.as_ref()
     }
@@ -136,8 +134,7 @@ impl Game {
         Ok(())
     }
 
-    /// Forfeits the hand of a seat that breaks the rules of play or leaves during its hand; it is not dealt further
-    /// hands.
+    /// Forfeits the hand of a seat that breaks the rules of play or leaves during its hand, and stops dealing to it.
     pub fn forfeit(&mut self, seat: usize) {
         let round = self.round.as_mut().filter(|round| !round.is_over());
         let counts = round.map(|round| round.forfeit(seat)).is_some();
@@ -147,7 +144,7 @@ impl Game {
         }
     }
 
-    /// Cancels the round, except for forfeited hands; its cards are not dealt again.
+    /// Cancels the round, except for forfeited hands. Its cards are not dealt again.
     pub(crate) fn call_off(&mut self) {
         let Some(round) = self.round.take_if(|round| !round.is_over()) else { return };
         for (seat, record) in self.records.iter_mut().enumerate() {
@@ -164,14 +161,14 @@ impl Game {
         }
     }
 
-    /// Stops dealing to a seat; a hand that it has finished counts.
+    /// Stops dealing to a seat. Its finished hand counts.
     pub fn leave(&mut self, seat: usize) {
         if let Some(record) = self.records.get_mut(seat) {
             record.present = false;
         }
     }
 
-    /// Deals the next round to all present players who have not played all rounds.
+    /// Deals the next round to all present players with rounds left.
     pub fn deal(&mut self) -> Result<(), RoundError> {
         self.round = Some(deal(&mut self.deck, &self.records, self.rounds, &mut self.rng.0)?);
         Ok(())
@@ -201,7 +198,7 @@ fn deal(deck: &mut Deck, records: &[Record], rounds: u32, rng: &mut ChaCha12Rng)
     Round::deal(deck.clone(), &present)
 }
 
-/// The state of a game, without the seed and the number of rounds, which the configuration contains.
+/// The state of a game, without the parts in the configuration.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GameState {
     records: Vec<Record>,
@@ -223,8 +220,7 @@ impl Game {
         }
     }
 
-    /// `rounds`, `seed` and the number of the table must be those with which the game began. Fails if the round is
-    /// unreachable.
+    /// `rounds`, `seed` and the table's number must be the original ones. Fails if the round is unreachable.
     pub(crate) fn restore(rounds: u32, (seed, table): (Seed, u32), state: GameState) -> Result<Self, StateError> {
         let GameState { records, deck, drawn, round, revealed } = state;
         let deck = Deck::in_order(&deck).ok_or("a deck without each card once")?;

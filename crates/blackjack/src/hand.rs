@@ -13,10 +13,10 @@ pub const BEST: u8 = 21;
 /// The lowest total with which the dealer stands, soft or not.
 pub const DEALER_STANDS: u8 = 17;
 
-/// The points of a hand, without its cards.
+/// The points of a hand without its cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Points {
-    // The points with every ace as 1.
+    // With every ace as 1.
     low: u8,
     ace: bool,
 }
@@ -37,7 +37,7 @@ impl Points {
         Self { low: self.low.saturating_add(value).saturating_sub(if ace { 10 } else { 0 }), ace: self.ace | ace }
     }
 
-    /// The total; at most one ace counts 11, if that does not make the hand bust.
+    /// The total. At most one ace counts 11, unless that makes the hand bust.
     #[inline]
     pub const fn total(self) -> u8 {
         if self.is_soft() { self.low + 10 } else { self.low }
@@ -62,8 +62,8 @@ impl Points {
     }
 }
 
-/// The maximum number of cards in a hand: 21 aces, and one more that makes it bust. One deck allows 12, but other
-/// dealers may use more.
+/// The maximum number of cards in a hand: 21 aces, and one that makes it bust. One deck allows 12, but other dealers
+/// may use more.
 pub(crate) const MAX_HAND: usize = 22;
 
 /// Cards in the order of the deal, and their points.
@@ -78,12 +78,12 @@ pub struct Hand {
 impl Hand {
     /// A hand without cards.
     pub const fn new() -> Self {
-        // Places from `count` on are not used, and are alike in all hands.
+        // Places from `count` on are unused, and equal in all hands.
         let Some(filler) = Card::new(1) else { unreachable!() };
         Self { cards: [filler; MAX_HAND], count: 0, points: Points::EMPTY }
     }
 
-    /// Adds a card; `false`, and no change, if the hand is already bust.
+    /// Adds a card. Returns `false` without a change if the hand is already bust.
     pub fn push(&mut self, card: Card) -> bool {
         if self.points.is_bust() {
             return false;
@@ -95,7 +95,7 @@ impl Hand {
         true
     }
 
-    /// The hand of these cards. `None` if it would be bust before the last card, or is too long.
+    /// The hand of these cards; `None` if it would be bust before the last card or too long.
     pub(crate) fn of(cards: &[Card]) -> Option<Self> {
         let mut hand = Self::new();
         cards.iter().all(|&card| hand.push(card)).then_some(hand)
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn points_agree_with_counting_aces_down_one_by_one() {
-        // The rule as specified: add all values, then subtract 10 per ace as long as the sum is above 21.
+        // As specified: add all values, then subtract 10 per ace while the sum is above 21.
         fn expected(values: &[u8]) -> (u8, bool) {
             let mut sum: u8 = values.iter().sum();
             let mut aces = values.iter().filter(|&value| *value == 11).map(|_| ());

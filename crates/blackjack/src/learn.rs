@@ -3,11 +3,11 @@
 //! | decision rule | result |
 //! |---------------|--------|
 //! | [`Explore::Random`] | the course's way: approaches the values of *random play*, so it never plays well |
-//! | [`Explore::Epsilon`] | approaches good play, at the price of the random moves that it keeps making |
+//! | [`Explore::Epsilon`] | approaches good play, minus the cost of its random moves |
 //! | [`Explore::UntilConfident`] | the best table in the fewest rounds |
 //!
-//! Exact value of the learned policy after the given number of rounds, mean of several seeds; the best is -0.051474
-//! coarse, -0.042806 soft:
+//! Exact value of the learned policy by number of rounds, mean of several seeds. The best is -0.051474 coarse,
+//! -0.042806 soft:
 //!
 //! | rounds | epsilon 0.1, coarse | until confident, coarse | epsilon 0.1, soft | until confident, soft |
 //! |--------|---------------------|-------------------------|-------------------|-----------------------|
@@ -16,8 +16,8 @@
 //! | 10^6   | -0.0521 | -0.0517 | -0.0439 | -0.0433 |
 //! | 10^7   | -0.0516 | -0.0515 | -0.0429 | -0.0428 |
 //!
-//! Random training learns the value of hitting 11 *if everything after it is random too*, which mostly ends in a
-//! bust. So it learns to stand on 11 against 2 to 6, and on nearly all of 12 and more.
+//! Random training learns the value of hitting 11 *if every later decision is random too*, which mostly ends in a bust.
+//! So it learns to stand on 11 against 2 to 6, and on nearly all of 12 and more.
 //!
 //! Source of the first two: the requirements of the course's project, "Player, training".
 
@@ -50,7 +50,7 @@ impl Chance {
         reason = "the range is checked, and 1 saturates"
     )]
     pub fn new(probability: f64) -> Option<Self> {
-        // 2^64 as a float; 1 becomes the largest number, which is off by 2^-64.
+        // 2^64 as a float; 1 saturates, which is off by 2^-64.
         (0.0..=1.0).contains(&probability).then_some(Self((probability * 18_446_744_073_709_551_616.0) as u64))
     }
 
@@ -78,18 +78,18 @@ impl FromStr for Chance {
 /// How a learner decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Explore {
-    /// HIT or STAND with equal chance at every decision, including 21.
+    /// HIT or STAND with equal chance, even with 21.
     Random,
     /// At random with this chance, otherwise by the table so far; never HIT with 21.
     Epsilon(Chance),
-    /// At random half of the time until the better action of the state is known with confidence, and 2% of the time
-    /// after that; otherwise by the table so far; never HIT with 21. A round teaches only its last random decision and
-    /// those after it, because a random decision affects the results of earlier ones.
+    /// At random half of the time until the better action of the state is known with confidence, then 2% of the time;
+    /// otherwise by the table so far; never HIT with 21. A round teaches only its last random decision and later ones,
+    /// because a random decision affects earlier results.
     UntilConfident,
 }
 
 impl Explore {
-    /// Decides in a state, by the table so far.
+    /// Decides in a state by the table so far.
     #[inline]
     pub fn choose<R: Rng + ?Sized>(self, table: &QTable, state: State, rng: &mut R) -> Choice {
         self.choose_by(self.plan(&table.entry(state), state.total()), state.total(), rng)
@@ -135,13 +135,13 @@ struct Plan {
 /// A decision of a learner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// What to do.
+    /// The action.
     pub action: Action,
     pub(crate) counts_before: bool,
 }
 
 impl Choice {
-    /// Creates a decision that is not an experiment: all earlier decisions still count.
+    /// Creates a decision that is not an experiment, so earlier ones still count.
     pub const fn sure(action: Action) -> Self {
         Self { action, counts_before: true }
     }
@@ -165,7 +165,7 @@ fn is_confident(Entry { hit, stand }: &Entry) -> bool {
     hit.n > 0 && stand.n > 0 && difference * difference >= 4.0 * (m + n) * m * n
 }
 
-/// The decisions of a round. A table learns from them once the result is known.
+/// The decisions of a round, from which a table learns once the result is known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Episode {
     decisions: [Option<(State, Action)>; MAX_HAND],
@@ -174,7 +174,7 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// Adds a decision. Decisions beyond the capacity of a hand are dropped.
+    /// Adds a decision. Decisions beyond the capacity are dropped.
     #[inline]
     pub(crate) fn record(&mut self, state: State, choice: Choice) {
         if !choice.counts_before {
@@ -186,7 +186,7 @@ impl Episode {
         }
     }
 
-    /// Makes a table learn from the decisions that count, in order, each with the reward of the round.
+    /// Makes a table learn from the decisions that count, each with the reward of the round.
     #[inline]
     pub fn teach(&self, table: &mut QTable, verdict: Verdict) {
         let counted = self.decisions.get(self.from..self.count).unwrap_or_default();

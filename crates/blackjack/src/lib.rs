@@ -1,6 +1,6 @@
-//! The game of 21: the rules, the wire, the dealer, the player and the learner, without input or output.
+//! The game of 21: the rules, the wire format, the dealer, the player and the learner, without I/O.
 //!
-//! A player takes cards or stands, a dealer has to draw to 17, and the better total up to 21 wins.
+//! A player takes cards or stands, the dealer draws to 17, and the better total up to 21 wins.
 //!
 //! ```
 //! use blackjack::{Action, Game, Name, Seed};
@@ -21,11 +21,10 @@
 //! ```
 //!
 //! - [`Card`], [`Deck`], [`Points`] and [`Hand`] are the basic types; [`Round`] has the rules of a round, [`Game`]
-//!   those of many rounds with up to six players and their standings; [`view`] limits the information for players and
-//!   watchers.
-//! - [`protocol`] defines the messages; [`Server`] is a lobby of [`Table`]s, configured by a [`Config`]; [`Client`]
-//!   holds the state of a player.
-//! - A [`Policy`] decides based on a [`State`] of a [`StateSpace`]; a [`QTable`] holds learned values, and reads and
+//!   those of many rounds with up to six players; [`view`] limits the information for players and watchers.
+//! - [`protocol`] has the messages; [`Server`] is a lobby of [`Table`]s, configured by a [`Config`]; [`Client`] is the
+//!   state of a player.
+//! - A [`Policy`] decides in each [`State`] of a [`StateSpace`]; a [`QTable`] holds learned values, and reads and
 //!   writes table files.
 //! - [`learn::Trainer`] learns in process, millions of rounds per second; [`exact::Solver`] computes the value of a
 //!   policy and the best policy:

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use netcore::{Naming, cleaned};
 
-/// The longest name of a player, in bytes.
+/// The maximum length of a name in bytes.
 pub const MAX_NAME: usize = 64;
 
 /// A player's name: 1 to 64 printable ASCII characters without a space.

@@ -1,4 +1,4 @@
-//! The facts that a player decides on, and policies that decide by them.
+//! The states in which a player decides, and policies for them.
 //!
 //! Source: the requirements of the course's project, "Q table", whose states are the [`StateSpace::Coarse`] ones.
 
@@ -11,26 +11,26 @@ use crate::{
 
 /// The smallest total with a decision: two deuces.
 pub(crate) const MIN_TOTAL: u8 = 4;
-/// The smallest value of an upcard; the largest is the 11 of an ace.
+/// The smallest value of an upcard. The largest is 11, an ace.
 pub const MIN_UPCARD: u8 = 2;
 pub(crate) const UPCARDS: usize = 10;
 /// From 4 to 21.
 const TOTALS: usize = 18;
-/// The number of indices of states, used or not: 18 totals, hard and soft, 10 upcards.
+/// The number of state indices, used or not: 18 totals, hard and soft, 10 upcards.
 pub(crate) const STATES: usize = TOTALS * 2 * UPCARDS;
 
 /// The facts that make up a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StateSpace {
-    /// Total and upcard: the course's 180 states, whether soft or hard.
+    /// Total and upcard: the course's 180 states.
     #[default]
     Coarse,
-    /// Total, whether it is soft, and upcard: 280 states that can be reached.
+    /// Total, whether it is soft, and upcard: 280 reachable states.
     Soft,
 }
 
 impl StateSpace {
-    /// The word for the space in table files and on command lines.
+    /// The word in table files and on command lines.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Coarse => "coarse",
@@ -43,7 +43,7 @@ impl StateSpace {
         [Self::Coarse, Self::Soft].into_iter().find(|space| space.word() == word)
     }
 
-    /// The states of the space, sorted by total, then hard before soft, then upcard.
+    /// The states, sorted by total, then hard before soft, then upcard.
     ///
     /// ```
     /// use blackjack::StateSpace;
@@ -73,8 +73,7 @@ pub struct State {
 }
 
 impl State {
-    /// The state with these facts; `None` if the space does not contain it, such as a soft state below 12, where an
-    /// ace makes at least 12.
+    /// The state with these facts; `None` if the space does not contain it.
     pub fn new(space: StateSpace, total: u8, soft: bool, upcard: u8) -> Option<Self> {
         let possible = (MIN_TOTAL..=BEST).contains(&total)
             && (MIN_UPCARD..=11).contains(&upcard)
@@ -103,7 +102,7 @@ impl State {
         self.upcard
     }
 
-    /// The position in the order of [`StateSpace::states`], below [`STATES`].
+    /// An index below [`STATES`], ascending in the order of [`StateSpace::states`].
     #[inline]
     pub(crate) const fn index(self) -> usize {
         let row = (self.total.saturating_sub(MIN_TOTAL) as usize) * 2 + self.soft as usize;
@@ -141,12 +140,12 @@ impl Policy {
         policy
     }
 
-    /// The dealer's policy: hits below 17.
+    /// The dealer's policy: hit below 17.
     pub fn mimic() -> Self {
         Self::new(StateSpace::Coarse, |state| state.total < crate::hand::DEALER_STANDS)
     }
 
-    /// Never hits.
+    /// The policy that never hits.
     pub fn stand() -> Self {
         Self::new(StateSpace::Coarse, |_| false)
     }
@@ -161,7 +160,7 @@ impl Policy {
         if self.hits[state.index()] { Action::Hit } else { Action::Stand }
     }
 
-    /// The action for a hand that is not bust against an upcard of this value.
+    /// The action for a hand that is not bust.
     pub const fn decide(&self, points: Points, upcard: u8) -> Action {
         self.action(State::of(self.space, points, upcard))
     }
@@ -170,7 +169,7 @@ impl Policy {
         self.hits[state.index()] = matches!(action, Action::Hit);
     }
 
-    /// The states with different actions; a coarse policy is compared with a soft one in the soft space.
+    /// The states with different actions; compares a coarse policy with a soft one in the soft space.
     pub fn differences(&self, other: &Self) -> impl Iterator<Item = State> {
         let space = if self.space == other.space { self.space } else { StateSpace::Soft };
         space.states().filter(move |&state| self.comparable_action(state) != other.comparable_action(state))

@@ -15,9 +15,8 @@
 //! A text is at most 256 bytes of ASCII from space to `~`, with one space between words and none around them. The
 //! length of a binary message is big-endian, excludes itself, and is 1 to 256. `LOSE` is accepted as `LOOSE`.
 //!
-//! The first byte of a connection permanently selects its dialect: `J` text, `00` binary (a length up to 256 begins
-//! with it, and no text does). Offsets in errors count from the start of the text, or from the kind byte of a
-//! binary message.
+//! The first byte of a connection permanently selects its dialect: `J` text, `00` binary (as in every length up to 256,
+//! and in no text). Offsets in errors count from the start of the text, or from the kind byte of a binary message.
 //!
 //! Sources: the requirements of the course's project, "Network protocol", for the text; the binary form is our own.
 
@@ -38,7 +37,7 @@ pub use stream::{DealerDecoder, PlayerDecoder};
 
 use crate::{cards::Card, game::Action, name::Name, verdict::Verdict};
 
-/// The longest message in bytes: a text without its NUL, or a binary message without its length.
+/// The maximum length of a message in bytes, without NUL or length.
 pub const MAX_MESSAGE: u16 = 256;
 pub(crate) const VERSION: u8 = 1;
 
@@ -100,7 +99,7 @@ impl From<Action> for PlayerMessage {
 }
 
 impl PlayerMessage {
-    /// Parses a text without its NUL, which must be exactly one of the three forms.
+    /// Parses a text without its NUL.
     pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
         match text {
             b"HIT" => Ok(Self::Hit),
@@ -112,7 +111,7 @@ impl PlayerMessage {
         }
     }
 
-    /// Parses a binary message without its length, which must be exactly one of the three kinds.
+    /// Parses a binary message without its length.
     pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
         whole(message, |reader| match u8::decode(reader)? {
             JOIN => match u8::decode(reader)? {
@@ -174,7 +173,7 @@ pub enum DealerMessage {
 }
 
 impl DealerMessage {
-    /// Parses a text without its NUL, which must be exactly one of the six forms.
+    /// Parses a text without its NUL.
     pub fn parse_text(text: &[u8]) -> Result<Self, DecodeError> {
         let card = |name: &[u8], at| Card::from_name(name).ok_or_else(|| invalid(NO_CARD, at));
         match text {
@@ -199,7 +198,7 @@ impl DealerMessage {
         }
     }
 
-    /// Parses a binary message without its length, which must be exactly one of the six kinds.
+    /// Parses a binary message without its length.
     pub fn parse_binary(message: &[u8]) -> Result<Self, DecodeError> {
         let card = |reader: &mut Reader<'_>| {
             Card::new(u8::decode(reader)?).ok_or_else(|| invalid("a card is a number from 1 to 52", 1))
@@ -221,7 +220,7 @@ impl DealerMessage {
         })
     }
 
-    /// The wire form, which is static: there are only about a hundred messages.
+    /// The wire form, which is static: there are about a hundred messages.
     pub fn to_bytes(self, dialect: Dialect) -> Bytes {
         Bytes::from_static(frames::of(self, dialect))
     }
@@ -238,7 +237,7 @@ const fn invalid(what: &'static str, at: usize) -> DecodeError {
     DecodeError::invalid(what, at)
 }
 
-// Running out of bytes is an error, since the message is complete.
+// The message is complete, so running out of bytes is an error.
 fn whole<T>(message: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>) -> Result<T, DecodeError> {
     let mut reader = Reader::new(message, 0);
     match read(&mut reader) {
@@ -248,7 +247,7 @@ fn whole<T>(message: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T, Deco
     }
 }
 
-/// A player's message, and the dialect for the answers.
+/// A player's message, with the dialect for the answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The dialect of the connection.

@@ -1,8 +1,8 @@
 //! The Q table: learned values, stored as counts.
 //!
-//! For each state and action the table counts how many times the action was taken (`n`) and sums the final rewards of
-//! those rounds; its value is `sum / n`. Integers lose no precision, can be added when tables are merged, and are the
-//! same on every machine.
+//! For each state and action, the table counts how many times the action was taken (`n`) and sums the final rewards of
+//! those rounds; its value is `sum / n`. Integers are exact, can be added when tables are merged, and are the same on
+//! every machine.
 //!
 //! Source: the requirements of the course's project, "Q table": the update follows the round, and every visit counts.
 
@@ -50,7 +50,7 @@ impl Tally {
     }
 }
 
-/// Both actions of a state.
+/// The tallies of both actions in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Entry {
     /// Taking a card.
@@ -68,12 +68,12 @@ impl Entry {
         }
     }
 
-    /// The number of decisions made in the state.
+    /// The number of decisions in the state.
     pub const fn visits(&self) -> u64 {
         self.hit.n.saturating_add(self.stand.n)
     }
 
-    // Zero is added to the other action: a branch on the action would often be mispredicted.
+    // A branch on the action would often be mispredicted.
     #[inline]
     fn add(&mut self, action: Action, reward: i8) {
         for (tally, of) in [(&mut self.hit, Action::Hit), (&mut self.stand, Action::Stand)] {
@@ -94,13 +94,13 @@ impl Entry {
     }
 }
 
-/// Why two tables cannot be added up.
+/// Why two tables cannot be merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum MergeError {
     /// Their states differ.
     #[error("one table has {0} states and the other {1}; only tables of the same states can be added up")]
     OtherSpace(StateSpace, StateSpace),
-    /// A count would not fit.
+    /// A count would be too large.
     #[error("{0}: the counts add up to more than a table can hold")]
     TooLarge(State),
 }
@@ -113,7 +113,7 @@ pub struct QTable {
 }
 
 impl QTable {
-    /// The largest count of an action in a file or a merge: training cannot overflow it.
+    /// The largest count of an action in a file or a merge. Training cannot overflow it.
     pub(crate) const MAX_COUNT: u64 = 1 << 62;
 
     /// Creates an empty table.
@@ -132,7 +132,7 @@ impl QTable {
         self.entries[state.index()]
     }
 
-    /// Counts one decision of a round that ended with `reward`; call it for every decision of the round.
+    /// Counts one decision of a round that ended with `reward`. Call it for every decision.
     #[inline]
     pub fn learn(&mut self, state: State, action: Action, reward: i8) {
         self.learn_at(state.index(), action, reward);
@@ -145,9 +145,8 @@ impl QTable {
         entry
     }
 
-    /// The decision of the table: HIT if both actions were tried and HIT has the greater mean.
-    ///
-    /// If one was never tried, HIT below 17; never HIT with 21.
+    /// The decision of the table: HIT if both actions were tried and HIT has the greater mean. If one was never tried,
+    /// HIT below 17; never HIT with 21.
     #[inline]
     pub fn best(&self, state: State) -> Action {
         self.entries[state.index()].best(state.total())
@@ -163,7 +162,7 @@ impl QTable {
         self.space.states().map(|state| (state, self.entry(state))).filter(|(_, entry)| entry.visits() > 0)
     }
 
-    /// The action that was taken least, with its state and count. Excludes HIT with 21, which most learners never try.
+    /// The least taken action, with its state and count, except HIT with 21, which most learners never try.
     pub fn least_visited(&self) -> Option<(State, Action, u64)> {
         self.space
             .states()
@@ -177,7 +176,7 @@ impl QTable {
     /// Adds the counts of another table.
     ///
     /// # Errors
-    /// [`MergeError`] if the states differ or a count gets too large; the table is then unchanged.
+    /// [`MergeError`] if the states differ or a count gets too large. The table is then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         if self.space != other.space {
             return Err(MergeError::OtherSpace(self.space, other.space));
@@ -196,8 +195,7 @@ impl QTable {
         Ok(())
     }
 
-    /// The counts added since `earlier`, so that learners that started from one table can be merged; decreased counts
-    /// become 0.
+    /// The counts added since `earlier`, for merging learners that started from one table. Decreased counts become 0.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut gained = self.clone();
@@ -214,7 +212,7 @@ impl QTable {
 
     /// One line per visited state, `total dealer hit_mean hit_n stand_mean stand_n`.
     ///
-    /// `soft` (0 or 1) follows the total if the table distinguishes it; an unknown mean is `-`.
+    /// `soft` (0 or 1) follows the total in the soft space; an unknown mean is `-`.
     pub fn dump(&self) -> String {
         let mut text = String::new();
         for (state, entry) in self.visited() {
@@ -265,7 +263,7 @@ mod tests {
             (12, (4, -1), (3, -1), Hit),
             (21, (4, 4), (4, -4), Stand),
             (21, (0, 0), (0, 0), Stand),
-            // The means differ in the 18th digit only, which floating point cannot represent.
+            // The means differ in the 18th digit, beyond floating point.
             (12, (999_999_999_999_999_999, 1), (1_000_000_000_000_000_000, 1), Hit),
             (12, (1_000_000_000_000_000_000, 1), (999_999_999_999_999_999, 1), Stand),
         ] {

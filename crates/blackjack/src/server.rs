@@ -1,10 +1,8 @@
-//! The dealer without its sockets: a lobby that assigns waiting clients to tables and forwards their messages to
-//! them.
+//! The dealer without its sockets: a lobby that assigns waiting clients to tables and forwards their messages.
 //!
-//! - Clients that have joined wait until enough of them wait for a table and one is free. Each [`Table`] has its own
-//!   cards.
-//! - After a killed server has resumed, a JOIN with the same name from the same host gets its seat back. Clients
-//!   without a seat are forgotten.
+//! - Joined clients wait until there are enough of them and a table is free. Each [`Table`] has its own cards.
+//! - After a killed server has resumed, a JOIN with the same name and host reclaims its seat. Clients without a seat
+//!   are forgotten.
 //! - Places and turns in the queue are shared among hosts.
 //! - Watchers receive a [`LobbyView`] after changes, at most ten per second.
 //!
@@ -41,7 +39,7 @@ use crate::{
     view::{LobbyView, MAX_SHOWN},
 };
 
-// Each waiting client has a place, so at most `MAX_CLIENTS` hosts wait.
+// Each waiting client has a place.
 type Queue = HostQueue<PeerId, MAX_CLIENTS>;
 
 #[derive(Debug, Clone)]
@@ -50,7 +48,7 @@ enum ClientState {
     Seated { table: u32 },
 }
 
-// The alarm is replaced only if the table's deadline becomes earlier, so an answer in time costs nothing.
+// The alarm is replaced only by an earlier deadline, so an answer in time costs nothing.
 #[derive(Debug, Clone)]
 struct Entry {
     table: Table,
@@ -61,13 +59,13 @@ struct Entry {
 #[derive(Debug, Clone)]
 pub struct Server {
     config: Config,
-    // Places of players; watchers have separate ones.
+    // Places of players. Watchers have separate ones.
     quota: HostQuota,
     pending: PendingJoins,
     watchers: Watchers,
     clients: BTreeMap<PeerId, ClientState>,
     queue: Queue,
-    // Includes finished tables that still have messages to send.
+    // Includes finished tables with unsent messages.
     tables: BTreeMap<u32, Entry>,
     alarms: BTreeSet<(Time, u32)>,
     retained: RetainedSeats,
@@ -116,7 +114,7 @@ impl Server {
         self.tables.values().map(|entry| &entry.table).filter(|table| table.ended.is_none())
     }
 
-    /// Finished rounds at all tables.
+    /// The number of finished rounds at all tables.
     pub fn rounds(&self) -> u64 {
         let played = |table: &Table| u64::from(table.game().played());
         self.rounds + self.tables().map(played).sum::<u64>()
@@ -148,7 +146,7 @@ impl Server {
         }
     }
 
-    // Closes the connection of a client that has not joined. Its dialect may be unknown, so it gets no message.
+    // A client that has not joined gets no message, because its dialect may be unknown.
     fn reject(&mut self, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         fault.log(peer, None, out);
         self.close(peer, out);
@@ -410,7 +408,7 @@ impl Engine for Server {
             Input::Disconnected { peer, why } => {
                 self.disconnected(now, peer, why, out);
                 if why == DisconnectReason::Interrupted {
-                    // No watcher receives a view here: watchers are interrupted too, each by a separate input.
+                    // Watchers are interrupted too, each by a separate input.
                     return;
                 }
             }

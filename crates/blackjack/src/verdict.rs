@@ -3,21 +3,21 @@
 use core::{fmt, ops::AddAssign};
 use serde::{Deserialize, Serialize};
 
-/// The result of a hand; on the wire [`Lose`](Verdict::Lose) is spelled `LOOSE`.
+/// The result of a hand. On the wire, [`Lose`](Verdict::Lose) is spelled `LOOSE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// The player has more, or the dealer is bust.
     Win,
     /// The dealer has more.
     Lose,
-    /// The player's total is above 21, whatever the dealer's total.
+    /// The player's total is above 21, regardless of the dealer's.
     Bust,
     /// Both have the same total.
     Push,
 }
 
 impl Verdict {
-    /// The verdict on the totals of the player and the dealer.
+    /// The result for these totals of the player and the dealer.
     #[inline]
     pub const fn of(player: u8, dealer: u8) -> Self {
         if player > 21 {
@@ -34,11 +34,11 @@ impl Verdict {
     /// The reward: 1, 0 or -1.
     #[inline]
     pub const fn reward(self) -> i8 {
-        // A look-up is faster than a match, which matters in training.
+        // A look-up is faster than a match in training.
         [1, -1, -1, 0][self as usize]
     }
 
-    /// The protocol's word for the verdict.
+    /// The word on the wire.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Win => "WIN",
@@ -95,7 +95,7 @@ impl Score {
         self.wins + self.pushes + self.losses + self.busts
     }
 
-    /// The sum of all rewards: the net result of a stake of 1 in each round.
+    /// The net result of a stake of 1 in each round.
     pub fn bankroll(&self) -> i64 {
         let lost = self.losses.saturating_add(self.busts);
         let difference = i64::try_from(self.wins.abs_diff(lost)).unwrap_or(i64::MAX);
@@ -122,7 +122,7 @@ impl Score {
     }
 }
 
-// Newton's method, since the processor's square root is not part of `core`.
+// Newton's method: `core` has no square root.
 fn square_root(of: f64) -> f64 {
     if of <= 0.0 {
         return 0.0;

@@ -1,8 +1,7 @@
-//! Views of the game, limited to what their receivers may see: they cannot hold the hole card or the deck, and every
+//! Views of the game, limited to what their receivers may see. They cannot contain the hole card or the deck, and every
 //! message is built from them.
 //!
-//! A watcher receives the whole picture in one message: lines of printable ASCII separated by line feeds, then a zero
-//! byte.
+//! A watcher receives the whole picture in one message: lines of printable ASCII separated by line feeds, then a NUL.
 //!
 //! | line | meaning |
 //! |------|---------|
@@ -14,10 +13,10 @@
 //! | `SEAT <number> <stage> <name> <wins> <pushes> <losses> <busts> <forfeits>` | a player and its results |
 //! | `HAND <card>, <card> …` | the cards of the seat above |
 //!
-//! `LOBBY` is the first line; the pictures of at most [`MAX_SHOWN`] tables follow it. The stage of a seat is `WAITS`,
-//! `DECIDES`, `STANDS`, `BUST`, `FORFEITED`, or `OUT` if no hand was dealt to it.
+//! `LOBBY` is the first line; the pictures of at most [`MAX_SHOWN`] tables follow. The stage of a seat is `WAITS`,
+//! `DECIDES`, `STANDS`, `BUST`, `FORFEITED`, or `OUT` without a hand.
 //!
-//! Pictures are an extension of this project: the course's protocol has no watchers.
+//! Pictures are an extension of this project.
 
 use alloc::{format, vec::Vec};
 use bytes::Bytes;
@@ -32,7 +31,7 @@ use crate::{
     verdict::{Score, Verdict},
 };
 
-/// The maximum number of tables in one picture, those with the lowest numbers.
+/// The maximum number of tables in a picture, those with the lowest numbers.
 pub const MAX_SHOWN: usize = 16;
 
 /// The progress of a seat's hand.
@@ -46,7 +45,7 @@ pub enum Stage {
     Stood,
     /// Its total is above 21.
     Bust,
-    /// The player broke the rules or left, so the hand is lost.
+    /// The player broke the rules or left, and lost the hand.
     Forfeited,
 }
 
@@ -72,7 +71,7 @@ pub struct TableView {
     pub phase: Phase,
     /// Finished rounds.
     pub played: u32,
-    /// Rounds in all.
+    /// The total number of rounds.
     pub rounds: u32,
     /// The dealer's upcard; `None` between rounds.
     pub upcard: Option<Card>,
@@ -104,11 +103,11 @@ pub struct LobbyView {
     pub playing: u32,
     /// The maximum number of tables in play.
     pub tables: u32,
-    /// Clients that wait for a seat.
+    /// Clients waiting for a seat.
     pub waiting: u32,
     /// Finished rounds at finished tables.
     pub rounds: u64,
-    /// The tables that are shown.
+    /// The tables in the picture.
     pub shown: Vec<TableView>,
 }
 

@@ -1,5 +1,5 @@
 //! Incremental Fisher-Yates over 52 values: after `n` steps the first `n` values are a uniform draw without
-//! replacement, whatever the order was before.
+//! replacement, whatever the previous order.
 
 use rand::Rng;
 
@@ -9,14 +9,13 @@ use super::{DECK, DeckEmpty};
 const PLACES: usize = 64;
 const _: () = assert!(DECK <= PLACES && PLACES.is_power_of_two());
 
-// The number of places that one random word shuffles. 52 * 51 * .. * 47 is below 2^34, so at most one word in 2^30 is
-// rejected.
+// Places shuffled by one random word. 52 * 51 * .. * 47 is below 2^34, so less than one word in 2^30 is rejected.
 const BATCH: usize = 6;
 
-/// Values in some order: the first `dealt` are dealt, and the first `shuffled` are in their final, random places.
+/// The first `dealt` values are dealt, and the first `shuffled` are in their final, random places.
 #[derive(Debug, Clone)]
 pub(crate) struct Pile<T> {
-    // Places from `DECK` on are not used.
+    // Places from `DECK` on are unused.
     places: [T; PLACES],
     dealt: usize,
     // At least `dealt`.
@@ -91,7 +90,7 @@ impl<T: Copy> Pile<T> {
         }
     }
 
-    // A constant `N` lets the compiler unroll the loops, which halves the time.
+    // A constant `N` unrolls the loops, which halves the time.
     #[inline]
     fn shuffle_places<const N: usize, R: Rng + ?Sized>(&mut self, rng: &mut R) {
         let start = self.shuffled;
@@ -109,11 +108,11 @@ impl<T: Copy> Pile<T> {
                 *pick = start + place + upper;
                 rest = lower;
             }
-            // The number of ways to fill the places is below 2^35, so most words are accepted without computing it.
+            // There are fewer than 2^35 ways to fill the places, so most words are accepted without counting them.
             if rest >> 35 != 0 {
                 break;
             }
-            // 2^64 is not a multiple of the ways, so the excess words are rejected.
+            // 2^64 is not a multiple of the ways.
             let ways: u64 = (0..N).map(|place| (left - place) as u64).product();
             if rest >= ways.wrapping_neg() % ways {
                 break;
@@ -169,7 +168,7 @@ mod tests {
 
     #[test]
     fn biased_random_words_are_rejected() {
-        // The word 0 leaves a rest of 0, which is below 2^64 mod (52 * 51 * 50 * 49 * 48 * 47), so it is rejected.
+        // The word 0 leaves a rest of 0, below 2^64 mod (52 * 51 * 50 * 49 * 48 * 47).
         let ways: u64 = (47..=52).product();
         assert!(!ways.wrapping_neg().is_multiple_of(ways));
         let mut words = Listed(std::vec![0, u64::MAX]);

@@ -1,23 +1,23 @@
-//! The state of a player's game, folded from the dealer's messages: the hand, and whether a decision is due.
+//! The state of a player's game, reconstructed from the dealer's messages.
 
 use thiserror::Error;
 
 use crate::{cards::Card, hand::Hand, learn::Episode, policy::StateSpace, protocol::DealerMessage, verdict::Verdict};
 
-/// What a message of the dealer means for the player.
+/// The effect of a dealer's message on the player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessageEffect {
     /// A round has begun.
     Began,
-    /// A card was dealt, and no decision is due yet.
+    /// A card was dealt; no decision is due yet.
     Dealt,
-    /// The player's decision is due: call [`Client::decide`](crate::Client::decide).
+    /// A decision is due: call [`Client::decide`](crate::Client::decide).
     DecisionDue,
     /// The round is over.
     Ended {
         /// The result of the hand.
         verdict: Verdict,
-        /// The total of the player's hand.
+        /// The total of the hand.
         total: u8,
         /// The decisions of the round; `None` after an anomaly, or if some were made before the connection was lost.
         lesson: Option<Episode>,
@@ -34,19 +34,19 @@ pub enum Anomaly {
     /// A card that was dealt before in this round.
     #[error("received the {0} twice in one round")]
     Repeated(Card),
-    /// A round that began before the last one had its result.
+    /// A round that began before the result of the last one.
     #[error("a round began before the end of the last one, whose hand is dropped")]
     Dropped,
     /// A card that was not requested.
     #[error("received a card that was not requested; the round probably began before the connection was lost")]
     Unasked,
-    /// A result although no round is in progress.
+    /// A result outside a round.
     #[error("received a result outside a round; it is not counted")]
     StrayResult,
     /// A result before the hand was played.
     #[error("received a result before the hand was played")]
     EarlyResult,
-    /// A result that a hand of this total cannot have.
+    /// A result that this total cannot have.
     #[error("the result is {0}, which a hand of {1} cannot have")]
     Impossible(Verdict, u8),
 }
@@ -57,7 +57,7 @@ pub enum Anomaly {
 pub struct Event {
     /// The message.
     pub message: DealerMessage,
-    /// What it means.
+    /// Its effect.
     pub effect: MessageEffect,
     /// The anomaly, for the log.
     pub anomaly: Option<Anomaly>,
@@ -69,7 +69,7 @@ pub struct Event {
 pub struct UnexpectedMessage {
     /// The received message.
     pub got: DealerMessage,
-    /// The messages that would have been valid.
+    /// The messages that are valid in this phase.
     pub expected: &'static str,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct Knowledge {
     // One bit for each card of the round, by number.
     seen: u64,
     pub(super) episode: Episode,
-    // Some decisions of this round were made before this player took over, so it cannot be learned from.
+    // Earlier decisions of this round are unknown, so it cannot be learned from.
     resumed: bool,
 }
 
@@ -131,7 +131,7 @@ impl Knowledge {
         }
     }
 
-    /// Applies a message. If this fails, the state is unchanged.
+    /// On failure the state is unchanged.
     pub(super) fn apply(&mut self, message: DealerMessage) -> Result<Event, UnexpectedMessage> {
         let (effect, anomaly) = match (message, self.phase) {
             (got, Phase::Over) => return Err(UnexpectedMessage { got, expected: Phase::Over.expected() }),
@@ -184,7 +184,7 @@ impl Knowledge {
         repeated.then_some(Anomaly::Repeated(card))
     }
 
-    // For a bust hand some dealers send BUST and others LOOSE.
+    // Some dealers send BUST for a bust hand, others LOOSE.
     fn judge(&self, was: Phase, verdict: Verdict) -> Option<Anomaly> {
         let bust = self.hand.points().is_bust();
         if was != Phase::Done {

@@ -10,7 +10,7 @@ fn client(space: StateSpace) -> Client {
 const HIT: Choice = Choice::sure(Action::Hit);
 const STAND: Choice = Choice::sure(Action::Stand);
 
-// `HIT` and `STAND` are the player's answers. Returns the anomalies.
+// Returns the anomalies.
 fn play(player: &mut Client, table: &mut QTable, script: &str) -> Result<String, String> {
     let mut odd = Vec::new();
     for line in script.split(", ") {

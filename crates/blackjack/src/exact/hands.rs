@@ -1,4 +1,4 @@
-//! Every hand that is not bust, and the probabilities of its next cards and of the dealer's results.
+//! All hands that are not bust, the probabilities of their next cards, and the dealer's results.
 
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 
@@ -11,7 +11,7 @@ use crate::{
 pub(super) const VALUES: usize = 10;
 pub(super) const BUST: f64 = -1.0;
 
-/// The number of cards of each value, from 2 to 11.
+/// The number of cards of each value from 2 to 11.
 type Counts = [u8; VALUES];
 
 pub(super) const fn index_of(value: u8) -> usize {
@@ -27,7 +27,7 @@ pub(super) const fn card_value(index: usize) -> u8 {
 pub(super) struct Deal {
     counts: Counts,
     cards: u8,
-    // Set if a hand took more cards of a value than there were.
+    // A hand took more cards of a value than there are.
     pub(super) short: bool,
 }
 
@@ -86,24 +86,23 @@ impl Node {
     }
 }
 
-// The dealer's cards besides the upcard, while the dealer still draws.
+// The dealer's cards besides the upcard, while the dealer draws.
 #[derive(Debug, Clone)]
 struct Drawing {
     counts: Counts,
     cards: u8,
-    // For each value of the next card, the index that receives its probability: an end, or `ENDS` + the index of a
-    // drawing.
+    // By value of the next card, the index that receives its probability: an end, or `ENDS` + a drawing.
     then: [u16; VALUES],
 }
 
-/// The number of the dealer's results: 17 to 21, or bust.
+/// The dealer's results: 17 to 21, or bust.
 const ENDS: usize = (BEST + 2 - DEALER_STANDS) as usize;
 
 fn end_of(total: u8) -> usize {
     usize::from(total.min(BEST + 1).saturating_sub(DEALER_STANDS))
 }
 
-/// All hands, those with fewer cards first.
+/// Hands with fewer cards come first.
 #[derive(Debug, Clone)]
 pub(super) struct Hands {
     pub(super) nodes: Vec<Node>,
@@ -195,7 +194,7 @@ fn drawings(deal: &Deal, upcard: usize) -> Vec<Drawing> {
             let after = points[at].with(card_value(card));
             let mut counts = way.counts;
             counts[card] += 1;
-            // A draw that the deck cannot provide has probability 0 later. Ending it here bounds the list.
+            // The deck cannot provide this draw, so its probability is 0. Ending it here bounds the list.
             let then = if !after.dealer_hits() || counts[card] > deal.counts[card] {
                 end_of(after.total())
             } else {

@@ -24,7 +24,7 @@ fn values_match_the_table_of_the_module() {
 
 #[test]
 fn best_policies_hit_up_to_the_expected_totals() {
-    // The totals from 12 up that hit against an upcard. Hard totals up to 11 always hit.
+    // The totals from 12 up that hit. Hard totals up to 11 always hit.
     let hits = |policy: &Policy, soft: bool, upcard: u8| -> Vec<u8> {
         let state = |total| State::new(policy.space(), total, soft, upcard).unwrap();
         (12..=21).filter(|&total| policy.action(state(total)) == Action::Hit).collect()
@@ -69,7 +69,7 @@ fn no_other_table_of_the_coarse_space_is_better() {
     }
 }
 
-// A slow reference: single cards, dealt one by one.
+// A slow reference that deals card by card.
 struct Slow<'a> {
     deck: &'a mut Vec<u8>,
     hits: &'a dyn Fn(Points, u8) -> bool,
@@ -129,7 +129,7 @@ impl Slow<'_> {
 
 #[test]
 fn a_small_deck_dealt_card_by_card_gives_the_same_values() {
-    // Ten cards with values high enough for every round to end before the deck is empty.
+    // Ten cards whose values end every round before the deck is empty.
     for counts in [[0, 0, 1, 0, 2, 0, 1, 1, 3, 2], [1, 1, 0, 1, 0, 2, 0, 2, 2, 1]] {
         let deal = Deal::of(counts);
         let mut deck: Vec<u8> =

@@ -1,11 +1,10 @@
 //! One round: the deal, the players' turns, the dealer's draw and the results.
 //!
-//! The order of the deal: a card to each seat, the dealer's hole card, a second card to each seat, the dealer's
-//! upcard. Then each seat in order plays its hand to the end. The dealer draws only if a hand is left that is not
-//! bust.
+//! The deal: a card to each seat, the dealer's hole card, a second card to each seat, the dealer's upcard. Then each
+//! seat in order plays its hand to the end. The dealer draws only if a player stands.
 //!
-//! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates like that of its
-//! tournament dealer.
+//! Sources: the requirements of the course's project, "Rules" and "Dealer"; the deal alternates as in its tournament
+//! dealer.
 
 use alloc::vec::Vec;
 use netcore::StateError;
@@ -19,7 +18,7 @@ use crate::{
     view::{Stage, View},
 };
 
-/// The most seats that a table has.
+/// The maximum number of seats at a table.
 pub const MAX_SEATS: usize = 6;
 
 /// A player's decision.
@@ -31,16 +30,16 @@ pub enum Action {
     Stand,
 }
 
-/// Why a round cannot be dealt, or a decision is invalid; the round is then unchanged.
+/// Why a round cannot be dealt or a decision is invalid. The round is then unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum RoundError {
     /// The deck ran out.
     #[error(transparent)]
     DeckEmpty(#[from] DeckEmpty),
-    /// There are no players, or more seats than a table has.
+    /// There are no players, or too many seats.
     #[error("a round is dealt to one seat at least and {MAX_SEATS} at most")]
     Seats,
-    /// It is not the turn of this seat, counted from 0, or the round is over.
+    /// It is not the turn of this seat, counted from 0.
     #[error("seat {0} decides out of turn")]
     NotAsked(usize),
 }
@@ -56,20 +55,19 @@ struct Dealt {
 pub struct Round {
     deck: Deck,
     places: [Dealt; MAX_SEATS],
-    // The hole card first, then the upcard.
+    // Hole card first, then the upcard.
     dealer: Hand,
     upcard: Card,
     turn: Option<usize>,
 }
 
-/// The progress of each seat's hand, without trailing seats that have none.
+/// The progress of each seat's hand, without trailing absent seats.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RoundState(Vec<PlaceState>);
 
 #[derive(Serialize, Deserialize)]
 struct PlaceState {
     stage: Stage,
-    // Cards taken after the first two.
     hits: usize,
 }
 
@@ -127,8 +125,7 @@ impl Round {
         Ok(())
     }
 
-    /// Forfeits the hand of a seat that broke the rules of play, whatever its cards; no effect once the round is
-    /// over.
+    /// Forfeits the hand of a seat that broke the rules of play. Has no effect after the round.
     pub fn forfeit(&mut self, seat: usize) {
         let Some(place) = self.places.get_mut(seat) else { return };
         if self.turn.is_some() && place.stage != Stage::Absent {
@@ -137,7 +134,7 @@ impl Round {
         }
     }
 
-    /// The view of a seat; `None` if it was dealt no cards.
+    /// The view of a seat; `None` without cards.
     pub fn view(&self, seat: usize) -> Option<View<'_>> {
         let place = self.places.get(seat).filter(|place| place.stage != Stage::Absent)?;
         let verdict = self.is_over().then(|| match place.stage {
@@ -155,7 +152,7 @@ impl Round {
         self.places.get(seat).is_some_and(|place| place.stage == Stage::Forfeited)
     }
 
-    /// The public cards of a seat and the stage of its hand; `None` if it was dealt no cards.
+    /// The public cards of a seat and the stage of its hand; `None` without cards.
     pub fn public_hand(&self, seat: usize) -> Option<(Hand, Stage)> {
         let place = self.places.get(seat).filter(|place| place.stage != Stage::Absent)?;
         Some((place.hand, place.stage))
@@ -166,7 +163,7 @@ impl Round {
         self.upcard
     }
 
-    /// The dealer's hand, the hole card first; `None` until the round is over.
+    /// The dealer's hand, hole card first; `None` until the round is over.
     pub fn revealed(&self) -> Option<&Hand> {
         self.is_over().then_some(&self.dealer)
     }
@@ -177,7 +174,7 @@ impl Round {
             return;
         }
         while self.dealer.points().dealer_hits() {
-            // The deck cannot run out: seven hands of at most 31 points each hold fewer than its 340 points.
+            // Seven hands of at most 31 points each are less than the deck's 340 points.
             let Ok(card) = self.deck.deal() else { break };
             self.dealer.push(card);
         }
@@ -189,8 +186,8 @@ impl Round {
         RoundState(self.places.iter().take(seats).map(place).collect())
     }
 
-    /// Restores a round by playing it again; fails if the state is unreachable. Seats take their cards one after the
-    /// other, so the time of a forfeit does not matter.
+    /// Restores a round by replaying it; fails if the state is unreachable. Seats take their cards one after the other,
+    /// so the time of a forfeit does not matter.
     pub(super) fn restore(RoundState(state): &RoundState, deck: Deck) -> Result<Self, StateError> {
         let impossible = || StateError::from("a round that cannot have come so far");
         let present: Vec<bool> = state.iter().map(|place| place.stage != Stage::Absent).collect();

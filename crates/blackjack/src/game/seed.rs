@@ -5,17 +5,17 @@ use core::fmt;
 use rand::{SeedableRng, TryRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
-/// The key of a `ChaCha` generator of a dealer's cards; dealt cards do not reveal later ones.
+/// The key of a `ChaCha` generator, whose cards do not reveal later ones.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// Creates a seed from the operating system's entropy, for real games.
+    /// Creates a seed from a key, which must be random in real games.
     pub const fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
 
-    /// Creates the seed for a number, for tests: it can be guessed by trying numbers.
+    /// Creates the seed for a number, for tests: it can be guessed.
     pub fn from_number(number: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&number.to_le_bytes());
@@ -32,7 +32,7 @@ impl Seed {
         Ok(Self(key))
     }
 
-    /// The generator of a table: a separate stream, so its cards do not depend on other tables.
+    /// The generator of a table: a separate stream, independent of other tables.
     pub fn generator(self, table: u32) -> ChaCha12Rng {
         let mut rng = ChaCha12Rng::from_seed(self.0);
         rng.set_stream(u64::from(table));
@@ -40,7 +40,7 @@ impl Seed {
     }
 }
 
-// The key must not get into a log.
+// Logs must not contain the key.
 impl fmt::Debug for Seed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Seed(..)")

@@ -12,7 +12,7 @@ pub struct Row {
     pub seat: usize,
     /// The name of the player.
     pub name: Name,
-    /// The results of the rounds; forfeited hands are among the losses.
+    /// The results of the rounds. Forfeited hands are losses.
     pub score: Score,
     /// Forfeited hands.
     pub forfeits: u64,
@@ -47,7 +47,7 @@ impl Standings {
 
 fn json(rank: usize, row: &Row) -> String {
     let Row { seat, name, score, forfeits } = row;
-    // Names are printable ASCII, so only quotation marks and backslashes need escapes.
+    // Names are printable ASCII, so other characters need no escapes.
     let name = name.as_str().replace('\\', "\\\\").replace('"', "\\\"");
     let Score { wins, pushes, losses, busts } = score;
     let (rounds, mean) = (score.rounds(), score.mean());

@@ -1,5 +1,5 @@
-//! The learner that deals to itself, by look-ups: the sum of a hand's [`Weight`]s replaces its [`Points`], a table
-//! maps each sum to its total and state, and the plan of a state is updated whenever the state learns.
+//! The learner that deals to itself, with look-up tables: the sum of a hand's [`Weight`]s replaces its [`Points`], and
+//! tables map it to its total and state. The plan of a state is updated when it learns.
 
 use core::ops::Add;
 use rand::{Rng, SeedableRng};
@@ -15,8 +15,8 @@ use crate::{
     verdict::{Score, Verdict},
 };
 
-/// The weight of a card, or the sum for a hand. Five bits hold the points with every ace as 1; the bits above hold the
-/// number of aces. A hand ends with at most 31 points and a deck has four aces, so a byte is enough.
+/// The weight of a card or of a hand. Five bits hold the points with every ace as 1, the bits above the number of aces.
+/// A hand ends with at most 31 points and a deck has four aces, so a byte is enough.
 #[derive(Debug, Clone, Copy)]
 struct Weight(u8);
 
@@ -31,7 +31,6 @@ impl Weight {
         }
     }
 
-    // Indexed by card number, in the order of a new deck.
     fn of_all() -> [Self; DECK] {
         let mut weights = [Self(0); DECK];
         for (weight, card) in weights.iter_mut().zip(Card::all()) {
@@ -72,7 +71,7 @@ const TOTALS: [u8; Weight::COUNT] = {
     }
 };
 
-/// For each weight, the index of its state against the lowest upcard; the states against higher upcards follow it.
+/// By weight, the index of its state against the lowest upcard; those against higher upcards follow.
 struct Places([u16; Weight::COUNT]);
 
 impl Places {
@@ -112,12 +111,12 @@ struct Decision {
 }
 
 /// The maximum number of decisions of a round: the longest hand that is not bust has 11 cards, and the first decision
-/// is made on 2.
+/// is made with 2.
 const MOST_DECISIONS: usize = 10;
 
 /// A learner that deals to itself.
 ///
-/// The result depends only on the generator and the total number of rounds, in one batch or several.
+/// The result depends only on the generator and the total number of rounds.
 // Aligned to avoid false sharing between the trainers of two threads.
 #[repr(align(128))]
 #[derive(Debug, Clone)]
@@ -130,11 +129,10 @@ pub struct Trainer<R> {
 }
 
 impl Trainer<Pcg64Mcg> {
-    /// Creates a learner that continues from `table` with random numbers derived from a seed.
-    ///
-    /// Each parallel `worker` and each stretch of training gets different random numbers.
+    /// Creates a learner that continues from `table` with random numbers derived from a seed, which differ for each
+    /// parallel `worker` and each stretch of training.
     pub fn seeded(table: QTable, explore: Explore, seed: u64, worker: u32) -> Self {
-        // Odd multipliers spread the worker and the decisions so far over all bits; the generator's own seeding mixes them.
+        // Odd multipliers spread the worker and the decisions so far over all bits.
         let stretch = table.visited().fold(0_u64, |sum, (_, entry)| sum.wrapping_add(entry.visits()));
         let seed =
             seed ^ u64::from(worker).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ stretch.wrapping_mul(0xD6E8_FEB8_6659_FD93);
@@ -167,7 +165,7 @@ impl<R: Rng> Trainer<R> {
     /// # Errors
     /// [`DeckEmpty`] cannot occur, since no round takes 52 cards.
     pub fn play(&mut self, rounds: u64) -> Result<Score, DeckEmpty> {
-        // One monomorphic loop for each kind, so that the kind is not checked in every round.
+        // One loop for each kind, so that the kind is not checked in every round.
         match self.explore {
             Explore::Random => self.rounds(rounds, Explore::Random),
             Explore::Epsilon(chance) => self.rounds(rounds, Explore::Epsilon(chance)),
@@ -180,7 +178,7 @@ impl<R: Rng> Trainer<R> {
     fn rounds(&mut self, rounds: u64, explore: Explore) -> Result<Score, DeckEmpty> {
         let places = Places::of(self.table.space());
         let mut decisions = [Decision { place: 0, total: 0, action: Action::Stand }; MOST_DECISIONS];
-        // Counted by index: a branch on the verdict would often be mispredicted.
+        // A branch on the verdict would often be mispredicted.
         let mut counts = [0; 4];
         for _ in 0..rounds {
             counts[self.round(explore, places, &mut decisions)? as usize] += 1;
@@ -203,7 +201,7 @@ impl<R: Rng> Trainer<R> {
         let column = u16::from(upcard.total() - MIN_UPCARD);
         let mut hand = first + second;
         let mut total = hand.total();
-        // The decisions that count are those from `from` to `count`.
+        // The decisions that count are `from..count`.
         let (mut from, mut count) = (0, 0);
         while total <= BEST {
             let place = places[usize::from(hand.0)] + column;
@@ -250,7 +248,7 @@ mod tests {
         [Explore::Random, epsilon(0.0), epsilon(0.1), epsilon(1.0), Explore::UntilConfident]
     }
 
-    // A reference implementation with the other types of the crate.
+    // A reference implementation.
     fn trained(table: &mut QTable, explore: Explore, rng: &mut Pcg64, rounds: u64) -> Score {
         let values: Vec<u8> = Card::all().map(Card::value).collect();
         let mut deck = Pile::new(values.try_into().unwrap());
@@ -316,7 +314,7 @@ mod tests {
                 }
             }
         }
-        // Every hand of one deck in every order, including four aces and the longest hands.
+        // Every hand of one deck in every order.
         go(Weight(0), Points::EMPTY, &mut [0, 0, 4, 4, 4, 4, 4, 4, 4, 4, 16, 4]);
     }
 

@@ -1,4 +1,4 @@
-//! Decoders that cut a stream into messages.
+//! Decoders that split a stream into messages.
 
 use bytes::{Buf, BytesMut};
 use netcore::{
@@ -20,7 +20,7 @@ impl Dialect {
         }
     }
 
-    // The contents of a message without its length prefix or its zero byte, which is optional here.
+    // The content of a message without its length prefix or its optional NUL.
     fn whole(self, bytes: &[u8]) -> Result<&[u8], DecodeError> {
         match self {
             Self::Text if !bytes.contains(&0) => TEXT.length(bytes).map(|_| bytes),
@@ -30,14 +30,14 @@ impl Dialect {
     }
 }
 
-/// The decoder state of a player's stream: its dialect, which the first message selects.
+/// The decoder state of a player's stream: the dialect, selected by the first message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "(Option<Dialect>, bool)", into = "(Option<Dialect>, bool)")]
 pub struct PlayerDecoder {
     dialect: Option<Dialect>,
 }
 
-// States of earlier versions also record whether the player sent bytes too early, now a separate input.
+// Earlier versions also stored whether the player sent bytes too early, now a separate input.
 impl From<(Option<Dialect>, bool)> for PlayerDecoder {
     fn from((dialect, _): (Option<Dialect>, bool)) -> Self {
         Self { dialect }
@@ -55,7 +55,7 @@ impl PlayerDecoder {
         self.dialect.map_or_else(|| chosen_by(*bytes.first().ok_or(DecodeError::Incomplete)?), Ok)
     }
 
-    /// The length of the message at the front of a stream; `None` if more bytes are needed.
+    /// The length of the first message; `None` if more bytes are needed.
     pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         if bytes.is_empty() {
             return Ok(None);
@@ -63,10 +63,10 @@ impl PlayerDecoder {
         self.dialect(bytes)?.length(bytes)
     }
 
-    /// Decodes bytes that are exactly one message; a text may lack its zero byte.
+    /// Decodes exactly one message; a text may lack its NUL.
     ///
     /// # Errors
-    /// [`DecodeError`] if the bytes are not a message of a player; the decoder is then unchanged.
+    /// [`DecodeError`] if the bytes are not a message of a player. The decoder is then unchanged.
     pub fn decode(&mut self, message: &[u8]) -> Result<Request, DecodeError> {
         let dialect = self.dialect(message)?;
         let message = dialect.whole(message)?;
@@ -89,12 +89,12 @@ fn chosen_by(first: u8) -> Result<Dialect, DecodeError> {
 pub struct DealerDecoder(Dialect);
 
 impl DealerDecoder {
-    /// Creates a decoder for the dialect that the player has chosen.
+    /// Creates a decoder for the dialect of the player.
     pub const fn new(dialect: Dialect) -> Self {
         Self(dialect)
     }
 
-    /// Removes one message from the front of `buffer`; `None` if more bytes are needed.
+    /// Removes one message from `buffer`; `None` if more bytes are needed.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<DealerMessage>, DecodeError> {
         let Some(length) = self.0.length(buffer)? else { return Ok(None) };
         let message = self.decode_whole(&buffer[..length]);
@@ -102,7 +102,7 @@ impl DealerDecoder {
         message.map(Some)
     }
 
-    /// Decodes bytes that are exactly one message; a text may lack its zero byte.
+    /// Decodes exactly one message; a text may lack its NUL.
     pub fn decode_whole(&self, bytes: &[u8]) -> Result<DealerMessage, DecodeError> {
         let message = self.0.whole(bytes)?;
         match self.0 {

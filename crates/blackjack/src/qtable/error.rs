@@ -5,10 +5,10 @@ use thiserror::Error;
 
 use crate::policy::{State, StateSpace};
 
-/// The longest table file in bytes: header, 280 states with four counts of up to 20 digits, last line.
+/// The maximum size of a table file in bytes: header, 280 states with four counts of up to 20 digits, last line.
 pub const MAX_FILE: usize = 32 + 280 * (2 + 1 + 2 + 4 * 20 + 7) + 32;
 
-/// The position and the cause of an error in a table file.
+/// An error in a table file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}: {trouble}")]
 pub struct ParseTableError {
@@ -18,14 +18,14 @@ pub struct ParseTableError {
     pub trouble: Trouble,
 }
 
-/// An error in a line of a table file.
+/// The cause of an error.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Trouble {
     /// The file has this number of bytes, more than any table.
     #[error("the file has {0} bytes, but a table has at most {MAX_FILE}")]
     TooLong(usize),
-    /// This byte of the line, counted from 1, is not ASCII.
+    /// This byte of the line, counted from 1, is not printable ASCII.
     #[error("byte {0} of the line is not a printable ASCII character")]
     NotAscii(usize),
     /// The file ends within or before the line.
@@ -46,22 +46,22 @@ pub enum Trouble {
     /// The space has no state with this total, softness (0 or 1) and upcard.
     #[error("a {0} table has no state with total {1}, soft {2}, dealer {3}")]
     NoState(StateSpace, u8, u8, u8),
-    /// The state of the line is not greater than that of the previous line.
+    /// The state is not greater than that of the previous line.
     #[error("the state {0} is out of order after {1}; expected sorted lines without duplicates")]
     NotSorted(State, State),
     /// The sum of a column is impossible for its count.
     #[error("{0} {1} is impossible with {2} rounds of at most 1 each")]
     Sum(&'static str, i64, u64),
-    /// A state has a line although it was never visited.
+    /// The state was never visited.
     #[error("unexpected state without visits")]
     NotVisited,
     /// The last line is malformed.
     #[error("'{0}' is not the last line of a table, which is 'end <lines> <checksum in 8 hexadecimal digits>'")]
     End(String),
-    /// The number of states differs from the last line: the announced number, and the actual one.
+    /// The announced number of states differs from the actual one.
     #[error("expected {0} states, found {1}")]
     Lines(u64, u64),
-    /// The file was changed: the checksum in the last line, and the actual one.
+    /// The checksum in the last line differs from the actual one.
     #[error("the checksum is {0:08x}, but that of the lines is {1:08x}: the file was changed")]
     Checksum(u32, u32),
     /// The file continues after the last line.

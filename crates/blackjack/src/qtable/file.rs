@@ -7,10 +7,10 @@
 //! end 2 57013465
 //! ```
 //!
-//! The first line has the version and the state space (`coarse` or `soft`). One line per visited state follows,
-//! sorted: `total soft dealer hit_n hit_sum stand_n stand_sum`, with 0 or 1 for `soft`, always 0 in the coarse space.
-//! The last line has the number of those lines and a CRC-32 (IEEE 802.3) of all bytes before it, in eight hexadecimal
-//! digits. A table has exactly one encoding, and the reader accepts only that.
+//! The first line has the version and the state space (`coarse` or `soft`). One line per visited state follows, sorted:
+//! `total soft dealer hit_n hit_sum stand_n stand_sum`; `soft` is 0 or 1, always 0 in the coarse space. The last line
+//! has the number of those lines and a CRC-32 (IEEE 802.3) of all bytes before it, in eight hexadecimal digits. The
+//! reader accepts no other encoding of a table.
 
 use alloc::{string::String, vec::Vec};
 use core::{fmt, fmt::Write, str::FromStr};
@@ -25,10 +25,9 @@ const MAGIC: &str = "21-qtable";
 const VERSION: &str = "1";
 
 impl QTable {
-    /// The table as a file.
+    /// Encodes the table as a file.
     pub fn to_file(&self) -> Vec<u8> {
         let mut text = String::new();
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "{MAGIC} {VERSION} {}", self.space);
         let mut lines = 0;
         for (state, Entry { hit, stand }) in self.visited() {
@@ -44,7 +43,7 @@ impl QTable {
     /// Parses a file.
     ///
     /// # Errors
-    /// [`ParseTableError`] with the line and the reason. Damage is missed with a chance of one in 2^32.
+    /// [`ParseTableError`] with the line and the reason. Damage is undetected with a chance of one in 2^32.
     pub fn from_file(bytes: &[u8]) -> Result<Self, ParseTableError> {
         if bytes.len() > MAX_FILE {
             return Err(ParseTableError { line: 1, trouble: Trouble::TooLong(bytes.len()) });
@@ -90,7 +89,6 @@ impl<'a> Lines<'a> {
         if let Some(at) = line.iter().position(|byte| !matches!(byte, b' '..=b'~')) {
             return Err(Trouble::NotAscii(at + 1));
         }
-        // The newline belongs to the line.
         self.rest = rest.get(1..).ok_or(Trouble::CutOff)?;
         core::str::from_utf8(line).map_err(|error| Trouble::NotAscii(error.valid_up_to() + 1))
     }
@@ -210,7 +208,7 @@ mod tests {
         ] {
             table.learn(state(total), action, reward);
         }
-        // As zlib computes the checksum.
+        // The checksum is from zlib.
         let file = "21-qtable 1 coarse\n12 0 10 3 -1 2 0\n13 0 10 0 0 1 -1\nend 2 57013465\n";
         assert_eq!(std::str::from_utf8(&table.to_file()), Ok(file));
         assert_eq!(QTable::from_file(file.as_bytes()), Ok(table));
@@ -243,12 +241,12 @@ mod tests {
                 let mut damaged = file.clone();
                 damaged[at] ^= 1 << bit;
                 let error = QTable::from_file(&damaged).expect_err("damage is an error");
-                // A changed digit may show only in the checksum, and an unsorted line only in the next line.
+                // A changed digit may show only in the checksum, an unsorted line only in the next line.
                 let line = line_of(at);
                 assert!(error.line >= line && error.line <= last + 1, "byte {at}, bit {bit}: {error}");
             }
             let error = QTable::from_file(&file[..at]).expect_err("a part is an error");
-            // A cut in a number may leave a number that its column cannot be, but the error is always in the last line.
+            // A cut number may be invalid, but the error is always in the last line.
             assert_eq!((error.line, error.trouble), (line_of(at), Trouble::CutOff), "cut at {at}");
         }
     }

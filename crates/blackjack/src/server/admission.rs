@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
 
-/// The places of clients, shared among hosts. Networks have no share, since journals of earlier versions depend on
-/// that.
+/// The places of clients, shared among hosts, but not among networks: journals of earlier versions depend on it.
 #[derive(Debug, Clone)]
 pub(crate) struct HostQuota {
     shares: Shares,
@@ -110,7 +109,7 @@ impl PendingJoins {
 
 type TableSeat = (u32, usize);
 
-/// Seats that are held for interrupted players, at most one player for each seat.
+/// Seats held for interrupted players.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RetainedSeats {
     // Indexed by host and name, for the look-up when a player joins.
@@ -155,7 +154,7 @@ impl RetainedSeats {
     }
 }
 
-/// A held seat. The name of its player is part of the game.
+/// The name of the player is part of the game.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RetainedSeatState {
     pub(super) table: u32,

@@ -1,4 +1,4 @@
-//! The log and the output of a dealer: protocol violations, the standings at intervals, and the results of tables.
+//! The log and the output of a dealer: protocol violations, periodic standings, and results.
 
 use alloc::{
     format,
@@ -56,7 +56,7 @@ impl Accounts {
         // The number shrinks when results are taken back.
         let gained = rounds.saturating_sub(mem::replace(&mut self.rounds, rounds));
         let seconds = now.since(mem::replace(&mut self.last, now)).as_secs_f64();
-        // Not counted from the due time, so a machine that was suspended does not catch up on missed reports.
+        // A suspended machine does not catch up on missed reports.
         self.due = now.plus(every);
         #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
         let rate = gained as f64 / seconds;
@@ -64,7 +64,6 @@ impl Accounts {
         for table in server.tables() {
             let game = table.game();
             tell(format!("table {} after {} rounds:", table.number(), game.played()));
-            // The first line has the number of the table.
             for line in game.standings(table.number()).to_string().lines().skip(1) {
                 tell(line.into());
             }
@@ -72,8 +71,8 @@ impl Accounts {
     }
 }
 
-/// The rate limit for printing standings of deserted tables. Joining and leaving one costs a client two messages, so
-/// without the limit it could fill a disk.
+/// The rate limit for printing standings of deserted tables. Joining and leaving one costs a client two messages, so it
+/// could fill a disk.
 const DESERTED_RATE: Rate = Rate { per_second: 1, burst: 10 };
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -92,7 +91,7 @@ impl Printer {
         Self { json: config.json, deserted, looked: Time::ZERO, left_out: 0 }
     }
 
-    /// Omits standings of deserted tables beyond the rate limit; the next output reports their number.
+    /// Omits standings of deserted tables beyond the rate limit. The next output reports their number.
     pub(super) fn print(&mut self, now: Time, standings: &Standings, deserted: bool, out: &mut Outbox) {
         if let Some(bucket) = self.deserted.as_mut().filter(|_| deserted) {
             self.looked = now;

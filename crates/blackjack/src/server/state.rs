@@ -1,5 +1,3 @@
-//! A dealer as plain data.
-
 use alloc::{string::ToString, vec::Vec};
 use netcore::{HostId, HostQueueState, Outcome, PeerId, Recorded, StateError, Time};
 use serde::{Deserialize, Serialize};
@@ -17,7 +15,7 @@ use crate::{
     protocol::Dialect,
 };
 
-/// The state of a dealer, with cards that have not been shown.
+/// The state of a dealer, which includes hidden cards.
 #[derive(Serialize, Deserialize)]
 pub struct ServerState {
     clients: Vec<(PeerId, HostId)>,

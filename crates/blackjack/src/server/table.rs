@@ -1,14 +1,13 @@
 //! A table with its seats and the pacing of their messages.
 //!
-//! - A seat receives the parts of its [`View`](crate::view::View) that it has not received yet, so the hole card
-//!   cannot get into a message.
-//! - A text client receives its messages one by one with a pause between them, since many such clients treat the
-//!   result of one read as one message. The first message after one from the client is sent immediately, and a
-//!   question can be answered only once it is sent.
-//! - A client that sends an unrequested message, misses the deadline for its answer, or leaves during a hand loses
-//!   that hand and is disconnected.
-//! - A client that has lost its state receives the last round again, because the result may have been sent to a dead
-//!   connection, and then the current round from BEGIN.
+//! - A seat receives only the new parts of its [`View`](crate::view::View), so no message can contain the hole card.
+//! - A text client receives its messages one by one with a pause in between, since many such clients treat the result
+//!   of one read as one message. The first message after one from the client is sent immediately, and a question can be
+//!   answered only once it is sent.
+//! - A client that sends an unrequested message, misses the deadline for its answer, or leaves during a hand loses that
+//!   hand and is disconnected.
+//! - A client that has lost its state receives the last round again, because its result may have been sent to a dead
+//!   connection, and then the current round.
 //!
 //! A client that closes its sending half may still receive messages: the table emits them until the client's `Close`,
 //! and a shell that cannot deliver them drops them.
@@ -44,7 +43,7 @@ pub struct Table {
     config: Config,
     number: u32,
     seats: [Option<Seat>; MAX_SEATS],
-    // The former peers of held seats; while there is one, no round is dealt.
+    // The former peers of held seats. While there is one, no round is dealt.
     held: [Option<PeerId>; MAX_SEATS],
     game: Game,
     pub(super) ended: Option<Outcome>,
@@ -53,7 +52,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The number selects the cards and identifies the table.
+    /// The number identifies the table and selects its cards.
     pub(super) fn begin(
         now: Time,
         (config, number): (Config, u32),
@@ -90,7 +89,7 @@ impl Table {
         self.number
     }
 
-    /// The current game, or the last one if it is over.
+    /// The current or last game.
     pub const fn game(&self) -> &Game {
         &self.game
     }
@@ -148,7 +147,7 @@ impl Table {
             message => return self.send_away(now, number, &Fault::OutOfTurn(message), out),
         };
         seat.answered(now);
-        // This cannot fail: the seat has an open question, and a deck does not run out.
+        // The seat has an open question, and a deck does not run out.
         if self.game.apply(number, action).is_ok() {
             self.advance(now, out);
         } else {
@@ -231,7 +230,7 @@ impl Table {
                 None if self.held.iter().any(Option::is_some) => break None,
                 None => {}
             }
-            // Either all rounds are played, or no player is left.
+            // All rounds are played, or no player is left.
             if let Some(outcome) = game.outcome().or_else(|| game.deal().is_err().then_some(Outcome::Deserted)) {
                 break Some(outcome);
             }
@@ -298,7 +297,7 @@ fn end_round(game: &mut Game, seats: &mut [Option<Seat>; MAX_SEATS], (table, tra
 impl Table {
     pub(crate) fn fault(&mut self, now: Time, peer: PeerId, fault: &Fault, out: &mut Outbox) {
         let Some(number) = self.find(peer) else { return };
-        // A leaving client already has its results, but its stream cannot be decoded further.
+        // A leaving client already has its results.
         if self.seats[number].as_ref().is_some_and(|seat| !seat.leaving) {
             self.send_away(now, number, fault, out);
         }
@@ -363,15 +362,14 @@ fn left(game: &Game, peer: PeerId, (table, seat): (u32, usize), why: Departure) 
 
 // After a killed server has resumed, no player loses a hand or a seat because of it:
 //
-// - The current round is cancelled, except for hands that were forfeited before, and its cards are not dealt again.
-// - Only results that were sent count. One that was still queued for a seat is taken back, so a seat may play a round
-//   more than another.
-// - Each seat is held for its player. The next round is dealt when every held seat is taken again or released.
-// - A player who was already leaving has left: its results count, sent or not.
+// - The current round is cancelled, except for forfeited hands, and its cards are not dealt again.
+// - Only sent results count. A queued one is taken back, so a seat may play a round more than another.
+// - Each seat is held for its player. The next round is dealt when no seat is held.
+// - Players who were already leaving have left: their results count, sent or not.
 impl Table {
     /// Returns the seat and the name of its player if the seat is held.
     ///
-    /// No messages are sent here: the other connections are lost too, and sent results would count.
+    /// Sends no messages: the other connections are lost too, and sent results would count.
     pub(crate) fn interrupted(&mut self, peer: PeerId, out: &mut Outbox) -> Option<(usize, Name)> {
         let number = self.find(peer)?;
         let seat = self.seats[number].as_ref()?;
@@ -431,7 +429,7 @@ impl Table {
         }
     }
 
-    // Releases a seat whose client closed its sending half, so it could not answer in another round.
+    // Releases a seat whose client can no longer answer.
     fn part(&mut self, number: usize, out: &mut Outbox) {
         if let Some(seat) = &self.seats[number] {
             let why = Departure::Disconnected(DisconnectReason::Left);

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::admission::HostQuota;
 use crate::config::MAX_WATCHERS;
 
-/// The minimum time between two pictures. A table can play thousands of rounds in this time.
+/// The minimum time between two pictures, in which a table can play thousands of rounds.
 const PICTURE_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Watchers {
     quota: HostQuota,
-    // The fingerprint of the last picture. A collision, with probability 2^-64, only omits one picture.
+    // The last picture. A collision (probability 2^-64) only omits one picture.
     shown: u64,
     free_at: Time,
     stale: bool,
@@ -50,8 +50,7 @@ impl Watchers {
         self.quota.host(peer).is_some()
     }
 
-    /// Returns whether a picture is due now, as always at the end; otherwise it is due at the
-    /// [`deadline`](Self::deadline).
+    /// Returns whether a picture is due now, and not at the [`deadline`](Self::deadline).
     pub(crate) fn changed(&mut self, now: Time, ended: bool) -> bool {
         self.stale = !self.quota.is_empty();
         self.stale && (ended || self.free_at <= now)
@@ -61,7 +60,7 @@ impl Watchers {
         (self.stale && !self.quota.is_empty()).then_some(self.free_at)
     }
 
-    /// Sends a picture to all watchers, unless it equals the last one; disconnects them at the end.
+    /// Sends a new picture to all watchers, and disconnects them at the end.
     pub(crate) fn show_or_dismiss(&mut self, now: Time, picture: &Bytes, ended: bool, out: &mut Outbox) {
         self.show(now, picture, out);
         if ended {

@@ -19,7 +19,7 @@ fn rows<T>(read: impl Fn(&str, &str) -> Option<T>) -> Vec<T> {
     document.lines().filter_map(row).collect()
 }
 
-/// The text block with this number, from 0, after the heading "A round, byte by byte".
+/// The text block with this number, from 0, in "A round, byte by byte".
 fn block(number: usize) -> String {
     let document = document();
     let (_, behind) = document.split_once("## A round, byte by byte").unwrap();

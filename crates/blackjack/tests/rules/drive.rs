@@ -1,4 +1,4 @@
-//! Random games that combine clients of both dialects and links, watchers, pauses, garbage, disconnects, refreshes.
+//! Random games with clients of both dialects and all links, watchers, pauses, garbage, disconnects and refreshes.
 
 use std::time::Duration;
 

@@ -32,7 +32,7 @@ fn play(config: Config, opening: &str, rest: &str) -> Room {
 type Case = ((u64, usize, u32), &'static str, &'static str);
 
 const CASES: [Case; 5] = [
-    // The cards are those of the first, second and third round of the same dealer without a kill.
+    // The cards are those of the first three rounds without a kill.
     (
         (0, 1, 2),
         "",
@@ -90,7 +90,6 @@ const CASES: [Case; 5] = [
          Ann < CARD Ace of Hearts, CARD Jack of Clubs, DEALER Nine of Diamonds, DECISION
          Bob < CARD Two of Clubs, CARD Queen of Spades, DEALER Nine of Diamonds",
     ),
-    // A queued result is not lost.
     (
         (50, 2, 2),
         TWO_PACED,

@@ -67,7 +67,7 @@ fn a_randomly_trained_table_approaches_its_limit_and_never_plays_well() {
     }
 }
 
-// Plays over the wire. `decide` chooses the actions, and `table` learns from the rounds.
+// Plays over the wire.
 fn play(config: Config, dialect: Dialect, mut decide: impl FnMut(&Client) -> Choice, table: &mut QTable) -> Score {
     let mut room = Room::new(config);
     room.connect("Ann");
@@ -124,7 +124,7 @@ fn play_is_worth_what_the_solver_says(rounds: u32) {
         let error = score.mean() - solver.value(&policy);
         assert_eq!(score.rounds(), u64::from(rounds));
         assert!(error.abs() <= 3.0 * 0.95 / f64::from(rounds).sqrt(), "{error}");
-        // Each round ends with one STAND or bust, so the table has counted all rounds.
+        // Each round ends with one STAND or bust.
         let stands: u64 = learned.visited().map(|(_, entry)| entry.stand.n).sum();
         assert_eq!(stands + score.busts, score.rounds());
     }

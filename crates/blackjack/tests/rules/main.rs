@@ -1,4 +1,4 @@
-//! Tests of the rules of the game of 21 through the public interface, one named test per rule.
+//! Tests of the rules of the game of 21 through the public interface.
 //!
 //! | module | rules |
 //! |--------|-------|

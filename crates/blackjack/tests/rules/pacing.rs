@@ -10,7 +10,7 @@ fn paced(players: usize, rounds: u32) -> Config {
     Config { players, delay: Duration::from_millis(50), ..config(rounds) }
 }
 
-// The number of messages received in each step of 10 ms, without empty steps.
+// The number of messages in each step of 10 ms, without empty steps.
 fn received(room: &mut Room, who: &str, millis: u64) -> Vec<(u64, usize)> {
     let mut heard = vec![(0, room.received(who).len())];
     for step in (10..=millis).step_by(10) {
@@ -44,7 +44,7 @@ fn binary_clients_and_dealers_without_pauses_are_not_paced() {
 
 #[test]
 fn answer_before_the_question_is_sent_is_rejected() {
-    // Up to 199 ms after the JOIN the question is still queued, so an answer comes too early.
+    // Up to 199 ms after the JOIN the question is still queued.
     for (wait, in_time) in [(0, false), (150, false), (199, false), (200, true)] {
         let mut room = Room::joined(paced(1, 1), &["Ann"]);
         room.wait(Duration::from_millis(wait));
@@ -82,7 +82,7 @@ fn pauses_of_one_client_do_not_delay_others() {
     room.send_message("Ann", Dialect::Binary, &PlayerMessage::Stand);
     assert_eq!(received(&mut room, "Bob", 500), [(0, 1), (50, 1), (100, 1), (150, 1), (200, 1)]);
     room.send("Bob", b"STAND\0");
-    // Ann has received her result while Bob's QUIT is still queued.
+    // Bob's QUIT is still queued.
     assert!(room.is_closed("Ann") && !room.is_closed("Bob"));
     assert_eq!(room.server().outcome(), None);
     room.wait(Duration::from_millis(50));

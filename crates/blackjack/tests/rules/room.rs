@@ -27,8 +27,8 @@ impl Room {
         room
     }
 
-    /// `Ann > HIT` is a received text (the first one connects `Ann`), `Ann < BEGIN, CARD ...` are all messages sent
-    /// to her in response. [`Table::play`] lists the other inputs.
+    /// `Ann > HIT` is a received text (the first one connects `Ann`), `Ann < BEGIN, CARD ...` are all messages to her
+    /// in response. [`Table::play`] lists the other inputs.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         let act = |room: &mut Self, line: &str| {

@@ -48,7 +48,7 @@ fn hole_card_and_deck_are_not_sent() {
                 told.push(round.upcard());
                 if game.played() > 0 {
                     let dealer = game.revealed().unwrap().cards();
-                    // Of the last round, all cards except the dealer's are permitted, whether or not they were dealt.
+                    // Of the last round, all cards except the dealer's are permitted, dealt or not.
                     let last = deck(seed, number, game.played());
                     told.extend(last.into_iter().filter(|card| !dealer.contains(card)));
                     told.push(dealer[1]);
@@ -172,7 +172,7 @@ fn refresh_repeats_the_last_result_with_its_round() {
 fn queued_result_is_sent_again_after_a_refresh() {
     let mut room = Room::joined(Config { players: 2, delay: Duration::from_millis(50), ..config(9) }, &["Ann", "Bob"]);
     room.wait(Duration::from_secs(1));
-    // A hand goes bust before other seats play, so its result is queued in the pause after its last card.
+    // The result of a bust hand is queued in the pause after its last card.
     while room.received("Ann").contains(&DealerMessage::Decision) {
         room.send("Ann", b"HIT\0");
         room.wait(Duration::from_secs(1));
@@ -191,7 +191,6 @@ fn queued_result_is_sent_again_after_a_refresh() {
 #[test]
 fn repeated_refreshes_do_not_extend_the_time_limit() {
     let mut room = Room::joined(Config { delay: Duration::from_millis(50), ..config(9) }, &["Ann"]);
-    // The waits are too short for the question to be sent.
     for _ in 0..200 {
         room.wait(Duration::from_millis(149));
         room.refresh("Ann");

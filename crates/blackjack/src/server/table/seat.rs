@@ -35,8 +35,7 @@ pub(super) struct Seat {
     pub(super) peer: PeerId,
     dialect: Dialect,
     sent: SentParts,
-    // The last round. A client that has lost its state receives it again, because the result may have been sent to a
-    // dead connection.
+    // Sent again to a client that has lost its state.
     last: Option<Last>,
     // At most the messages from a result to the next question, and QUIT.
     queue: VecDeque<DealerMessage>,
@@ -44,7 +43,7 @@ pub(super) struct Seat {
     pub(super) asked: bool,
     // The client has closed its sending half.
     pub(super) mute: bool,
-    // The seat only receives its queued messages, which end with QUIT.
+    // Only the queued messages up to QUIT remain.
     pub(super) leaving: bool,
     free_at: Time,
     due: Option<Time>,
@@ -96,7 +95,7 @@ impl Seat {
         self.sent = SentParts::default();
     }
 
-    /// Sends the last round again, without pauses; only links with message boundaries need it.
+    /// Sends the last round again, without pauses: only links with message boundaries need it.
     pub(super) fn resend_last_round(&mut self, out: &mut Outbox) -> Vec<DealerMessage> {
         let Some(Last { hand, upcard, verdict, told }) = self.last.as_mut().filter(|_| !self.leaving) else {
             return vec![];
@@ -114,8 +113,8 @@ impl Seat {
         messages
     }
 
-    /// Sends the current round again, including an open question, whose deadline does not change: otherwise a client
-    /// that repeatedly loses its state would never have to answer.
+    /// Sends the current round again. An open question keeps its deadline: otherwise a client that repeatedly loses its
+    /// state would never have to answer.
     pub(super) fn resend_round(&mut self, now: Time, view: Option<View<'_>>, config: &Config) {
         if self.leaving {
             return;
@@ -147,8 +146,7 @@ impl Seat {
         self.due = None;
     }
 
-    /// The result that was not sent, if there is one. There is at most one, since the player must answer before the
-    /// next.
+    /// The unsent result, at most one, since the player must answer before the next.
     pub(super) fn unsent_verdict(&self) -> Option<Verdict> {
         self.last.filter(|last| !last.told).map(|last| last.verdict)
     }
@@ -206,7 +204,7 @@ pub(super) fn label(table: u32, seat: usize) -> String {
     seat_label(table, seat + 1)
 }
 
-/// The label of a seat in [`GameEvent`](netcore::GameEvent)s; table and seat are counted from 1.
+/// The label of a seat in [`GameEvent`](netcore::GameEvent)s. Table and seat are counted from 1.
 pub fn seat_label(table: u32, seat: usize) -> String {
     format!("table {table}, seat {seat}")
 }
