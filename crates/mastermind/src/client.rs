@@ -1,4 +1,4 @@
-//! A client without socket and screen: the state that a player or a watcher has received.
+//! A client without socket and screen: the state received by a player or a watcher.
 
 use alloc::{collections::BTreeMap, collections::VecDeque, string::String, vec::Vec};
 use bytes::{Bytes, BytesMut};
@@ -16,11 +16,11 @@ use crate::{
 pub struct SeatView {
     /// The name of the player.
     pub name: Name,
-    /// The current game, or the last one if it is over; `None` before the first game.
+    /// The current or last game; `None` before the first.
     pub board: Option<Board>,
 }
 
-/// The state of a client, which callers read instead of a queue of events.
+/// The state of a client, which callers poll.
 #[derive(Debug, Clone)]
 pub struct Client {
     framing: Framing,
@@ -40,12 +40,11 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client over this link; without a name it only watches.
+    /// Creates a client over this link. Without a name it only watches.
     pub fn new(link: Link, name: Option<Name>) -> Self {
         Self {
             framing: link.framing(),
             incoming: BytesMut::new(),
-            // One more byte for a carriage return.
             lines: LineDecoder::new(MAX_TOLD + 1),
             unreadable: None,
             colours: MAX_COLOURS,
@@ -66,7 +65,7 @@ impl Client {
         self.seat
     }
 
-    /// The occupied seats, with the received state of their games.
+    /// The occupied seats and their games, as received.
     pub const fn places(&self) -> &BTreeMap<u8, SeatView> {
         &self.places
     }
@@ -81,7 +80,7 @@ impl Client {
         self.missing
     }
 
-    /// The client's turn, if its game is not over.
+    /// The client's turn, unless its game is over.
     pub const fn turn(&self) -> Option<Turn> {
         self.turn
     }
@@ -114,7 +113,7 @@ impl Client {
             ServerMessage::Wait(missing) => self.missing = Some(missing),
             ServerMessage::Game { seat, number, rules } => {
                 self.missing = None;
-                // Fails only if the server contradicts its own `ROOM`: without repeats, a game needs at least as many
+                // Fails only if the server contradicts its own `ROOM`: without repeats, there are at least as many
                 // colours as pegs.
                 let rules = Rules::new(rules.length(), self.colours, rules.repeats()).unwrap_or(rules);
                 if let Some(place) = self.places.get_mut(&seat) {
@@ -170,8 +169,8 @@ impl Client {
     }
 }
 
-// Inserts a line. It replaces a line of the same turn, since hidden values may be shown later. There are at most as
-// many lines as turns.
+// Inserts a line, or replaces that of the same turn, whose hidden values may be shown later. There are at most as many
+// lines as turns.
 fn put(lines: &mut Vec<TurnRecord>, line: TurnRecord) {
     match lines.binary_search_by_key(&line.turn(), TurnRecord::turn) {
         Ok(at) => lines[at] = line,

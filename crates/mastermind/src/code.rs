@@ -17,18 +17,18 @@ pub const MIN_COLOURS: usize = 2;
 /// The maximum number of colours in a game, and the default.
 pub const MAX_COLOURS: usize = 8;
 
-/// One peg: a colour, written `1` to `8`.
+/// A peg: a colour, written `1` to `8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Peg(u8);
 
 impl Peg {
-    /// The peg of the colour with this number, counted from 0; `None` from [`MAX_COLOURS`] on.
+    /// The peg of this colour, counted from 0; `None` from [`MAX_COLOURS`] on.
     pub const fn new(index: usize) -> Option<Self> {
         #[expect(clippy::cast_possible_truncation, reason = "below 8")]
         if index < MAX_COLOURS { Some(Self(index as u8)) } else { None }
     }
 
-    /// The peg written as this digit, `1` to `8`.
+    /// The peg with this digit, `1` to `8`.
     pub const fn from_digit(digit: char) -> Option<Self> {
         match digit {
             '1'..='8' => Self::new(digit as usize - '1' as usize),
@@ -36,12 +36,12 @@ impl Peg {
         }
     }
 
-    /// Number of the colour, counted from 0.
+    /// The number of the colour, counted from 0.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The digit of the peg: `1` to `8`.
+    /// The digit, `1` to `8`.
     pub const fn digit(self) -> char {
         (b'1' + self.0) as char
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Peg {
     }
 }
 
-/// A row of 4 to 8 pegs: a secret code or a guess at one, ordered by length, then by number.
+/// A secret code or a guess of 4 to 8 pegs, ordered by length, then by number.
 ///
 /// ```
 /// let code: mastermind::Code = "8536".parse()?;
@@ -67,13 +67,12 @@ impl fmt::Display for Peg {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Code {
-    /// One hexadecimal digit for each peg, the digit that it is written as; the last peg is the lowest, missing ones
-    /// are 0.
+    /// The pegs' digits as hexadecimal digits. The last peg is the lowest; missing ones are 0.
     pub(crate) digits: u32,
 }
 
 impl Code {
-    /// Creates the code of [`MIN_LENGTH`] to [`MAX_LENGTH`] pegs, first to last.
+    /// Creates a code of [`MIN_LENGTH`] to [`MAX_LENGTH`] pegs.
     pub fn new(pegs: &[Peg]) -> Result<Self, ParseCodeError> {
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&pegs.len()) {
             return Err(ParseCodeError::Length(pegs.len()));
@@ -81,18 +80,18 @@ impl Code {
         Ok(Self::of(pegs.iter().copied()))
     }
 
-    /// Creates a code of up to [`MAX_LENGTH`] pegs: halves of codes have fewer than [`MIN_LENGTH`].
+    /// Creates a code of up to [`MAX_LENGTH`] pegs, for halves of codes.
     pub(crate) fn of(pegs: impl IntoIterator<Item = Peg>) -> Self {
         Self { digits: pegs.into_iter().fold(0, |digits, peg| digits << 4 | u32::from(peg.0 + 1)) }
     }
 
-    /// Number of pegs.
+    /// The number of pegs.
     #[expect(clippy::len_without_is_empty, reason = "a code has at least four pegs")]
     pub const fn len(self) -> usize {
         MAX_LENGTH - self.digits.leading_zeros() as usize / 4
     }
 
-    /// The peg at a place counted from 0, if the code is that long.
+    /// The peg at a place, counted from 0; `None` beyond the end.
     pub const fn peg(self, place: usize) -> Option<Peg> {
         if place >= self.len() {
             return None;
@@ -118,7 +117,7 @@ impl Code {
         self.pegs().fold(0, |colours, peg| colours | 1 << peg.0)
     }
 
-    /// Whether some colour occurs twice.
+    /// Whether a colour occurs twice.
     pub fn repeats(self) -> bool {
         self.counts().iter().any(|&count| count > 1)
     }
@@ -169,7 +168,7 @@ pub enum ParseCodeError {
 impl FromStr for Code {
     type Err = ParseCodeError;
 
-    /// Only ASCII digits, without separators.
+    /// Accepts only ASCII digits, without separators.
     fn from_str(text: &str) -> Result<Self, ParseCodeError> {
         let mut pegs = Vec::with_capacity(MAX_LENGTH);
         for (place, found) in text.chars().enumerate() {

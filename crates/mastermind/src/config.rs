@@ -11,16 +11,16 @@ use crate::code::{ALL_PEGS, Code, MAX_COLOURS, MAX_LENGTH, MIN_COLOURS, MIN_LENG
 /// The maximum number of players in a race.
 pub const MAX_RACERS: u8 = 16;
 
-/// How the games of a room's players are related.
+/// The relation between the games of a room's players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// Each player plays separate games.
     Solo,
     /// This number of players guess the same code at the same time.
     Race(u8),
-    /// Each player guesses the code of the day, which is the same for all.
+    /// All players guess the same code of the day.
     Daily,
-    /// Like `Daily`, but the codes cannot be computed without this key; clients cannot see the difference.
+    /// Like `Daily`, but the codes cannot be computed without this key.
     Keyed([u8; 32]),
 }
 
@@ -36,14 +36,14 @@ impl Mode {
 pub struct FirstDay {
     /// Days since 1 January 1970.
     pub day: u32,
-    /// The time from the start of the room to the end of this day; each later day lasts 24 hours.
+    /// The time from the start of the room to the end of this day. Later days last 24 hours.
     pub lasts: Duration,
 }
 
 /// The configuration of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
-    /// How the games of the players are related.
+    /// The relation between the players' games.
     pub mode: Mode,
     /// Pegs in a code.
     pub length: u8,
@@ -51,7 +51,7 @@ pub struct Config {
     pub repeats: bool,
     /// The maximum duration of a race.
     pub limit: Duration,
-    /// The first day, in a daily room.
+    /// The first day of a daily room.
     pub first_day: Option<FirstDay>,
     /// The seed of the codes.
     pub seed: u64,
@@ -66,7 +66,7 @@ pub enum ConfigError {
     /// Too few or too many colours.
     #[error("invalid number of colours {0}: expected {MIN_COLOURS} to {MAX_COLOURS}")]
     Colours(usize),
-    /// There are more pegs than colours, but colours may not repeat.
+    /// There are fewer colours than pegs, but colours may not repeat.
     #[error("{length} pegs of {colours} colours must repeat one: allow repeats, or use at most {colours} pegs")]
     TooFewColours {
         /// The number of pegs.
@@ -102,7 +102,7 @@ impl Config {
     }
 }
 
-/// The set of codes that a game may hide.
+/// The set of possible secret codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rules {
     length: usize,
@@ -111,7 +111,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Rules for codes of `length` pegs in `colours` colours, which may occur more than once if `repeats` is set.
+    /// Rules for codes of `length` pegs in `colours` colours, with or without repeats.
     pub const fn new(length: usize, colours: usize, repeats: bool) -> Result<Self, ConfigError> {
         if length < MIN_LENGTH || length > MAX_LENGTH {
             return Err(ConfigError::Length(length));
@@ -135,12 +135,12 @@ impl Rules {
         self.colours
     }
 
-    /// Whether a colour may occur twice in the secret code; guesses may always repeat colours.
+    /// Whether a colour may occur twice in the secret code. Guesses may always repeat colours.
     pub const fn repeats(self) -> bool {
         self.repeats
     }
 
-    /// The number of codes that a game may hide.
+    /// The number of possible secret codes.
     pub fn codes(self) -> u64 {
         let colours = self.colours as u64;
         (0..self.length as u64).map(|taken| if self.repeats { colours } else { colours - taken }).product()
@@ -168,14 +168,14 @@ impl Rules {
             if self.repeats {
                 left[rng.random_range(0..self.colours)]
             } else {
-                // A partial Fisher-Yates shuffle: drawn pegs are moved to the front.
+                // A partial Fisher-Yates shuffle: drawn pegs move to the front.
                 left.swap(place, rng.random_range(place..self.colours));
                 left[place]
             }
         }))
     }
 
-    /// All codes that a game may hide, in numeric order.
+    /// All possible secret codes, in numeric order.
     pub fn all(self) -> Vec<Code> {
         let mut all = Vec::with_capacity(usize::try_from(self.codes()).unwrap_or(0));
         let mut pegs = Vec::with_capacity(self.length);
@@ -206,7 +206,7 @@ impl Rules {
 }
 
 impl fmt::Display for Rules {
-    /// `4 pegs, 8 colours, no repeats`.
+    /// Formats the rules as `4 pegs, 8 colours, no repeats`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let repeats = if self.repeats { "with repeats" } else { "no repeats" };
         write!(f, "{} pegs, {} colours, {repeats}", self.length, self.colours)

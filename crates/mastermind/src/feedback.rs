@@ -1,9 +1,9 @@
 //! The feedback on a guess.
 //!
-//! Red is the number of places at which guess and code agree; white is the number of further pegs that agree in
-//! colour only. Each peg of the code counts for at most one peg of the guess, and exact matches count first.
+//! Red counts the places at which guess and code agree, white the further pegs that agree in colour only. Each peg of
+//! the code counts for at most one peg of the guess; exact matches count first.
 //!
-//! The [codebreaker](crate::solver) has faster ways to compare one guess with many codes.
+//! The [codebreaker](crate::solver) compares many codes faster.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ use crate::code::{Code, MAX_LENGTH};
 /// The feedback on a guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Feedback {
-    /// Places at which the colours agree.
+    /// Places with equal colours.
     pub red: u8,
     /// Further pegs that agree in colour only.
     pub white: u8,
@@ -22,7 +22,7 @@ pub struct Feedback {
 const ONES: u32 = 0x1111_1111;
 
 impl Feedback {
-    /// Compares a guess with a code, in either order; excess pegs of the longer one do not match.
+    /// Compares a guess with a code, in either order. Excess pegs of the longer one do not match.
     ///
     /// ```
     /// # use mastermind::Feedback;
@@ -31,7 +31,7 @@ impl Feedback {
     /// # Ok::<(), mastermind::ParseCodeError>(())
     /// ```
     pub fn of(guess: Code, code: Code) -> Self {
-        // A digit of the difference is 0 where the pegs agree, and where both codes have ended.
+        // A digit of the difference is 0 where the pegs agree, and beyond the end of both codes.
         let difference = guess.digits ^ code.digits;
         let different = (difference | difference >> 1 | difference >> 2 | difference >> 3) & ONES;
         let nowhere = MAX_LENGTH - guess.len().max(code.len());
@@ -40,7 +40,6 @@ impl Feedback {
         Self::from_shared(red, shared)
     }
 
-    /// `shared` counts pegs of the same colour, in place or not.
     #[expect(clippy::cast_possible_truncation, reason = "both are at most 8")]
     pub(crate) const fn from_shared(red: usize, shared: usize) -> Self {
         Self { red: red as u8, white: shared.saturating_sub(red) as u8 }
@@ -51,7 +50,7 @@ impl Feedback {
         self.red as usize == length
     }
 
-    /// Pegs shared in colour, in place or not.
+    /// The number of pegs shared in colour, in place or not.
     pub const fn shared(self) -> usize {
         self.red as usize + self.white as usize
     }
@@ -62,7 +61,7 @@ impl Feedback {
         self.shared() <= length && !(self.red as usize + 1 == length && self.white == 1)
     }
 
-    /// All feedback that a guess of `length` pegs can get: `(length + 1)(length + 2) / 2 - 1` values, the win last.
+    /// All possible feedback on a guess of `length` pegs: `(length + 1)(length + 2) / 2 - 1` values, the win last.
     pub fn all(length: usize) -> impl Iterator<Item = Self> {
         (0..=length)
             .flat_map(|shared| (0..=shared).map(move |red| Self::from_shared(red, shared)))
@@ -78,7 +77,7 @@ impl Feedback {
 
 pub(crate) const CLASSES: usize = (MAX_LENGTH + 1) * (MAX_LENGTH + 2) / 2;
 
-/// One byte per colour, with as many low bits set as the code has pegs of that colour: common bits are shared pegs.
+/// One byte per colour, with a low bit set for each peg of it: common bits are shared pegs.
 fn levels(code: Code) -> u64 {
     code.pegs().fold(0, |levels, peg| {
         let lane = 8 * peg.index();

@@ -1,4 +1,4 @@
-//! The rules: ten turns, guesses, lifelines, and when each is allowed.
+//! The rules: ten turns, guesses, and lifelines.
 
 mod action;
 
@@ -26,9 +26,9 @@ pub const TURNS: usize = 10;
 pub enum Event {
     /// The guess was answered.
     Answered(Code, Feedback),
-    /// A lifeline has revealed something.
+    /// A lifeline has revealed a fact.
     Revealed(Revealed),
-    /// This unused lifeline is no longer available, because it would leave no turn for a guess.
+    /// This unused lifeline would leave no turn for a guess any more.
     OutOfReach(Lifeline),
     /// The game is over.
     Ended(Outcome),
@@ -39,16 +39,16 @@ pub enum Event {
 pub enum Outcome {
     /// The code was found in this number of turns, including those of a lifeline.
     Won(usize),
-    /// All turns were used; this was the code.
+    /// All turns were used without finding this code.
     Lost(Code),
 }
 
-/// A guess or a lifeline; both take turns.
+/// A guess or a lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// A guess and its answer, one turn.
+    /// A guess and its feedback; takes one turn.
     Guess(Code, Feedback),
-    /// What a lifeline revealed, and the turns that it took.
+    /// A revealed fact, and the number of turns that the lifeline took.
     Lifeline(Revealed, usize),
 }
 
@@ -70,14 +70,13 @@ pub struct Game {
     style: Style,
     code: Code,
     history: Vec<Entry>,
-    /// Turns used.
     gone: usize,
     revealed: Option<Revealed>,
     hints: usize,
     won: bool,
 }
 
-/// A code that the rules of a game do not allow.
+/// The rules do not allow a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{0} cannot be the code of a game with {1}")]
 pub struct CodeError(Code, Rules);
@@ -88,7 +87,7 @@ impl Game {
         Self::start(rules, style, rules.draw(rng))
     }
 
-    /// Creates a game with a code set by a person.
+    /// Creates a game with a given code.
     pub fn with_code(rules: Rules, style: Style, code: Code) -> Result<Self, CodeError> {
         if rules.allows_secret(code) { Ok(Self::start(rules, style, code)) } else { Err(CodeError(code, rules)) }
     }
@@ -102,7 +101,7 @@ impl Game {
         Self { rules, style, code, history: Vec::new(), gone: 0, revealed: None, hints: 0, won: false }
     }
 
-    /// Applies an action of the player; an error leaves the game unchanged.
+    /// Applies an action of the player. An error leaves the game unchanged.
     pub fn apply<R: Rng + ?Sized>(&mut self, action: Action, rng: &mut R) -> Result<Vec<Event>, ActionError> {
         if self.outcome().is_some() {
             return Err(ActionError::Over);
@@ -162,7 +161,7 @@ impl Game {
         Ok(alloc::vec![Event::Revealed(revealed)])
     }
 
-    /// Whether this lifeline is available now: no lifeline has been used, and it leaves a turn for a guess.
+    /// Whether this lifeline is available: none was used, and it leaves a turn for a guess.
     pub fn availability(&self, lifeline: Lifeline) -> Availability {
         if self.revealed.is_some() {
             Availability::Used
@@ -173,7 +172,7 @@ impl Game {
         }
     }
 
-    /// How the game ended, if it has.
+    /// How the game ended; `None` while it continues.
     pub fn outcome(&self) -> Option<Outcome> {
         if self.won {
             Some(Outcome::Won(self.gone))
@@ -184,7 +183,7 @@ impl Game {
         }
     }
 
-    /// The parts of this game, number `number` of its room, that `visibility` permits, and `ending` if it is over.
+    /// The parts of this game, number `number` of its room, that `visibility` permits, with `ending` if it is over.
     pub fn view(&self, number: u32, ending: Option<GameOutcome>, visibility: Visibility) -> Board {
         let shows = visibility != Visibility::Answers;
         let mut turn = 1;
@@ -221,22 +220,22 @@ impl Game {
         self.style
     }
 
-    /// The number of the next turn, counted from 1; after the tenth it is 11.
+    /// The next turn, counted from 1; 11 after the tenth.
     pub const fn turn(&self) -> usize {
         self.gone + 1
     }
 
-    /// Turns used.
+    /// The number of turns used.
     pub const fn turns_gone(&self) -> usize {
         self.gone
     }
 
-    /// The guesses and lifelines so far, in order.
+    /// The guesses and lifelines so far.
     pub fn history(&self) -> &[Entry] {
         &self.history
     }
 
-    /// The code, with stars for all pegs except the one that the second lifeline revealed: `*5**`.
+    /// The code with stars for all pegs except one revealed by the second lifeline: `*5**`.
     pub fn hint_code(&self) -> String {
         let shown = |at| match self.revealed {
             Some(Revealed::Place { place, peg }) if place == at => peg.digit(),
@@ -245,7 +244,7 @@ impl Game {
         (0..self.rules.length()).map(shown).collect()
     }
 
-    /// The current knowledge, as the input of a hint; from here on the game counts as one with [hints](Self::hints).
+    /// Counts a [hint](Self::hints), and returns the knowledge as its input.
     pub fn request_hint(&mut self) -> Knowledge {
         self.hints += 1;
         let mut knowledge = Knowledge::new(self.rules);

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt::{Display, Write};
 
-/// Formats a line for each count: its label, a bar of up to `width` columns (at least one for a count above zero) and
+/// Formats a line for each count: its label, a bar of up to `width` columns (at least one unless the count is 0) and
 /// the count.
 pub fn histogram(counts: &[(impl Display, u64)], width: usize) -> String {
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);

@@ -9,14 +9,13 @@ use crate::{
     lifeline::Revealed,
 };
 
-/// The feedback on guesses and the facts revealed by lifelines, which are the input of
-/// [`solver::Hint`](crate::solver::Hint).
+/// Feedback and revealed facts, the input of [`solver::Hint`](crate::solver::Hint).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Knowledge {
     rules: Rules,
     answers: Vec<(Code, Feedback)>,
     pub(crate) colour: Option<Peg>,
-    /// A revealed place, counted from 0, and its peg.
+    /// The place is counted from 0.
     pub(crate) place: Option<(usize, Peg)>,
     turns_gone: usize,
 }
@@ -32,18 +31,17 @@ impl Knowledge {
         self.rules
     }
 
-    /// The distinct answers, in order.
+    /// The distinct guesses with their feedback, in order.
     pub fn answers(&self) -> &[(Code, Feedback)] {
         &self.answers
     }
 
-    /// Turns used by guesses and lifelines.
+    /// The turns used by guesses and lifelines.
     pub const fn turns_gone(&self) -> usize {
         self.turns_gone
     }
 
-    /// Adds the feedback on a guess, unless the rules do not allow it; a repeated guess takes a turn, but is stored
-    /// once.
+    /// Adds the feedback on an allowed guess. A repeated guess takes a turn, but is stored once.
     pub fn answered(&mut self, guess: Code, feedback: Feedback) {
         if self.rules.allows_guess(guess) {
             if !self.answers.contains(&(guess, feedback)) {
@@ -53,7 +51,7 @@ impl Knowledge {
         }
     }
 
-    /// Adds a fact revealed by a lifeline, and the turns that the lifeline took.
+    /// Adds a fact revealed by a lifeline, and the turns that it took.
     pub const fn revealed(&mut self, revealed: Revealed, turns: usize) {
         match revealed {
             Revealed::Colour(peg) => self.colour = Some(peg),
@@ -62,12 +60,12 @@ impl Knowledge {
         self.turns_gone += turns;
     }
 
-    /// Whether there is no answer and no revealed fact.
+    /// Whether there are no answers and no revealed facts.
     pub const fn is_empty(&self) -> bool {
         self.answers.is_empty() && self.colour.is_none() && self.place.is_none()
     }
 
-    /// Whether this may be the code: the rules allow it, and it fits every answer and every revealed fact.
+    /// Whether this may be the code: it fits the rules, answers and revealed facts.
     pub fn allows(&self, code: Code) -> bool {
         self.rules.allows_secret(code)
             && self.answers.iter().all(|(guess, feedback)| Feedback::of(*guess, code) == *feedback)

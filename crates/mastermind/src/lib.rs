@@ -1,9 +1,8 @@
-//! Mastermind: codes, feedback, the game with its lifelines, its protocol and server, and a codebreaker, without
-//! input or output.
+//! Mastermind: codes, feedback, the game with its lifelines, the protocol and the server, and a codebreaker, without
+//! I/O.
 //!
 //! The player has ten turns to find a code of 4 to 8 pegs in up to eight colours. The feedback on a guess counts the
-//! pegs with the right colour in the right place (red), and the further pegs with a right colour in a wrong place
-//! (white).
+//! pegs with the right colour in the right place (red), and the further pegs with a right colour (white).
 //!
 //! A whole game, played by the codebreaker:
 //!
@@ -23,15 +22,13 @@
 //! ```
 //!
 //! - [`Code`] and [`Feedback`] are the basic types. [`Rules`] apply to one game, [`Config`] to a server.
-//! - [`game::Game`] is one game, with its [`Lifeline`]s. [`Knowledge`] holds the facts about the code that a game has
-//!   revealed to the player.
-//! - [`solver`] is the codebreaker. [`solver::Hint`] suggests the next guess of any game, [`solver::Codebreaker`]
-//!   plays all codes by a strategy, [`solver::Search`] finds the best play.
-//! - [`Day`] defines the puzzle of a day, [`share()`] formats a result to paste, [`Record`] holds the statistics of
-//!   past games and their [`Puzzle`]s.
-//! - [`server::Server`] is a room of players as a `netcore` engine, [`Client`] holds the state of a player, and
-//!   [`protocol`] defines the messages between them. Messages are built from a [`view`], which contains only data
-//!   that its receiver may see.
+//! - [`game::Game`] is one game, with its [`Lifeline`]s. [`Knowledge`] is what it has revealed.
+//! - [`solver`] is the codebreaker: [`solver::Hint`] suggests the next guess, [`solver::Codebreaker`] plays all codes
+//!   by a strategy, [`solver::Search`] finds the best play.
+//! - [`Day`] defines the puzzle of a day, [`share()`] formats a result to paste, [`Record`] has the statistics of past
+//!   games and their [`Puzzle`]s.
+//! - [`server::Server`] is a room of players as a `netcore` engine, [`Client`] is the state of a player, and
+//!   [`protocol`] has their messages, which are built from a [`view`].
 #![no_std]
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 

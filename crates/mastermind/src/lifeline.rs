@@ -1,4 +1,4 @@
-//! Lifelines reveal part of the code and take turns; using either kind closes both for the rest of the game.
+//! Lifelines reveal part of the code and take turns. A game allows a single use of either kind.
 
 use core::fmt;
 
@@ -17,7 +17,7 @@ impl Lifeline {
     /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Colour, Self::Place];
 
-    /// The number, 1 or 2, with which players select the lifeline.
+    /// The number, 1 or 2, by which players select the lifeline.
     pub const fn number(self) -> usize {
         match self {
             Self::Colour => 1,
@@ -34,7 +34,7 @@ impl Lifeline {
         }
     }
 
-    /// The total number of turns that the lifeline takes.
+    /// The number of turns that the lifeline takes.
     pub const fn cost(self, style: Style) -> usize {
         match style {
             Style::Text => self.number() + 1,
@@ -50,7 +50,7 @@ impl fmt::Display for Lifeline {
     }
 }
 
-/// The two styles of play, which differ in the cost of a lifeline.
+/// The styles of play, which differ in the cost of a lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Style {
     /// Line by line. A lifeline costs its penalty plus the current turn: 2 turns for the first, 3 for the second.
@@ -59,7 +59,7 @@ pub enum Style {
     Panel,
 }
 
-/// What a lifeline has revealed.
+/// A fact revealed by a lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revealed {
     /// The code has this colour somewhere.
@@ -74,7 +74,7 @@ pub enum Revealed {
 }
 
 impl Revealed {
-    /// The lifeline that reveals this.
+    /// The lifeline that reveals such facts.
     pub const fn lifeline(self) -> Lifeline {
         match self {
             Self::Colour(_) => Lifeline::Colour,
@@ -84,7 +84,7 @@ impl Revealed {
 }
 
 impl fmt::Display for Revealed {
-    /// Formats the fact as `the code has a 5` or `place 2 of the code is 5`, with places counted from 1.
+    /// Formats the fact as `the code has a 5` or `place 2 of the code is 5`, with places from 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Colour(peg) => write!(f, "the code has a {peg}"),

@@ -1,6 +1,6 @@
-//! The wire protocol: text, one message per line or frame, as `docs/protocols/mastermind.md` specifies to the byte.
+//! The wire protocol: text, one message per line or frame. `docs/protocols/mastermind.md` specifies every byte.
 //!
-//! Over a stream each message ends with a line feed; over a link with message boundaries it has no terminator.
+//! Over a stream each message ends with a line feed; other links have message boundaries.
 
 mod client_message;
 mod name;
@@ -14,10 +14,10 @@ pub use client_message::{ClientMessage, MAX_MESSAGE};
 pub use name::{MAX_NAME, Name};
 pub use server_message::{Advice, MAX_TOLD, RoomRules, ServerMessage, Turn};
 
-/// The protocol of players, for rooms.
+/// The protocol of a room.
 ///
-/// A malformed line is also a request: an [`Err`] with the expected syntax, so a person who types can continue. Only
-/// a line that is too long ends a stream.
+/// A malformed line is also a request: an [`Err`] with the expected syntax, so that a person who types can continue.
+/// Only a line that is too long ends a stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Mastermind;
 
@@ -47,7 +47,7 @@ const fn lines() -> LineDecoder {
 impl Protocol for Mastermind {
     type Request = Result<ClientMessage, DecodeError>;
     type Decoder = Decoder;
-    // Includes a carriage return and a line feed.
+    // With a carriage return and a line feed.
     const MAX_MESSAGE: usize = MAX_MESSAGE + 2;
 
     fn length(_: &Decoder, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {

@@ -1,4 +1,4 @@
-//! Puzzles identify games that have the same code.
+//! Puzzles identify games with the same code.
 
 use core::fmt;
 use rand::{SeedableRng, rngs::ChaCha12Rng};
@@ -6,7 +6,7 @@ use rand_pcg::Pcg64;
 
 use crate::{code::Code, config::Rules};
 
-/// The origin of a code that was not set by a person.
+/// The origin of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// A seed, which players can pass on.
@@ -15,16 +15,16 @@ pub enum Origin {
     Day(Day),
 }
 
-/// Rules and the origin of the code, which determine the code.
+/// Rules and an origin, which determine a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Puzzle {
     /// The rules.
     pub rules: Rules,
-    /// Where the code comes from.
+    /// The origin of the code.
     pub origin: Origin,
 }
 
-/// A day, as the number of days since 1 January 1970; the caller chooses the time zone.
+/// A day, as the number of days since 1 January 1970. The caller chooses the time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(pub u32);
 
@@ -37,14 +37,14 @@ impl Day {
         rules.draw(&mut Pcg64::seed_from_u64(self.number(rules)))
     }
 
-    /// The code of the day for these rules, derived from a key, so that codes of other days do not reveal it.
+    /// The code of the day for these rules and a key, so that codes of other days do not reveal it.
     pub fn keyed_puzzle(self, rules: Rules, key: [u8; 32]) -> Code {
         let mut rng = ChaCha12Rng::from_seed(key);
         rng.set_stream(self.number(rules));
         rules.draw(&mut rng)
     }
 
-    // The rules are part of the number: otherwise a longer code would begin with the shorter one.
+    // Includes the rules: otherwise a longer code would begin with the shorter one.
     fn number(self, rules: Rules) -> u64 {
         let kind = (rules.length() << 5 | rules.colours() << 1 | usize::from(rules.repeats())) as u64;
         u64::from(self.0) << 16 | kind
@@ -54,12 +54,12 @@ impl Day {
 impl fmt::Display for Day {
     /// Formats the day as `2026-01-13`, in the Gregorian calendar.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Years begin in March here, so the leap day is the last day of its year. Day 0 is 1 March of the year 0.
+        // Years begin in March here, so the leap day is the last of its year. Day 0 is 1 March of the year 0.
         let days = u64::from(self.0) + 719_468;
         let day_of_era = days % ERA;
         let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        // Counted from March, five consecutive months last 153 days.
+        // Counted from March, five consecutive months have 153 days.
         let month_from_march = (5 * day_of_year + 2) / 153;
         let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
         let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };

@@ -31,10 +31,10 @@ use crate::{
 /// The maximum size of a record as text, in bytes.
 pub const MAX_RECORD: usize = 4096;
 
-/// The number of puzzles remembered of each kind, days and seeds; the oldest is dropped first.
+/// The number of remembered puzzles of each kind. The oldest is dropped first.
 pub const MOST_PUZZLES: usize = 64;
 
-/// Statistics of past games; those with hints do not enter the distribution or the streak.
+/// Statistics of past games. Those with hints do not affect the distribution and the streak.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
     won: [u64; TURNS],
@@ -56,9 +56,9 @@ const fn kind(origin: Origin) -> (usize, u64) {
 }
 
 impl Record {
-    /// Records that a game of this puzzle has begun, and returns whether it is the first.
+    /// Records the start of a game of this puzzle, and returns whether it is the first.
     ///
-    /// [Add](Self::add) only the first, since a player who has seen answers has an advantage in the next one.
+    /// [Add](Self::add) only the first, since a player who has seen answers has an advantage.
     pub fn begin(&mut self, puzzle: Puzzle) -> bool {
         if self.has_begun(puzzle) {
             return false;
@@ -72,14 +72,13 @@ impl Record {
         true
     }
 
-    /// Whether this puzzle was begun before, among the last [`MOST_PUZZLES`] days and the last [`MOST_PUZZLES`]
-    /// seeds.
+    /// Whether this puzzle is among the last [`MOST_PUZZLES`] of its kind.
     pub fn has_begun(&self, puzzle: Puzzle) -> bool {
         let (kind, number) = kind(puzzle.origin);
         self.puzzles[kind].contains(&(puzzle.rules, number))
     }
 
-    /// Adds a game, if it is over; returns whether it was added.
+    /// Adds a game if it is over. Returns whether it was added.
     pub fn add(&mut self, game: &Game) -> bool {
         let Some(outcome) = game.outcome() else {
             return false;
@@ -104,7 +103,7 @@ impl Record {
         true
     }
 
-    /// Games won without hints in 1 to 10 turns.
+    /// Games won without hints, by number of turns.
     pub const fn won(&self) -> &[u64; TURNS] {
         &self.won
     }
@@ -145,7 +144,6 @@ impl Record {
 const HEAD: &str = "mastermind-record 1";
 
 impl fmt::Display for Record {
-    /// The text of the file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{HEAD}")?;
         f.write_str("won")?;
@@ -180,7 +178,7 @@ fn numbers(line: &str, name: &str, into: &mut [u64]) -> Option<()> {
     words.next().is_none().then_some(())
 }
 
-/// An empty list is invalid, since its line is omitted.
+/// An empty list is invalid: its line is omitted.
 fn puzzles(line: &str, most: u64) -> Option<Vec<(Rules, u64)>> {
     let puzzles: Vec<_> = line.split(' ').skip(1).map(|text| puzzle(text, most)).collect::<Option<_>>()?;
     (1..=MOST_PUZZLES).contains(&puzzles.len()).then_some(puzzles)
@@ -208,13 +206,13 @@ pub enum ParseRecordError {
     Line {
         /// The line, counted from 1.
         line: usize,
-        /// The expected beginning of the line.
+        /// The expected beginning.
         expected: &'static str,
     },
     /// There is a line after the last entry.
     #[error("line {0} is one too many")]
     TooMany(usize),
-    /// The best streak is shorter than the current one, or longer than the number of games won.
+    /// The best streak is shorter than the current one, or longer than the games won.
     #[error("invalid streak {streak} with a best streak of {best} and {won} games won")]
     Streak {
         /// The current streak.

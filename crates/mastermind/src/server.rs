@@ -1,4 +1,4 @@
-//! The server without its sockets: seats, games, and the messages to each client.
+//! The server without its sockets: seats, games, and messages.
 //!
 //! All clients receive updates about every seat, limited by their [`Visibility`] of its game.
 
@@ -26,14 +26,14 @@ use crate::{
     view::{Board, GameOutcome, Visibility},
 };
 
-/// Seats of a room that is not a race.
+/// The number of seats, except in a race.
 pub const SEATS: u8 = 64;
-/// Seats that one host can occupy in such a room.
+/// The number of seats for one host, except in a race.
 pub const SEATS_OF_HOST: usize = 32;
 /// A player who sends nothing for this long loses the seat.
 pub const IDLE: Duration = Duration::from_secs(15 * 60);
-/// The largest number of different guesses in a game with hints, that of six pegs. A hint then takes a few
-/// milliseconds; for eight pegs it takes a hundred.
+/// The maximum number of guesses in a game with hints, that of six pegs. A hint then takes a few milliseconds; for
+/// eight pegs a hundred.
 const MAX_HINT_GUESSES: u64 = 1 << 18;
 const DAY: Duration = Duration::from_secs(86_400);
 const HINT_RATE: Rate = Rate { per_second: 2, burst: 6 };
@@ -51,7 +51,7 @@ const DAILY_RULES: &str = "the puzzle of the day has the rules of the room; say 
 const ONE_A_DAY: &str = "there is one puzzle a day; the next one comes at midnight in Greenwich";
 const NO_HINTS_IN_A_RACE: &str = "there are no hints in a race";
 const NO_LONG_HINTS: &str = "there are hints for up to 6 pegs only";
-/// The refusal of a hint that exceeds the rate limit.
+/// The rejection of a hint beyond the rate limit.
 pub const TOO_MANY_HINTS: &str = "too many hints were asked for just now; try again in a second";
 const GOODBYE: &str = "thanks for playing";
 const STOPPED: &str = "the server was stopped";
@@ -96,7 +96,7 @@ impl Server {
         })
     }
 
-    /// The names and the publicly visible games of all seats, in the order of the seats.
+    /// The names and public games of all seats, in the order of the seats.
     pub fn boards(&self) -> impl Iterator<Item = (&Name, Option<Board>)> {
         self.seats.iter().map(|(&number, seat)| (&seat.name, self.board(number, Visibility::Answers)))
     }
@@ -106,7 +106,7 @@ impl Server {
         &self.config
     }
 
-    /// Whether a player of this game who is still seated has other rules than the room, and whether one has used hints.
+    /// Whether a seated player of this game has other rules than the room, and whether one has used hints.
     pub fn oddities(&self, game: u32) -> (bool, bool) {
         let games = self.seats.values().filter_map(|seat| seat.current.as_ref());
         let of_game = games.filter(|current| current.number == game);
@@ -260,7 +260,7 @@ impl Server {
             return self.refuse(peer, TOO_MANY_HINTS, out);
         }
         let turn = current.game.turn();
-        // The answers were given by a code, so at least one code is possible.
+        // The answers were given by a code, so a code is possible.
         let Some(hint) = Hint::of(&current.game.request_hint()) else { return };
         current.advice = Some((Advice::of(turn, &hint), hint.possible));
         self.send_turn(seat, out);
@@ -312,7 +312,7 @@ impl Server {
             self.joined(seat, out);
         }
         if matches!(self.config.mode, Mode::Race(_)) {
-            // The code is no longer secret, so all clients receive the boards without stars.
+            // The code is no longer secret.
             for seat in players() {
                 self.send_lines(seat, usize::MAX, out);
                 self.send_over(seat, out);

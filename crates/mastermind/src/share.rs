@@ -1,4 +1,4 @@
-//! A result to paste: the course of the game, without the colour of any peg.
+//! A result to paste: the course of the game without colours.
 
 use alloc::string::{String, ToString};
 use core::fmt::Write;
@@ -8,10 +8,10 @@ use crate::{
     puzzle::Day,
 };
 
-/// The result of a game as a few lines of text, without a final line feed; `None` while the game is in progress.
+/// The result of a game as a few lines of text, without a final line feed; `None` while the game continues.
 ///
-/// Each guess is a row with a filled circle for each red, an empty one for each white, and a dot for every other peg;
-/// a lifeline is a row with its name. `again` adds a note that the player had seen the puzzle before.
+/// Each guess is a row with a filled circle for each red, an empty one for each white, and a dot for every other peg; a
+/// lifeline is a row with its name. `again` notes that the player had seen the puzzle before.
 ///
 /// ```text
 /// Mastermind 2026-01-13, 4 pegs, 8 colours, with repeats: 3/10

@@ -1,12 +1,11 @@
 //! The codebreaker.
 //!
-//! It uses no clock and starts no threads. Long computations report their progress to a callback, and stop if it
-//! breaks; [`Codebreaker::divide`] splits the work for several threads.
+//! It uses no clock and no threads. Long computations report their progress to a callback that can stop them;
+//! [`Codebreaker::divide`] splits the work for several threads.
 //!
 //! Sources: D. E. Knuth, The computer as Master Mind (1977); R. W. Irving, Towards an optimum Mastermind strategy
-//! (1979); E. Neuwirth, Some strategies for Mastermind (1982); K. Koyama and T. W. Lai, An optimal Mastermind
-//! strategy (1993); B. Kooi, Yet another Mastermind strategy (2005); G. Ville, An optimal Mastermind (4,7) strategy
-//! (2013).
+//! (1979); E. Neuwirth, Some strategies for Mastermind (1982); K. Koyama and T. W. Lai, An optimal Mastermind strategy
+//! (1993); B. Kooi, Yet another Mastermind strategy (2005); G. Ville, An optimal Mastermind (4,7) strategy (2013).
 
 mod bench;
 mod candidates;

@@ -1,4 +1,4 @@
-//! The parts of a game that a peer may see: messages are built from these types, which contain the code only once it
+//! The parts of a game that a peer may see. Messages are built from these types, which contain the code only once it
 //! may be shown.
 
 use alloc::vec::Vec;
@@ -12,10 +12,10 @@ use crate::{
     lifeline::{Lifeline, Revealed},
 };
 
-/// How much of a game a peer may see.
+/// The part of a game that a peer may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// Guesses, answers, and what lifelines have revealed; the code once the game is over.
+    /// Guesses, answers and revealed facts; the code once the game is over.
     All,
     /// The same without the code, because other players are still guessing it.
     NoCode,
@@ -23,7 +23,7 @@ pub enum Visibility {
     Answers,
 }
 
-/// A code, or a placeholder for a code that may not be shown.
+/// A code, or a placeholder for a hidden code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaskedCode {
     /// The code.
@@ -48,7 +48,7 @@ impl MaskedCode {
 }
 
 impl fmt::Display for MaskedCode {
-    /// The digits of the code, or a star for each peg of a hidden code.
+    /// The digits of the code, or a star for each hidden peg.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(code) => code.fmt(f),
@@ -84,7 +84,7 @@ pub enum GameOutcome {
 impl GameOutcome {
     pub(crate) const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Resigned, Self::Late];
 
-    /// The word for this ending in the wire protocol.
+    /// The word on the wire.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Won => "won",
@@ -102,13 +102,13 @@ pub struct GameResult {
     pub how: GameOutcome,
     /// Turns used.
     pub turns: usize,
-    /// Hints that the player received.
+    /// Hints received.
     pub hints: usize,
     /// The code, if it may be shown.
     pub code: MaskedCode,
 }
 
-/// A guess or a lifeline; both take turns.
+/// A guess or a lifeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnRecord {
     /// A guess and its answer.
@@ -126,13 +126,13 @@ pub enum TurnRecord {
         turn: usize,
         /// The kind of lifeline.
         lifeline: Lifeline,
-        /// What the lifeline revealed, if that may be shown.
+        /// The revealed fact, if it may be shown.
         revealed: Option<Revealed>,
     },
 }
 
 impl TurnRecord {
-    /// The first turn that the line took.
+    /// The first of its turns.
     pub const fn turn(&self) -> usize {
         match self {
             Self::Row { turn, .. } | Self::Lifeline { turn, .. } => *turn,
@@ -140,7 +140,7 @@ impl TurnRecord {
     }
 }
 
-/// A game as a particular peer sees it.
+/// A game as seen by a peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board {
     /// The number of the game in its room.

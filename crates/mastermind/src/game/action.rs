@@ -1,4 +1,4 @@
-//! The actions of a player, and the reasons to reject them.
+//! The actions of a player, and reasons to reject them.
 
 use thiserror::Error;
 
@@ -28,7 +28,7 @@ pub enum ParseActionError {
 }
 
 impl Action {
-    /// Parses what a player has typed: the digits of a guess, or `lifeline#1` or `lifeline#2` in small or capital letters.
+    /// Parses the digits of a guess, or `lifeline#1` or `lifeline#2` in any case.
     pub fn parse(text: &str) -> Result<Self, ParseActionError> {
         const WORD: &str = "lifeline#";
         if let Some((word, number)) = text.split_at_checked(WORD.len())
@@ -51,7 +51,7 @@ pub enum ActionError {
     /// The game is over.
     #[error("the game is over")]
     Over,
-    /// The guess and the code differ in length.
+    /// The guess has another length than the code.
     #[error("a guess has {expected} pegs in this game, not {found}")]
     Length {
         /// Pegs of the guess.
@@ -64,10 +64,10 @@ pub enum ActionError {
     Colour {
         /// The guess.
         guess: Code,
-        /// Colours of the game.
+        /// The number of colours.
         colours: usize,
     },
-    /// The single use of a lifeline in this game is spent.
+    /// The single use of a lifeline is spent.
     #[error("{0} cannot be used: the one use of a lifeline in this game is spent")]
     LifelineUsed(Lifeline),
     /// The lifeline would leave no turn for a guess.
@@ -77,9 +77,9 @@ pub enum ActionError {
     LifelineBlocked {
         /// The requested lifeline.
         lifeline: Lifeline,
-        /// Turns that it takes.
+        /// The turns that it takes.
         cost: usize,
-        /// Turns that are left.
+        /// The turns left.
         left: usize,
     },
 }

@@ -32,10 +32,9 @@ pub enum ClientMessage {
     Guess(Code),
     /// `LIFELINE 1` and `LIFELINE 2` use a lifeline.
     Lifeline(Lifeline),
-    /// `HINT` requests the guess that the codebreaker would make.
+    /// `HINT` requests the codebreaker's guess.
     Hint,
-    /// `NEW` requests another game; `NEW <length> yes` and `NEW <length> no` choose the length and whether colours
-    /// repeat.
+    /// `NEW` requests another game; `NEW <length> yes` and `NEW <length> no` choose the length and repeats.
     New(Option<(usize, bool)>),
     /// `RESIGN` gives up the game.
     Resign,
@@ -44,7 +43,7 @@ pub enum ClientMessage {
 }
 
 impl ClientMessage {
-    /// Parses a message without its line terminator; the first word may be in lower case.
+    /// Parses a message without its line terminator. The first word may be in lower case.
     pub fn parse(text: &[u8]) -> Result<Self, DecodeError> {
         let at = text.iter().position(|&byte| byte == b' ').unwrap_or(text.len());
         let (word, rest) = (&text[..at], text.get(at + 1..));
@@ -86,7 +85,7 @@ impl ClientMessage {
         }
     }
 
-    /// Encodes the message with the terminator that the link's framing requires.
+    /// Encodes the message with the terminator of the framing.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         frame(self, framing)
     }

@@ -3,16 +3,14 @@
 use alloc::string::String;
 use netcore::{Naming, cleaned};
 
-/// The longest name in bytes.
+/// The maximum length of a name in bytes.
 pub const MAX_NAME: usize = 24;
 
 /// A player's name: 1 to [`MAX_NAME`] printable ASCII characters, without leading or trailing blanks.
 pub type Name = netcore::Name<Trimmed>;
 
-/// The rule of [`Name`].
-///
-/// The input is trimmed and cut to [`MAX_NAME`] bytes, and each byte that is not printable ASCII becomes `_`; blank
-/// input is rejected.
+/// The rule of [`Name`]: the input is trimmed and cut to [`MAX_NAME`] bytes, and `_` replaces bytes that are not
+/// printable ASCII. Blank input is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Trimmed;
 

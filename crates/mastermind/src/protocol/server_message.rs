@@ -26,22 +26,22 @@ pub const MAX_TOLD: usize = 256;
 /// The mode and the rules of a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomRules {
-    /// How the games of the players are related.
+    /// The relation between the players' games.
     pub mode: Mode,
-    /// The default rules of a game; a player may request others.
+    /// The default rules. A player may request others.
     pub rules: Rules,
     /// The day of a daily room, as in `2026-01-13`.
     pub date: Option<String>,
 }
 
-/// A hint for a turn, with rounded numbers that survive the wire format unchanged.
+/// A hint for a turn. Its numbers are rounded, so the wire format preserves them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advice {
     /// The turn.
     pub turn: usize,
     /// The number of possible codes.
     pub remaining: u64,
-    /// The guess that the codebreaker would make.
+    /// The codebreaker's guess.
     pub guess: Code,
     /// The average information of the answer, in hundredths of a bit.
     pub bits: u32,
@@ -54,7 +54,6 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Converts a hint for a turn, rounding its numbers.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -95,9 +94,9 @@ pub enum ServerMessage<'a> {
     Seat(u8, Name),
     /// A seat is free again: `LEFT 1`.
     Left(u8),
-    /// The number of players missing before the race begins: `WAIT 1`.
+    /// The number of players missing for the race: `WAIT 1`.
     Wait(u8),
-    /// A game begins at a seat: `GAME 1 7 4 yes` has the seat, the number of the game, the length and repeats.
+    /// A game begins: `GAME 1 7 4 yes` has the seat, the number of the game, the length and repeats.
     Game {
         /// The seat.
         seat: u8,
@@ -107,27 +106,26 @@ pub enum ServerMessage<'a> {
         rules: Rules,
     },
     /// `ROW 1 3 1234 2 1` has the seat, turn, guess, red and white; `LIFELINE 1 4 2 3 5` the seat, turn, kind, place
-    /// and colour. Stars replace values that the receiver may not see.
+    /// and colour. Stars replace hidden values.
     Line(u8, TurnRecord),
-    /// The client's next turn, whether each lifeline is available, and the number of hints received: `TURN 5 used
-    /// used 0`.
+    /// `TURN 5 used used 0` has the client's next turn, the availability of the lifelines, and the number of hints
+    /// received.
     Turn(Turn),
-    /// A hint: `HINT 5 180 13346 3.19 24.1 36 no` has the turn, the number of possible codes, the guess, its bits,
-    /// the remaining codes on average and at worst, and whether the guess may be the code.
+    /// `HINT 5 180 13346 3.19 24.1 36 no` has the turn, the number of possible codes, the guess, its bits, the
+    /// remaining codes on average and at worst, and whether the guess may be the code.
     Hint(Advice),
     /// All possible codes, if they are few: `POSSIBLE 1234 5678`.
     Possible(Vec<Code>),
-    /// The game at a seat is over: `OVER 1 won 5 0 8536` has the seat, the ending, the turns, the hints and the
-    /// code.
+    /// A game is over: `OVER 1 won 5 0 8536` has the seat, the ending, the turns, the hints and the code.
     Over(u8, GameResult),
-    /// A request was refused, with an explanation for the user: `NO ...`.
+    /// A request was rejected, with an explanation for the user: `NO ...`.
     No(Cow<'a, str>),
     /// The connection ends, with an explanation for the user: `BYE ...`.
     Bye(Cow<'a, str>),
 }
 
 impl ServerMessage<'_> {
-    /// Encodes the message with the terminator that the link's framing requires.
+    /// Encodes the message with the terminator of the framing.
     pub fn to_frame(&self, framing: Framing) -> Bytes {
         frame(self, framing)
     }
@@ -297,7 +295,7 @@ fn turn_number(text: &str) -> Option<usize> {
     number(text).filter(|turn| (1..=TURNS).contains(turn))
 }
 
-// Parses a number with exactly this many decimals, and returns it without the point.
+// Parses a number with this many decimals, and returns it without the point.
 fn fixed(text: &str, decimals: usize) -> Option<u32> {
     let (whole, rest) = text.split_once('.')?;
     let whole: u32 = number(whole)?;

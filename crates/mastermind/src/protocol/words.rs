@@ -1,4 +1,4 @@
-//! The words used in messages of both sides.
+//! Words of both sides.
 
 use alloc::string::ToString;
 use bytes::Bytes;

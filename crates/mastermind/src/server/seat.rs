@@ -1,4 +1,4 @@
-//! Seats, the games played at them, and the results of each game's players.
+//! Seats, their games, and the results.
 
 use alloc::{
     format,
@@ -20,7 +20,7 @@ use crate::{
     view::GameOutcome,
 };
 
-/// The score of a player who did not find the code; otherwise it is the number of turns.
+/// The score of a player who did not find the code. Otherwise it is the number of turns.
 pub const NOT_FOUND: i64 = 11;
 
 const _: () = assert!(TURNS == 10, "one less than the score of a code that was not found");
@@ -85,7 +85,7 @@ impl SeatGame {
     }
 }
 
-/// The players of one game: a single player, or all players of a race.
+/// The players of one game: a single player or all racers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Contest {
     pub(super) started: Time,
@@ -103,7 +103,7 @@ pub(super) struct Racer {
 struct Finish {
     how: Option<GameOutcome>,
     turns: u8,
-    // The number of racers whose game was over earlier, including those that left.
+    // The number of racers that finished or left earlier.
     after: u8,
 }
 
@@ -129,7 +129,6 @@ impl Contest {
         let after = self.racers.iter().filter(|racer| racer.result.is_some()).count();
         let racer = self.racers.iter_mut().find(|racer| racer.seat == seat && racer.result.is_none());
         if let Some(racer) = racer {
-            // At most ten turns and sixteen racers.
             let small = |number| u8::try_from(number).unwrap_or(u8::MAX);
             racer.result = Some(Finish { how, turns: small(turns), after: small(after) });
         }
@@ -144,7 +143,7 @@ impl Contest {
         out.summary(format!("game {game}: {}", results.join(", ")));
     }
 
-    // Fewer turns are better; equal players are listed in the order of finishing.
+    // Fewer turns are better. Ties are in the order of finishing.
     fn standings(&self) -> Vec<Standing> {
         let mut order: Vec<&Racer> = self.racers.iter().collect();
         order.sort_by_key(|racer| (racer.score(), racer.result.map(|finish| finish.after)));

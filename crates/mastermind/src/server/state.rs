@@ -1,4 +1,4 @@
-//! The state of a server as plain data, without codes: they follow from the seed, the number of the game and the day.
+//! The state of a server as plain data, without codes, which follow from the seed, the number of the game and the day.
 //! A game is restored by replaying the player's actions.
 
 use alloc::{string::ToString, vec::Vec};

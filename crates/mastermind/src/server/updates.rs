@@ -1,4 +1,4 @@
-//! Messages to the clients, filtered by what each client may see.
+//! Messages to the clients, limited by their visibility.
 
 use alloc::{borrow::Cow, string::ToString, vec::Vec};
 use bytes::Bytes;
@@ -73,7 +73,7 @@ impl Server {
         self.send_each(|visibility| Some(ServerMessage::Over(seat, over(visibility)?)), Some(seat), out);
     }
 
-    // Sends the last lines of a game; all of them if `last` exceeds their number.
+    // Sends up to `last` lines from the end of a game.
     pub(super) fn send_lines(&self, seat: u8, last: usize, out: &mut Outbox) {
         let count = self.board(seat, Visibility::Answers).map_or(0, |board| board.lines.len());
         for at in count.saturating_sub(last)..count {

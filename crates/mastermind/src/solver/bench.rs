@@ -11,7 +11,7 @@ use crate::{
     config::Rules,
 };
 
-/// A judged guess. A smaller value is better; ties prefer a guess that may be the code, then the first.
+/// Smaller is better; ties prefer a guess that may be the code, then the first.
 pub(crate) type Judged = (i64, bool, Code);
 
 pub(crate) struct Bench {
@@ -67,7 +67,7 @@ impl Bench {
     }
 }
 
-/// The codes that differ from a guess in one peg, or by an exchange of two pegs.
+/// The codes that differ from a guess in one peg or by an exchange of two pegs.
 pub(crate) fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
     let length = rules.length();
     let mut pegs = [None; MAX_LENGTH];
@@ -94,7 +94,7 @@ pub(crate) fn neighbours(rules: Rules, guess: Code) -> Vec<Code> {
     neighbours
 }
 
-/// One first guess of each equivalence class: only the numbers of pegs with the same colour matter.
+/// One first guess of each equivalence class: only the numbers of pegs of equal colour matter.
 pub(crate) fn openings(rules: Rules) -> Vec<Code> {
     let mut openings = Vec::new();
     let mut pegs = Vec::new();

@@ -13,7 +13,7 @@ use crate::{
 pub(crate) trait Candidates {
     fn total(&self) -> u64;
 
-    /// The codes at these ranks, which must be ascending.
+    /// The ranks must be ascending.
     fn at_ranks(&mut self, ranks: impl Iterator<Item = u64>) -> Vec<Code>;
 
     fn counts(&mut self, guess: Code) -> [u64; CLASSES];
@@ -22,7 +22,7 @@ pub(crate) trait Candidates {
         self.at_ranks(0..self.total())
     }
 
-    /// A stratified sample: divides the ranks into `codes` equal ranges, and draws one code from each.
+    /// A stratified sample: one code from each of `codes` equal ranges of ranks.
     fn sample<R: Rng + ?Sized>(&mut self, codes: u64, rng: &mut R) -> Vec<Code> {
         let total = self.total();
         self.at_ranks((0..codes).map(|index| {
@@ -34,18 +34,18 @@ pub(crate) trait Candidates {
 
 const TAIL: usize = 4;
 
-/// For each number of pegs, the tails that have exactly this number: one bit for each of 64 tails.
+/// For each number of pegs, the tails with exactly this number, one bit for each of 64 tails.
 type Exactly = [u64; TAIL + 1];
 
 /// Candidates that are enumerated on demand.
 ///
-/// A code is cut into a head and a tail of four pegs. For each head, 64 tails are compared in parallel, one bit each.
+/// A code is split into a head and a tail of four pegs. For each head, 64 tails are compared in parallel, one bit each.
 pub(crate) struct Possible<'a> {
     knowledge: &'a Knowledge,
     heads: Vec<Code>,
     tails: Vec<Code>,
     slices: Slices,
-    /// The tails that are possible after at least one head.
+    /// The tails that are possible after any head.
     sound: Vec<u64>,
     answers: Vec<Halves>,
     counts: Vec<u32>,
@@ -55,10 +55,9 @@ pub(crate) struct Possible<'a> {
 struct Halves {
     head: Code,
     counts: [u8; MAX_COLOURS],
-    /// Indexed by the number of red pegs of the tail.
+    /// By number of red pegs of the tail.
     red: Vec<Exactly>,
-    /// Keyed by the number of pegs of each colour that the head leaves unmatched, then indexed by the number of pegs
-    /// that the tail shares in colour.
+    /// By number of pegs of each colour that the head leaves unmatched, then by number of pegs that the tail shares.
     shared: BTreeMap<[u8; MAX_COLOURS], Vec<Exactly>>,
 }
 

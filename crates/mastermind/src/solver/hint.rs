@@ -1,4 +1,4 @@
-//! The codebreaker's next guess, and the numbers behind it.
+//! The codebreaker's next guess, and its figures.
 
 #[cfg(test)]
 mod proofs;
@@ -23,7 +23,7 @@ use crate::{
 
 /// The maximum number of possible codes that a hint lists.
 pub const LISTED: usize = 20;
-/// The maximum number of possible codes by which guesses are judged; doubling it made no visible difference.
+/// The maximum number of possible codes by which guesses are judged. Doubling it made no visible difference.
 pub const JUDGED: usize = 1024;
 /// The same for the first guess, where few guesses are tried.
 const JUDGED_FIRST: usize = 4096;
@@ -33,13 +33,12 @@ const JUDGED_FIRST: usize = 4096;
 const MOST_TRIED: usize = 2000;
 /// The number of guesses tried, plus [`TRIED_FOR_EACH`] for each possible code, up to [`MOST_TRIED`].
 const TRIED: usize = 200;
-/// See [`TRIED`].
 const TRIED_FOR_EACH: usize = 4;
 
-/// How many of the tried guesses are improved, and judged again two steps ahead.
+/// The number of tried guesses that are improved and judged two steps ahead.
 const IMPROVED: usize = 12;
-/// The same when turns are scarce. With eight pegs without repeats, 53 of the 40,320 codes then take all ten turns;
-/// with 12 it was 294.
+/// The same if turns are scarce. With eight pegs without repeats, 53 of the 40,320 codes then take all ten turns; with
+/// 12 it was 294.
 const IMPROVED_WITH_CARE: usize = 30;
 
 const SEED: u64 = 1;
@@ -49,16 +48,16 @@ const NEXT_TRIED: usize = 100;
 /// In sets up to this size, the best member is good enough as the guess after the next.
 const FEW: usize = 16;
 
-/// The codebreaker's suggestion at some point of a game.
+/// The codebreaker's suggestion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hint {
-    /// The number of codes that are still possible.
+    /// The number of possible codes.
     pub remaining: u64,
     /// All possible codes, if there are at most [`LISTED`].
     pub possible: Vec<Code>,
-    /// The guess that the codebreaker would make.
+    /// The suggested guess.
     pub guess: Code,
-    /// Whether the guess may itself be the code.
+    /// Whether the guess may be the code.
     pub may_win: bool,
     /// The average information of the answer, in bits.
     pub bits: f64,
@@ -66,18 +65,18 @@ pub struct Hint {
     pub expected: f64,
     /// The number of codes that remain in the worst case.
     pub worst: u64,
-    /// The number of possible codes by which the guess was chosen, if not all.
+    /// The number of possible codes by which the guess was judged, if not all.
     pub sampled: Option<usize>,
-    /// How many guesses were tried.
+    /// The number of guesses tried.
     pub tried: usize,
 }
 
 impl Hint {
-    /// Computes the codebreaker's hint; `None` if no code fits the knowledge, which means that some answer was wrong.
+    /// Computes the codebreaker's hint; `None` if no code fits the knowledge because an answer was wrong.
     ///
-    /// The same knowledge leads to the same hint: possible and random codes, drawn from the same seed, are judged by
-    /// the information of their answers. The best are improved step by step, and compared by the information of the
-    /// guess that follows them.
+    /// Equal knowledge yields equal hints: possible and random codes, drawn from a fixed seed, are judged by the
+    /// information of their answers. The best are improved step by step, and compared by the information of the next
+    /// guess.
     pub fn of(knowledge: &Knowledge) -> Option<Self> {
         Self::among(knowledge, Possible::new(knowledge))
     }
@@ -137,7 +136,7 @@ fn good_guess<R: Rng + ?Sized>(rules: Rules, codes: &[Code], scarce: bool, rng: 
     (best.map_or(codes[0], |(_, _, guess)| guess), tried)
 }
 
-/// The value of the best next guess, and the number of codes left at worst.
+/// The value of the best next guess, and the number of codes left in the worst case.
 fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     bench.refill(codes);
     let [start] = bench.best(&codes[..codes.len().min(NEXT_TRIED)], 1)[..] else {
@@ -148,7 +147,7 @@ fn next(bench: &mut Bench, codes: &[Code], scarce: bool) -> (i64, usize) {
     (value, left.unwrap_or(codes.len()))
 }
 
-/// Improves the guesses, and stops after one that distinguishes all codes.
+/// Improves the guesses, up to one that distinguishes all codes.
 fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
     let mut improved = Vec::with_capacity(guesses.len());
     for guess in guesses {
@@ -163,8 +162,7 @@ fn improve_all(bench: &mut Bench, guesses: Vec<Judged>) -> Vec<Judged> {
     improved
 }
 
-/// Judges by the best next guess after each answer. If turns are scarce, the number of codes left after it matters
-/// most.
+/// Judges by the best next guess after each answer, or by the number of codes left after it if turns are scarce.
 fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<Judged>) -> Vec<Judged> {
     if guesses.len() < 2 {
         return guesses;
@@ -188,11 +186,11 @@ fn two_ahead(bench: &mut Bench, codes: &[Code], scarce: bool, mut guesses: Vec<J
     guesses
 }
 
-/// Whether turns are scarce. If they are, the guess should avoid large parts; otherwise maximum information is better
-/// on average.
+/// Whether turns are scarce, so that the guess should avoid large parts. Otherwise maximum information is better on
+/// average.
 ///
-/// If each code contains all colours of the game, only red carries information, and the worst answer leaves almost
-/// two fifths of the codes: of 40,320, about one remains after nine guesses.
+/// If each code contains all colours of the game, only red carries information, and the worst answer leaves almost two
+/// fifths of the codes: of 40,320, about one remains after nine guesses.
 fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
     let tenths = if !rules.repeats() && rules.length() == rules.colours() { 33 } else { 60 };
     let left = TURNS.saturating_sub(turns_gone);
@@ -203,7 +201,7 @@ fn is_scarce(rules: Rules, codes: u64, turns_gone: usize) -> bool {
     codes > enough
 }
 
-/// Possible codes and at least as many random ones.
+/// Possible codes, and at least as many random ones.
 fn some_guesses<R: Rng + ?Sized>(rules: Rules, codes: &[Code], rng: &mut R) -> Vec<Code> {
     let tried = (TRIED + TRIED_FOR_EACH * codes.len()).min(MOST_TRIED);
     let members = codes.len().min(tried / 2);

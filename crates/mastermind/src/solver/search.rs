@@ -1,9 +1,9 @@
-//! The search for the codebreaker that needs the fewest turns over all codes, by branch and bound.
+//! The search for the codebreaker with the fewest turns over all codes, by branch and bound.
 //!
-//! The least total of a set is its size plus the least totals of the parts that the best guess splits it into; the
-//! sizes of the parts give a lower bound for each guess. The search tries guesses in the order of their bounds, drops
-//! a guess as soon as it cannot beat the best total so far, tries one of several equivalent guesses, and caches the
-//! results of sets. A first search of only the most promising guesses bounds the full one from the start.
+//! The least total of a set is its size plus the least totals of the parts into which the best guess splits it. The
+//! sizes of the parts give a lower bound for each guess. The search tries guesses in the order of their bounds, drops a
+//! guess as soon as it cannot beat the best total, tries one of several equivalent guesses, and caches the results of
+//! sets. A first search of only the most promising guesses bounds the full one.
 
 mod bounds;
 
@@ -30,9 +30,9 @@ pub struct Progress {
     pub nodes: u64,
     /// First guesses that are decided.
     pub openings_done: usize,
-    /// First guesses, equivalent ones counted once.
+    /// First guesses. Equivalent ones count once.
     pub openings: usize,
-    /// The best total so far, if there is one.
+    /// The best total so far.
     pub best: Option<u32>,
 }
 
@@ -45,15 +45,14 @@ pub struct SearchResult {
     pub tally: Tally,
     /// Sets with all guesses judged.
     pub nodes: u64,
-    /// Whether it is proven that no codebreaker has a lower total.
+    /// Whether no codebreaker has a lower total.
     pub proven: bool,
 }
 
-/// The search, with a cache of results for sets of codes.
+/// The search, with cached results for sets of codes.
 pub struct Search {
     space: Space,
-    /// How many guesses are tried on sets of more than [`Self::EXACT`] codes; `None` for every guess that may be
-    /// the best.
+    /// The number of guesses tried on sets of more than [`Self::EXACT`] codes; `None` for all that may be the best.
     width: Option<usize>,
     bounds: Vec<i64>,
     known: BTreeMap<Vec<Code>, Bound>,
@@ -73,7 +72,7 @@ impl Search {
         Self::new(Space::new(rules), None)
     }
 
-    /// Reorders the colours of the search, which must not change the total that an exhaustive search finds.
+    /// Reorders the colours, which must not change the total of an exhaustive search.
     #[must_use]
     pub fn relabelled<R: Rng + ?Sized>(self, rng: &mut R) -> Self {
         let mut names = PLAIN;
@@ -98,7 +97,7 @@ impl Search {
         }
     }
 
-    /// Runs the search; `watch` periodically receives its progress, and may stop it.
+    /// Runs the search. `watch` periodically receives its progress, and may stop it.
     pub fn run(&mut self, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Result<SearchResult, Stopped> {
         let watch: &mut Watch<'_> = &mut watch;
         let codes = self.space.rules.all();
@@ -197,7 +196,7 @@ impl Search {
         Ok(best)
     }
 
-    /// The least total with this guess if it is below `budget`; otherwise a value that is not below `budget`.
+    /// The least total with this guess if it is below `budget`; otherwise a value of at least `budget`.
     fn solve_guess(
         &mut self,
         codes: &[Code],
@@ -216,10 +215,9 @@ impl Search {
         if parts.is_empty() {
             return Ok(bound);
         }
-        // Computed only if the bounds do not suffice.
         let mut after = None;
         let mut total = bound;
-        // Try a cheap bound of all parts first: often the last part rules the guess out.
+        // First a cheap bound: often the last part rules the guess out.
         for (bound, part) in &mut parts {
             let least = self.least(part, &mut after, (pool, guess), budget - (total - *bound));
             total += least - *bound;
@@ -240,7 +238,7 @@ impl Search {
         Ok(total)
     }
 
-    /// A bound from one step of look-ahead; `after` caches the pool after a guess.
+    /// A bound from one step of look-ahead. `after` caches the pool after a guess.
     fn least(
         &mut self,
         codes: &[Code],
@@ -350,7 +348,7 @@ impl Search {
     }
 }
 
-/// The score's value is the sum of the bounds of its parts.
+/// `score.value` is the sum of the bounds of the parts.
 fn bound_of(codes: &[Code], score: Score) -> u32 {
     number_of(codes) + u32::try_from(score.value).unwrap_or(u32::MAX / 2) - u32::from(score.member)
 }

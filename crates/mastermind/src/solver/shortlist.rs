@@ -1,7 +1,7 @@
-//! Chooses guesses in games that have too many to judge them all.
+//! Chooses guesses in games with too many to judge them all.
 //!
 //! A sample of the possible codes is improved by hill climbing: changing a peg or exchanging two. The result depends
-//! only on the possible codes, so the order of play does not matter.
+//! only on the possible codes.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -16,27 +16,27 @@ use super::{
 };
 use crate::{code::Code, config::Rules};
 
-/// The maximum number of possible codes by which the first guess is judged: there are few first guesses, and small
-/// differences between them affect all codes.
+/// The maximum number of possible codes by which the first guess is judged. First guesses are few, and small
+/// differences affect all codes.
 const JUDGED_AT_FIRST: usize = 1 << 18;
 
-/// Limits on the number of guesses, and on the codes by which they are judged.
+/// Limits on the guesses, and on the codes by which they are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The maximum number of possible codes tried as guesses; larger sets are sampled.
+    /// The maximum number of possible codes tried as guesses. Larger sets are sampled.
     pub tried: usize,
-    /// How many of the tried guesses are improved.
+    /// The number of tried guesses that are improved.
     pub improved: usize,
-    /// The maximum number of possible codes by which a guess is judged; larger sets are sampled.
+    /// The maximum number of possible codes by which a guess is judged. Larger sets are sampled.
     pub judged: usize,
     /// The largest set that is searched; 0 disables the search.
     pub searched: usize,
-    /// How many guesses the search tries at each point.
+    /// The number of guesses that the search tries at each point.
     pub width: usize,
 }
 
 impl Limits {
-    /// Plays eight pegs in eight colours with repeats within an hour; higher limits gain a thousandth of a turn.
+    /// Plays eight pegs in eight colours with repeats within an hour. Higher limits gain a thousandth of a turn.
     pub(crate) const ONE_STEP: Self = Self { tried: 1024, improved: 16, judged: 4096, searched: 0, width: 0 };
     /// The largest number of codes of a game that is searched thoroughly.
     const THOROUGH: u64 = 50_000;
@@ -59,7 +59,7 @@ pub(crate) struct Shortlist<'a> {
 }
 
 impl Shortlist<'_> {
-    /// `codes` is not empty, and `watch` may stop a search.
+    /// `codes` is not empty.
     pub(crate) fn choose(&mut self, codes: &[Code], watch: &mut Watch<'_>) -> Result<Code, Stopped> {
         if codes.len() <= self.limits.searched {
             return self.search(codes, u32::MAX, watch).map(|(_, guess)| guess);
@@ -84,7 +84,7 @@ impl Shortlist<'_> {
         best
     }
 
-    /// The least total found for a set and its guess if below `budget`; otherwise `budget` and any guess.
+    /// The least total found and its guess if below `budget`; otherwise `budget` and any guess.
     fn search(&mut self, codes: &[Code], budget: u32, watch: &mut Watch<'_>) -> Result<(u32, Code), Stopped> {
         if codes.len() <= 2 {
             return Ok(([0, 1, 3][codes.len()], codes[0]));
@@ -123,13 +123,12 @@ impl Shortlist<'_> {
     }
 }
 
-/// The total if one member distinguishes all others, which is a lower bound for any set.
+/// The total if one member distinguishes all others, a lower bound for any set.
 fn least(codes: &[Code]) -> u32 {
     2 * number_of(codes) - 1
 }
 
-/// At most `most` of the codes, spread evenly, but not at equal distances, which would often select codes with the
-/// same last pegs.
+/// At most `most` of the codes, spread evenly but not at equal distances, which would often select the same last pegs.
 fn sample(codes: &[Code], most: usize) -> Vec<Code> {
     if codes.len() <= most {
         return codes.to_vec();

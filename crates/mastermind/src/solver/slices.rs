@@ -1,9 +1,9 @@
 //! Counts the answers of many codes to a guess, with 64 codes per machine word.
 //!
-//! A word for each place and colour marks the codes that have that colour there; a word for each colour and number
-//! marks the codes that have at least that many pegs of the colour. A guess of `L` pegs selects `L` words of each
-//! kind: the number of bits set in the first is red, that in the second counts the shared pegs. Both sums are
-//! computed by moving bits up a ladder; a population count on each pair of steps gives the counts.
+//! A word for each place and colour marks the codes with that colour there; a word for each colour and number marks the
+//! codes with at least that many pegs of the colour. A guess of `L` pegs selects `L` words of each kind: the number of
+//! bits set in the first is red, in the second that of the shared pegs. Both sums are computed by moving bits up a
+//! ladder; a population count on each pair of steps gives the counts.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -13,7 +13,7 @@ use crate::{
     feedback::CLASSES,
 };
 
-/// The words that a guess selects from a block: first those of places, then those of shared colours.
+/// The words that a guess selects from a block: those of places, then those of shared colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Probe([u8; 2 * MAX_LENGTH]);
 
@@ -56,7 +56,7 @@ pub(crate) struct Slices {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Judge<'a> {
-    /// Sums these values, indexed by the counts; the slice must cover the largest count.
+    /// Sums these values, indexed by the counts. The slice must cover the largest count.
     Sum(&'a [i64]),
     Largest,
 }
@@ -68,7 +68,7 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// A smaller key is better; ties prefer a guess that may be the code. `bonus` is subtracted for such a guess.
+    /// Smaller is better; ties prefer a guess that may be the code, from which `bonus` is subtracted.
     pub(crate) const fn key(self, bonus: i64) -> (i64, bool) {
         (self.value - if self.member { bonus } else { 0 }, !self.member)
     }
@@ -100,13 +100,12 @@ impl Slices {
         2 * MAX_COLOURS * self.length
     }
 
-    /// The codes that have the colour, 64 to a word.
+    /// The codes with the colour, 64 to a word.
     pub(crate) fn having(&self, colour: usize) -> impl Iterator<Item = u64> {
         self.words.chunks_exact(self.stride()).map(move |block| block[usize::from(level_word(self.length, colour, 0))])
     }
 
-    /// For each 64 codes and each number below `N`, marks the codes that have exactly that number of the selected
-    /// words.
+    /// For each 64 codes and each number below `N`, marks the codes with exactly that number of the selected words.
     pub(crate) fn exactly<const N: usize>(&self, picked: &[u8]) -> Vec<[u64; N]> {
         let exactly = |block| {
             let steps = ladder(block, picked, u64::MAX);
@@ -196,7 +195,7 @@ impl Slices {
     }
 }
 
-/// Marks, for each number, the codes that have the bit in at least that many of the selected words.
+/// Marks, for each number, the codes with at least that many of the selected words.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the machine's instructions are only used where it is part of the caller")]
 fn ladder(block: &[u64], picked: &[u8], valid: u64) -> [u64; MAX_LENGTH + 2] {

@@ -79,8 +79,7 @@ impl Space {
     /// Omits guesses that differ from others only in colours absent from all codes.
     pub(crate) fn worth_trying(&self, pool: &Pool, codes: &[Code]) -> Vec<u32> {
         let present = codes.iter().fold(0, |present, code| present | code.colours());
-        // Each guess of the pool represents equivalent ones, with the same number of absent colours, but maybe other
-        // ones.
+        // A guess of the pool represents equivalent ones, maybe with other absent colours.
         if let Some(some) = &pool.some {
             let few = |index: &u32| (self.colours[*index as usize] & !present).count_ones() <= 1;
             return some.iter().copied().filter(few).collect();
@@ -90,7 +89,7 @@ impl Space {
     }
 }
 
-/// Groups codes by their feedback on a guess, in order; the win is the last part.
+/// Groups codes by their feedback on a guess, in order; the win is last.
 pub(crate) fn split(codes: &[Code], guess: Code) -> Vec<(Feedback, Vec<Code>)> {
     let mut parts: [Vec<Code>; CLASSES] = [const { Vec::new() }; CLASSES];
     for code in codes {

@@ -1,9 +1,8 @@
 //! Equivalence of guesses by symmetry.
 //!
-//! Before the first guess all colours and all places are interchangeable: `1122`, `3131` and `8778` are equally
-//! good. A guess breaks part of this symmetry. The remaining permutations map all past guesses to themselves, so
-//! they also map the set of possible codes to itself, whatever the answers were. Only one of several equivalent
-//! guesses needs to be tried.
+//! Before the first guess all colours and all places are interchangeable: `1122`, `3131` and `8778` are equally good. A
+//! guess breaks part of this symmetry. The remaining permutations map all past guesses to themselves, and therefore the
+//! set of possible codes to itself, whatever the answers. Only one of several equivalent guesses needs to be tried.
 
 use alloc::vec::Vec;
 
@@ -12,7 +11,7 @@ use crate::{
     config::Rules,
 };
 
-/// A permutation of places, with the permutation of used colours that it implies.
+/// A permutation of places, with the implied permutation of used colours.
 #[derive(Debug, Clone, Copy)]
 struct Exchange {
     /// The peg at `places[i]` moves to `i`.
@@ -20,18 +19,18 @@ struct Exchange {
     colours: [u8; MAX_COLOURS],
 }
 
-/// The permutations that map all past guesses to themselves. Colours that no guess has used are interchangeable too.
+/// The permutations that map all past guesses to themselves. Unused colours are interchangeable too.
 #[derive(Debug, Clone)]
 pub(crate) struct Symmetry {
     length: usize,
     exchanges: Vec<Exchange>,
-    /// A bit for each colour used in a past guess.
+    /// A bit for each colour in past guesses.
     used: u8,
     names: [u8; MAX_COLOURS],
 }
 
 impl Symmetry {
-    /// `names` gives the order of the colours, which decides which of several equivalent guesses represents them.
+    /// The order `names` of the colours decides which of several equivalent guesses represents them.
     pub(crate) fn new(rules: Rules, names: [u8; MAX_COLOURS]) -> Self {
         let mut exchanges = Vec::new();
         permute(&mut [0, 1, 2, 3, 4, 5, 6, 7], 0, rules.length(), &mut |places| {
@@ -86,7 +85,7 @@ impl Symmetry {
     /// Whether this guess is the representative of its equivalence class.
     pub(crate) fn stands(&self, guess: Code) -> bool {
         let pegs = self.named(guess);
-        // Unused colours have to appear in their order. Most guesses fail here.
+        // Unused colours must appear in their order. Most guesses fail here.
         let mut seen = self.used;
         for &peg in &pegs[..self.length] {
             if seen >> peg & 1 == 0 {
@@ -116,7 +115,7 @@ impl Symmetry {
     }
 }
 
-/// For each set of colours the first that is not in it; 8 for the full set.
+/// For each set of colours, the first one not in it; 8 for the full set.
 const LOWEST_FREE: [u8; 256] = {
     let mut lowest = [0; 256];
     let mut taken = 0;

@@ -1,4 +1,4 @@
-//! Counts of the turns that the codes of a game took.
+//! Counts of turns.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -27,7 +27,7 @@ impl Tally {
         self.guesses += other.guesses;
     }
 
-    /// Codes found.
+    /// The number of codes found.
     pub fn codes(&self) -> u64 {
         self.turns.iter().sum()
     }
@@ -49,7 +49,7 @@ impl Tally {
 }
 
 impl fmt::Display for Tally {
-    /// `total 5625 / 1296 = 4.3403, longest 6`.
+    /// Formats the tally as `total 5625 / 1296 = 4.3403, longest 6`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let codes = self.codes().max(1);
         let average = (self.total() * 10_000 + codes / 2) / codes;

@@ -21,7 +21,7 @@ pub struct Codebreaker {
     limits: Option<Limits>,
 }
 
-/// Codes that remain possible after the same answers: one part of the whole work.
+/// Codes that remain possible after the same answers.
 #[derive(Debug, Clone)]
 pub struct Job {
     codes: Vec<Code>,
@@ -37,25 +37,24 @@ impl Job {
 }
 
 impl Codebreaker {
-    /// Creates a codebreaker that judges every guess, for games of up to some 300,000 guesses, at 20 bytes per guess.
+    /// Creates a codebreaker that judges every guess, for games of up to some 300,000 guesses, at 20 bytes each.
     pub fn new(rules: Rules, strategy: Strategy) -> Self {
         Self { space: Space::new(rules), strategy, limits: None }
     }
 
     /// Creates a codebreaker for games of any size.
     ///
-    /// It judges and improves some of the possible codes; it is deterministic, and takes some 20 bytes per code.
+    /// It judges and improves some of the possible codes, is deterministic, and takes some 20 bytes per code.
     pub const fn limited(rules: Rules, strategy: Strategy) -> Self {
         Self { space: Space::without_guesses(rules), strategy, limits: Some(Limits::ONE_STEP) }
     }
 
-    /// A [limited](Self::limited) codebreaker that chooses by entropy for large sets of codes, and searches small sets
-    /// for the least total.
+    /// A [limited](Self::limited) codebreaker that chooses by entropy, and searches small sets for the least total.
     pub fn searching(rules: Rules) -> Self {
         Self { limits: Some(Limits::of_search(rules)), ..Self::limited(rules, Strategy::Entropy) }
     }
 
-    /// The limits on the guesses that are judged, if any.
+    /// The limits, if any.
     pub const fn limits(&self) -> Option<Limits> {
         self.limits
     }
@@ -65,14 +64,14 @@ impl Codebreaker {
         Job { codes: self.space.rules.all(), turns: 0, pool: self.space.openings() }
     }
 
-    /// The number of guesses judged at the next turn of a job without limits; equivalent guesses count once.
+    /// The number of guesses judged at the next turn of a job without limits. Equivalent guesses count once.
     pub fn guesses(&self, job: &Job) -> usize {
         self.space.of_pool(&job.pool).count()
     }
 
-    /// Plays one turn, and returns the codes that it finds, and a job for each other answer.
+    /// Plays one turn. Returns the codes that it finds, and a job for each other answer.
     ///
-    /// Jobs are independent, so other threads can [run](Self::run) them; their tallies [add up](Tally::add).
+    /// Other threads can [run](Self::run) jobs independently; their tallies [add up](Tally::add).
     pub fn divide(&self, job: &Job) -> (Tally, Vec<Job>) {
         let guess = self.choose(&job.codes, &job.pool, &mut self.bench(), &mut || ControlFlow::Continue(()));
         self.divide_by(guess.unwrap_or(job.codes[0]), job)
@@ -130,7 +129,6 @@ impl Codebreaker {
         Bench::new(self.space.rules, self.strategy)
     }
 
-    /// Ties prefer a guess that may be the code, then the first.
     fn choose(
         &self,
         codes: &[Code],

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{code, rules};
 
-/// Exact matches first, then each remaining peg of the guess takes a remaining peg of the code.
+/// Exact matches first, then each remaining peg of the guess takes one of the code.
 fn by_striking_out(guess: Code, code: Code) -> Feedback {
     let mut guess: Vec<Option<Peg>> = guess.pegs().map(Some).collect();
     let mut code: Vec<Option<Peg>> = code.pegs().map(Some).collect();

@@ -58,8 +58,7 @@ fn without_repeats_only_the_secret_is_restricted() {
     assert!(!super::rules(4, 6, true).allows_guess(code("1237")));
 }
 
-/// Checks that each count is about `draws / counts.len()`. A deviation of six standard deviations has a chance of 2 in
-/// 10^9 for each count.
+/// Six standard deviations have a chance of 2 in 10^9 for each count.
 fn is_uniform(counts: &[u32], draws: u32) {
     let expected = f64::from(draws) / counts.len() as f64;
     let deviation = (expected * (1.0 - 1.0 / counts.len() as f64)).sqrt();

@@ -20,7 +20,7 @@ fn days_have_dates() {
     }
 }
 
-/// Changing these breaks the daily puzzle for players of other versions.
+/// A change breaks the daily puzzle for players of other versions.
 #[test]
 fn the_puzzle_of_a_day_does_not_change() {
     let puzzles = [(20_466, 4, true), (20_467, 4, true), (20_466, 5, true), (20_466, 4, false), (20_466, 8, false)]
@@ -44,6 +44,6 @@ fn keyed_puzzle_depends_on_day_and_key_only() {
     let year: Vec<_> = (20_000..20_365).map(|day| puzzle(day, 7)).collect();
     let same =
         |other: &dyn Fn(u32) -> String| year.iter().zip(20_000..).filter(|(code, day)| **code == other(*day)).count();
-    // Two random codes are equal with a chance of 1 in 4,096.
+    // Random codes are equal with a chance of 1 in 4,096.
     assert!(same(&|day| puzzle(day, 8)) < 5 && same(&|day| Day(day).puzzle(rules(4, 8, true)).to_string()) < 5);
 }

@@ -91,7 +91,7 @@ fn lifelines_reveal_true_facts() {
 
 #[test]
 fn the_colour_is_that_of_a_random_place() {
-    // Three of the four places have a 1.
+    // Three of the four pegs are 1.
     let told = (0..4000)
         .filter(|seed| transcript(&mut game(Style::Text, "1121"), *seed, &["lifeline#1"]).contains("the code has a 1"));
     let told = told.count();

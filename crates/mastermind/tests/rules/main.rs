@@ -1,4 +1,4 @@
-//! Tests of the rules of mastermind and its codebreaker, one named test per rule.
+//! Tests of the rules of mastermind and its codebreaker.
 //!
 //! The proofs for large games take minutes: `cargo test --release -p mastermind -- --ignored`.
 

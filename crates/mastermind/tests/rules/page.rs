@@ -1,4 +1,4 @@
-//! Vectors for the tests of the page, which implements parts of these rules.
+//! Vectors for the page's copy of these rules.
 
 #[path = "../../../arcade/web/test/vectors/check.rs"]
 mod vectors;

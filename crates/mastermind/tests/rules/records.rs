@@ -55,7 +55,7 @@ fn seeded(seed: u64, length: usize) -> Puzzle {
 #[test]
 fn a_puzzle_is_begun_once() {
     let mut record = Record::default();
-    // Days in any order, because clocks may be wrong and corrected.
+    // In any order, because clocks may be wrong and corrected.
     for puzzle in [daily(12, 4), daily(12, 5), seeded(10, 4), seeded(10, 5), seeded(0, 4), daily(10, 4), daily(11, 4)] {
         assert!(!record.has_begun(puzzle), "{puzzle:?}");
         assert!(record.begin(puzzle));

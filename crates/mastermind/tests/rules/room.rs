@@ -16,8 +16,7 @@ impl Room {
         self.connect_from(who, &host);
     }
 
-    /// Connects a client. A name with an initial `w` is a watcher. Names with a capital letter use streams, others
-    /// frames.
+    /// A name with an initial `w` is a watcher. Names with a capital letter use streams, others frames.
     pub(crate) fn connect_from(&mut self, who: &str, host: &str) {
         let role = if who.starts_with('w') { Role::Watcher } else { Role::Player };
         let link = if who.starts_with(char::is_uppercase) { Link::Stream } else { Link::Message };
@@ -47,8 +46,8 @@ impl Room {
         wire.frames.iter().map(|frame| text(wire, frame)).collect()
     }
 
-    /// Plays a transcript and compares. `Ann > GUESS 1234` is a received line (a new client connects first), `Ann < ROW
-    /// ...` is a line sent to her in response, `w comes` connects a client. [`Table::play`] lists the other inputs.
+    /// Plays a transcript and compares. Received lines are `Ann > GUESS 1234` (a new client connects first), and lines
+    /// sent to her in response `Ann < ROW ...`; `w comes` connects a client. [`Table::play`] lists the other inputs.
     #[track_caller]
     pub(crate) fn check(&mut self, transcript: &str) {
         let act = |room: &mut Self, line: &str| {

@@ -1,4 +1,4 @@
-//! Plays random games, and searches every line for the codes that are still secret.
+//! Plays random games, and searches every line for secret codes.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -40,7 +40,7 @@ fn some_words(rng: &mut Pcg64, code: Option<&str>) -> String {
     }
 }
 
-/// The code of each seat, read from a copy of the room in which all players give up.
+/// The code of each seat, from a copy of the room in which all players give up.
 fn codes(room: &Room, seats: &BTreeMap<String, u8>) -> BTreeMap<u8, String> {
     let mut fork = room.clone();
     for who in seats.keys() {

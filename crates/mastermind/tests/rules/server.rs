@@ -9,7 +9,7 @@ use netcore::{Departure, DisconnectReason, GameEvent};
 
 use crate::room::Room;
 
-/// A room for single players, whose first code is 4367.
+/// Its first code is 4367.
 pub(crate) fn solo() -> Config {
     Config::new(4, false, 12)
 }
@@ -18,7 +18,7 @@ pub(crate) fn race(players: u8) -> Config {
     Config { mode: Mode::Race(players), ..solo() }
 }
 
-/// A daily room on 13 January 2026, ten minutes before midnight.
+/// On 13 January 2026, ten minutes before midnight.
 pub(crate) fn daily() -> Config {
     let first_day = Some(FirstDay { day: 20_466, lasts: Duration::from_secs(600) });
     Config { mode: Mode::Daily, first_day, repeats: true, ..solo() }

@@ -129,11 +129,11 @@ fn relabelled_colours_keep_the_total() {
     assert!(openings.len() > 1, "{openings:?}");
 }
 
-/// The codes of a very small game, one bit per code.
+/// A set of codes of a very small game, one bit each.
 type Set = u32;
 
-/// The least total for these codes. Tries all ways to play, without bounds or symmetry. A guess is a list of the sets
-/// of codes with each answer.
+/// The least total for these codes, by trying all ways to play. A guess is a list of the sets of codes with each
+/// answer.
 fn least(codes: Set, guesses: &[Vec<(Feedback, Set)>], known: &mut BTreeMap<Set, usize>) -> usize {
     let count = codes.count_ones() as usize;
     if count <= 2 {

@@ -9,7 +9,7 @@ use std::{num::NonZero, println, sync::Mutex, thread, time::Instant, vec};
 use super::*;
 use crate::{lifeline::Revealed, solver::Tally};
 
-/// The knowledge after some turns, with all possible codes in memory, so that no turn has to search for them.
+/// The knowledge after some turns, with all possible codes in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Branch {
     knowledge: Knowledge,
@@ -89,7 +89,7 @@ fn hints_find_all(rules: Rules) {
     for _ in 0..2 {
         open = open.iter().flat_map(|branch| branch.step(&mut tally)).collect();
     }
-    // The largest branches come first, so that no thread is left with one at the end.
+    // Threads take the largest branches first.
     open.sort_by_key(|branch| branch.codes.len());
     let open = Mutex::new(open);
     let next = || open.lock().unwrap().pop();

@@ -9,7 +9,7 @@ use crate::{
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bound {
-    /// The exact total, and a guess that achieves it.
+    /// The total, and a guess that achieves it.
     Exactly(u32, Code),
     AtLeast(u32),
 }
@@ -17,7 +17,7 @@ pub(super) enum Bound {
 pub(super) fn easy(codes: &[Code]) -> Bound {
     let count = number_of(codes);
     match most_telling_member(codes) {
-        // Each code is found by the second turn at the latest, one of them by the first.
+        // Each code is found by the second turn, one of them by the first.
         Some((parts, guess)) if parts == count => Bound::Exactly(2 * count - 1, guess),
         // One code takes one turn, one takes three, all others two. A guess from outside the set does no better.
         Some((parts, guess)) if parts + 1 == count => Bound::Exactly(2 * count, guess),
@@ -44,12 +44,12 @@ fn most_telling_member(codes: &[Code]) -> Option<(u32, Code)> {
     best
 }
 
-/// The number of codes, at most 2^24, which is that of all codes of a game.
+/// At most 2^24.
 pub(crate) fn number_of(codes: &[Code]) -> u32 {
     u32::try_from(codes.len()).unwrap_or(u32::MAX / 2)
 }
 
-/// For each number of codes up to `codes`, the least total if every guess could distinguish all `answers` answers.
+/// By number of codes, the least total if every guess could distinguish all `answers` answers.
 pub(super) fn bounds(codes: usize, answers: usize) -> Vec<i64> {
     let mut bounds = alloc::vec![0];
     let (mut turn, mut room) = (1, 1);
