@@ -8,7 +8,7 @@ use crate::{
     RequestOf, Room, Split, StateError, Status, Time,
 };
 
-/// An engine as a [`Room`]: decodes inputs with its protocol, with one decoder per peer.
+/// An engine as a [`Room`], with one decoder per peer.
 #[derive(Debug, Clone)]
 pub struct EngineRoom<E: Engine> {
     engine: E,
@@ -24,7 +24,7 @@ struct PeerDecoder<D> {
     decoder: D,
     // Set after a malformed message on a stream.
     ignoring: bool,
-    // Whether bytes followed the last message. They cause a separate input, so this is not part of the state.
+    // Whether bytes followed the last message. Not part of the state, because they cause a separate input.
     #[serde(skip)]
     ahead: bool,
 }
@@ -65,7 +65,7 @@ impl<E: Engine> EngineRoom<E> {
     }
 }
 
-/// The state of a [`EngineRoom`] room as plain data.
+/// The state of an [`EngineRoom`] as plain data.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct EngineRoomState<S, D> {
     engine: S,
@@ -79,7 +79,7 @@ impl<E: Recorded> EngineRoom<E> {
         EngineRoomState { engine: self.engine.state(), decoders }
     }
 
-    /// Restores the room that had this state; see [`Recorded::restore`].
+    /// Restores a room from its state; see [`Recorded::restore`].
     pub fn restore(setup: E::Setup, state: EngineRoomState<E::State, DecoderOf<E>>) -> Result<Self, StateError> {
         Ok(Self { engine: E::restore(setup, state.engine)?, decoders: state.decoders.into_iter().collect() })
     }

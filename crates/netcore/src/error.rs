@@ -1,4 +1,4 @@
-//! The error for bytes from a peer that cannot be decoded.
+//! The error for undecodable bytes from a peer.
 
 use alloc::borrow::Cow;
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,17 @@ use thiserror::Error;
 
 /// Why bytes from a peer are not a message.
 ///
-/// Offsets (`at`) count bytes from the start of the message. Recordings contain errors, so new variants come last.
+/// Offsets (`at`) count from the start of the message. Recordings contain errors, so new variants come last.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The bytes end before the message does. On a stream, more bytes are needed.
+    /// The message is incomplete. On a stream, more bytes are needed.
     #[error("the message ends early")]
     Incomplete,
-    /// A tag that does not name a variant of `ty`.
+    /// An unknown tag of an enumeration.
     #[error("byte {at}: {tag} is no tag of {ty}")]
     UnknownTag {
-        /// The expected enumeration.
+        /// The enumeration.
         ty: Cow<'static, str>,
         /// The tag.
         tag: u8,
@@ -26,10 +26,10 @@ pub enum DecodeError {
     /// A string that is not UTF-8.
     #[error("byte {at}: the string is not UTF-8")]
     NotUtf8 {
-        /// Offset of the first byte that is wrong.
+        /// Offset of the first wrong byte.
         at: usize,
     },
-    /// A list that announces too many items.
+    /// A list with too many items.
     #[error("byte {at}: a list of {count} items, at most {max} are allowed")]
     TooMany {
         /// Offset of the count.
@@ -39,28 +39,28 @@ pub enum DecodeError {
         /// The largest allowed count.
         max: u32,
     },
-    /// A message or frame longer than its bound.
+    /// A message or frame above its limit.
     #[error("a message of {length} bytes or more, at most {max} are allowed")]
     TooLong {
-        /// Bytes seen or announced so far.
+        /// The received or announced length so far.
         length: usize,
         /// The largest allowed length.
         max: usize,
     },
-    /// Trailing bytes after the message of a datagram.
+    /// Trailing bytes after a datagram's message.
     #[error("byte {at}: {extra} bytes too many")]
     Trailing {
         /// Offset of the first trailing byte.
         at: usize,
-        /// Number of trailing bytes.
+        /// The number of trailing bytes.
         extra: usize,
     },
-    /// Any other error, described by `what`.
+    /// Any other error.
     #[error("byte {at}: {what}")]
     Invalid {
         /// A description.
         what: Cow<'static, str>,
-        /// Offset of the first byte that is wrong.
+        /// Offset of the first wrong byte.
         at: usize,
     },
 }

@@ -5,9 +5,9 @@ use core::fmt;
 
 use crate::{DisconnectReason, PeerId};
 
-/// Something that happened in a room.
+/// An event in a room.
 ///
-/// Names come from peers: escape control characters before you show one in a terminal.
+/// Names come from peers: escape control characters before printing one to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameEvent {
     /// A peer waits for a seat.
@@ -16,7 +16,7 @@ pub enum GameEvent {
         peer: PeerId,
         /// Its name.
         name: String,
-        /// The number of peers that get a seat before it.
+        /// The number of peers ahead of it.
         before: u32,
     },
     /// A peer took a seat.
@@ -25,7 +25,7 @@ pub enum GameEvent {
         peer: PeerId,
         /// Its name; empty for a spectator.
         name: String,
-        /// The seat in the game's own terms: a letter, a number, or a table and a place.
+        /// The seat in the game's own terms, such as a letter or a number.
         seat: String,
     },
     /// A peer gave up or lost its seat.
@@ -34,14 +34,14 @@ pub enum GameEvent {
         peer: PeerId,
         /// Its name.
         name: String,
-        /// The seat, as in [`GameEvent::Joined`]; empty if it had none yet.
+        /// The seat, as in [`GameEvent::Joined`]; empty if it had none.
         seat: String,
         /// The reason.
         why: Departure,
     },
     /// A game began.
     Started {
-        /// Its number in this room, counted from 1; for blackjack, the number of the table.
+        /// Its number in this room, from 1; for blackjack, the number of the table.
         game: u32,
         /// The number of players.
         players: u32,
@@ -50,12 +50,12 @@ pub enum GameEvent {
     Ended {
         /// Its number, as in [`GameEvent::Started`].
         game: u32,
-        /// Whether it was played to its end.
+        /// Whether it was completed.
         complete: bool,
         /// The result of each player, best first.
         standings: Vec<Standing>,
     },
-    /// The progress of a game, reported at most a thousand times per game.
+    /// The progress of a game, reported at most a thousand times.
     Progress {
         /// Its number, as in [`GameEvent::Started`].
         game: u32,
@@ -68,7 +68,7 @@ pub enum GameEvent {
     Notice {
         /// Its importance.
         severity: Severity,
-        /// The peer concerned, if the line is about a single peer.
+        /// The peer concerned, if it is a single one.
         peer: Option<PeerId>,
         /// The line, without the peer's address.
         text: String,
@@ -86,7 +86,7 @@ pub enum Departure {
     GameOver,
     /// Its connection ended.
     Disconnected(DisconnectReason),
-    /// The server dismissed it, for this reason.
+    /// The server dismissed it for this reason.
     Dismissed(String),
 }
 
@@ -109,7 +109,7 @@ impl fmt::Display for Departure {
 /// The importance of a [`GameEvent::Notice`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// A line that the operator requested, for instance a trace. It is always shown.
+    /// Requested by the operator, for instance a trace; always shown.
     Requested,
     /// Information.
     Info,
@@ -120,13 +120,13 @@ pub enum Severity {
 /// One row of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The rank, from 1; equal scores may share one.
+    /// The rank, from 1. Equal scores may share one.
     pub rank: u32,
     /// The seat, as in [`GameEvent::Joined`].
     pub seat: String,
     /// The player's name.
     pub name: String,
-    /// The score in the game's own unit: nuggets collected, rounds won, times destroyed.
+    /// The score in the game's own unit: nuggets collected, rounds won, deaths.
     pub score: i64,
 }
 
@@ -141,14 +141,14 @@ pub struct Occupant {
     pub seat: String,
 }
 
-/// The summary of a room that a lobby shows.
+/// The summary of a room for a lobby.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
     /// The phase of the room.
     pub phase: Phase,
-    /// Occupied seats.
+    /// The number of occupied seats.
     pub taken: u32,
-    /// All seats.
+    /// The number of seats.
     pub seats: u32,
 }
 

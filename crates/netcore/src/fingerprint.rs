@@ -2,8 +2,7 @@
 
 /// A non-cryptographic, order-dependent 64-bit hash of a sequence of numbers.
 ///
-/// Sequences of the same length that differ in one number never collide. Other sequences collide with probability
-/// 2^-64.
+/// Sequences of equal length that differ in one number never collide; others with probability 2^-64.
 ///
 /// ```
 /// use netcore::Fingerprint;
@@ -33,13 +32,13 @@ impl Fingerprint {
     /// Adds a number.
     #[inline]
     pub const fn add(&mut self, number: u64) {
-        // Each step is a bijection of the number for a given state, and of the state for a given number.
+        // Each step is a bijection of both the number and the state.
         let bits = (self.0 ^ number).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         self.0 = (bits ^ (bits >> 32)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         self.0 ^= self.0 >> 29;
     }
 
-    /// Adds the length and the bytes, eight at a time because a state may have millions.
+    /// Adds the length and the bytes, eight at a time because there may be millions.
     pub fn add_bytes(&mut self, bytes: &[u8]) {
         self.add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         let (words, rest) = bytes.as_chunks();

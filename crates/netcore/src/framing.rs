@@ -1,12 +1,12 @@
-//! Splits a byte stream into frames, independent of how the stream is cut into reads.
+//! Splits a byte stream into frames, independently of the sizes of its reads.
 //!
 //! | framing | on the wire | used by |
 //! |---------|-------------|---------|
 //! | [`NulDecoder`] | the frame's bytes, then `00` | blackjack, text |
 //! | [`LineDecoder`] | the frame's bytes, then `0a` | mastermind |
-//! | [`LengthDecoder`] | u32 big-endian length of what follows, then the frame's bytes | blackjack, binary |
+//! | [`LengthDecoder`] | big-endian u32 length, then the frame's bytes | blackjack, binary |
 //!
-//! All decoders reject a frame above their bound without waiting for its end.
+//! The decoders reject a frame above their limit before its end.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
@@ -16,24 +16,24 @@ use crate::DecodeError;
 /// Splits a stream at NUL bytes.
 pub type NulDecoder = EndDecoder<0>;
 
-/// Splits a stream at line feeds. A carriage return before one is part of the frame.
+/// Splits a stream at line feeds. A preceding carriage return is part of the frame.
 pub type LineDecoder = EndDecoder<b'\n'>;
 
-/// Splits a stream at a byte that ends each frame.
+/// Splits a stream at an end byte.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndDecoder<const END: u8> {
     max: usize,
-    // Bytes at the front of the buffer without an end byte, so that a stream in single bytes is not scanned repeatedly.
+    // Bytes at the front of the buffer without an end byte, which are not scanned again.
     scanned: usize,
 }
 
 impl<const END: u8> EndDecoder<END> {
-    /// A decoder for frames of at most `max` bytes, not counting the end byte.
+    /// A decoder for frames of at most `max` bytes without the end byte.
     pub const fn new(max: usize) -> Self {
         Self { max, scanned: 0 }
     }
 
-    /// The length of the frame at the front of `bytes`, including its end byte; `None` if more bytes are needed.
+    /// The length of the first frame with its end byte; `None` if more bytes are needed.
     pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         let unseen = bytes.get(self.scanned..).unwrap_or_default();
         let end = unseen.iter().position(|&byte| byte == END).map(|offset| self.scanned + offset);
@@ -44,7 +44,7 @@ impl<const END: u8> EndDecoder<END> {
         Ok(end.map(|end| end + 1))
     }
 
-    /// Decodes exactly one frame and returns it without its end byte.
+    /// Decodes exactly one frame, and returns it without its end byte.
     pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
         let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
         match bytes.len() - length {
@@ -53,7 +53,7 @@ impl<const END: u8> EndDecoder<END> {
         }
     }
 
-    /// Takes one frame off the front of `buffer` and returns it without its end byte; `None` if more bytes are needed.
+    /// Takes one frame from `buffer`, and returns it without its end byte; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`DecodeError::TooLong`] as soon as more than `max` bytes have arrived without an end byte.
@@ -77,12 +77,12 @@ pub struct LengthDecoder {
 }
 
 impl LengthDecoder {
-    /// A decoder for frames of `min` to `max` bytes, not counting the prefix.
+    /// A decoder for frames of `min` to `max` bytes without the prefix.
     pub const fn new(min: u32, max: u32) -> Self {
         Self { min, max }
     }
 
-    /// The length of the frame at the front of `bytes`, including its prefix; `None` if more bytes are needed.
+    /// The length of the first frame with its prefix; `None` if more bytes are needed.
     pub fn length(&self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         let Some(prefix) = bytes.first_chunk::<4>() else { return Ok(None) };
         let announced = u32::from_be_bytes(*prefix);
@@ -96,7 +96,7 @@ impl LengthDecoder {
         Ok(Some(length.saturating_add(4)).filter(|&length| length <= bytes.len()))
     }
 
-    /// Decodes exactly one frame and returns it without its prefix.
+    /// Decodes exactly one frame, and returns it without its prefix.
     pub fn whole<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], DecodeError> {
         let length = self.length(bytes)?.ok_or(DecodeError::Incomplete)?;
         match bytes.len() - length {
@@ -105,10 +105,10 @@ impl LengthDecoder {
         }
     }
 
-    /// Takes one frame off the front of `buffer` and returns it without its prefix; `None` if more bytes are needed.
+    /// Takes one frame from `buffer`, and returns it without its prefix; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// As soon as a prefix out of bounds has arrived.
+    /// As soon as a prefix out of range has arrived.
     pub fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Bytes>, DecodeError> {
         let Some(length) = self.length(buffer)? else { return Ok(None) };
         buffer.advance(4);
@@ -119,7 +119,7 @@ impl LengthDecoder {
 /// Appends `frame` with its length prefix to `out`.
 ///
 /// # Panics
-/// If `frame` is 4 GiB or longer. The bounds of all protocols are far below that.
+/// If `frame` is 4 GiB or longer, far above all limits.
 pub fn put_length_frame(frame: &[u8], out: &mut BytesMut) {
     let length = u32::try_from(frame.len()).expect("frames are bounded far below 4 GiB");
     out.reserve(frame.len() + 4);

@@ -9,13 +9,13 @@ use serde::{
     ser::SerializeSeq,
 };
 
-/// Maximum size of a segment in bytes; a longer frame is a segment of its own.
+/// The maximum size of a segment in bytes. A longer frame is a segment of its own.
 const SEGMENT: usize = 16 << 10;
 
-/// Appends frames to a history and returns snapshots of it as a [`History`].
+/// Appends frames to a history, and returns snapshots of it.
 ///
-/// Frames are concatenated in segments, so that a history of many short frames has few. Snapshots share all finished
-/// segments; the growing one is copied at most once between two appends.
+/// Short frames share segments. Snapshots share finished segments; the growing one is copied at most once between two
+/// appends.
 ///
 /// ```
 /// let mut writer = netcore::HistoryWriter::new();
@@ -30,7 +30,7 @@ pub struct HistoryWriter {
     finished: Arc<Vec<Segment>>,
     finished_bytes: usize,
     growing: BytesMut,
-    // The ends of the frames in `growing`, as offsets.
+    // The end offsets of the frames in `growing`.
     ends: Vec<u32>,
     // The growing segment at the last snapshot; valid while the lengths are equal.
     copied: Segment,
@@ -49,7 +49,7 @@ impl HistoryWriter {
         Self::default()
     }
 
-    /// Appends the frame that `write` puts into the empty buffer, and returns it. A frame is shorter than 4 GiB.
+    /// Appends the frame that `write` puts into an empty buffer, and returns it. It must be shorter than 4 GiB.
     pub fn append(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
         write(&mut self.scratch);
         let frame = self.scratch.split().freeze();
@@ -75,7 +75,7 @@ impl HistoryWriter {
         self.history()
     }
 
-    /// As [`snapshot`](HistoryWriter::snapshot), but without caching a copy of the growing segment.
+    /// As [`snapshot`](HistoryWriter::snapshot), but does not cache a copy of the growing segment.
     pub fn history(&self) -> History {
         History { finished: Arc::clone(&self.finished), last: self.last(), bytes: self.len() }
     }
@@ -87,7 +87,7 @@ impl HistoryWriter {
         Segment { bytes: Bytes::copy_from_slice(&self.growing), ends: self.ends.as_slice().into() }
     }
 
-    /// Length of the history in bytes.
+    /// The length of the history in bytes.
     pub fn len(&self) -> usize {
         self.finished_bytes + self.growing.len()
     }
@@ -114,7 +114,7 @@ impl HistoryWriter {
     }
 }
 
-/// Finished segments are shared; only the growing one is copied.
+/// Shares finished segments; copies only the growing one.
 impl From<History> for HistoryWriter {
     fn from(History { finished, last, bytes }: History) -> Self {
         Self {
@@ -133,7 +133,7 @@ fn end(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }
 
-/// A snapshot of a history: concatenated frames. Cloning it copies no bytes.
+/// A snapshot of a history: concatenated frames. Clones share the bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct History {
     finished: Arc<Vec<Segment>>,
@@ -142,13 +142,13 @@ pub struct History {
 }
 
 impl History {
-    /// The bytes in order, in non-empty segments of complete frames, for stream links.
+    /// The bytes, in non-empty segments of complete frames, for stream links.
     pub fn segments(&self) -> impl Iterator<Item = &Bytes> {
         let last = (!self.last.bytes.is_empty()).then_some(&self.last);
         self.finished.iter().chain(last).map(|segment| &segment.bytes)
     }
 
-    /// The frames in order, for links with one message per frame. Copies no bytes.
+    /// The frames, for links with one message per frame. Copies no bytes.
     pub fn frames(&self) -> impl Iterator<Item = Bytes> {
         self.finished.iter().chain([&self.last]).flat_map(|Segment { bytes, ends }| {
             let mut start = 0;
@@ -159,7 +159,7 @@ impl History {
         })
     }
 
-    /// Length in bytes.
+    /// The length in bytes.
     pub const fn len(&self) -> usize {
         self.bytes
     }
@@ -170,7 +170,7 @@ impl History {
     }
 }
 
-/// Serialized as the list of its frames. Deserialization rebuilds the segments.
+/// Serialized as a list of frames. Deserialization rebuilds the segments.
 impl Serialize for History {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let count = self.finished.iter().chain([&self.last]).map(|segment| segment.ends.len()).sum();
@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for Frames {
         f.write_str("a list of frames")
     }
 
-    // Reads one frame at a time, so that memory grows only with bytes that are present.
+    // Reads one frame at a time, so that memory grows only with received bytes.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<History, A::Error> {
         let mut writer = HistoryWriter::new();
         while let Some(frame) = list.next_element::<Bytes>()? {

@@ -7,8 +7,8 @@ use crate::{DecodeError, DisconnectReason, Link, PeerId, Role};
 
 /// An input of a server: everything that can wake it.
 ///
-/// `M` is a message: an [`Engine`](crate::Engine) receives it decoded, a [`Room`](crate::Room) as the bytes of exactly
-/// one message, and a recording owns these bytes.
+/// `M` is a message: decoded for an [`Engine`](crate::Engine), the bytes of exactly one message for a
+/// [`Room`](crate::Room), and owned bytes in a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input<'a, M> {
     /// A peer connected. Its messages follow.
@@ -29,15 +29,15 @@ pub enum Input<'a, M> {
         /// The message.
         message: M,
     },
-    /// Bytes that are not a message. On a stream, this peer sends no further input.
+    /// Bytes that are not a message. On a stream, the peer sends no further input.
     Malformed {
         /// Their sender.
         peer: PeerId,
         /// The error.
         why: DecodeError,
     },
-    /// The peer may have lost its state, because it reconnected or the server was resumed. It must be sent the full
-    /// state that it may see.
+    /// The peer may have lost its state, because it reconnected or the server was resumed. The engine must send the
+    /// full state that the peer may see.
     Refresh {
         /// The peer.
         peer: PeerId,
@@ -51,7 +51,7 @@ pub enum Input<'a, M> {
     },
     /// The deadline of [`Engine::deadline`](crate::Engine::deadline) has passed.
     Elapsed,
-    /// The server shuts down. The [`Leave`] determines whether players are notified that the game is over.
+    /// The server shuts down. [`Leave`] determines whether players are notified.
     Stop(Leave),
 }
 
@@ -60,7 +60,7 @@ pub enum Input<'a, M> {
 pub enum Leave {
     /// The game is over, and all players are notified.
     Over,
-    /// The server will be resumed with the same state: no player is notified, and no peer is closed.
+    /// The server will be resumed with the same state: players are not notified, and peers not closed.
     Resumable,
 }
 

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 pub enum Level {
     /// For beginners.
     Easy,
-    /// About as well as a person.
+    /// About as strong as a person.
     #[default]
     Normal,
-    /// As well as it can.
+    /// As strong as possible.
     Hard,
 }

@@ -2,17 +2,17 @@
 //!
 //! - [`Engine`]: a game server as a deterministic state machine from [`Input`] to [`Output`].
 //! - [`Room`]: the same server at the level of bytes, for shells, journals and simulations. [`EngineRoom`] turns any
-//!   engine into a room. [`GameEvent`] and [`Status`] report what happens in the same terms for all games.
+//!   engine into a room. [`GameEvent`] and [`Status`] are reports in the same terms for all games.
 //! - [`Recorded`]: an engine whose matches can be recorded, replayed and resumed.
-//! - [`Hold`]: holds outputs back until their inputs are durably recorded.
+//! - [`Hold`]: holds outputs back until their inputs are durable.
 //! - [`Client`]: a game client as a state machine.
-//! - [`wire`]: a bounded reader and writer for big-endian binary messages.
+//! - [`wire`]: a bounded reader and writer for binary messages.
 //! - [`framing`]: incremental decoders that split a byte stream into frames.
-//! - [`MessageStream`]: the receiving end of a stream of messages; it tracks the number and the offset of the next one.
-//! - [`HistoryWriter`] and [`History`]: a history that is stored once and sent to every peer that joins late.
+//! - [`MessageStream`]: a received stream of messages.
+//! - [`HistoryWriter`] and [`History`]: a history that is stored once and sent to every late peer.
 //! - [`Shares`], [`RateTable`] and [`HostQueue`]: quotas of hosts ([`HostId`]) and their networks for amounts, rates
 //!   and waiting requests. [`TokenBucket`] is a rate limiter.
-//! - [`Level`] is the strength of a bot, and [`Name`] the name of a player by the rules of its game ([`Naming`]).
+//! - [`Level`]: the strength of a bot; [`Name`]: a player's name by the rules of its game ([`Naming`]).
 //!
 //! The crate is `no_std`: the compiler rejects sockets, clocks, files and threads here.
 //!

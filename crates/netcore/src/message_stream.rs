@@ -4,18 +4,18 @@ use bytes::BytesMut;
 
 use crate::DecodeError;
 
-/// Decodes the messages of a stream, one after the other.
+/// Decodes the messages of a stream.
 pub trait MessageDecoder {
     /// A message of the stream.
     type Message;
 
-    /// Takes bytes off the front of `buffer`, up to the end of one message at most; `None` if more bytes are needed.
+    /// Takes bytes from `buffer`, up to the end of one message; `None` if more bytes are needed.
     ///
-    /// After an error the rest of the stream cannot be decoded.
+    /// After an error, the rest of the stream cannot be decoded.
     fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Self::Message>, DecodeError>;
 }
 
-/// The received bytes of a stream that are not decoded yet, and the position of the next message for error messages.
+/// The undecoded bytes of a stream, and the position of the next message.
 #[derive(Debug, Clone, Default)]
 pub struct MessageStream<D> {
     decoder: D,
@@ -23,7 +23,7 @@ pub struct MessageStream<D> {
     // The number of complete messages, and the offset of the next one.
     messages: u64,
     start: u64,
-    // Bytes taken off the buffer, including those of the incomplete message.
+    // Bytes taken from the buffer, including those of the incomplete message.
     taken: u64,
 }
 
@@ -38,7 +38,7 @@ impl<D> MessageStream<D> {
         &self.decoder
     }
 
-    /// The bytes that the decoder has not taken yet.
+    /// The received bytes that the decoder has not taken.
     pub const fn unread(&self) -> &BytesMut {
         &self.buffer
     }
@@ -58,12 +58,12 @@ impl<D> MessageStream<D> {
         self.messages + 1
     }
 
-    /// The offset of the first byte of the next or incomplete message, from 0.
+    /// The offset of the next or incomplete message, from 0.
     pub const fn start(&self) -> u64 {
         self.start
     }
 
-    /// Counts a message of `length` bytes that arrived outside the buffer, which must be empty.
+    /// Counts a message of `length` bytes that bypassed the buffer, which must be empty.
     pub fn skip(&mut self, length: usize) {
         debug_assert!(self.buffer.is_empty(), "the bytes in the buffer come first");
         self.taken += length as u64;

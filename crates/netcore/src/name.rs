@@ -5,18 +5,18 @@ use core::{fmt, marker::PhantomData};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The rules of a game for names.
+/// A game's rules for names.
 pub trait Naming: Clone {
-    /// The longest name in bytes.
+    /// The maximum length of a name in bytes.
     const MAX: usize;
     /// A description of valid names, for error messages.
     const SHAPE: &'static str;
 
-    /// Turns typed bytes into a name of printable ASCII and tabs; `None` if they are not valid.
+    /// Turns typed bytes into a name of printable ASCII and tabs; `None` if they are invalid.
     fn name(typed: &[u8]) -> Option<String>;
 }
 
-/// A player's name under the naming rules `N` of a game.
+/// A player's name under the naming rules `N`.
 ///
 /// ```
 /// #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub trait Naming: Clone {
 #[serde(try_from = "String", into = "String", bound = "N: Naming")]
 pub struct Name<N>(String, PhantomData<N>);
 
-/// The error for an invalid name: a description of valid ones.
+/// The error for an invalid name, with a description of valid ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct NotAName(pub &'static str);
@@ -80,7 +80,7 @@ impl<N> fmt::Display for Name<N> {
     }
 }
 
-/// The bytes as text, with `_` for each byte that is not graphic ASCII and not in `also`.
+/// The bytes as text, with `_` for each byte that is neither graphic ASCII nor in `also`.
 pub fn cleaned(bytes: &[u8], also: &[u8]) -> String {
     let kept = |&byte: &u8| if byte.is_ascii_graphic() || also.contains(&byte) { char::from(byte) } else { '_' };
     bytes.iter().map(kept).collect()

@@ -10,7 +10,7 @@ use crate::{GameEvent, History, PeerId};
 pub enum To {
     /// One peer.
     Peer(PeerId),
-    /// Every peer of the room that is connected and not closed, on any transport.
+    /// Every peer of the room that is connected and not closed.
     Everyone,
 }
 
@@ -24,13 +24,13 @@ pub enum Output {
         /// Exactly one message in wire format.
         frame: Bytes,
     },
-    /// Send a history before anything sent to this peer later.
+    /// Send a history before later outputs to this peer.
     ///
-    /// It does not count towards the lag of the peer. Instead, the time that the peer may stall is limited.
+    /// It does not count towards the peer's lag. Instead, the peer's stall time is limited.
     Replay {
         /// The recipient.
         to: PeerId,
-        /// Complete messages, concatenated.
+        /// Concatenated complete messages.
         history: History,
     },
     /// Drop this peer after its queued outputs.
@@ -42,7 +42,7 @@ pub enum Output {
     Event(GameEvent),
 }
 
-/// A queue of outputs from an engine to its shell, reused between calls to avoid allocations.
+/// A queue of outputs from an engine to its shell, reused to avoid allocations.
 #[derive(Debug, Default)]
 pub struct Outbox {
     outputs: Vec<Output>,
@@ -56,22 +56,22 @@ impl Outbox {
         Self::default()
     }
 
-    /// Sends `frame`, which is one message, to `peer`.
+    /// Sends one message to `peer`.
     pub fn send(&mut self, peer: PeerId, frame: Bytes) {
         self.outputs.push(Output::Send { to: To::Peer(peer), frame });
     }
 
-    /// Sends `frame`, which is one message, to [`To::Everyone`].
+    /// Sends one message to [`To::Everyone`].
     pub fn send_everyone(&mut self, frame: Bytes) {
         self.outputs.push(Output::Send { to: To::Everyone, frame });
     }
 
-    /// Sends all of `history` to `to`, before anything sent to it later.
+    /// Sends `history` to `to`, before later outputs.
     pub fn replay(&mut self, to: PeerId, history: History) {
         self.outputs.push(Output::Replay { to, history });
     }
 
-    /// Drops `peer` after everything sent to it before.
+    /// Drops `peer` after its queued outputs.
     pub fn close(&mut self, peer: PeerId) {
         self.closes += 1;
         self.outputs.push(Output::Close { peer });
@@ -82,7 +82,7 @@ impl Outbox {
         self.outputs.push(Output::Event(event));
     }
 
-    /// Prints `text` on the standard output of the server.
+    /// Prints `text` to the server's standard output.
     pub fn summary(&mut self, text: String) {
         self.event(GameEvent::Summary(text));
     }
@@ -92,7 +92,7 @@ impl Outbox {
         self.recorded = self.recorded.saturating_add(bytes);
     }
 
-    /// The bytes reported since the last call.
+    /// The number of bytes reported since the last call.
     pub fn take_recorded(&mut self) -> u32 {
         core::mem::take(&mut self.recorded)
     }
@@ -118,17 +118,17 @@ impl Outbox {
         OutboxPosition { outputs: self.outputs.len(), closes: self.closes }
     }
 
-    /// The outputs that were queued since `start`, oldest first.
+    /// The outputs queued since `start`, oldest first.
     pub fn since(&self, start: OutboxPosition) -> &[Output] {
         self.outputs.get(start.outputs..).unwrap_or_default()
     }
 
-    /// As [`Outbox::since`], for changes.
+    /// As [`Outbox::since`], but mutable.
     pub fn since_mut(&mut self, start: OutboxPosition) -> &mut [Output] {
         self.outputs.get_mut(start.outputs..).unwrap_or_default()
     }
 
-    /// The peers that were closed since `start`.
+    /// The peers closed since `start`.
     pub fn closed_since(&self, start: OutboxPosition) -> impl Iterator<Item = PeerId> {
         // Most inputs close no peer.
         let from = if self.closes == start.closes { self.outputs.len() } else { start.outputs };

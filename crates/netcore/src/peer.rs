@@ -3,7 +3,7 @@
 use core::{fmt, net::SocketAddr};
 use serde::{Deserialize, Serialize};
 
-/// A peer of a room, from its connection until it is closed. A room never reuses a number.
+/// A peer of a room, from its connection until it is closed. Rooms never reuse a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PeerId(pub u64);
 
@@ -18,7 +18,7 @@ impl fmt::Display for PeerId {
 pub enum Role {
     /// Speaks the game's protocol and may take a seat.
     Player,
-    /// Only watches. The shell assigns this role; a message cannot.
+    /// Only watches. Assigned by the shell; messages cannot request it.
     Watcher,
 }
 
@@ -29,7 +29,7 @@ pub enum Link {
     Datagram,
     /// An ordered stream of bytes without message boundaries.
     Stream,
-    /// Whole messages in order, one per frame, from an address that cannot be forged: a WebSocket.
+    /// Whole messages in order from an address that cannot be forged: a WebSocket.
     Message,
 }
 
@@ -50,22 +50,23 @@ pub enum DisconnectReason {
     Left,
     /// The connection broke, or its port refuses datagrams.
     Broken,
-    /// Its queue exceeded the bound because it did not read.
+    /// Its queue exceeded the limit because it did not read.
     Lagging,
-    /// The server was killed and resumed, and the connection did not survive. The client may reconnect.
+    /// The connection did not survive a restart of the killed server. The client may reconnect.
     Interrupted,
 }
 
 /// How messages are delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// The buffer holds exactly one message; missing and trailing bytes are errors.
+    /// The buffer is exactly one message. Missing and trailing bytes are errors.
     Whole,
-    /// The buffer holds the start of a stream, cut anywhere.
+    /// The buffer is the start of a stream, cut anywhere.
     Stream,
 }
 
-/// A machine or a household: an IPv4 address, or an IPv6 network of 64 bits. Limited resources are divided among hosts.
+/// The unit among which limited resources are divided, a machine or a household: an IPv4 address, or an IPv6 network of
+/// 64 bits.
 ///
 /// ```
 /// use netcore::HostId;
@@ -77,16 +78,16 @@ pub enum Framing {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum HostId {
-    /// An IPv4 address, also when written as an IPv6 address.
+    /// An IPv4 address, even if written as an IPv6 address.
     V4([u8; 4]),
     /// The upper 64 bits of an IPv6 address.
     V6Network(u64),
-    /// Any other address. All of these count as one host.
+    /// Any other address. All of these are one host.
     Other,
 }
 
 impl HostId {
-    /// The host of an address in the format of [`Input::Connected`](crate::Input::Connected).
+    /// The host of an address, in the format of [`Input::Connected`](crate::Input::Connected).
     pub fn of(address: &str) -> Self {
         address.parse().map_or(Self::Other, |address: SocketAddr| address.into())
     }

@@ -1,7 +1,7 @@
-//! Quotas: the limits on what one host may use.
+//! Quotas: limits on the usage of one host.
 //!
-//! All of them take the host, and the time if they need it, as arguments. Other crates set the amounts and rates, and
-//! add locks, clocks and futures.
+//! They take the host, and if necessary the time, as arguments. Other crates set the amounts and rates, and add locks,
+//! clocks and futures.
 
 mod host_queue;
 mod rate;
@@ -13,14 +13,13 @@ pub use shares::{Full, Shares};
 
 use crate::HostId;
 
-/// The networks of an IPv6 host: the number of varying bits above the lower 64, and the number of hosts they count as.
-/// Providers assign networks of 64, 56 or 48 bits, so a customer can have 65,536 hosts and counts as 16.
+/// The networks of an IPv6 host: the number of varying bits above the lower 64, and the number of hosts that they count
+/// as. Providers assign networks of 64, 56 or 48 bits, so a customer with 65,536 hosts counts as 16.
 const NETWORKS: [(u32, u32); 3] = [(0, 1), (8, 4), (16, 16)];
 
 /// A host, or a larger IPv6 network that contains it.
 ///
-/// What a host uses is also charged to its networks, so a customer with a large network does not count as thousands of
-/// hosts.
+/// The usage of a host is also charged to its networks, so that a large network does not count as thousands of hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Network {
     first: HostId,
@@ -28,7 +27,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// The number of hosts that it counts as. Its quota is that of one host times this number.
+    /// The number of hosts that it counts as, which multiplies the quota of one host.
     pub const fn hosts(self) -> u32 {
         self.hosts
     }
@@ -40,7 +39,7 @@ impl Network {
 }
 
 impl HostId {
-    /// The host itself and then its networks, each larger than the one before: for IPv6 those of 56 and of 48 bits.
+    /// The host itself and its networks, in ascending size.
     ///
     /// ```
     /// use netcore::HostId;

@@ -9,8 +9,8 @@ use crate::{Engine, Protocol};
 
 /// An engine whose matches can be recorded, replayed and resumed.
 ///
-/// Its [`Setup`](Recorded::Setup) and its inputs in order determine a match. A [`State`](Recorded::State) only saves
-/// time: a replay that starts from it skips the inputs before it.
+/// A [`Setup`](Recorded::Setup) and the inputs in order determine a match. A [`State`](Recorded::State) only saves
+/// time: a replay from it skips earlier inputs.
 ///
 /// Both are read from files. [`from_setup`](Recorded::from_setup) validates a setup like a message from a peer. A state
 /// is not validated: the caller has compared its digest with the recorded one, so this program wrote it.
@@ -19,20 +19,19 @@ pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOw
     const GAME: &'static str;
 
     /// The version of the rules. Raise it whenever the same setup and inputs lead to other outputs or another state, or
-    /// the encoding changes. A match can be resumed only under the version that recorded it.
+    /// the encoding changes. Only the version that recorded a match can resume it.
     const RULES: u32;
 
-    /// The oldest version whose recordings can be replayed with the same outputs. The digests of its states may differ.
+    /// The oldest version whose recordings replay with the same outputs. The digests of its states may differ.
     const OLDEST_RULES: u32 = Self::RULES;
 
-    /// The encoded defaults of the fields that later versions added at the end of the setup, for recordings without
-    /// these fields.
+    /// The encoded defaults of setup fields added by later versions, for older recordings.
     const SETUP_DEFAULTS: &'static [u8] = &[];
 
-    /// What an engine is made from, including seed and map.
+    /// The arguments of an engine, including seed and map.
     type Setup: Serialize + DeserializeOwned + Clone + Debug;
 
-    /// The state as plain data, without what can be computed from the rest.
+    /// The state as plain data, without derived data.
     type State: Serialize + DeserializeOwned + Send + 'static;
 
     /// The setup of this engine.
@@ -41,17 +40,17 @@ pub trait Recorded: Engine<Protocol: Protocol<Decoder: Serialize + DeserializeOw
     /// A new engine that has processed no input.
     fn from_setup(setup: Self::Setup) -> Result<Self, StateError>;
 
-    /// The current state. Cheap enough to call in the middle of a game: large parts are shared, not copied.
+    /// The current state. Cheap during a game: large parts are shared.
     fn state(&self) -> Self::State;
 
-    /// Restores the engine that had this state, which is not validated.
+    /// Restores an engine from its state, which is not validated.
     ///
     /// # Errors
-    /// [`StateError`] when the setup is not valid, or the state does not fit the setup.
+    /// [`StateError`] if the setup is invalid, or the state does not fit it.
     fn restore(setup: Self::Setup, state: Self::State) -> Result<Self, StateError>;
 }
 
-/// The error for a recorded setup or state that is not valid.
+/// The error for an invalid setup or state.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct StateError(pub Cow<'static, str>);

@@ -1,4 +1,4 @@
-//! Time as a value that is passed to engines.
+//! Time as a value.
 
 use core::time::Duration;
 use serde::{Deserialize, Serialize};

@@ -8,9 +8,9 @@
 //! | `(A, B)` | `A`, then `B` |
 //! | `BTreeMap<K, V>` | u32 count, then key, value, key, value …; written with ascending keys, read in any order |
 //!
-//! A count from a peer never determines the size of an allocation: memory grows only with the bytes that have arrived,
-//! and the caller bounds those. A map has at most one entry for each possible key ([`Decode::MAX_KEYS`]). Values that
-//! do not fit the wire format cannot be constructed, so encoding cannot fail.
+//! A count from a peer never determines the size of an allocation: memory grows only with received bytes, which the
+//! caller bounds. A map has at most one entry for each possible key ([`Decode::MAX_KEYS`]). Values that do not fit the
+//! wire format cannot be constructed, so encoding cannot fail.
 
 mod text;
 
@@ -23,14 +23,13 @@ pub use self::text::{ShortText, TextTooLong};
 
 /// A value that can be decoded from the front of a message.
 pub trait Decode: Sized {
-    /// The maximum number of entries of a map with keys of this type: the number of different values, at most
-    /// `u32::MAX`.
+    /// The maximum number of entries of a map with such keys: the number of possible values.
     const MAX_KEYS: u32 = u32::MAX;
 
     /// Takes one value from `reader`.
     ///
     /// # Errors
-    /// [`DecodeError::Incomplete`] when the value is truncated, another [`DecodeError`] when the bytes are invalid.
+    /// [`DecodeError::Incomplete`] if the value is truncated, another [`DecodeError`] if the bytes are invalid.
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 }
 
@@ -54,7 +53,7 @@ impl<'a> Reader<'a> {
         Self { bytes, at: 0, max_items }
     }
 
-    /// Offset of the next byte.
+    /// The offset of the next byte.
     pub const fn at(&self) -> usize {
         self.at
     }
@@ -78,7 +77,7 @@ impl<'a> Reader<'a> {
         Ok(*bytes)
     }
 
-    /// Takes the count of a list, or fails with [`DecodeError::TooMany`] above the bound of this reader.
+    /// Takes the count of a list, or fails with [`DecodeError::TooMany`].
     pub fn items(&mut self) -> Result<u32, DecodeError> {
         self.count(self.max_items)
     }
@@ -113,7 +112,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Fails with [`DecodeError::Trailing`] when bytes are left.
+    /// Fails with [`DecodeError::Trailing`] if bytes are left.
     pub fn finish(self) -> Result<(), DecodeError> {
         match self.remaining() {
             0 => Ok(()),
@@ -159,7 +158,7 @@ macro_rules! integers {
 }
 integers!(u8, u16, u32);
 
-// `max_items` bounds received collections, and the game bounds sent ones, far below `u32::MAX` items.
+// `max_items` bounds received collections, and the game bounds sent ones.
 fn put_count(count: usize, writer: &mut Writer<'_>) {
     debug_assert!(u32::try_from(count).is_ok(), "lists are bounded by their game");
     u32::try_from(count).unwrap_or(u32::MAX).encode(writer);
@@ -180,7 +179,7 @@ impl<T: Encode> Encode for Vec<T> {
     }
 }
 
-/// Two values in sequence, such as an entry of a map.
+/// Two values in sequence.
 impl<A: Decode, B: Decode> Decode for (A, B) {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok((A::decode(reader)?, B::decode(reader)?))
@@ -203,10 +202,10 @@ impl<K: Encode, V: Encode> Encode for BTreeMap<K, V> {
     }
 }
 
-/// Decodes the message at the front of a stream, and returns it with its length; `None` if more bytes are needed.
+/// Decodes the first message of a stream, and returns it with its length; `None` if more bytes are needed.
 ///
 /// # Errors
-/// [`DecodeError::TooLong`] when `max` bytes contain no complete message; any other [`DecodeError`] when the bytes are
+/// [`DecodeError::TooLong`] if `max` bytes contain no complete message; another [`DecodeError`] if the bytes are
 /// invalid.
 pub fn read_message<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Result<Option<(T, usize)>, DecodeError> {
     if bytes.is_empty() {
@@ -221,7 +220,7 @@ pub fn read_message<T: Decode>(bytes: &[u8], max: usize, max_items: u32) -> Resu
     }
 }
 
-/// Takes one message off the front of the `buffer` of a stream; `None` if more bytes are needed.
+/// Takes one message from a stream's `buffer`; `None` if more bytes are needed.
 pub fn take_message<T: Decode>(buffer: &mut BytesMut, max: usize, max_items: u32) -> Result<Option<T>, DecodeError> {
     let Some((message, length)) = read_message(buffer, max, max_items)? else { return Ok(None) };
     buffer.advance(length);

@@ -3,7 +3,7 @@ use crate::{DisconnectReason, Leave, Phase, Role, framing::NulDecoder};
 use alloc::{string::String, vec, vec::Vec};
 use bytes::{Bytes, BytesMut};
 
-/// Echoes each message to all peers. `bye` closes the sender, and `!` makes a message invalid.
+/// Echoes each message to all peers. `bye` closes the sender; `!` makes a message invalid.
 #[derive(Debug, Clone, Default)]
 struct Echo {
     received: Vec<(PeerId, String)>,
@@ -15,7 +15,7 @@ struct Words;
 
 impl Protocol for Words {
     type Request = String;
-    // Whether the stream has contained the word `ann`.
+    // Whether the stream has contained `ann`.
     type Decoder = bool;
     const MAX_MESSAGE: usize = 9;
     const AHEAD: Option<DecodeError> = Some(DecodeError::invalid("one at a time", 0));
@@ -112,7 +112,7 @@ fn bytes_behind_a_message_are_rejected_by_a_separate_input() {
     let (mut room, mut out) = room(Link::Stream);
     let mut bytes = BytesMut::from(&b"one\0two\0"[..]);
     assert_eq!(room.split(ANN, &bytes), Split::Message(4));
-    // The message alone, as a replay passes it.
+    // The message alone, as in a replay.
     let message = Input::Message { peer: ANN, message: &b"one\0"[..] };
     assert_eq!(room.clone().input(Time::ZERO, message, &mut out), Progress::Decoded);
     assert_eq!(put(&mut room, &mut bytes), Progress::Malformed(Words::AHEAD.unwrap()));

@@ -18,9 +18,9 @@ struct HostRequests<T> {
 /// A queue that serves hosts in rounds, and the requests of one host in the order of arrival. A host with a hundred
 /// requests delays another host by one.
 ///
-/// Each round serves one request of every waiting host, including a host that begins to wait during the round, unless
-/// the round has served it already. The queue remembers up to `ROUND` served hosts; then the next round begins. If
-/// `ROUND` is 0, a host that begins to wait is served after all hosts that wait already.
+/// Each round serves one request of every waiting host, including hosts that begin to wait during the round, unless it
+/// has served them already. The queue remembers up to `ROUND` served hosts, then the next round begins. If `ROUND` is
+/// 0, new hosts are served after all waiting ones.
 ///
 /// ```
 /// use netcore::{HostId, HostQueue};
@@ -37,9 +37,9 @@ pub struct HostQueue<T, const ROUND: usize> {
     lines: BTreeMap<HostId, HostRequests<T>>,
     // Sorted by whether the round has served the host, then by its position.
     turns: BTreeSet<(bool, u64, HostId)>,
-    // The hosts that the round has served, whether or not they have more requests.
+    // The hosts that the round has served, with or without further requests.
     served: BTreeSet<HostId>,
-    // The last number that a request or a host received.
+    // The last number of a request or a host.
     last: u64,
     len: usize,
 }
@@ -71,12 +71,12 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         self.len
     }
 
-    /// Whether no request waits.
+    /// Whether there are no waiting requests.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether a request of this host waits.
+    /// Whether this host has waiting requests.
     pub fn has_host(&self, host: HostId) -> bool {
         self.lines.contains_key(&host)
     }
@@ -96,8 +96,7 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         self.pop_where(|_| true)
     }
 
-    /// Removes and returns the first request of the first host for which `may` returns true. Earlier hosts keep their
-    /// turns.
+    /// Removes and returns the first request of the first host accepted by `may`. Earlier hosts keep their turns.
     pub fn pop_where(&mut self, mut may: impl FnMut(HostId) -> bool) -> Option<(HostId, T)> {
         let &(all_served, ..) = self.turns.first()?;
         let host = self.turns.iter().map(|&(.., host)| host).find(|&host| may(host))?;
@@ -116,7 +115,7 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         Some((host, item))
     }
 
-    /// Removes the first request of a host for which `is` returns true.
+    /// Removes the first request of a host that `is` accepts.
     pub fn remove(&mut self, host: HostId, mut is: impl FnMut(&T) -> bool) -> Option<T> {
         let line = self.lines.get_mut(&host)?;
         let index = line.items.iter().position(|(_, item)| is(item))?;
@@ -128,18 +127,16 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         Some(item)
     }
 
-    /// How many requests [`pop`](Self::pop) returns before the first one of `host` for which `is` returns true, if the
-    /// queue does not change otherwise.
+    /// The number of requests that [`pop`](Self::pop) would return before the first one of `host` that `is` accepts.
     pub fn before(&self, host: HostId, mut is: impl FnMut(&T) -> bool) -> Option<usize> {
         let line = self.lines.get(&host)?;
         let index = line.items.iter().position(|(_, item)| is(item))?;
         let key = |host: &HostId, line: &HostRequests<T>| (self.served.contains(host), line.order);
         let (served, order) = key(&host, line);
-        // Counted from the present round: a host has one request in each.
+        // Counted from the current round; a host has one request in each.
         let round = index + usize::from(served);
         let before = |(other, line): (&HostId, &HostRequests<T>)| {
-            // Hosts that this round has served keep their positions in the next one; all others are appended behind
-            // them.
+            // Hosts served in this round keep their order in the next one; all others follow.
             let (other_served, other_order) = key(other, line);
             let is_sooner = (!other_served, other_order) < (!served, order);
             (round + usize::from(is_sooner)).saturating_sub(usize::from(other_served)).min(line.items.len())
@@ -164,7 +161,7 @@ impl<T, const ROUND: usize> HostQueue<T, ROUND> {
         }
     }
 
-    /// The queue with this state.
+    /// Restores a queue from its state.
     pub fn restore(state: HostQueueState<T>) -> Self {
         let HostQueueState { lines, served, last } = state;
         let mut queue = Self { served: served.into_iter().collect(), last, ..Self::default() };

@@ -9,13 +9,13 @@ use super::Network;
 use crate::{HostId, Time};
 
 const NANOS: i64 = 1_000_000_000;
-/// Minimum time between sweeps. A sweep visits all buckets, so a flood of new keys must not trigger it each time.
+/// The minimum time between sweeps, which visit all buckets: a flood of new keys must not trigger each one.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How fast a [`TokenBucket`] fills and how much it holds.
+/// The fill rate and the capacity of a [`TokenBucket`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Tokens added each second.
+    /// Tokens added per second.
     pub per_second: u32,
     /// The capacity. A new bucket is full.
     pub burst: u32,
@@ -29,12 +29,11 @@ impl Rate {
     }
 }
 
-/// A token bucket. Over any `t` seconds, at most `burst + t * per_second` tokens are handed out.
+/// A token bucket. In any `t` seconds, it grants at most `burst + t * per_second` tokens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TokenBucket {
     rate: Rate,
-    // In billionths of a token, so that no rounding error accumulates. Negative after [`TokenBucket::charge`] took more
-    // than was available.
+    // In billionths of a token, which avoids rounding errors. Negative after [`TokenBucket::charge`] exceeded it.
     level: i64,
     filled: Time,
 }
@@ -50,7 +49,7 @@ impl TokenBucket {
         self.rate
     }
 
-    /// Takes `tokens` if that many are available; otherwise takes none and returns `false`.
+    /// Takes `tokens`, or returns `false` and takes none.
     pub fn take(&mut self, now: Time, tokens: u32) -> bool {
         self.fill(now);
         let enough = self.level >= price(tokens);
@@ -60,7 +59,7 @@ impl TokenBucket {
         enough
     }
 
-    /// Takes `tokens` even if that many are not available, for costs that are known only afterwards.
+    /// Takes `tokens` even if unavailable, for costs that are known only afterwards.
     pub fn charge(&mut self, now: Time, tokens: u32) {
         self.fill(now);
         self.level = self.level.saturating_sub(price(tokens));
@@ -76,7 +75,7 @@ impl TokenBucket {
         Some(now.plus(Duration::from_nanos(missing.div_ceil(u64::from(self.rate.per_second.max(1))))))
     }
 
-    /// Whether the bucket is full. A full bucket behaves as a new one, so it need not be stored.
+    /// Whether the bucket is full, and so need not be stored: it behaves as a new one.
     pub fn is_full(&mut self, now: Time) -> bool {
         self.fill(now);
         self.level == i64::from(self.rate.burst) * NANOS
@@ -96,9 +95,9 @@ const fn price(tokens: u32) -> i64 {
 
 /// Token buckets of one [`Rate`] by key, in bounded memory.
 ///
-/// The key is or contains a [`Network`], since what a host uses is also charged to its networks. A key without a bucket
-/// has used no tokens. If the table is full, full buckets are removed; if none is full, a new key gets no bucket, and
-/// the caller decides what it may use.
+/// The key is or contains a [`Network`], since the usage of a host is also charged to its networks. A key without a
+/// bucket has used no tokens. A full table removes full buckets; if none is full, a new key gets no bucket, and the
+/// caller decides what it may use.
 ///
 /// ```
 /// use netcore::{HostId, Rate, RateTable, Time};
@@ -122,7 +121,7 @@ impl<K: Ord> RateTable<K> {
         Self { rate, most, buckets: BTreeMap::new(), swept: Time::ZERO }
     }
 
-    /// Whether the table has room for no more buckets.
+    /// Whether the table has no room for more buckets.
     pub fn is_full(&self) -> bool {
         self.buckets.len() >= self.most
     }

@@ -9,9 +9,9 @@ use crate::HostId;
 /// Why a host cannot take more of a limited amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
-    /// Less than the requested amount is free. Contains the whole amount.
+    /// Less than requested is free. Contains the whole amount.
     All(usize),
-    /// The host or one of its networks has reached its present share. Contains the amount that it has taken.
+    /// The host or one of its networks has reached its share. Contains the amount taken.
     Share(usize),
 }
 
@@ -26,10 +26,10 @@ impl fmt::Display for Full {
     }
 }
 
-/// A limited amount, and how much of it each host has taken.
+/// A limited amount, and the part taken by each host.
 ///
 /// A host may have at most as much as remains free: a single one reaches half of the amount, ten a little less than a
-/// tenth each. A [`Network`] that counts as four hosts may have four times as much as remains free.
+/// tenth each. A [`Network`] that counts as four hosts may have four times as much.
 ///
 /// ```
 /// use netcore::{Full, HostId, Shares};
@@ -47,7 +47,7 @@ pub struct Shares {
     most: usize,
     // The maximum of one host, even if more is free.
     cap: usize,
-    // How many of `HostId::networks` are charged.
+    // The number of charged networks of a host.
     levels: usize,
     taken: usize,
     networks: BTreeMap<Network, usize>,
@@ -59,14 +59,14 @@ impl Shares {
         Self { most, cap: usize::MAX, levels: NETWORKS.len(), taken: 0, networks: BTreeMap::new() }
     }
 
-    /// Limits one host to `cap`, even if its share would be larger.
+    /// Limits one host to `cap`, even if its share is larger.
     #[must_use]
     pub fn with_cap(mut self, cap: usize) -> Self {
         self.cap = cap;
         self
     }
 
-    /// Does not limit networks, only hosts.
+    /// Limits only hosts, not networks.
     #[must_use]
     pub fn of_hosts_only(mut self) -> Self {
         self.levels = 1;
@@ -78,7 +78,7 @@ impl Shares {
         self.most
     }
 
-    /// How much is taken.
+    /// The amount taken.
     pub const fn in_use(&self) -> usize {
         self.taken
     }
@@ -88,7 +88,7 @@ impl Shares {
         self.take_many(host, 1)
     }
 
-    /// Takes `count` for a host, or nothing if `count` exceeds what the host may have now.
+    /// Takes `count` for a host, or nothing if that exceeds its share.
     pub fn take_many(&mut self, host: HostId, count: usize) -> Result<(), Full> {
         let free = self.most.saturating_sub(self.taken);
         if free < count.max(1) {
@@ -110,7 +110,7 @@ impl Shares {
         self.add(host, 1);
     }
 
-    /// Takes one that is charged to no host, for a connection of a reverse proxy with the requests of many hosts.
+    /// Takes one without charging a host, for a reverse proxy's connection.
     pub const fn take_unshared(&mut self) -> Result<(), Full> {
         if self.taken >= self.most {
             return Err(Full::All(self.most));
@@ -119,12 +119,12 @@ impl Shares {
         Ok(())
     }
 
-    /// Gives back what [`Shares::take`] took for this host.
+    /// Returns what [`Shares::take`] took for this host.
     pub fn release(&mut self, host: HostId) {
         self.give_back_many(host, 1);
     }
 
-    /// Gives back all or a part of what a host took. No effect if the host has less than `count`.
+    /// Returns `count` of what a host took, or nothing if it took less.
     pub fn give_back_many(&mut self, host: HostId, count: usize) {
         if self.charged(host).any(|network| self.networks.get(&network).is_none_or(|own| *own < count)) {
             return;
@@ -140,7 +140,7 @@ impl Shares {
         }
     }
 
-    /// Gives back one that [`Shares::take_unshared`] took.
+    /// Returns one that [`Shares::take_unshared`] took.
     pub const fn give_back_unshared(&mut self) {
         self.taken = self.taken.saturating_sub(1);
     }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     proptest! {
-        /// The rule of blackjack, whose journals depend on it.
+        /// The rule of blackjack, on which its journals depend.
         #[test]
         fn host_gets_a_place_while_more_are_free_than_it_has(
             most in 0..12_usize,

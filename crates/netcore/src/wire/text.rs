@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::{Decode, Encode, Reader, Writer};
 use crate::DecodeError;
 
-/// Text of at most 255 bytes of UTF-8, since its length on the wire is one byte.
+/// Text of at most 255 bytes of UTF-8, because its length on the wire is one byte.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ShortText(String);
