@@ -11,7 +11,7 @@ use crate::{
     protocol::{ClientMessage, EndReason, MAX_TOLD, Name, ServerMessage, frame},
 };
 
-/// A player's or watcher's view of a table with the rules `R`.
+/// A player's or watcher's view of a table.
 #[derive(Debug, Clone)]
 pub struct Client<R: Rules> {
     framing: Framing,
@@ -78,12 +78,12 @@ impl<R: Rules> Client<R> {
         &self.moves
     }
 
-    /// How the last game has ended, with the score of each seat.
+    /// How the last game ended, with the score of each seat.
     pub fn result(&self) -> Option<(EndReason, &[i64])> {
         self.result.as_ref().map(|(how, scores)| (*how, &scores[..]))
     }
 
-    /// The number of views and results so far: a bot decides again when it changes.
+    /// The number of views and results. A bot decides again when it changes.
     pub const fn revision(&self) -> u32 {
         self.revision
     }

@@ -1,8 +1,8 @@
-//! A server and a client for any game whose players move one after the other.
+//! A server and a client for any game whose players move in turn.
 //!
-//! A game implements [`Rules`]; [`Table`] is its server as a `netcore` engine, with seats, joining, refusals, time
-//! limits, retained seats for players whose connection broke, and a state for journals. [`Client`] is the view of one
-//! player. [`protocol`] is the wire format between them: lines of text, with views as JSON.
+//! A game implements [`Rules`]; [`Table`] is its server as a `netcore` engine, with seats, time limits, retained seats
+//! after lost connections, and a state for journals. [`Client`] is the view of one player. [`protocol`] is their wire
+//! format: lines of text, with views as JSON.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -81,27 +81,26 @@ pub use table::{LastMove, Setup, Table, TableState};
 #[serde(deny_unknown_fields)]
 pub struct NoOptions {}
 
-/// The rules of a game: its position, and how a move changes it. Seats are counted from 0.
+/// The rules of a game: its position, and how moves change it. Seats are counted from 0.
 ///
-/// A position contains everything that the game depends on: the same setup and the same moves lead to the same
-/// position on every machine.
+/// The same setup and moves lead to the same position on every machine.
 pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name in addresses and journals, in lower case with hyphens.
     const NAME: &'static str;
-    /// The name that is shown to users.
+    /// The name for users.
     const TITLE: &'static str;
-    /// Raise it whenever the same moves lead to another position, or a position is serialized differently.
+    /// Raise it whenever the same moves lead to another position, or the serialization changes.
     const VERSION: u32;
-    /// The number of players of a game.
+    /// The number of players.
     const SEATS: u8 = 2;
     /// Whether [`view`](Self::view) hides anything from players that watchers may see.
     const HIDES: bool = false;
-    /// Whether a hub offers the game only if it is started with `--examples`.
+    /// Whether only a hub with `--examples` offers the game.
     const IS_EXAMPLE: bool = false;
     /// A player who thinks longer about a move loses.
     const MOVE_LIMIT: Duration = Duration::from_secs(120);
 
-    /// The settings that the operator of a table can choose.
+    /// The settings for the operator of a table.
     type Options: Clone + Default + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The text of a move has no line feed and at most 32 bytes.
     type Move: Clone + Debug + PartialEq + Display + FromStr + Send + Sync + 'static;
@@ -111,27 +110,27 @@ pub trait Rules: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 's
     /// The first position. Its random choices depend only on the seed, which differs from game to game.
     fn setup(options: &Self::Options, seed: u64) -> Self;
 
-    /// The seat that moves next; `None` when the game is over.
+    /// The seat that moves next; `None` if the game is over.
     fn turn(&self) -> Option<u8>;
 
-    /// All legal moves of the player whose turn it is, at most 512; empty only when the game is over.
+    /// All legal moves of the seat whose turn it is, at most 512; empty only if the game is over.
     fn moves(&self) -> Vec<Self::Move>;
 
-    /// Makes a move, which is one of [`moves`](Self::moves).
+    /// Makes one of the [`moves`](Self::moves).
     fn play(&mut self, action: &Self::Move);
 
-    /// The view of the player at this seat, or of a watcher without a seat.
+    /// The view of a seat, or of a watcher without one.
     fn view(&self, seat: Option<u8>) -> Self::View;
 
-    /// A view as text for terminals, by default as JSON.
+    /// A view as text for terminals, by default JSON.
     fn text(view: &Self::View) -> String {
         serde_json::to_string(view).unwrap_or_default()
     }
 
-    /// The score of each seat in this position; higher is better.
+    /// The score of each seat; higher is better.
     fn scores(&self) -> Vec<i64>;
 
-    /// Checks that a game can be played with these options. The error is a sentence that describes valid ones.
+    /// Checks that games can be played with these options. The error is a sentence that describes valid ones.
     fn check(options: &Self::Options) -> Result<(), String> {
         let _ = options;
         Ok(())

@@ -1,4 +1,4 @@
-//! The messages between a table and its clients: lines of text over a stream, or the same texts as frames of a WebSocket.
+//! The messages between a table and its clients: lines of text on a stream, or the same texts as WebSocket frames.
 //!
 //! | from a client | meaning |
 //! | --- | --- |
@@ -35,12 +35,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Rules;
 
-/// The maximum length of a client's message in bytes, including the line end.
+/// The maximum length of a client's message in bytes, with the line end.
 pub const MAX_MESSAGE: usize = 66;
-/// The maximum length of a table's message in bytes, excluding the line end.
+/// The maximum length of a table's message in bytes, without the line end.
 pub const MAX_TOLD: usize = 64 << 10;
 
-/// A player's name of 1 to 32 bytes. Bytes that are not printable ASCII are replaced.
+/// A player's name of 1 to 32 bytes; `_` replaces bytes that are not printable ASCII.
 pub type Name = netcore::Name<Visible>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,7 +216,7 @@ impl<R: Rules> Protocol for Lines<R> {
         LineDecoder::new(MAX_MESSAGE - 1).length(bytes)
     }
 
-    // A line that is not a message has no effect, and the next line can be read.
+    // A malformed line has no effect.
     fn decode((): &mut (), message: &[u8], framing: Framing) -> Result<Self::Request, DecodeError> {
         let line = match framing {
             Framing::Stream => LineDecoder::new(MAX_MESSAGE - 1).whole(message)?,

@@ -19,9 +19,9 @@ use crate::{
     protocol::{ClientMessage, EndReason, Lines, Name, ServerMessage},
 };
 
-/// How long a seat is retained after a lost connection. A player from the same host with the same name gets it back.
+/// How long a seat is retained after a lost connection, for the same name and host.
 const RETAINED: Duration = Duration::from_secs(60);
-/// A player who sends nothing for this time loses its seat.
+/// A player loses its seat after this long without a message.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
 const NO_SEAT: &str = "you have no seat; say PLAY and a name";
@@ -84,7 +84,7 @@ struct Game<R> {
     asked: Time,
 }
 
-/// The last move, which is kept after the end of its game.
+/// The last move, even after the end of its game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastMove {
     /// Counted from 1.
@@ -102,8 +102,7 @@ pub struct Table<R: Rules> {
 }
 
 impl<R: Rules> Table<R> {
-    /// All random choices in the games follow from the seed. Fails when no game can be played with these options; see
-    /// [`Rules::check`].
+    /// The seed determines all random choices. Fails if the options are invalid; see [`Rules::check`].
     pub fn new(options: R::Options, seed: u64) -> Result<Self, String> {
         R::check(&options)?;
         let state = TableState {
@@ -121,7 +120,7 @@ impl<R: Rules> Table<R> {
         self.state.game.as_ref().map(|game| &game.rules)
     }
 
-    /// The view of a watcher without a seat.
+    /// The view of a watcher.
     pub fn view(&self) -> Option<R::View> {
         self.position().map(|rules| rules.view(None))
     }
@@ -130,7 +129,7 @@ impl<R: Rules> Table<R> {
         self.state.last_move.as_ref()
     }
 
-    /// The messages that a new watcher would receive now, as whole frames.
+    /// The messages to a new watcher, as whole frames.
     pub fn overview(&self) -> Vec<Bytes> {
         self.greeting(None).iter().map(|message| message.to_frame(Framing::Whole)).collect()
     }
@@ -162,7 +161,6 @@ impl<R: Rules> Table<R> {
         self.greeting(self.seat_of(peer)).iter().for_each(|message| self.send(peer, message, out));
     }
 
-    // The state that the player at this seat, or a watcher, may see.
     fn greeting(&self, seat: Option<u8>) -> Vec<ServerMessage> {
         let mut messages = vec![ServerMessage::Room { game: R::NAME.to_owned(), seats: R::SEATS }];
         messages.extend(seat.map(|seat| ServerMessage::Ok(seat + 1)));
@@ -284,7 +282,7 @@ impl<R: Rules> Table<R> {
         }
     }
 
-    // A loser who did not play to the end is ranked behind all other players.
+    // A loser who did not play to the end ranks behind all others.
     fn finish(&mut self, how: EndReason, loser: Option<u8>, now: Time, out: &mut Outbox) {
         let Some(Game { rules, .. }) = self.state.game.take() else { return };
         let mut scores = rules.scores();
@@ -293,7 +291,7 @@ impl<R: Rules> Table<R> {
             *score = i64::MIN;
         }
         let worst = scores.iter().copied().filter(|&score| score > i64::MIN).min().unwrap_or(0);
-        // In a game of two players the opponent has won, regardless of the position.
+        // In a game of two players the opponent wins, regardless of the position.
         scores.iter_mut().filter(|score| **score == i64::MIN).for_each(|score| *score = worst.min(0) - 1);
         let mut standings: Vec<Standing> = (0u8..)
             .zip(&scores)
@@ -311,7 +309,7 @@ impl<R: Rules> Table<R> {
         standings.sort_by_key(|standing| standing.rank);
         out.event(GameEvent::Ended { game: self.state.games, complete: how != EndReason::Left, standings });
         self.send_all(&ServerMessage::Over(how, scores), out);
-        // A result covers the seats that were reported since the last game, so the remaining seats are reported again.
+        // A result covers the seats reported since the last game, so they are reported again.
         self.state.seats.values_mut().for_each(|seat| seat.active = now);
         for number in self.state.seats.keys() {
             self.report_joined(*number, out);
@@ -343,7 +341,7 @@ impl<R: Rules> Table<R> {
         self.send_all(&ServerMessage::Wait(self.missing()), out);
     }
 
-    // A player who closes the connection in an orderly way loses the seat immediately; all others may return.
+    // A player who closes the connection in an orderly way loses the seat immediately; others may return.
     fn disconnected(&mut self, now: Time, peer: PeerId, why: DisconnectReason, out: &mut Outbox) {
         let seat = self.seat_of(peer);
         self.state.peers.remove(&peer);
@@ -379,7 +377,7 @@ impl<R: Rules> Table<R> {
     fn malformed(&mut self, now: Time, peer: PeerId, why: &DecodeError, out: &mut Outbox) {
         let text = format!("malformed message: {why}");
         match self.state.peers.get(&peer).map(|peer| peer.link) {
-            // The rest of the stream cannot be read.
+            // The rest of the stream cannot be decoded.
             Some(Link::Stream) => self.dismiss(now, peer, &text, Departure::Dismissed(text.clone()), out),
             _ => self.refuse(peer, &text, out),
         }

@@ -200,8 +200,7 @@ fn happening() -> impl Strategy<Value = (u64, u8, String)> {
 }
 
 proptest! {
-    /// A restored table behaves as the original. No message is sent to an unknown peer, and the standings of a game
-    /// have one row for each seat.
+    /// No message is sent to an unknown peer, and standings have one row for each seat.
     #[test]
     fn state_is_complete(before in prop::collection::vec(happening(), 0..40), after in prop::collection::vec(happening(), 0..20)) {
         let mut hall = Hall::new();
