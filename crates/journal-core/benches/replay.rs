@@ -1,7 +1,7 @@
-//! Measures replays, and the time to resume a thousand matches: `cargo bench -p journal-core --bench replay`.
+//! Measures replays and the time to resume a thousand matches: `cargo bench -p journal-core --bench replay`.
 //!
-//! Nuggets has eight players on the built-in map who press two keys a second each; robots has four players and ten
-//! turns a second. The lower bound for resuming reads the same files without checks.
+//! Nuggets: eight players on the built-in map who press two keys a second each. Robots: four players, ten turns a
+//! second. The lower bound for resuming reads the same files without checks.
 
 #![allow(clippy::print_stdout, reason = "the program prints the figures")]
 
@@ -22,9 +22,8 @@ use testkit::{by_hand::Match, disk::SimulatedDisk};
 
 const MAP: &[u8] = include_bytes!("../../../maps/main.txt");
 const STARTS: usize = 1_000;
-/// Arrivals of each resumed journal.
 const SHORT: usize = 1_000;
-/// Arrivals of the replayed matches, unless they end earlier.
+/// Arrivals of the replayed matches, at most.
 const LONG: usize = 100_000;
 
 fn main() {
@@ -85,11 +84,9 @@ fn begin<E: Recorded>(engine: E) -> (Match<E>, SimulatedDisk) {
     (Match::begin(Arc::new(disk.clone()), Path::new("/games"), engine, journal_core::MAX_SIZE), disk)
 }
 
-/// The journal of a suspended server.
 fn finish<E: Recorded>(game: &mut Match<E>, disk: &SimulatedDisk) -> Vec<u8> {
     game.end.close();
     game.settle();
-    // A match that continues in another file would be measured only in part.
     assert_eq!(disk.files(), std::slice::from_ref(&game.path), "the match is continued in another file");
     disk.written(&game.path)
 }

@@ -1,9 +1,9 @@
 //! Encodes values with bincode 2.0.1, standard configuration. No other module depends on bincode.
 //!
-//! bincode is no longer developed: version 3.0.0 does not compile on purpose, and RUSTSEC-2025-0141 lists every version
-//! as unmaintained; `deny.toml` ignores that advisory by name and date. We pin 2.0.1 because the format is small,
-//! documented and finished: integers take 1 to 9 bytes, lengths precede their items, and the number of a variant
-//! precedes its fields. `wincode_writes_the_same_bytes` shows that another crate is compatible.
+//! bincode is unmaintained (RUSTSEC-2025-0141, ignored in `deny.toml`), and version 3.0.0 does not compile on purpose.
+//! We pin 2.0.1 because the format is small, documented and finished: integers take 1 to 9 bytes, lengths precede their
+//! items, and the number of a variant precedes its fields. `wincode_writes_the_same_bytes` shows that another crate is
+//! compatible.
 
 use ::serde::{Serialize, de::DeserializeOwned};
 use bincode::{
@@ -14,7 +14,7 @@ use bincode::{
 };
 use netcore::Fingerprint;
 
-/// Memory that a value may claim while it is decoded, in case a length in a damaged file is wrong.
+/// Limits the memory of a decoded value: a length in a damaged file may be wrong.
 const MAX_VALUE: usize = 64 << 20;
 
 const CONFIG: Configuration<bincode::config::LittleEndian, bincode::config::Varint, Limit<MAX_VALUE>> =
@@ -66,7 +66,6 @@ impl Writer for Hashing {
     }
 }
 
-/// The hash of the encoding, and its length.
 pub(crate) fn hash(value: &impl Serialize) -> (u64, usize) {
     let mut hashing = Hashing::default();
     let encoded = serde::encode_into_writer(value, &mut hashing, CONFIG).is_ok();
@@ -75,7 +74,6 @@ pub(crate) fn hash(value: &impl Serialize) -> (u64, usize) {
     (hashing.hash.value(), hashing.length)
 }
 
-/// The [`hash`] of a value with this encoding.
 pub(crate) fn hash_encoded(bytes: &[u8]) -> u64 {
     let mut hash = Fingerprint::new();
     let blocks = bytes.chunks_exact(Hashing::BLOCK);
@@ -84,7 +82,7 @@ pub(crate) fn hash_encoded(bytes: &[u8]) -> u64 {
     hash.value()
 }
 
-/// Returns `false` and leaves `out` unchanged if it would become longer than `max` bytes.
+/// Returns `false` and leaves `out` unchanged if it would exceed `max` bytes.
 pub(crate) fn encode_within(value: &impl Serialize, out: &mut Vec<u8>, max: usize) -> bool {
     let before = out.len();
     let encoded = serde::encode_into_writer(value, Bounded { out, max }, CONFIG).is_ok();
@@ -99,7 +97,7 @@ pub(crate) fn encode(value: &impl Serialize, out: &mut Vec<u8>) {
     debug_assert!(encoded, "plain data can always be encoded");
 }
 
-/// Decodes the front of `bytes`, and returns the length of this part; `None` if it is not valid.
+/// Decodes the front of `bytes` and returns the length of that part; `None` if it is invalid.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<(T, usize)> {
     serde::decode_from_slice(bytes, CONFIG).ok()
 }
@@ -128,8 +126,8 @@ mod tests {
     use super::*;
     use crate::{Head, Mark, Note, Peer, Snapshot};
 
-    // A struct is encoded as its fields in order, a variant as its number and its fields. `mirror` is the value as
-    // tuples, because wincode's derived code for structs contains `unsafe`.
+    // Compares both encodings. `mirror` is the value as tuples, because wincode's derived code for structs contains
+    // `unsafe`: a struct is encoded as its fields in order, a variant as its number and its fields.
     fn same<C: Config + Copy, T, M>(config: C, value: &T, mirror: &M)
     where
         T: Serialize + DeserializeOwned + PartialEq + Debug,
@@ -230,7 +228,6 @@ mod tests {
             assert_ne!(hash(&parts).0, hash_encoded(&bytes), "byte {at}");
             bytes[at] ^= 1;
         }
-        // One block with its length.
         let text = "x".repeat(Hashing::BLOCK - 3);
         let mut bytes = vec![];
         encode(&text, &mut bytes);

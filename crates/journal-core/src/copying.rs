@@ -19,10 +19,10 @@ use crate::{
     record, segment,
 };
 
-/// Its methods must not block.
+/// Methods must not block.
 pub trait Copying: Debug + Send + Sync {
-    /// Restarts the copy with an earlier state of the match. Records from `position` on follow the state; those that
-    /// were added already are not added again. `head` describes the match.
+    /// Restarts the copy with an earlier state of the match, followed by the records from `position` on, except those
+    /// already added. `head` describes the match.
     fn begin(&self, journal: u64, position: u64, head: Vec<u8>);
 
     fn add(&self, position: u64, records: &[u8]);
@@ -30,7 +30,7 @@ pub trait Copying: Debug + Send + Sync {
     /// Earlier records that were not added are not needed.
     fn skip(&self, position: u64);
 
-    /// The copy can be continued only with a new state, which is taken at the next arrival.
+    /// Whether the copy needs a new state, which is taken at the next arrival.
     fn wants_state(&self) -> bool;
 
     fn flush(&self);
@@ -38,19 +38,18 @@ pub trait Copying: Debug + Send + Sync {
     /// The position up to which the copy is safe, if outputs wait for it.
     fn reached(&self) -> Option<u64>;
 
-    /// Why the copy will reach no further position, so that waiting outputs are never sent.
+    /// Why the copy makes no more progress, so that waiting outputs are never sent.
     fn failure(&self) -> Option<String>;
 
     fn wake(&self, context: &Context<'_>);
 
-    /// The backlog is so large that the room must not receive any more inputs.
+    /// Whether the backlog is so large that the room must stop receiving inputs.
     fn is_full(&self) -> bool;
 
-    /// The journal was given up while its match continues.
+    /// Abandons the copy: the journal was given up while its match continues.
     fn cut(&self);
 }
 
-/// Why a copy cannot become a journal.
 #[derive(Debug, Error)]
 pub enum CopyError {
     #[error("it cannot be written")]
@@ -64,7 +63,6 @@ pub enum CopyError {
 #[derive(Debug)]
 pub struct Copied {
     head: Vec<u8>,
-    // The position of the next record.
     position: u64,
     bytes: Vec<u8>,
 }
@@ -74,10 +72,10 @@ impl Copied {
         Self { head, position, bytes: vec![] }
     }
 
-    /// Takes the arguments of [`Copying::add`] in the same order. Records that the beginning includes are skipped.
+    /// Takes the arguments of [`Copying::add`] in order. Skips records that the initial state includes.
     ///
     /// # Errors
-    /// When these are not records.
+    /// If `records` are not records.
     pub fn add(&mut self, position: u64, records: &[u8]) -> Result<(), CopyError> {
         let (mut at, mut rest) = (position, records);
         while !rest.is_empty() {
@@ -93,10 +91,10 @@ impl Copied {
         Ok(())
     }
 
-    /// Writes the copy as a new journal, with a name that begins with `front`. Returns its name.
+    /// Writes the copy as a new journal whose name begins with `front`, and returns the name.
     ///
     /// # Errors
-    /// When the copy is damaged, or cannot be written.
+    /// If the copy is damaged, or cannot be written.
     pub fn write(&self, disk: &dyn Disk, directory: &Path, front: &str) -> Result<PathBuf, CopyError> {
         let head: Head = codec::decode_all(&self.head).map_err(CopyError::Head)?;
         let status = Status { sequence: 0, state: SegmentState::Open, synced: 0, end: 0 };

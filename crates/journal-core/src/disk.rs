@@ -1,5 +1,5 @@
-//! Storage of journals: everything that durability depends on. [`SystemDisk`](crate::SystemDisk) is that of this
-//! machine; a simulation implements the same traits with faults.
+//! Storage of journals: everything that durability depends on. [`SystemDisk`](crate::SystemDisk) uses this machine; a
+//! simulation adds faults.
 
 use std::{
     fmt::Debug,
@@ -14,33 +14,33 @@ use crate::SpoolName;
 pub type SharedFile = Arc<dyn DiskFile>;
 
 pub trait Disk: Debug + Send + Sync {
-    /// Creates a file that only its owner can read. Its name survives a power cut after
+    /// Creates a file that only its owner can read. The name survives a power cut after
     /// [`sync_directory`](Disk::sync_directory).
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), or the reason of the system.
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), or an error of the system.
     fn create(&self, path: &Path) -> io::Result<SharedFile>;
 
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound), or the reason of the system.
+    /// [`NotFound`](io::ErrorKind::NotFound), or an error of the system.
     fn open(&self, path: &Path, write: bool) -> io::Result<SharedFile>;
 
-    /// Renames a file within its directory. It has at least one of the two names at any time.
+    /// Renames a file within its directory. At any time it has at least one of the names.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Only its owner can read the directory. Its name survives a power cut after
+    /// Creates a directory that only its owner can read. The name survives a power cut after
     /// [`sync_directory`](Disk::sync_directory) of its parent.
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if anything has this name, or the reason of the system.
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if anything has this name, or an error of the system.
     fn create_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Returns when the names of all files in the directory survive a power cut.
     ///
     /// # Errors
-    /// After an error, it is unknown which names survive a power cut.
+    /// After an error, it is unknown which names survive.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
     fn list(&self, directory: &Path) -> io::Result<Vec<PathBuf>>;
@@ -49,11 +49,11 @@ pub trait Disk: Debug + Send + Sync {
 
     fn is_directory(&self, path: &Path) -> bool;
 
-    /// Waits before a lock is tried again, after `attempt` attempts. `false` if no further attempt should follow.
+    /// Waits before a lock is tried again, after `attempt` attempts. Returns `false` to give up.
     fn wait_for_lock(&self, attempt: u32) -> bool;
 
-    /// Called before a thread waits for another one of the same journal. Returns whether the other thread was given
-    /// time instead, as in a simulation whose threads take turns.
+    /// Called before a thread waits for another one of the same journal. Returns `true` if the other thread has run
+    /// instead, as in a simulation.
     fn give_way(&self) -> bool {
         false
     }
@@ -64,24 +64,24 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Returns 0 at the end of the file.
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize>;
 
-    /// `offset` is at most the current length. Readers see the bytes immediately, but a power cut may lose them until
-    /// [`sync`](DiskFile::sync) has returned.
+    /// `offset` is at most the current length. Readers see the bytes immediately; they survive a power cut only after
+    /// [`sync`](DiskFile::sync).
     ///
     /// # Errors
-    /// If not all bytes could be written.
+    /// If not all bytes were written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
     fn truncate(&self, length: u64) -> io::Result<()>;
 
-    /// Returns when everything written before the call survives a power cut.
+    /// Returns when all earlier writes survive a power cut.
     ///
     /// # Errors
-    /// After an error, it is unknown which writes since the last sync survive a power cut.
+    /// After an error, it is unknown which writes since the last sync survive.
     fn sync(&self) -> io::Result<()>;
 
     fn about(&self) -> io::Result<About>;
 
-    /// `false` if another opening holds a lock, shared or not.
+    /// Returns `false` if another opening holds a lock, shared or not.
     fn try_lock(&self) -> io::Result<bool>;
 
     fn is_locked(&self) -> io::Result<bool>;
@@ -110,7 +110,7 @@ pub(crate) fn create_directories(disk: &dyn Disk, path: &Path) -> io::Result<()>
     match disk.create_directory(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            // Another process was faster, or a file has this name.
+            // Another process was faster, or it is a file.
             return if disk.is_directory(path) { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) };
         }
         Err(error) => return Err(error),
@@ -121,8 +121,8 @@ pub(crate) fn create_directories(disk: &dyn Disk, path: &Path) -> io::Result<()>
     }
 }
 
-/// Writes the bytes again, so that the next sync includes them. After a failed sync, the system may show data that is
-/// not on disk and will never be written back otherwise.
+/// Writes the bytes again for the next sync: after a failed sync, the system may consider data as written that never
+/// reaches the disk.
 pub(crate) fn rewrite(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
     const PIECE: usize = 64 << 10;
     let mut buffer = vec![0; PIECE];

@@ -18,7 +18,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// If it does not start at the beginning of the match, the head contains the initial state.
+    /// If the excerpt does not start at the beginning of the match, `head` contains its initial state.
     pub fn new(head: &Head) -> Self {
         let status = Status { sequence: 0, state: SegmentState::Open, synced: 0, end: 0 };
         let mut excerpt = Self {
@@ -37,7 +37,7 @@ impl Excerpt {
         excerpt
     }
 
-    /// Snapshots are skipped, because they contain offsets.
+    /// Skips snapshots, because they contain offsets.
     pub fn push(&mut self, entry: &Entry) {
         let (kind, slot, time) = match entry {
             Entry::Arrival(arrival) => {
@@ -69,7 +69,7 @@ impl Excerpt {
         self.put();
     }
 
-    /// The journal is closed.
+    /// Closes the journal.
     pub fn into_bytes(mut self) -> Vec<u8> {
         let end = self.bytes.len() as u64;
         let status = Status { sequence: 1, state: SegmentState::Closed, synced: end, end };

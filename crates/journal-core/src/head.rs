@@ -12,19 +12,17 @@ use crate::{Fact, Facts, Snapshot, codec};
 /// The first record of a journal, which describes the match.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Head {
-    /// A random identifier of the journal.
     pub id: u64,
     pub game: String,
     /// See [`Recorded::RULES`].
     pub rules: u32,
-    // The version of the program, then the key and the value of each fact, with a zero byte before each. Versions
-    // without facts treat all of it as the version, which they only print and copy into segments.
+    // The version of the program, then the key and the value of each fact, each after a zero byte. Versions without
+    // facts treat it all as the version.
     program: String,
     /// Seconds since the Unix epoch.
     pub begun: u64,
-    /// The addresses on which the server listened.
     pub listen: Vec<SocketAddr>,
-    /// The initial state of a part of a longer journal: an excerpt, a copy, or a segment after the first.
+    /// The initial state of an excerpt, a copy, or a segment after the first.
     pub base: Option<Snapshot>,
     setup: Vec<u8>,
 }
@@ -32,22 +30,12 @@ pub struct Head {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HeadError {
     #[error("it is a journal of {found}, not of {expected}; resume it with the server of {found}")]
-    Game {
-        /// The game of the journal.
-        found: String,
-        expected: &'static str,
-    },
+    Game { found: String, expected: &'static str },
     #[error(
         "it was written by version {program} with rules {found} of {game}, but this program has rules {expected}; use the \
          version that wrote it"
     )]
-    Rules {
-        game: &'static str,
-        /// The version that wrote it.
-        program: String,
-        found: u32,
-        expected: u32,
-    },
+    Rules { game: &'static str, program: String, found: u32, expected: u32 },
     #[error("its setup is not valid: {0}")]
     Setup(String),
 }
@@ -74,7 +62,6 @@ impl Head {
         }
     }
 
-    /// The head of a segment or an excerpt that begins with this state.
     #[must_use]
     pub fn with_base(mut self, base: Option<Snapshot>) -> Self {
         self.base = base;
@@ -87,7 +74,6 @@ impl Head {
         Self { id: 9, game, rules: 7, program, begun: 1_763_793_471, listen, base: None, setup }
     }
 
-    /// Sets the facts at the beginning of the journal.
     #[must_use]
     pub fn with_facts(mut self, facts: &Facts) -> Self {
         self.program.truncate(self.program().len());
@@ -102,7 +88,6 @@ impl Head {
         self.program.split('\0').next().unwrap_or_default()
     }
 
-    /// The facts at the beginning of the journal.
     pub fn facts(&self) -> Facts {
         let mut facts = Facts::new();
         let mut texts = self.program.split('\0').skip(1);
@@ -113,7 +98,7 @@ impl Head {
     }
 
     /// # Errors
-    /// [`HeadError`] when it is of another game, or its rules cannot be replayed.
+    /// [`HeadError`] if it is of another game, or its rules cannot be replayed.
     pub fn setup<E: Recorded>(&self) -> Result<E::Setup, HeadError> {
         if self.game != E::GAME {
             return Err(HeadError::Game { found: self.game.escape_debug().to_string(), expected: E::GAME });
@@ -125,7 +110,7 @@ impl Head {
         whole.or_else(|error| codec::decode_all(&[&self.setup, E::SETUP_DEFAULTS].concat()).map_err(|_| error))
     }
 
-    /// Whether the journal has the present rules. If so, its match can be resumed, and its digests can be compared.
+    /// Whether the rules are current, so that the match can be resumed and its digests can be compared.
     pub fn has_rules_of<E: Recorded>(&self) -> bool {
         self.game == E::GAME && self.rules == E::RULES
     }

@@ -23,11 +23,10 @@ pub const MAX_SIZE: u64 = 1 << 30;
 pub struct Writing {
     pub disk: Arc<dyn Disk>,
     pub scribe: Scribe,
-    /// What outputs wait for.
     pub sync: SyncPolicy,
-    /// Maximum size of a journal in bytes; above it, the oldest segments are removed.
+    /// Maximum size of a journal in bytes; beyond it, the oldest segments are removed.
     pub max: u64,
-    /// The destination of copies of journals, which must be those of one room.
+    /// The destination of copies of journals, which must all be of one room.
     pub copy: Option<Arc<dyn Copying>>,
 }
 
@@ -35,7 +34,6 @@ pub struct Writing {
 pub type Parts<E> = (Journalled<E>, JournalHold, JournalEnd);
 
 impl Writing {
-    /// Uses the disk of this machine.
     pub fn start(sync: SyncPolicy, max: u64) -> io::Result<Self> {
         Ok(Self { disk: Arc::new(SystemDisk), scribe: Scribe::start()?, sync, max, copy: None })
     }

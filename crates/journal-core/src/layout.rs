@@ -27,10 +27,10 @@
 
 use crc32fast::{Hasher, hash};
 
-/// The first byte is not text, and the last reveals a transfer that converts line endings.
+/// The first byte is not text; the last one reveals converted line endings.
 pub(crate) const MAGIC: [u8; 8] = *b"\x8AARCADE\n";
-/// This version covers the record format too. Version 1 has no places, and records malformed messages as messages. Up
-/// to version 2, an arrival has a byte of the digest of the state after it.
+/// Covers the record format too. Version 1 has no places, and records malformed messages as messages. Up to version 2,
+/// an arrival has a byte of the digest of the state after it.
 pub(crate) const VERSION: u16 = 3;
 const OLDEST: u16 = 1;
 pub(crate) const RECORDS: u64 = 1_536;
@@ -40,18 +40,18 @@ const PLACE: usize = 16;
 const SLOTS: [usize; 2] = [512, 1_024];
 const SLOT: usize = 29;
 const MARKED_SLOT: usize = SLOT + 4;
-/// The mark of a slot is a checksum of its fields and of these bytes.
+/// Part of the checksum that makes up a mark.
 const DIRECT: &[u8] = b"direct";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SegmentState {
     /// Being written, or left by a killed server.
     Open,
-    /// Closed in an orderly way, and complete.
+    /// Closed by its server, thus complete.
     Closed,
     /// Given up while the match continued, because the disk was full or failed.
     Cut,
-    /// The next segment continues it.
+    /// Continued in the next segment.
     Continued,
 }
 
@@ -63,7 +63,7 @@ impl SegmentState {
 pub(crate) struct SegmentPosition {
     /// Counted from 1.
     pub(crate) number: u32,
-    /// The first record after the head; `None` in the first segment, whose positions are its offsets.
+    /// The position of the first record after the head; `None` in the first segment, whose positions are its offsets.
     pub(crate) position: Option<u64>,
 }
 
@@ -109,7 +109,7 @@ impl Status {
         slot[17..25].copy_from_slice(&self.end.to_le_bytes());
         let sum = hash(&slot[..25]);
         slot[25..SLOT].copy_from_slice(&sum.to_le_bytes());
-        // Without the checksum of the slot: a CRC over bytes and their CRC is constant, so all marks would be equal.
+        // Omits the checksum of the slot: the CRC of bytes and their CRC is constant, so all marks would be equal.
         let mut mark = Hasher::new();
         mark.update(&slot[..25]);
         mark.update(DIRECT);
@@ -142,7 +142,7 @@ pub(crate) fn front(place: SegmentPosition, status: Status) -> Vec<u8> {
     front
 }
 
-/// If both slots are damaged, the segment counts as open, and no part of it is known to be on disk.
+/// If both slots are damaged, the segment counts as open, with no part known to be on disk.
 pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status), FrontError> {
     let magic = front.get(..8).is_some_and(|bytes| bytes == MAGIC);
     let version = front.get(8..10).and_then(|bytes| bytes.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
@@ -162,7 +162,7 @@ pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status)
     Ok((version, place, slots.max_by_key(|status| status.sequence).unwrap_or(unknown)))
 }
 
-/// Whether the server that wrote this status kept all records in the file.
+/// Whether the status has a valid mark.
 pub(crate) fn is_direct(front: &[u8], status: Status) -> bool {
     let at = SLOTS[(status.sequence % 2) as usize];
     front.get(at..at + MARKED_SLOT) == Some(&status.to_bytes())

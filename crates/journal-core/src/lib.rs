@@ -1,14 +1,14 @@
 //! Records matches on disk. `docs/journal.md` describes the format and the guarantees.
 //!
-//! The setup and the arrivals of a room determine its match. A [`Journalled`] room writes these into a file before the
-//! resulting outputs are sent. From that file a match can be replayed ([`Replay`]), or resumed after its server was
+//! The setup and the arrivals of a room determine its match. A [`Journalled`] room writes both into a file before the
+//! resulting outputs are sent. From the file, a match can be replayed ([`Replay`]), or resumed after its server was
 //! killed ([`Resumable`]).
 //!
 //! - Writing: [`Writing`] creates journals, a [`Scribe`] writes any number of them with two threads, and a
-//!   [`JournalHold`] holds the outputs of a host back until they may be sent, as the [`SyncPolicy`] requires.
+//!   [`JournalHold`] holds back outputs until the [`SyncPolicy`] allows a host to send them.
 //! - Reading: [`open`] opens a [`Journal`], and a [`Reader`] returns its records, independent of the game.
 //! - Seeking: a [`Cursor`] follows a journal with a replay, and [`Checkpoints`] move it to any position.
-//! - Copies: [`Copying`] receives a copy of a journal as it grows, and [`Copied`] turns the copy into a journal.
+//! - Copies: [`Copying`] receives a growing copy of a journal, and [`Copied`] turns it into a journal.
 //! - A [`Disk`] stores the bytes: this machine, or a simulated disk with faults.
 
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
@@ -57,13 +57,13 @@ pub use spool::SpoolName;
 pub use sync_policy::{SYNC_INTERVAL, SyncPolicy};
 pub use system_disk::SystemDisk;
 
-/// In the order of their names. A journal has the name of its first segment, even if only later ones are left.
+/// Sorted by name. A journal has the name of its first segment, even if only later ones are left.
 pub fn list(directory: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
     segment::list(&SystemDisk, directory)
 }
 
-/// The files of a journal, the newest first. While a server writes it, only the newest file grows, so copies in this
-/// order contain everything that the journal contained when the copy of the newest file began.
+/// Newest first. Only the newest file grows, so copies in this order contain everything that the journal contained when
+/// the first copy began.
 pub fn files(journal: &std::path::Path) -> std::io::Result<Vec<std::path::PathBuf>> {
     segment::files_of(&SystemDisk, journal).map(|mut files| {
         files.reverse();
@@ -71,7 +71,7 @@ pub fn files(journal: &std::path::Path) -> std::io::Result<Vec<std::path::PathBu
     })
 }
 
-/// Also if only a remainder of it is left.
+/// Returns `true` even if only later segments are left.
 pub fn exists(path: &std::path::Path) -> bool {
     path.is_file() || segment::exists(&SystemDisk, path)
 }

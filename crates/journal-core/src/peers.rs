@@ -4,7 +4,7 @@ use netcore::{DisconnectReason, Input, PeerId};
 
 use crate::record::Peer;
 
-/// A new peer gets the smallest free slot. That depends only on the present peers, so a replay assigns the same slots,
+/// A new peer gets the smallest free slot. The present peers alone determine it, so a replay assigns the same slots
 /// from the beginning or from any snapshot.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Peers {
@@ -45,7 +45,7 @@ impl Peers {
         Some(peer)
     }
 
-    /// Returns the peers that were closed.
+    /// Returns the closed peers.
     pub(crate) fn follow<M>(&mut self, input: &Input<'_, M>, closed: impl Iterator<Item = PeerId>) -> Vec<Peer> {
         match input {
             // A peer that only shut down its sending half stays until the room closes it.

@@ -27,7 +27,7 @@ pub enum ReadError {
     Io(#[from] io::Error),
     #[error("it is not a journal; servers write journals with --journal")]
     NotAJournal,
-    /// The match is unknown. No input had arrived yet.
+    /// No input has arrived, and the match is unknown.
     #[error("it ends before the match begins, so it contains nothing")]
     Empty,
     #[error("it has layout {0}, but this program reads layout {version}", version = layout::VERSION)]
@@ -50,26 +50,23 @@ pub enum Entry {
 
 /// Reads the records of a journal in order.
 ///
-/// An incomplete last record is not an error: the server was killed while it was written, and no output followed from
-/// it. [`torn`](Reader::torn) counts the lost bytes. In the part that is known to be on disk, it is
-/// [`ReadError::Damaged`].
+/// An incomplete last record is not an error: the server was killed while it was written, and no output depends on it.
+/// [`torn`](Reader::torn) counts the lost bytes. In the part known to be on disk, it is [`ReadError::Damaged`].
 ///
-/// A clone continues from the same position if a clone of its source does.
+/// A clone reads from the same position if a clone of its source does.
 #[derive(Debug, Clone)]
 pub struct Reader<R> {
     source: R,
     following: VecDeque<Following<R>>,
-    // The version of the layout of this segment.
     version: u16,
     status: Status,
-    // Shared by clones: it may contain a map or a state.
+    // Shared by clones, because it may contain a map or a state.
     head: Arc<Head>,
-    // The head of the segment that was just entered.
     entered: Option<Arc<Head>>,
     segment: u32,
     positions: Positions,
     offset: u64,
-    // The end of the records if it is known, otherwise the end of the file.
+    // The end of the records if known, otherwise of the file.
     end: u64,
     pub(crate) sum: u32,
     micros: u64,
@@ -78,8 +75,8 @@ pub struct Reader<R> {
     torn: u64,
 }
 
-/// A position between two records, at which reading can continue after the journal has grown:
-/// [`Journal::reader_at`](crate::Journal::reader_at).
+/// A position between two records, at which [`Journal::reader_at`](crate::Journal::reader_at) continues after the
+/// journal has grown.
 #[derive(Debug, Clone)]
 pub struct Bookmark {
     segment: u32,
@@ -89,12 +86,10 @@ pub struct Bookmark {
     slots: BTreeMap<u32, PeerId>,
 }
 
-/// A segment that is not read yet.
 #[derive(Debug, Clone)]
 struct Following<R> {
     source: R,
     length: u64,
-    // The position of its first record.
     position: u64,
 }
 
@@ -105,7 +100,6 @@ enum Raw {
 }
 
 impl<R: Read> Reader<R> {
-    /// Opens a segment of `length` bytes.
     pub fn new(mut source: R, length: u64) -> Result<Self, ReadError> {
         let mut front = vec![];
         source.by_ref().take(RECORDS).read_to_end(&mut front)?;
@@ -143,8 +137,7 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    /// Opens the first remaining segment, of `length` bytes, and later ones, each with its length and the position of
-    /// its first record.
+    /// Opens the first remaining segment, of `length` bytes, and later ones, each with its length and first position.
     pub(crate) fn chain(
         first: R,
         length: u64,
@@ -157,14 +150,14 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    // Ends this segment where the next one begins: records that both contain are read from the next one.
+    // Ends this segment where the next one begins: records in both are read from the next one.
     fn limit(&mut self) {
         if let Some(next) = self.following.front() {
             self.end = self.end.min(self.positions.offset(next.position));
         }
     }
 
-    // Returns `false` if there is no next segment.
+    // Returns `false` at the last segment.
     fn enter_next(&mut self) -> Result<bool, ReadError> {
         let Some(Following { source, length, position }) = self.following.pop_front() else {
             if self.status.state == SegmentState::Continued {
@@ -214,13 +207,13 @@ impl<R: Read> Reader<R> {
         self.segment
     }
 
-    /// The head of the segment that the last call of [`next`](Self::next) entered, if any. It contains the state before
-    /// the returned record.
+    /// The head of the segment that the last call of [`next`](Self::next) entered, if any, with the state before the
+    /// returned record.
     pub fn entered(&mut self) -> Option<Arc<Head>> {
         self.entered.take()
     }
 
-    /// The offset that the next record would have if the journal were one file.
+    /// The offset of the next record if the journal were one file.
     pub const fn position(&self) -> u64 {
         self.positions.position(self.offset)
     }
@@ -322,7 +315,6 @@ impl<R: Read> Reader<R> {
         }
         let mut front = [0; 13];
         let mut length = 0;
-        // The length, or the number of bytes that follow.
         let lengths = loop {
             let known = record::lengths(&front[..length]);
             if let Some(lengths) = known {
@@ -342,7 +334,7 @@ impl<R: Read> Reader<R> {
         }
         self.body.clear();
         let wanted = body_length as u64;
-        // Grows with the bytes that are present, not with the stored length.
+        // Grows with the bytes present, not with the stored length.
         let found = self.source.by_ref().take(wanted).read_to_end(&mut self.body)?;
         if found < body_length {
             return self.invalid("it is incomplete");
@@ -354,7 +346,7 @@ impl<R: Read> Reader<R> {
         Ok(Raw::Whole)
     }
 
-    // An invalid record is damage or a torn end, depending on the offset.
+    // An invalid record is damage or a torn end, depending on its offset.
     fn invalid(&mut self, what: &'static str) -> Result<Raw, ReadError> {
         if self.offset < self.status.synced.max(self.status.end) {
             return Err(ReadError::Damaged { offset: self.offset, what });
@@ -374,8 +366,8 @@ impl<R: Read> Reader<R> {
 }
 
 impl<R: Read + io::Seek> Reader<R> {
-    /// Moves to the first record that `snapshot` does not include. It must belong to this journal, and not to a segment
-    /// before the present one.
+    /// Moves to the first record that `snapshot` does not include. `snapshot` is of this journal, and not of an earlier
+    /// segment.
     pub fn go_to(&mut self, snapshot: &Snapshot) -> Result<(), ReadError> {
         while self.following.front().is_some_and(|next| next.position <= snapshot.offset) {
             self.offset = self.end;
@@ -388,7 +380,7 @@ impl<R: Read + io::Seek> Reader<R> {
         Ok(())
     }
 
-    /// Moves to a bookmark, which must not be before the present position.
+    /// Moves to a bookmark, which must not be before the current position.
     pub(crate) fn continue_at(&mut self, bookmark: &Bookmark) -> Result<(), ReadError> {
         if self.segment == bookmark.segment {
             self.offset = self.positions.offset(bookmark.position);
@@ -397,7 +389,7 @@ impl<R: Read + io::Seek> Reader<R> {
             self.slots.clone_from(&bookmark.slots);
             return Ok(());
         }
-        // The first records of the new segment repeat the end of the previous one, with other checksums.
+        // A new segment repeats the last records of the previous one, with other checksums.
         while self.position() < bookmark.position {
             if self.next()?.is_none() {
                 return Err(ReadError::Damaged { offset: self.offset, what: "it ends before the bookmark" });

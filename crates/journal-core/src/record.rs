@@ -1,8 +1,8 @@
 //! The records of a journal and their encoding.
 //!
 //! A record is the length of its body, a checksum (u32, little-endian) and the body. The checksum is the CRC-32 of all
-//! lengths and bodies from the first record to this one, so missing, duplicated and reordered records are detected as
-//! well as damaged ones. A body begins with its head, an integer:
+//! lengths and bodies up to this record, which also detects missing, duplicated and reordered records. A body begins
+//! with its head, an integer:
 //!
 //! | bits | meaning |
 //! |------|------|
@@ -10,9 +10,9 @@
 //! | 3-8 | the slot of the peer, up to 62; 63 means that the slot follows the head as a separate integer |
 //! | 9-  | microseconds since the previous record |
 //!
-//! The rest depends on the kind. Up to version 2 of the layout, one byte of the digest of the state after an arrival
-//! precedes it. Integers take 1 to 9 bytes (see `codec.rs`), the record of a nuggets key or a robots action at most 15.
-//! Slots are short because they are reused after a peer is gone, unlike peer numbers.
+//! The rest depends on the kind. Up to version 2 of the layout, the lowest byte of the digest of the state after an
+//! arrival precedes it. Integers take 1 to 9 bytes (see `codec.rs`); the record of a nuggets key or a robots action
+//! takes at most 15. Unlike peer numbers, slots stay small because they are reused.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec;
 
-/// The maximum size of a body in bytes. Only snapshots come near it.
+/// In bytes. Only snapshots come near it.
 pub(crate) const MAX_BODY: usize = 32 << 20;
-/// The maximum size of a fact in bytes.
+/// In bytes.
 pub const MAX_FACT: usize = 4 << 10;
 /// The maximum number of facts that hold at the same time.
 pub const MAX_FACTS: usize = 8_192;
@@ -44,13 +44,13 @@ pub(crate) const MALFORMED: u64 = 7;
 
 /// The slot follows the head.
 const FAR_SLOT: u64 = 63;
-/// After a longer gap the head would take more than 5 bytes, so a [`Mark`] is inserted.
+/// A longer gap would need a head of more than 5 bytes, so a [`Mark`] is inserted.
 pub(crate) const LONGEST_GAP: u64 = 1 << 23;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     pub time: Time,
-    /// Journals of earlier versions have malformed messages as messages.
+    /// Earlier versions recorded malformed messages as messages.
     pub input: Input<'static, Bytes>,
     /// In earlier versions: the lowest byte of the digest of the state after the input.
     pub check: Option<u8>,
@@ -68,7 +68,6 @@ pub struct Peer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
     Mark(Mark),
-    /// The state at an earlier time.
     Snapshot(Snapshot),
     /// The match was resumed after a restart.
     Resumed {
@@ -96,11 +95,11 @@ pub struct Fact {
     pub value: String,
 }
 
-/// The facts that hold at one moment, by their keys.
+/// The current facts by key.
 pub type Facts = BTreeMap<String, String>;
 
 impl Fact {
-    /// Whether it is short enough, and has no zero byte, which separates facts in a [`Head`](crate::Head).
+    /// Whether it is short enough and has no zero byte, which separates facts in a [`Head`](crate::Head).
     pub(crate) fn is_valid(&self) -> bool {
         let Self { key, value } = self;
         key.len() + value.len() <= MAX_FACT && !key.contains('\0') && !value.contains('\0')
@@ -123,13 +122,13 @@ pub struct Mark {
     pub digest: u64,
 }
 
-/// The state of a room. Later arrivals may be recorded before it, because it is encoded while the match continues.
+/// The state of a room. It is encoded while the match continues, so later arrivals may precede it in the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     pub mark: Mark,
-    /// The first record that it does not include.
+    /// The first record after the state.
     pub offset: u64,
-    /// The checksum of the record before that.
+    /// The checksum of the record before `offset`.
     pub sum: u32,
     pub next_peer: PeerId,
     pub peers: Vec<(u32, Peer)>,
@@ -153,10 +152,10 @@ impl Peer {
     }
 }
 
-/// Returns `false` if `body` would become longer than `max` bytes.
+/// Returns `false` if `body` would exceed `max` bytes.
 ///
-/// A fact is written as a snapshot with the time [`TIME_OF_FACTS`]. Versions without facts skip it, since they resume
-/// only from snapshots with earlier times, so they can still read and continue the journal.
+/// A fact is written as a snapshot with the time [`TIME_OF_FACTS`]. Versions without facts resume only from earlier
+/// snapshots, so they skip it and can still continue the journal.
 pub(crate) fn put_note(note: &Note, body: &mut Vec<u8>, max: usize) -> bool {
     let Note::Fact(Fact { key, value }) = note else { return codec::encode_within(note, body, max) };
     let mut state = vec![];
@@ -231,7 +230,7 @@ pub(crate) fn take<T: serde::de::DeserializeOwned>(body: &mut &[u8]) -> Option<T
     Some(value)
 }
 
-/// Appends a record to `out`, and updates the running checksum `sum`.
+/// Appends a record to `out` and updates the running checksum `sum`.
 pub(crate) fn put(body: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     let start = out.len();
     codec::encode(&(body.len() as u64), out);
@@ -252,15 +251,15 @@ pub(crate) fn copy(records: &[u8], sum: &mut u32, out: &mut Vec<u8>) {
     }
 }
 
-/// The length of everything before the body, and of the body; `None` if `front` is not the start of a valid record.
-/// Nine bytes are always enough.
+/// The lengths of everything before the body, and of the body; `None` if the record is invalid. Nine bytes of `front`
+/// are always enough.
 pub(crate) fn lengths(front: &[u8]) -> Option<(usize, usize)> {
     let (length, prefix) = codec::decode::<u64>(front)?;
     let length = usize::try_from(length).ok().filter(|length| (1..=MAX_BODY).contains(length))?;
     Some((prefix + 4, length))
 }
 
-/// Whether these are complete records that follow a record with the checksum `sum`.
+/// Whether these are complete records after one with the checksum `sum`.
 pub(crate) fn are_whole(records: &[u8], mut sum: u32) -> bool {
     let mut rest = records;
     while let Some((front, body)) = lengths(rest) {
@@ -305,7 +304,7 @@ mod tests {
         assert!(put_note(&note, &mut body, MAX_BODY));
         assert_eq!(take_note(&body), Some(note));
         let Ok(Note::Snapshot(snapshot)) = codec::decode_all(&body) else { panic!("{body:?}") };
-        // Versions without facts use only snapshots of a time at least a second before the end of the journal.
+        // Versions without facts use only snapshots from at least a second before the end of the journal.
         assert!(snapshot.mark.time.plus(std::time::Duration::from_secs(1)) > Time::from_nanos(u64::MAX - 1));
         assert_eq!((snapshot.offset, snapshot.peers.len()), (0, 0));
         assert!(body.len() < 40, "{} bytes", body.len());

@@ -3,16 +3,16 @@ use thiserror::Error;
 
 use crate::{Arrival, Head, HeadError, Mark, Peer, Snapshot, codec, peers::Peers, room::RoomProgress};
 
-/// A constant, and a multiple of the encoded length, because a state also contains computed data such as cached sights.
+/// Weight of a copy: a constant, and a multiple of the encoded length, because a state also contains computed data.
 const BASE: usize = 256 << 10;
 const WEIGHT: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the replay diverges from the match between arrivals {same} and {arrival}: {what}")]
 pub struct Divergence {
-    /// The last arrival after which a mark had the same state; 0 at the beginning.
+    /// The last arrival whose mark had the same state; 0 at the beginning.
     pub same: u64,
-    /// Where the difference was noticed, from 1.
+    /// Where the difference was found, counted from 1.
     pub arrival: u64,
     pub what: &'static str,
 }
@@ -23,9 +23,9 @@ pub struct Replay<E: Recorded> {
     peers: Peers,
     arrivals: u64,
     time: Time,
-    // Digests of earlier rules were computed in other ways.
+    // Whether digests are comparable: earlier rules computed them in other ways.
     compares: bool,
-    // Arrivals before the last mark with the same state.
+    // The arrivals before the last mark with the same state.
     same: u64,
 }
 
@@ -39,10 +39,10 @@ impl<E: Recorded> Replay<E> {
         Ok(Self { room, peers, arrivals: 0, time: Time::ZERO, compares, same: 0 })
     }
 
-    /// A state with the recorded digest is not validated.
+    /// Does not validate a state with the recorded digest.
     ///
     /// # Errors
-    /// [`HeadError`] when it is of another game or version, or the state has another digest.
+    /// [`HeadError`] if it is of another game or version, or the state has another digest.
     pub fn restore(head: &Head, snapshot: &Snapshot) -> Result<Self, HeadError> {
         let (setup, compares) = (head.setup::<E>()?, head.has_rules_of::<E>());
         let Mark { time, arrivals, digest } = snapshot.mark;
@@ -75,10 +75,10 @@ impl<E: Recorded> Replay<E> {
         self.peers.get(peer)
     }
 
-    /// Returns the peers that were closed.
+    /// Returns the closed peers.
     ///
     /// # Errors
-    /// [`Divergence`] when the result differs from the match. The replay must not be continued then.
+    /// [`Divergence`] if the result differs from the match. The replay must not be continued then.
     pub fn apply(&mut self, arrival: &Arrival, out: &mut Outbox) -> Result<Vec<Peer>, Divergence> {
         self.arrivals += 1;
         self.time = arrival.time;
@@ -91,7 +91,6 @@ impl<E: Recorded> Replay<E> {
         Ok(self.peers.follow(&arrival.input, out.closed_since(start)))
     }
 
-    /// Whether [`check`](Self::check) compares states.
     pub const fn compares(&self) -> bool {
         self.compares
     }
@@ -111,7 +110,6 @@ impl<E: Recorded> Replay<E> {
         Divergence { same: self.same, arrival: self.arrivals, what }
     }
 
-    /// Encodes the state, so that a replay can start from it later.
     pub fn snapshot(&self) -> Snapshot {
         let state = encode_state(&self.room);
         let mark = Mark { time: self.time, arrivals: self.arrivals, digest: codec::hash_encoded(&state) };
@@ -119,7 +117,7 @@ impl<E: Recorded> Replay<E> {
         Snapshot { mark, offset: 0, sum: 0, next_peer: self.peers.next(), peers, state }
     }
 
-    /// Approximate bytes of a copy.
+    /// The approximate memory of a copy in bytes.
     pub fn weight(&self) -> usize {
         BASE + WEIGHT * encode_state(&self.room).len()
     }

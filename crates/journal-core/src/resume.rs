@@ -21,7 +21,7 @@ use crate::{
     sink::{Current, Start},
 };
 
-/// Peers closed at most this long before the end receive their last messages again, which may not have been sent.
+/// Peers closed at most this long before the end receive their last messages again, in case these were not sent.
 const FAREWELLS: Duration = Duration::from_secs(1);
 /// Replaces an address that cannot be parsed.
 const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
@@ -51,28 +51,24 @@ pub enum ResumeError {
     None(&'static str),
 }
 
-/// The last messages to a peer that was closed just before the end.
 #[derive(Debug, Clone)]
 pub struct LastFrames {
     pub peer: Peer,
     pub frames: Vec<Bytes>,
 }
 
-/// A match at the time when its server was killed.
 #[derive(Debug)]
 pub struct Resumable<E: Recorded> {
     pub head: Head,
     pub time: Time,
     pub next_peer: PeerId,
     pub peers: Vec<Peer>,
-    /// Peers that receive their last messages again.
     pub farewells: Vec<LastFrames>,
     pub facts: Facts,
-    /// Lost bytes after the last complete record.
+    /// Bytes after the last complete record.
     pub torn: u64,
     pub journal: PathBuf,
     segments: Segments,
-    // The end of the records in the last segment.
     end: u64,
     sum: u32,
     replay: Replay<E>,
@@ -85,7 +81,7 @@ struct Segments {
 }
 
 impl<E: Recorded> Resumable<E> {
-    /// Locks the journal at `path`, or the newest one of the game if that is a directory.
+    /// Locks the journal at `path`, or the newest one of the game if `path` is a directory.
     pub fn open(disk: &dyn Disk, path: &Path) -> Result<Self, ResumeError> {
         let journal = find::<E>(disk, path)?;
         let claimed = segment::claim(disk, &journal)?.ok_or(ResumeError::InUse)?;
@@ -95,13 +91,13 @@ impl<E: Recorded> Resumable<E> {
         if broken {
             return Err(ResumeError::Broken);
         }
-        // Checks the last segment, since the replay may begin in an earlier one.
+        // The replay may begin in an earlier segment, so the last one is checked here.
         if opened.last()?.state() == SegmentState::Cut {
             return Err(ResumeError::Cut);
         }
         let head = reader.head().clone();
         if !head.has_rules_of::<E>() {
-            // The error states whether the game or the rules differ.
+            // Fails with another error if the game differs.
             head.setup::<E>()?;
             return Err(head.other_rules::<E>().into());
         }
@@ -128,7 +124,7 @@ impl<E: Recorded> Resumable<E> {
                 Entry::Note(_) => {}
             }
         }
-        // The records that follow must use the same slots.
+        // Later records must use the same slots.
         if !replay.slots().all(|(slot, peer)| reader.is_slot_of(slot, peer)) {
             return Err(ReadError::Damaged { offset: reader.offset(), what: "a peer has another slot" }.into());
         }
@@ -158,8 +154,8 @@ impl<E: Recorded> Resumable<E> {
         })
     }
 
-    /// Continues the journal after the last complete record. The caller must report next whether each of the
-    /// [`peers`](Self::peers) is still connected.
+    /// Continues the journal after the last complete record. The caller must then report which [`peers`](Self::peers)
+    /// are still connected.
     pub fn resume(self, writing: &Writing) -> io::Result<Parts<E>> {
         let Segments { last, older } = self.segments;
         let Segment { path, file, place, status, length, positions, .. } = last;
@@ -167,13 +163,13 @@ impl<E: Recorded> Resumable<E> {
             // The server may have been killed before the name was on disk.
             writing.disk.sync_directory(path.parent().unwrap_or(Path::new("")))?;
         }
-        // Data that was not known to be on disk may never be written back by the system.
+        // The system may never write back data that is not known to be on disk.
         rewrite(&*file, status.synced.clamp(RECORDS, self.end), self.end)?;
         if length > self.end {
             file.truncate(self.end)?;
         }
         let is_synced = status.synced >= self.end;
-        // In both slots, so that none can later reveal the previous end of the journal. The next sync includes them.
+        // In both slots, so that neither can later reveal the previous end of the journal. The next sync includes them.
         let mut status = status;
         for _ in 0..2 {
             status = Status { sequence: status.sequence + 1, state: SegmentState::Open, end: 0, ..status };
@@ -193,7 +189,7 @@ impl<E: Recorded> Resumable<E> {
         Ok(parts)
     }
 
-    /// A peer whose address cannot be parsed is treated as disconnected.
+    /// Peers with an invalid address are treated as disconnected.
     pub fn returning(&self) -> Vec<(PeerId, Link, SocketAddr)> {
         self.peers.iter().map(|peer| (peer.peer, peer.link, address(peer))).collect()
     }
@@ -212,7 +208,7 @@ fn address(peer: &Peer) -> SocketAddr {
 }
 
 struct Survey {
-    // A reader of the segments from one that begins early enough, and their newest snapshot that is early enough.
+    // Starts at a segment that is early enough. `newest` is the newest snapshot after that which is early enough too.
     reader: Reader<Source>,
     newest: Option<Snapshot>,
     facts: Facts,
@@ -249,7 +245,6 @@ fn survey(journal: &Journal) -> Result<Survey, ReadError> {
     }
 }
 
-/// Last messages to peers that were closed in the last second.
 #[derive(Debug, Default)]
 struct Farewells {
     list: VecDeque<(Time, LastFrames)>,
@@ -287,14 +282,14 @@ impl Farewells {
     }
 }
 
-// The journal at `path`, or the newest of the game if `path` is a directory.
+// The journal at `path`, or the newest one of the game if `path` is a directory.
 fn find<E: Recorded>(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ResumeError> {
     if !disk.is_directory(path) {
         return Ok(segment::journal_of(disk, path)?);
     }
     let mut own = segment::list(disk, path)?;
     own.retain(|path| is_of(path, E::GAME));
-    // Sort by the last write; the name contains the time of creation.
+    // By the last write, because the name contains the time of creation.
     own.sort_by_cached_key(|journal| {
         let segments = segment::segments(disk, journal, false).ok()?;
         segments.last()?.file.about().ok().map(|about| about.modified)
@@ -302,7 +297,7 @@ fn find<E: Recorded>(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ResumeErro
     own.pop().ok_or(ResumeError::None(E::GAME))
 }
 
-/// Decides by the name: journals of other games need not be read.
+/// By the name, so that journals of other games need not be read.
 pub(crate) fn is_of(path: &Path, game: &str) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.and_then(|name| name.strip_prefix(game)).is_some_and(|rest| rest.starts_with('-'))

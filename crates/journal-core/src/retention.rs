@@ -14,13 +14,12 @@ use crate::{
     spool,
 };
 
-/// A limit without a value does not apply.
+/// A limit of `None` does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Retention {
-    /// The time since the last write.
     pub age: Option<Duration>,
     pub count: Option<usize>,
-    /// The total size in bytes.
+    /// In bytes.
     pub size: Option<u64>,
 }
 
@@ -28,18 +27,16 @@ pub struct Retention {
 pub enum RetentionClass {
     /// The limits do not apply to it.
     Exempt,
-    /// It counts towards the limits, but is not removed.
+    /// Counts towards the limits, but is never removed.
     Required,
-    /// Removable. Smaller numbers are removed first, and among equal ones those with the oldest last write.
+    /// Removable: smaller numbers first, and among equal ones those with the oldest last write.
     Removable(u32),
 }
 
 #[derive(Debug, Clone)]
 pub struct StoredJournal {
-    /// The path of the first segment.
     pub path: PathBuf,
     pub size: u64,
-    /// The time of the last write.
     pub modified: SystemTime,
     /// The position after its last byte; `None` if its last segment is not readable.
     pub end: Option<u64>,
@@ -65,7 +62,6 @@ pub struct Pruned {
 }
 
 impl StoredJournal {
-    /// The time since the last write.
     pub fn age(&self, now: SystemTime) -> Duration {
         now.duration_since(self.modified).unwrap_or_default()
     }
@@ -93,14 +89,14 @@ impl StoredJournal {
                 file => file?,
             };
             disk.remove(path)?;
-            // While the file is open, no other file has its inode number, which is part of the name of the spool.
+            // The open file reserves its inode number, which is part of the spool's name.
             spool::remove(&*file);
         }
         Ok(true)
     }
 }
 
-/// The journals in the order of their names. Reads little more than the directory.
+/// Sorted by name. Reads little more than the directory.
 pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<StoredJournal>> {
     let mut files = BTreeMap::<PathBuf, BTreeMap<u32, (PathBuf, About)>>::new();
     let mut unfinished = BTreeMap::<PathBuf, Vec<PathBuf>>::new();
@@ -143,8 +139,8 @@ pub fn find(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<StoredJournal>>
     Ok(found)
 }
 
-/// `worth` is called for each journal that no server is writing, the most recently written one first. Files that are
-/// not journals are ignored.
+/// Calls `worth` for each journal that no server is writing, most recently written first. Ignores files that are not
+/// journals.
 pub fn surplus(
     disk: &dyn Disk,
     directory: &Path,
@@ -158,7 +154,7 @@ pub fn surplus(
     let (mut spare, mut count, mut size) = (vec![], 0, 0_u64);
     for journal in found.into_iter().filter(|journal| journal.end.is_some()) {
         let last = journal.segments.last().map(|path| disk.open(path, false).and_then(|file| file.is_locked()));
-        // If the query fails, the removal tries the lock.
+        // If this fails, the removal tries the lock.
         if matches!(last, Some(Ok(true))) {
             surplus.in_use.push(journal.path);
             continue;
@@ -192,8 +188,7 @@ pub fn surplus(
     Ok(surplus)
 }
 
-/// Removes the journals that [`surplus`] finds, with all their files and spools. A journal that cannot be removed does
-/// not affect the others.
+/// Removes the journals that [`surplus`] finds, with all their files and spools, even if one of them cannot be removed.
 pub fn prune(
     disk: &dyn Disk,
     directory: &Path,

@@ -22,12 +22,12 @@ use crate::{
 
 /// Arrivals between two marks.
 const MARK_EVERY: u64 = 256;
-/// A mark encodes the whole state, so between two marks there is also an arrival for this many bytes of the state.
+/// A mark encodes the whole state, so marks of a large state are further apart: an arrival per this many bytes.
 const MARK_SHARE: usize = 1 << 10;
-/// A snapshot is taken when the journal has grown by this many bytes, and by this multiple of the last snapshot.
+/// A snapshot is taken when the journal has grown by this many bytes and by this multiple of the last snapshot.
 const SNAPSHOT_AFTER: u64 = 128 << 10;
 const SNAPSHOT_SHARE: u64 = 4;
-/// For a larger state a replay is cheaper.
+/// For a larger state, a replay is cheaper.
 const MAX_SNAPSHOT: usize = 16 << 20;
 /// Bytes before the body: the checksum, and the length if that is at most 250.
 const FRONT: usize = 5;
@@ -41,10 +41,8 @@ pub struct Journalled<E: Recorded> {
     sink: Arc<Sink>,
     scribe: Scribe,
     peers: Peers,
-    // The time of the latest record.
     micros: u64,
     arrivals: u64,
-    // The number of arrivals at which a mark is due.
     next_mark: u64,
     last_snapshot: u64,
     snapshot_size: Arc<AtomicU64>,
@@ -92,7 +90,7 @@ impl<E: Recorded> Journalled<E> {
         journalled
     }
 
-    // The present state, neither encoded nor hashed yet.
+    // The current state, not encoded or hashed yet.
     fn present(&self) -> (Snapshot, EngineRoomState<E::State, DecoderOf<E>>) {
         let mark = Mark { time: time(self.micros), arrivals: self.arrivals, digest: 0 };
         let (offset, sum) = self.sink.position();
@@ -113,7 +111,7 @@ impl<E: Recorded> Journalled<E> {
         self.scribe.queue(&self.sink);
     }
 
-    // After a long gap, records a mark with the new time, before the arrival changes the state.
+    // After a long gap, records a mark with the new time before the arrival changes the state.
     fn bridge(&mut self, micros: u64) {
         if micros.saturating_sub(self.micros) >= LONGEST_GAP {
             self.micros = micros;
@@ -128,7 +126,6 @@ impl<E: Recorded> Journalled<E> {
         note(&self.sink, &mut self.body, &Note::Mark(mark));
     }
 
-    // Returns the bytes of the record.
     fn record(&mut self, micros: u64, input: &Input<'_, &[u8]>) -> u32 {
         // A host reports no inputs of unknown peers.
         let Some(slot) = self.peers.slot_of(input) else { return 0 };
@@ -161,11 +158,10 @@ impl<E: Recorded> Journalled<E> {
         }
     }
 
-    // Copies the state. The syncing thread encodes it, and may create a segment that begins with it, since both may
-    // take long.
+    // Copies the state. The syncing thread encodes it and may begin a segment with it; both may take long.
     fn snapshot(&mut self) {
         let (mut snapshot, state) = self.present();
-        // Read after the offset: a fact that another thread records in between is then in both, rather than in neither.
+        // Read after the offset: a concurrent fact is then in both, rather than in neither.
         let facts = self.sink.facts();
         self.last_snapshot = snapshot.offset;
         let (sink, scribe) = (Arc::clone(&self.sink), self.scribe.clone());
@@ -184,7 +180,7 @@ impl<E: Recorded> Journalled<E> {
                 }
                 scribe.queue(&sink);
             } else {
-                // Not retried until the journal has grown much more.
+                // Delays the next attempt until the journal has grown much more.
                 size.store(MAX_SNAPSHOT as u64, Ordering::Relaxed);
             }
             encoding.store(false, Ordering::Release);
@@ -194,7 +190,7 @@ impl<E: Recorded> Journalled<E> {
     fn record_panic(&mut self, micros: u64, input: &Input<'_, &[u8]>) {
         self.record(micros, input);
         note(&self.sink, &mut self.body, &Note::Broken);
-        // Requests a write without delay.
+        // Requests an immediate write.
         self.sink.held_position();
         self.scribe.queue(&self.sink);
         error!(
@@ -231,7 +227,7 @@ impl<E: Recorded> Room for Journalled<E> {
             return progress;
         }
         let recorded = match (&input, &progress) {
-            // The match is resumed from the state before this input.
+            // The match resumes from the state before this input.
             (Input::Stop(Leave::Resumable), _) => {
                 note(&self.sink, &mut self.body, &Note::Suspended { at: self.scribe.unix_seconds() });
                 return progress;
@@ -265,7 +261,7 @@ impl<E: Recorded> Room for Journalled<E> {
     }
 }
 
-/// Holds outputs back until their arrival is recorded. Clones wait for the same journal, one at a time.
+/// Holds outputs back until their arrival is recorded. Clones share a journal, and only one may wait at a time.
 #[derive(Debug, Clone)]
 pub struct JournalHold {
     pub(crate) sink: Arc<Sink>,
@@ -321,7 +317,7 @@ impl JournalWatch {
         self.sink.is_open()
     }
 
-    /// Whether outputs have waited for long, because the disk or the copy does not respond.
+    /// Whether outputs have waited long for the disk or the copy.
     pub fn is_stalled(&self) -> bool {
         self.sink.is_stalled()
     }
@@ -339,8 +335,8 @@ pub struct JournalFacts {
 }
 
 impl JournalFacts {
-    /// An empty value removes the fact. Later outputs of the room wait until it is stored. Returns `false` if it is
-    /// longer than [`MAX_FACT`](crate::MAX_FACT), or if there are [`MAX_FACTS`](crate::MAX_FACTS) others.
+    /// Sets a fact; an empty value removes it. Later outputs of the room wait until it is stored. Returns `false` if it
+    /// is longer than [`MAX_FACT`](crate::MAX_FACT), or if there are [`MAX_FACTS`](crate::MAX_FACTS) others.
     pub fn set(&self, key: &str, value: &str) -> bool {
         let is_set = self.sink.set_fact(Fact { key: key.to_owned(), value: value.to_owned() });
         self.scribe.queue(&self.sink);

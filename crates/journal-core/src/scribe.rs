@@ -16,22 +16,22 @@ use crate::{
 
 /// How long records without waiting outputs stay in memory, to be written in batches.
 const DELAY: Duration = Duration::from_millis(100);
-/// The delay for each waiting journal, if that is longer: a process writes at most a thousand journals per second.
+/// The delay per waiting journal, if longer: at most a thousand writes per second.
 const DELAY_EACH: Duration = Duration::from_millis(1);
-/// The interval for each journal that waits for a sync, if longer than [`SYNC_INTERVAL`]: a sync costs the same even
-/// for little data, so a process makes at most a hundred per second.
+/// The interval per journal that waits for a sync, if longer than [`SYNC_INTERVAL`]: syncs are expensive, even of
+/// little data, so there are at most a hundred per second.
 const SYNC_INTERVAL_EACH: Duration = Duration::from_millis(10);
-/// Work that is due this soon is done immediately: a thread wakes once for many journals.
+/// Work due this soon is done immediately, so that a thread wakes once for many journals.
 const SLACK: Duration = Duration::from_millis(20);
 
 /// A direct write that takes longer is slow: the page cache takes less, even with some preemption.
 const SLOW: Duration = Duration::from_micros(200);
-/// Consecutive slow writes after which the writing thread takes over, and a duration after which it does immediately.
+/// The writing thread takes over after this many consecutive slow writes, or one of `VERY_SLOW`.
 const MAX_SLOW: u32 = 3;
 const VERY_SLOW: Duration = Duration::from_millis(20);
-/// How long the writing thread then does all writes.
+/// How long it then does all writes.
 const PAUSE: Duration = Duration::from_secs(1);
-/// When a direct write is logged and reported as stalled, and the interval of checks.
+/// When a direct write is logged and reported as stalled, and how often this is checked.
 const STALLED: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(5);
 
@@ -39,13 +39,13 @@ const RETRY: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A step of a thread; with `true` everything is due.
+/// A step of a thread; with `true`, all work is due.
 type Take = for<'a> fn(&'a Shared, MutexGuard<'a, Queues>, bool) -> (Step, MutexGuard<'a, Queues>);
 
 type Sleeps = fn(&mut Queues) -> &mut bool;
 
 pub trait Clock: Send + Sync {
-    /// The time since an arbitrary moment, monotonic.
+    /// Monotonic, from an arbitrary moment.
     fn elapsed(&self) -> Duration;
 
     fn unix_seconds(&self) -> u64;
@@ -66,10 +66,9 @@ impl Clock for SystemClock {
 /// Writes journals in the background.
 ///
 /// One thread writes records; another syncs files and encodes snapshots, so that slow syncs do not delay writes. The
-/// thread of a room writes records with waiting outputs itself, because a write into the page cache costs less than
-/// waking two threads. At most one room of a process does so at a time, and none while writes are slow, so an
-/// unresponsive disk blocks one thread only. [`Scribe::by_hand`] starts no threads and never writes directly: a
-/// simulation performs the steps of the threads.
+/// thread of a room writes records with waiting outputs itself: a write into the page cache costs less than waking two
+/// threads. Only one room does so at a time, and none while writes are slow, so an unresponsive disk blocks one thread
+/// only. [`Scribe::by_hand`] starts no threads and never writes directly: a simulation performs their steps.
 #[derive(Clone)]
 pub struct Scribe {
     shared: Arc<Shared>,
@@ -97,9 +96,8 @@ struct Shared {
 
 #[derive(Default)]
 struct Direct {
-    // The journal that is being written, since when, and whether it was reported as stalled.
+    // The journal being written, since when, and whether it was reported as stalled.
     running: Option<(Duration, Arc<Sink>, bool)>,
-    // Consecutive slow writes.
     slow: u32,
     paused_until: Duration,
 }
@@ -107,30 +105,30 @@ struct Direct {
 #[derive(Default)]
 struct Queues {
     dirty: VecDeque<Arc<Sink>>,
-    // No outputs wait for these; each is written when it is due.
+    // No outputs wait for these; each is written when due.
     delayed: VecDeque<(Duration, Arc<Sink>)>,
     jobs: VecDeque<Job>,
-    // Journals are synced in this order, each when it is due.
+    // In this order, each when due.
     syncs: VecDeque<(Duration, Arc<Sink>)>,
     // Journals that are not marked as cut yet.
     retries: VecDeque<(Duration, Arc<Sink>)>,
     // No work follows: the threads finish the rest immediately and end.
     ended: bool,
-    // Each sleeping thread is woken once for everything that is queued meanwhile.
+    // Each sleeping thread is woken once for all work that is queued meanwhile.
     writer_sleeps: bool,
     keeper_sleeps: bool,
-    // Tasks that perform the steps and wait for new work.
+    // Tasks that perform the steps.
     writer: Option<Waker>,
     keeper: Option<Waker>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// It has done some work, and there may be more.
+    /// More work may be due.
     Done,
-    /// It waits until this time of its [`Clock`], or for new work.
+    /// Waits until this time of its [`Clock`], or for new work.
     Until(Duration),
-    /// It waits for new work.
+    /// Waits for new work.
     Idle,
 }
 
@@ -172,27 +170,26 @@ impl Scribe {
         Self { _shutdown: Arc::new(ShutdownGuard(Arc::clone(&shared))), shared }
     }
 
-    /// For a scribe without threads: a step of the writing thread. `waker` is woken when there is new work.
+    /// A step of the writing thread, for a scribe without threads. `waker` is woken when there is new work.
     pub fn write_step(&self, waker: &Waker) -> Step {
         let (step, mut queues) = self.shared.write_step(self.shared.queues(), false);
         queues.writer = (step != Step::Done).then(|| waker.clone());
         step
     }
 
-    /// For a scribe without threads: a step of the syncing thread. `waker` is woken when there is new work.
+    /// A step of the syncing thread, for a scribe without threads. `waker` is woken when there is new work.
     pub fn keep_step(&self, waker: &Waker) -> Step {
         let (step, mut queues) = self.shared.keep_step(self.shared.queues(), false);
         queues.keeper = (step != Step::Done).then(|| waker.clone());
         step
     }
 
-    /// For a scribe without threads: writes one journal, due or not. Returns `false` if there was none.
+    /// Writes one journal, due or not. Returns `false` if there was none.
     pub fn write(&self) -> bool {
         self.shared.write_step(self.shared.queues(), true).0 == Step::Done
     }
 
-    /// For a scribe without threads: encodes a snapshot or syncs a journal, due or not. Returns `false` if there was
-    /// nothing to do.
+    /// Encodes a snapshot or syncs a journal, due or not. Returns `false` if there was none.
     pub fn keep(&self) -> bool {
         self.shared.keep_step(self.shared.queues(), true).0 == Step::Done
     }
@@ -208,7 +205,7 @@ impl Scribe {
     /// Writes the records that outputs wait for, or leaves that to the writing thread.
     pub(crate) fn flush(&self, sink: &Arc<Sink>) {
         self.shared.write_directly(sink);
-        // Records may have been added meanwhile: the writing thread skips a journal that is being written.
+        // The writing thread skips a journal that is being written, so records added meanwhile are queued here.
         self.shared.queue(sink);
     }
 
@@ -229,7 +226,7 @@ impl Shared {
             let idle = queues.dirty.is_empty() && queues.delayed.is_empty();
             let delay = pace(DELAY, DELAY_EACH, queues.delayed.len());
             queues.delayed.push_back((self.clock.elapsed() + delay, Arc::clone(sink)));
-            // If other journals are delayed, the thread wakes in time.
+            // With other delayed journals, the thread wakes in time.
             if !idle {
                 return;
             }
@@ -320,7 +317,7 @@ impl Shared {
         }
     }
 
-    // Does one piece of work, with the queues unlocked. With `all`, everything is due.
+    // Does one piece of work with the queues unlocked. With `all`, all work is due.
     fn write_step<'a>(&'a self, mut queues: MutexGuard<'a, Queues>, all: bool) -> (Step, MutexGuard<'a, Queues>) {
         let now = self.clock.elapsed();
         let is_due = |due: Duration| all || due <= now + SLACK;
@@ -334,7 +331,7 @@ impl Shared {
             _ => dirty.pop_front(),
         };
         let Some(sink) = sink else {
-            // A direct write wakes no thread, so this thread checks it regularly.
+            // A direct write wakes no thread, so this one checks it regularly.
             let look = (self.direct.is_some() && !queues.ended).then(|| now + LOOK);
             self.report_stall(now);
             return (next.into_iter().chain(look).min().map_or(Step::Idle, Step::Until), queues);
@@ -404,7 +401,6 @@ impl Shared {
     }
 }
 
-// The delay of an entry behind `waiting` earlier ones.
 fn pace(least: Duration, each: Duration, waiting: usize) -> Duration {
     least.max(each.saturating_mul(waiting.try_into().unwrap_or(u32::MAX)))
 }

@@ -44,7 +44,7 @@ impl<E: Recorded> Cursor<E> {
         self.next.as_ref()
     }
 
-    /// Returns the arrival; `None` at the end. Call [`read`](Self::read) next.
+    /// Applies and returns the arrival; `None` at the end. Call [`read`](Self::read) next.
     ///
     /// # Errors
     /// [`Divergence`] if the result differs from the match. The cursor is then at its end.
@@ -54,7 +54,7 @@ impl<E: Recorded> Cursor<E> {
         Ok(Some(arrival))
     }
 
-    /// Notes before the next arrival are compared with the replay and passed to `note`.
+    /// Reads up to the next arrival. Notes before it are compared with the replay and passed to `note`.
     ///
     /// # Errors
     /// [`SeekError`] if the journal is damaged, or the replay differs from the match. The cursor is then at its end.
@@ -80,7 +80,7 @@ pub struct CheckpointLimits {
     /// Arrivals between two checkpoints; doubled whenever a limit is exceeded.
     pub spacing: u64,
     pub count: usize,
-    /// Memory of all checkpoints. The first one is always kept.
+    /// The first checkpoint is kept even if it exceeds the limit.
     pub bytes: usize,
 }
 
@@ -89,7 +89,7 @@ pub struct CheckpointLimits {
 pub struct Checkpoints<T> {
     limits: CheckpointLimits,
     first: u64,
-    // Keyed by the number of arrivals.
+    // By number of arrivals.
     kept: BTreeMap<u64, (usize, T)>,
     bytes: usize,
 }
@@ -108,7 +108,7 @@ impl<T> Checkpoints<T> {
         (arrivals - self.first).is_multiple_of(self.limits.spacing)
     }
 
-    /// The checkpoint takes about `bytes` bytes. Removes others if a limit is exceeded.
+    /// Adds a checkpoint of about `bytes` bytes. Removes others if a limit is exceeded.
     pub fn add(&mut self, arrivals: u64, bytes: usize, checkpoint: T) {
         self.kept.insert(arrivals, (bytes, checkpoint));
         self.bytes += bytes;
@@ -120,7 +120,7 @@ impl<T> Checkpoints<T> {
         }
     }
 
-    /// The last checkpoint for which `is_before` returns true. It must then return true for all earlier ones.
+    /// The last checkpoint for which `is_before` holds, as it must for all earlier ones.
     pub fn last(&self, mut is_before: impl FnMut(&T) -> bool) -> Option<&T> {
         self.kept.values().rev().map(|(_, checkpoint)| checkpoint).find(|checkpoint| is_before(checkpoint))
     }
@@ -143,8 +143,8 @@ impl<T> Checkpoints<T> {
 }
 
 impl Journal {
-    /// A replay at the last state before `time` for which `is_wanted` returns true, with the records and the facts
-    /// there; otherwise at the first remaining state.
+    /// A replay from the last state before `time` for which `is_wanted` holds, or else from the first remaining one,
+    /// with the records and the facts there.
     pub fn replay_before<E: Recorded>(
         &self,
         time: Time,
@@ -178,7 +178,7 @@ impl Journal {
 fn last_state(mut reader: Reader<Source>, time: Time) -> Option<(Snapshot, Facts)> {
     let mut last: Option<Snapshot> = None;
     let mut facts = reader.head().facts();
-    // Facts that may be newer than the last snapshot: it is recorded later than the moment of its state.
+    // Facts that may be newer than the last snapshot, which is recorded after the moment of its state.
     let mut recent: VecDeque<(u64, Fact)> = VecDeque::new();
     let mut position = reader.position();
     while let Ok(Some(entry)) = reader.next() {

@@ -1,8 +1,8 @@
 //! The files of a journal.
 //!
 //! The first segment has the name of the journal, `match.journal`; later ones contain their number, as in
-//! `match.2.journal`. The oldest segments may be missing. A segment appears under its name when it is complete and on
-//! disk, so the last one is always the one to continue.
+//! `match.2.journal`. The oldest may be missing. A segment gets its name when it is complete and on disk, so the last
+//! one is always the one to continue.
 
 use std::{
     ffi::OsStr,
@@ -19,7 +19,6 @@ use crate::{
 };
 
 pub const EXTENSION: &str = "journal";
-/// Extension of a segment that is not complete.
 const UNFINISHED: &str = "new";
 /// Journals of one game created in the same second.
 const IN_ONE_SECOND: u32 = 1_000;
@@ -38,7 +37,7 @@ pub(crate) struct Segment {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Positions {
-    // Of the first record that has a position.
+    // Of the first record with a position.
     offset: u64,
     position: u64,
 }
@@ -67,7 +66,7 @@ impl Segment {
         crate::disk::read_exact_at(&*file, 0, &mut front)?;
         let (_, place, status) = parse_front(&front)?;
         let is_direct = layout::is_direct(&front, status);
-        // The length of the head, which gives the offset of the record after it.
+        // The length of the head gives the offset of the record after it.
         let mut head = [0; 13];
         let mut known = 0;
         while known < head.len() {
@@ -83,7 +82,7 @@ impl Segment {
 
 pub(crate) fn parse_front(front: &[u8]) -> Result<(u16, SegmentPosition, Status), ReadError> {
     layout::parse_front(front).map_err(|error| match error {
-        // A journal whose front was not written completely.
+        // The front was not written completely.
         FrontError::NotAJournal
             if (1..RECORDS).contains(&(front.len() as u64))
                 && front.iter().zip(MAGIC).all(|(one, two)| *one == two) =>
@@ -99,7 +98,7 @@ pub(crate) fn path_of(journal: &Path, number: u32) -> PathBuf {
     if number == 1 { journal.to_owned() } else { journal.with_extension(format!("{number}.{EXTENSION}")) }
 }
 
-/// Where a segment is written until it is complete.
+/// The path of a segment until it is complete.
 pub(crate) fn unfinished(segment: &Path) -> PathBuf {
     let mut name = segment.as_os_str().to_owned();
     name.push(".");
@@ -107,12 +106,11 @@ pub(crate) fn unfinished(segment: &Path) -> PathBuf {
     name.into()
 }
 
-/// `None` if the file is not an unfinished segment.
 pub(crate) fn finished(path: &Path) -> Option<PathBuf> {
     (path.extension() == Some(OsStr::new(UNFINISHED))).then(|| path.with_extension(""))
 }
 
-/// The name of the journal, and the number of the segment.
+/// The journal, and the number of the segment.
 pub(crate) fn split_name(path: &Path) -> Option<(PathBuf, u32)> {
     if path.extension() != Some(OsStr::new(EXTENSION)) {
         return None;
@@ -127,10 +125,10 @@ pub(crate) fn split_name(path: &Path) -> Option<(PathBuf, u32)> {
     Some((path.with_file_name(name), number))
 }
 
-/// `match.journal` for `match.3.journal`, if that is its third segment.
+/// Returns `match.journal` for `match.3.journal`, if that is its third segment.
 ///
 /// # Errors
-/// When the file exists and cannot be read.
+/// If the file exists and cannot be read.
 pub(crate) fn journal_of(disk: &dyn Disk, path: &Path) -> Result<PathBuf, ReadError> {
     let Some((journal, number @ 2..)) = split_name(path) else { return Ok(path.to_owned()) };
     let file = match disk.open(path, false) {
@@ -159,7 +157,7 @@ pub(crate) fn segments(disk: &dyn Disk, journal: &Path, write: bool) -> Result<V
         };
         match opened {
             Ok(segment) if segment.place.number == number || number == 1 => found.push(segment),
-            // It belongs to another journal that happens to have such a name.
+            // A segment of another journal with such a name.
             Ok(_) if found.is_empty() => {}
             Ok(_) => break,
             // The match can be continued without it.
@@ -183,9 +181,9 @@ pub(crate) fn exists(disk: &dyn Disk, journal: &Path) -> bool {
     files.iter().filter_map(|path| split_name(path)).any(|(of, _)| of == journal)
 }
 
-/// Files that are named like segments, in the order of their numbers.
+/// Files named like segments, sorted by number.
 pub(crate) fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBuf>> {
-    // Avoids listing the directory, which may contain thousands of other files.
+    // Does not list the directory, which may contain thousands of files.
     if disk.is_file(journal) {
         let paths = (1..).map(|number| path_of(journal, number));
         return Ok(paths.take_while(|path| disk.is_file(path)).collect());
@@ -206,7 +204,7 @@ pub(crate) fn files_of(disk: &dyn Disk, journal: &Path) -> io::Result<Vec<PathBu
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// In the order of their names. A journal has the name of its first segment, even if only later ones are left.
+/// Sorted by name. A journal has the name of its first segment, even if only later ones are left.
 pub(crate) fn list(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = vec![];
     for path in disk.list(directory)? {
@@ -221,10 +219,10 @@ pub(crate) fn list(disk: &dyn Disk, directory: &Path) -> io::Result<Vec<PathBuf>
     Ok(found)
 }
 
-/// Creates a journal, and its directory if needed. The file is locked while it is open. Both survive a power cut.
+/// Creates a journal, and its directory if needed; both survive a power cut. The file is locked while open.
 pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64) -> io::Result<(PathBuf, SharedFile)> {
     create_directories(disk, directory)?;
-    // UTC, in an order that sorts: 2026-11-22T06-37-51Z.
+    // UTC, sortable: 2026-11-22T06-37-51Z.
     let moment = UNIX_EPOCH + Duration::from_secs(begun);
     let moment = humantime::format_rfc3339_seconds(moment).to_string().replace(':', "-");
     let taken: Vec<PathBuf> =
@@ -232,7 +230,7 @@ pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64)
     for number in 0..IN_ONE_SECOND {
         let number = if number == 0 { String::new() } else { format!("-{number}") };
         let path = directory.join(format!("{front}-{moment}{number}.{EXTENSION}"));
-        // A long journal may have only later segments left.
+        // Of a long journal, only later segments may be left.
         if taken.contains(&path) {
             continue;
         }
@@ -254,7 +252,7 @@ pub(crate) fn create(disk: &dyn Disk, directory: &Path, front: &str, begun: u64)
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many journals were created in this second"))
 }
 
-/// Locks a journal to continue it; the last segment stays locked while it is open. `None` if a server is writing it.
+/// Locks a journal to continue it; the last segment stays locked while open. `None` if a server is writing it.
 pub(crate) fn claim(disk: &dyn Disk, journal: &Path) -> Result<Option<Vec<Segment>>, ReadError> {
     for attempt in 0.. {
         let found = segments(disk, journal, true)?;
@@ -267,7 +265,7 @@ pub(crate) fn claim(disk: &dyn Disk, journal: &Path) -> Result<Option<Vec<Segmen
                 return Ok(Some(found));
             }
         }
-        // Another process may only be checking the lock, or the server is about to exit.
+        // Another process may only be checking the lock, or the server may be about to exit.
         if !disk.wait_for_lock(attempt) {
             break;
         }

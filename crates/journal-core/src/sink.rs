@@ -22,13 +22,13 @@ use crate::{
     sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, PoisonError, TryLockError},
 };
 
-/// Above this many pending bytes, the room waits for the disk.
+/// Beyond this many pending bytes, the room waits for the disk.
 pub(crate) const MAX_PENDING: usize = 64 << 20;
 /// Above all positions.
 const EVERYTHING: u64 = u64::MAX;
-/// Bytes after which a segment is continued in another file, unless [`SEGMENTS`] requires fewer.
+/// Size in bytes from which a segment is continued in another file, unless [`SEGMENTS`] requires a smaller one.
 const MAX_SEGMENT: u64 = 16 << 20;
-/// How many segments share the maximum size of a journal, at least.
+/// The minimum number of segments in a journal of maximum size.
 const SEGMENTS: u64 = 4;
 
 #[derive(Debug)]
@@ -37,9 +37,8 @@ pub(crate) struct Start {
     pub(crate) journal: PathBuf,
     pub(crate) head: Head,
     pub(crate) segment: Current,
-    /// Earlier segments with their lengths, oldest first.
+    /// Oldest first, with their lengths.
     pub(crate) older: VecDeque<(PathBuf, u64)>,
-    /// The position of the next record.
     pub(crate) position: u64,
     /// The checksum of the previous record.
     pub(crate) sum: u32,
@@ -60,22 +59,21 @@ pub(crate) struct Sink {
     journal: PathBuf,
     pub(crate) name: String,
     head: Head,
-    // Locked while a fact is recorded, so that facts are in order.
+    // Locked while a fact is recorded, to keep facts in order.
     facts: Mutex<Facts>,
     sync: SyncPolicy,
     max: u64,
     inner: Mutex<Inner>,
-    // The segments before this one. Locked while records are written, and while the journal is continued in another
-    // file.
+    // The segments before this one. Locked while records are written, and while a segment is begun.
     writing: Mutex<VecDeque<(PathBuf, u64)>>,
-    // Locked while a status is written, to keep statuses in order. Separate from `inner`: adding records must not wait
-    // for a slow disk.
+    // Locked while a status is written, to keep statuses in order. Separate from `inner`, so that adding records does
+    // not wait for a slow disk.
     slots: Mutex<()>,
     // Receives records while `inner` is locked.
     copy: MaybeCopying,
     changed: Condvar,
     reached: AtomicU64,
-    // Whether more than `MAX_PENDING` bytes are pending.
+    // Whether `pending` exceeds `MAX_PENDING`.
     full: AtomicBool,
     stalled: AtomicBool,
     waker: Mutex<Option<Waker>>,
@@ -84,23 +82,22 @@ pub(crate) struct Sink {
 #[derive(Debug)]
 struct Inner {
     pending: Vec<u8>,
-    // Swapped with `pending`, to avoid an allocation for each write.
+    // Swapped with `pending`, to save an allocation per write.
     spare: Vec<u8>,
-    // Positions after all added records, after those in the file, and after those on disk.
+    // Positions after all records that are added, in the file, and on disk.
     end: u64,
     written: u64,
     synced: u64,
-    // The position that outputs wait for.
     awaited: u64,
     sum: u32,
     segment: Current,
     phase: Phase,
     // Failed attempts to mark the journal as cut.
     attempts: u32,
-    // Whether it is queued for the writing thread: immediately, or after a delay.
+    // Whether it is in the queues of the writing thread: for an immediate write, or a delayed one.
     queued: bool,
     delayed: bool,
-    // Whether it is queued for the syncing thread.
+    // Whether it is in the queue of the syncing thread.
     due: bool,
 }
 
@@ -127,18 +124,15 @@ struct Failure {
 pub(crate) enum Urgency {
     /// Outputs wait for it.
     Now,
-    /// Together with the records that follow.
+    /// In a batch with the records that follow.
     Later,
 }
 
-/// What the writing thread does next for a journal that it has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Wait until the journal is queued again.
+    /// Until the journal is queued again.
     Wait,
-    /// Schedule a sync.
     Sync,
-    /// Retry later.
     Retry,
 }
 
@@ -149,7 +143,7 @@ impl fmt::Debug for Sink {
 }
 
 impl Sink {
-    /// `max` is the maximum size of the journal in bytes.
+    /// `max` is in bytes.
     pub(crate) fn new((sync, max): (SyncPolicy, u64), start: Start, copy: MaybeCopying) -> Self {
         let Start { disk, journal, head, segment, older, position, sum } = start;
         let inner = Inner {
@@ -244,19 +238,18 @@ impl Sink {
         self.inner().end
     }
 
-    /// Whether a snapshot should begin a new segment.
+    /// Whether the next snapshot should begin a new segment.
     pub(crate) fn is_segment_full(&self) -> bool {
         let inner = self.inner();
         inner.segment.positions.offset(inner.end) >= self.max_segment()
     }
 
-    /// Bytes after which a segment is continued in another file.
     pub(crate) const fn max_segment(&self) -> u64 {
         let part = self.max / SEGMENTS;
         if part < MAX_SEGMENT { part } else { MAX_SEGMENT }
     }
 
-    /// The position after all added records, for which outputs wait from now on. In a failed journal, it is after the
+    /// The position after all added records, which outputs wait for from now on. In a failed journal, it is after the
     /// cut: once a client receives outputs that the journal does not cover, the journal must not be found open.
     pub(crate) fn held_position(&self) -> u64 {
         let mut inner = self.inner();
@@ -269,7 +262,7 @@ impl Sink {
         (inner.end, inner.sum)
     }
 
-    /// All records up to here are safe according to the policy.
+    /// The position up to which records are safe according to the policy.
     pub(crate) fn reached(&self) -> u64 {
         self.reached.load(Ordering::Acquire)
     }
@@ -288,7 +281,7 @@ impl Sink {
         if self.reached() > above || self.failure().is_some() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Whether the backlog is so large that no records should be added.
+    /// Whether no records should be added, because of the backlog.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Acquire)
     }
@@ -301,7 +294,7 @@ impl Sink {
         self.stalled.store(is_stalled, Ordering::Release);
     }
 
-    /// The reason why outputs must no longer be sent, if there is one.
+    /// Why outputs must no longer be sent, if so.
     pub(crate) fn failure(&self) -> Option<String> {
         match &self.inner().phase {
             Phase::Lost(why) => Some(why.clone()),
@@ -309,7 +302,7 @@ impl Sink {
         }
     }
 
-    /// Marks the journal as queued. `None` if it is queued already with that urgency, or has no work.
+    /// Marks the journal as queued. `None` if it is already queued with that urgency, or has no work.
     pub(crate) fn queue(&self) -> Option<Urgency> {
         let mut inner = self.inner();
         if inner.queued || !inner.has_work() {
@@ -378,7 +371,7 @@ impl Inner {
         match self.phase {
             Phase::Open => !self.pending.is_empty(),
             Phase::Closing => true,
-            // After the first attempt the writing thread retries by itself.
+            // After the first attempt, the writing thread retries by itself.
             Phase::Failed(_) => self.attempts == 0,
             Phase::Ended | Phase::Lost(_) => false,
         }

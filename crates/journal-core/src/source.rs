@@ -17,17 +17,15 @@ use crate::{
     system_disk::SystemDisk,
 };
 
-/// Bytes read at a time.
 const CHUNK: usize = 1 << 16;
-/// Attempts to open a journal that its server continues in another file meanwhile.
+/// Attempts to open a journal while its server continues it in another file.
 const ATTEMPTS: u32 = 8;
 
-/// A segment with the records that only its spool contains. A clone starts at the same position and moves
-/// independently.
+/// A segment with the records that only its spool contains. Clones start at the same position and move independently.
 #[derive(Debug)]
 pub struct Source {
     file: SharedFile,
-    // The valid bytes in the file, and the records after them.
+    // The valid bytes of the file, and the records after them.
     length: u64,
     tail: Arc<[u8]>,
     // The offset after the buffer.
@@ -97,14 +95,13 @@ impl Seek for Source {
     }
 }
 
-/// A journal with its contents when it was opened.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     segments: Vec<(Source, Segment)>,
 }
 
-/// Opens a journal. `path` may be that of any segment.
+/// `path` may be that of any segment.
 pub fn open(path: &Path) -> Result<Journal, ReadError> {
     Journal::open_on(&SystemDisk, path)
 }
@@ -145,7 +142,6 @@ impl Journal {
         Ok(Self { path, segments: all })
     }
 
-    /// The path of the first segment.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -158,7 +154,6 @@ impl Journal {
         self.segments.last().is_some_and(|(_, segment)| segment.file.is_locked().unwrap_or(false))
     }
 
-    /// A reader that begins with the first remaining record.
     pub fn reader(&self) -> Result<Reader<Source>, ReadError> {
         self.reader_from(0)
     }
@@ -175,7 +170,7 @@ impl Journal {
         self.segments.len()
     }
 
-    /// The last segment that begins before `time`, or the first remaining one.
+    /// The last segment that begins before `time`, or else the first remaining one.
     pub fn segment_before(&self, time: Time) -> Result<usize, ReadError> {
         for index in (1..self.segments.len()).rev() {
             let reader = self.reader_from(index)?;
@@ -195,7 +190,7 @@ impl Journal {
         Reader::chain(first.clone(), first.length(), following)
     }
 
-    /// `None` if the segment with the next record has been removed.
+    /// Returns `None` if the segment with the next record has been removed.
     pub fn reader_at(&self, bookmark: &Bookmark) -> Result<Option<Reader<Source>>, ReadError> {
         for index in (0..self.segments.len()).rev() {
             let mut reader = self.reader_from(index)?;
@@ -215,8 +210,8 @@ impl Journal {
     }
 }
 
-/// The spools of the last two segments of an open journal of an earlier version, each with whether it belongs to the
-/// last one. A server that was killed while it continued a journal has left the spool of the previous segment.
+/// The spools of the last two segments of an open journal of an earlier version, and whether each belongs to the last
+/// one. A server that was killed while it continued a journal left the spool of the previous segment.
 fn spooled(segments: &[Segment]) -> Vec<(Spooled, bool)> {
     let is_over = |last: &Segment| last.is_direct || last.status.state != SegmentState::Open;
     if segments.last().is_none_or(is_over) {
@@ -230,7 +225,6 @@ fn spooled(segments: &[Segment]) -> Vec<(Spooled, bool)> {
     found
 }
 
-// Adds the records that only spools contain.
 fn complete(segment: &Segment, spooled: &[(Spooled, bool)]) -> Result<Source, ReadError> {
     let whole = Source::new(Arc::clone(&segment.file), segment.length, Arc::default());
     let file_end = segment.positions.position(segment.length);

@@ -1,11 +1,11 @@
 //! Reads the records that earlier versions kept in memory until they were in the journal.
 //!
-//! They wrote each record into a *spool* first: two files in `/dev/shm`, filled in turn, whose names contain the device
-//! and the number of the journal's file. After a crash they may contain records that the file does not. Spools are no
-//! longer written: if the status of a file has the mark ([`layout`](crate::layout)), its spool is ignored.
+//! Each record went into a *spool* first: two files in `/dev/shm`, filled in turn, whose names contain the device and
+//! inode number of the journal's file. After a crash they may contain records that the file lacks. Spools are no longer
+//! written, and ignored if the status of the file has the mark ([`layout`](crate::layout)).
 //!
-//! Every user of the machine can create files in `/dev/shm`, and the names can be guessed. A file is a spool only if
-//! the owner of the journal owns it and no other user can write it.
+//! Every user of the machine can create files in `/dev/shm` with such names. A file is a spool only if the owner of the
+//! journal owns it and no other user can write it.
 
 use std::{
     io,
@@ -22,13 +22,12 @@ use crate::{
 
 const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "arcade-journal-";
-/// The header contains, in 8 bytes each, the id of the journal, the position in it of the first record, the checksum
-/// before that, and the length of the path of the journal; then the path.
+/// In 8 bytes each: the id of the journal, the position of the first record, the checksum before it, and the length of
+/// the path of the journal; then the path.
 const HEADER: u64 = 4_096;
-/// The bytes of the header that are read.
 const FIELDS: usize = 24;
-/// The longest file of earlier versions. After a write of the journal, they switched to the other file above 64 KiB of
-/// records. Until the next write was done, they added the records for that write and for the one after it. At most
+/// The longest file of earlier versions. After a write of the journal, they switched files above 64 KiB of records.
+/// Until the next write was done, they added the records for that write and for the one after it. At most
 /// [`MAX_PENDING`] bytes and a last record waited for a write.
 const MAX_LENGTH: u64 = HEADER + (64 << 10) + 2 * (MAX_PENDING + MAX_BODY) as u64;
 
@@ -49,9 +48,7 @@ impl SpoolName {
 #[derive(Debug)]
 pub(crate) struct Spooled {
     pub(crate) id: u64,
-    /// The position of the first record.
     pub(crate) base: u64,
-    // The checksum before the first record.
     sum: u32,
     records: Vec<u8>,
 }
@@ -62,8 +59,8 @@ impl Spooled {
         self.base.saturating_add(self.records.len() as u64)
     }
 
-    /// The bodies from `position` on, and the checksum before; `None` if no record begins there. An incomplete record
-    /// ends the iterator.
+    /// The bodies from `position` on, and the checksum before; `None` if no record begins there. Ends at an incomplete
+    /// record.
     pub(crate) fn bodies_from(&self, position: u64) -> Option<(u32, impl Iterator<Item = &[u8]>)> {
         let (mut at, mut sum, mut rest) = (self.base, self.sum, &self.records[..]);
         while at < position {
@@ -76,7 +73,7 @@ impl Spooled {
     }
 }
 
-// The body of the next record, and its total length.
+// The body of the next record, and the length of the record.
 fn next<'a>(rest: &mut &'a [u8], sum: &mut u32) -> Option<(&'a [u8], u64)> {
     let (front, body) = record::lengths(rest)?;
     let all = rest.get(..front + body)?;
@@ -87,7 +84,7 @@ fn next<'a>(rest: &mut &'a [u8], sum: &mut u32) -> Option<(&'a [u8], u64)> {
     Some((&all[front..], all.len() as u64))
 }
 
-/// Reads the spool of a file, if it has one. A server of an earlier version may be writing it.
+/// Reads the spool of a file, if any, which a server of an earlier version may be writing.
 pub(crate) fn read(file: &dyn DiskFile) -> Vec<Spooled> {
     let Some(name) = file.spool() else { return vec![] };
     let mut found = vec![];
@@ -101,11 +98,11 @@ pub(crate) fn read(file: &dyn DiskFile) -> Vec<Spooled> {
     found
 }
 
-/// Deletes the spool of a file, after all of its records have reached the journal.
+/// Deletes the spool of a file whose records have all reached the journal.
 pub(crate) fn remove(file: &dyn DiskFile) {
     let Some(name) = file.spool() else { return };
     for path in name.paths() {
-        // Without the check, root would remove files of other users.
+        // Otherwise, root would remove files of other users.
         if open(&path, name.owner).is_ok() {
             let _ = std::fs::remove_file(path);
         }

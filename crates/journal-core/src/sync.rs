@@ -1,4 +1,4 @@
-//! Locks, atomics and threads: those of the standard library, or those of shuttle, which tries their interleavings.
+//! Locks, atomics and threads of the standard library, or of shuttle, which tries their interleavings.
 
 pub(crate) use std::sync::{PoisonError, TryLockError};
 #[cfg(not(shuttle))]

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-/// Between syncs with [`SyncPolicy::Interval`]. With either policy, the status in the file is updated this often.
+/// The time between syncs with [`SyncPolicy::Interval`], and between updates of the status in the file with either
+/// policy.
 pub const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -9,7 +9,6 @@ use std::{
 
 use crate::disk::{About, Disk, DiskFile, SharedFile};
 
-/// Attempts to take a lock, and the pause between them.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 

@@ -1,4 +1,4 @@
-//! Interleavings of a room, the threads that write its journal, and a host that waits for it, tried by shuttle.
+//! Interleavings of a room, the threads that write its journal, and a waiting host, tried by shuttle.
 #![cfg(shuttle)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
@@ -31,7 +31,7 @@ use self::adder::Adder;
 const INPUTS: u8 = 12;
 const RUNS: usize = 500;
 
-// Covered by the journal, including those that are no longer kept; `None` if it is marked as cut.
+// Includes arrivals in removed segments; `None` if the journal is marked as cut.
 fn arrivals(disk: &SimulatedDisk, journal: &Path) -> Option<u64> {
     let mut reader = Journal::open_on(disk, journal).unwrap().reader().unwrap();
     let before = reader.head().base.as_ref().map_or(0, |base| base.mark.arrivals);
@@ -102,7 +102,7 @@ fn wait_for_all(
 ) {
     let mut last = 0;
     while let Ok((count, mark)) = marks.recv() {
-        // The threads have made some progress when the host begins to wait.
+        // Lets the threads make some progress before the host waits.
         for _ in 0..thread_rng().gen_range(0..40) {
             thread::yield_now();
         }
@@ -130,7 +130,7 @@ fn wait_for_all(
 fn outputs_leave_when_their_inputs_are_safe_however_the_threads_interleave() {
     for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
         shuttle::check_random(move || play(INPUTS, sync, 1 << 20, None), RUNS);
-        // No later input makes up for a lost wake-up.
+        // No later input hides a lost wake-up.
         shuttle::check_random(move || play(1, sync, 1 << 20, None), 10 * RUNS);
     }
 }

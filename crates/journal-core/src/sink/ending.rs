@@ -27,8 +27,8 @@ impl Sink {
         self.become_state(status);
     }
 
-    // Outputs that the journal does not cover are not sent before the mark is on disk: a match that is resumed from the
-    // journal would start before the state that players know.
+    // Outputs that the journal does not cover are not sent before the mark is on disk: otherwise, a match resumed from
+    // the journal would start before the state that players know.
     pub(super) fn cut(&self) -> Next {
         let _order = self.order();
         let (file, status) = self.ended(SegmentState::Cut);
@@ -38,7 +38,7 @@ impl Sink {
         if let Err(error) = marked {
             return self.not_cut(&error);
         }
-        // Only saves space, since the mark contains the end.
+        // Only saves space: the mark contains the end.
         let _ = file.truncate(status.end);
         if let Phase::Failed(failure) = &self.inner().phase {
             warn!(

@@ -23,7 +23,7 @@ struct Begun {
 
 impl Sink {
     /// Begins a segment with `base`, an earlier state, and the facts of that time. Removes segments beyond the maximum
-    /// size. If the new segment cannot be written, the present one grows.
+    /// size. If the new segment cannot be written, the current one grows.
     pub(crate) fn rotate(&self, base: Snapshot, facts: &Facts) {
         let mut older = self.wait_for(&self.writing);
         if self.inner().written < base.offset {
@@ -52,7 +52,7 @@ impl Sink {
         self.remove_oldest(&mut older);
     }
 
-    // Writes a segment with all records since `base`. It appears under its name when it is on disk.
+    // Writes a segment with all records since `base`. It gets its name when it is on disk.
     fn begin_segment(&self, old: &Current, (base, facts): (Snapshot, &Facts), written: u64) -> Result<Begun, Refusal> {
         let place = SegmentPosition { number: old.number + 1, position: Some(base.offset) };
         let path = segment::path_of(&self.journal, place.number);
@@ -74,7 +74,7 @@ impl Sink {
             }
         };
         if let Err(error) = self.disk.sync_directory(path.parent().unwrap_or(Path::new(""))) {
-            // Either segment may be found after a power cut. The old one is going to be cut.
+            // Either segment may be found after a power cut. The old one will be cut.
             let cut = Status { sequence: status.sequence + 1, state: SegmentState::Cut, end: status.synced, ..status };
             let _ = file.write_at(cut.offset(), &cut.to_bytes()).and_then(|()| file.sync());
             let _ = self.disk.remove(&path);
@@ -97,7 +97,7 @@ impl Sink {
         let from = old.positions.offset(base.offset);
         let mut tail = vec![0; usize::try_from(old.positions.offset(written) - from).map_err(io::Error::other)?];
         read_exact_at(&*old.file, from, &mut tail)?;
-        // With a new checksum, damage would look like a valid record.
+        // Its new checksum would make damage look like a valid record.
         if !record::are_whole(&tail, base.sum) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the last write is damaged").into());
         }
@@ -109,8 +109,8 @@ impl Sink {
         let positions = Positions::new(place, bytes.len() as u64);
         record::copy(&tail, &mut sum, &mut bytes);
         file.write_at(0, &bytes)?;
-        // The part that the new segment omits must be in the old one. After a failed sync, the system considers the
-        // data as written, although it may never reach the disk.
+        // The part that the new segment omits must be in the old one. After a failed sync, the system may consider data
+        // as written that never reaches the disk.
         old.file.sync().map_err(Refusal::Fatal)?;
         file.sync()?;
         let status = Status { sequence: 1, synced: bytes.len() as u64, ..status };
@@ -129,7 +129,7 @@ impl Sink {
         let _order = self.order();
         let end = old.positions.offset(position);
         let status = Status { sequence: old.status.sequence + 1, state: SegmentState::Continued, synced: end, end };
-        // A reader finds the next segment without this status.
+        // A reader finds the next segment even without this status.
         let _ = old.file.write_at(status.offset(), &status.to_bytes());
     }
 
@@ -150,9 +150,9 @@ impl Sink {
 }
 
 enum Refusal {
-    /// The present one can be continued.
+    /// The current segment can be continued.
     Harmless(io::Error),
-    /// The present one cannot be continued: the state after a power cut is unknown.
+    /// The current segment cannot be continued: the state after a power cut is unknown.
     Fatal(io::Error),
 }
 

@@ -8,14 +8,14 @@ use crate::{
     sync::{MutexGuard, Ordering, TryLockError},
 };
 
-/// Bytes that the thread of a room writes directly.
+/// Maximum bytes of a direct write by the thread of a room.
 const MAX_DIRECT: usize = 64 << 10;
-/// Bytes of a buffer that is reused for the next write.
+/// Maximum capacity of a buffer that is reused for the next write.
 const MAX_SPARE: usize = 256 << 10;
 
 impl Sink {
     pub(crate) fn write(&self) -> Next {
-        // Before the lock is tried, so that its holder queues the journal again afterwards.
+        // Cleared before the lock is tried, so that its holder queues the journal again.
         self.inner().queued = false;
         let _writing = match self.writing.try_lock() {
             Ok(writing) => writing,
@@ -58,7 +58,7 @@ impl Sink {
             && inner.pending.len() <= MAX_DIRECT
     }
 
-    /// Runs in the thread of the room. `None` if the writing thread has to continue.
+    /// Runs in the thread of the room. Returns `None` if the writing thread has to continue.
     pub(crate) fn write_now(&self) -> Option<Next> {
         let _writing = match self.writing.try_lock() {
             Ok(writing) => writing,
@@ -76,7 +76,7 @@ impl Sink {
         if due { Next::Sync } else { Next::Wait }
     }
 
-    /// Must be called with `writing` locked.
+    /// `writing` must be locked.
     pub(super) fn write_pending(&self) {
         let mut guard = self.inner();
         let inner = &mut *guard;
@@ -115,7 +115,7 @@ impl Sink {
         self.reach(end);
     }
 
-    /// Records the synced position in the file. Returns whether the sync failed, so that [`Sink::write`] must cut the
+    /// Records the synced position in the file. Returns whether the sync failed; [`Sink::write`] must then cut the
     /// journal.
     #[must_use]
     pub(crate) fn sync(&self) -> bool {
@@ -141,7 +141,7 @@ impl Sink {
             segment.status = Status { sequence, synced: synced.max(segment.status.synced), ..segment.status };
             let status = segment.status;
             drop(inner);
-            // If this fails, the next write will fail too.
+            // If this fails, so will the next write.
             let _ = file.write_at(status.offset(), &status.to_bytes());
         }
         false

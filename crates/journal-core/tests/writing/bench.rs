@@ -106,19 +106,16 @@ impl Bench {
         self.room.input(self.now, input, &mut self.out);
     }
 
-    /// Does all pending writes and syncs.
     pub(crate) fn settle(&mut self) {
         self.hold.flush();
         while self.scribe.write() || self.scribe.keep() {}
     }
 
-    /// Whether all outputs so far may be sent.
     pub(crate) fn may_send(&self) -> bool {
         let mark = self.hold.position();
         self.hold.reached() >= mark
     }
 
-    /// The content of the first file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.disk.written(&self.journal)
     }

@@ -28,7 +28,6 @@ fn an_incomplete_last_record_is_removed_and_nothing_else_is_lost() {
     }
 }
 
-/// Offsets of the records, and the end.
 fn places(bytes: &[u8]) -> Vec<usize> {
     let mut reader = reader(bytes);
     let mut places = vec![usize::try_from(reader.offset()).unwrap()];
@@ -101,7 +100,6 @@ fn after_a_panic_the_journal_ends_with_the_input_that_caused_it() {
     let mut bench = played();
     let done = std::panic::catch_unwind(AssertUnwindSafe(|| bench.send(b"x")));
     assert!(done.is_err());
-    // The room did not wait for the disk.
     bench.end.close();
     while bench.scribe.write() {}
     assert_eq!(bench.entries().last(), Some(&Entry::Note(Note::Broken)));

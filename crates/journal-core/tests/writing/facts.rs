@@ -24,7 +24,6 @@ fn facts(of: &[(&str, &str)]) -> Facts {
     of.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Described as the journal of the room `adder-1`.
 fn described(writing: &Writing, disk: &SimulatedDisk) -> Bench {
     let head = head().with_facts(&facts(&[("room", "adder-1")]));
     let (journal, parts): (_, Parts<Adder>) =

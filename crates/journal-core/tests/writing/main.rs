@@ -31,7 +31,6 @@ use self::{
 };
 
 const RECORDS: usize = 1_536;
-/// A journal with bytes that a test has made.
 const JOURNAL: &str = "/games/made.journal";
 
 fn reader(bytes: &[u8]) -> Reader<Cursor<Vec<u8>>> {
@@ -198,7 +197,6 @@ fn peers_keep_their_slots_when_a_match_is_resumed_from_a_snapshot() {
     connect(&mut bench, 0);
     connect(&mut bench, 1);
     connect(&mut bench, 2);
-    // The first slot and the last one are free.
     let why = DisconnectReason::Broken;
     bench.input(Input::Disconnected { peer: PeerId(2), why });
     bench.input(Input::Disconnected { peer: PeerId(0), why });

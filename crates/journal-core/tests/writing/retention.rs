@@ -21,7 +21,7 @@ fn spare(_: &StoredJournal) -> RetentionClass {
     RetentionClass::Removable(0)
 }
 
-/// Closed, written a day after one another, and the time a day after the last.
+/// Closed journals, written a day after one another, and the time a day after the last.
 fn journals(disk: &SimulatedDisk, count: u32) -> (Vec<PathBuf>, SystemTime) {
     let begin = |day: u32| {
         disk.set_time(day * DAY);

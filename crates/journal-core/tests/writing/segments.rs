@@ -23,7 +23,6 @@ fn path_of(bench: &Bench, number: usize) -> PathBuf {
     bench.journal.with_extension(format!("{number}.journal"))
 }
 
-/// Plays until the journal has had this many segments.
 fn play(bench: &mut Bench, files: usize) {
     for _ in 0..10_000 {
         for _ in 0..100 {
@@ -162,7 +161,6 @@ fn damaged_record_is_not_copied_into_the_next_segment() {
         }
         bench.hold.flush();
         while bench.scribe.write() {}
-        // The last byte is corrupted before the journal is continued.
         let at = bench.bytes().len() as u64 - 1;
         let mut byte = [0];
         assert_eq!(file.read_at(at, &mut byte).unwrap(), 1);

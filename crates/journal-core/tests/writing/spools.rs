@@ -1,5 +1,5 @@
-//! Spools, and files of other users in their place. Servers of an earlier version that were killed have written the
-//! files in `tests/data`.
+//! Spools, and files of other users in their place. Killed servers of an earlier version wrote the files in
+//! `tests/data`.
 
 use std::{
     fs, io,
@@ -59,7 +59,7 @@ impl Beside {
         Some(Self { journal: directory.path().join(files[0].0), of, halves, directory })
     }
 
-    /// Ann has connected and sent `abc`. The file contains the connection, and the spool contains all records.
+    /// Ann has connected and sent `abc`. The file contains the connection, and the spool all records.
     fn playing() -> Option<Self> {
         Self::new(&[("match.journal", data("beside.journal"))])
     }
@@ -87,7 +87,6 @@ impl Beside {
     }
 }
 
-/// The sum after Ann has sent `abc`.
 const ABC: u64 = 7 + 97 + 98 + 99;
 
 #[test]
@@ -171,7 +170,6 @@ fn journal_of_this_version_has_no_spool() {
     drop(parts);
     let created = fs::read(&path).unwrap();
     let old = data("beside.journal");
-    // The spool is used only for a status without a mark.
     for (marked, expected) in [(true, 1), (false, 4)] {
         let mut bytes = old.clone();
         let fronts = if marked { &created } else { &old };
@@ -197,7 +195,7 @@ fn pruning_removes_the_spool_of_a_journal() {
 
 type Obstacle = fn(&Path) -> io::Result<()>;
 
-/// What other users can put in the place of a spool, and files that its owner never creates.
+/// Obstacles that other users can put in the place of a spool, and files that its owner never creates.
 const OBSTACLES: [(&str, Obstacle); 8] = [
     ("a directory", |path| fs::create_dir(path)),
     ("a pipe", |path| {

@@ -55,7 +55,6 @@ fn no_output_is_sent_before_the_mark_of_a_cut_is_on_disk() {
     for sync in [SyncPolicy::Always, SyncPolicy::Interval] {
         let mut bench = Bench::new(sync).joined();
         let before = bench.arrivals().len();
-        // Writing the record and writing the mark both fail.
         bench.disk.set_fault(Some(Fault::FailingWrites(0)));
         bench.send(b"a");
         assert!(!bench.may_send());
@@ -102,7 +101,6 @@ fn records_are_written_immediately_if_outputs_wait_for_them_and_later_otherwise(
     assert!(!bench.may_send());
     assert_eq!(step(&mut bench), Step::Done);
     assert!(bench.may_send());
-    // Records that are written already are not written again after the delay.
     assert!(matches!(step(&mut bench), Step::Until(_)));
     bench.send(b"b");
     assert!(matches!(step(&mut bench), Step::Until(_)), "outputs wait for none of these");
