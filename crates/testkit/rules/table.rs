@@ -1,5 +1,5 @@
-//! A room and its clients, identified by name, with a simulated network between them. The tests of the rules include
-//! this file by its path, as `transcript.rs`.
+//! A room and its clients, by name, with a simulated network between them. Tests of rules include this file by its
+//! path; see `transcript.rs`.
 
 #![allow(dead_code, reason = "each game uses a part")]
 
@@ -20,7 +20,6 @@ pub(crate) struct Wire {
     pub(crate) role: Role,
     // Bytes that the room has not processed yet.
     unread: BytesMut,
-    /// Frames that are not read yet.
     pub(crate) frames: Vec<Bytes>,
     closed: bool,
 }
@@ -53,7 +52,7 @@ impl<E: Recorded> Table<E> {
         self.input(Input::Connected { peer, role, link, address: address.as_str().into() });
     }
 
-    /// Sends the bytes as one segment. Bytes of a closed connection are dropped, as in a shell.
+    /// Sends the bytes as one segment; drops them if the connection is closed.
     pub(crate) fn send(&mut self, who: &str, bytes: &[u8]) {
         let Some(wire) = self.wires.get_mut(who).filter(|wire| !wire.closed) else { return };
         let (peer, mut unread) = (wire.peer, mem::take(&mut wire.unread));
@@ -82,7 +81,6 @@ impl<E: Recorded> Table<E> {
         self.input(Input::Stop(Leave::Over));
     }
 
-    /// Wakes the room at its deadlines.
     pub(crate) fn wait(&mut self, time: Duration) {
         let end = self.now.plus(time);
         while let Some(deadline) = self.engine_room.deadline().filter(|&deadline| deadline <= end) {
@@ -120,7 +118,7 @@ impl<E: Recorded> Table<E> {
         self.wires.values_mut().find(|wire| wire.peer == peer).expect("outputs are for connected clients")
     }
 
-    /// Restores the room from its state, which no client notices.
+    /// Restores the room from its state without effect on the clients.
     pub(crate) fn restore(&mut self) {
         let setup = serde_json::to_string(&self.server().setup()).expect("a setup can be written");
         let state = self.state();
@@ -137,7 +135,7 @@ impl<E: Recorded> Table<E> {
         serde_json::to_string(&self.engine_room.state()).expect("a state can be written")
     }
 
-    /// Resumes the server from its state. All connections are lost, and receive no further bytes.
+    /// Resumes the server from its state. Connections are lost.
     pub(crate) fn kill(&mut self) {
         self.restore();
         let frames = |table: &Self| table.wires.values().map(|wire| wire.frames.len()).sum::<usize>();
@@ -162,12 +160,11 @@ impl<E: Recorded> Table<E> {
         self.wires[who].closed
     }
 
-    /// Frames since the last call.
     pub(crate) fn frames(&mut self, who: &str) -> Vec<Bytes> {
         mem::take(&mut self.wires.get_mut(who).expect("it is connected").frames)
     }
 
-    /// Plays a transcript and compares. After each input, the room is replaced by one restored from its state.
+    /// Plays a transcript and compares. After each input, the room is restored from its state.
     ///
     /// `wait 50 ms` advances the clock, `Ann left` closes her sending half, `Ann broke` breaks her connection, `Ann was
     /// interrupted` loses it with the server, `Ann refresh` requests her state, `stop` stops the server, `kill` kills

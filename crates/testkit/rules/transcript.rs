@@ -1,5 +1,5 @@
-//! Transcripts: texts with the inputs of a room and, below each of them, the lines of its outputs. The tests of the
-//! rules include this file by its path: a dependency on testkit would compile the crates above the rules.
+//! Transcripts: inputs of a room, each followed by the lines of its outputs. Tests of rules include this file by its
+//! path: a dependency on testkit would compile the crates above the rules.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Matches with a journal, with inputs and times chosen by a test.
+//! Journalled matches with inputs and times chosen by a test.
 
 use std::{
     net::SocketAddr,
@@ -19,7 +19,6 @@ pub struct Match<E: Recorded> {
     pub room: Journalled<E>,
     pub end: JournalEnd,
     pub path: PathBuf,
-    /// The time of the next input.
     pub now: Time,
     hold: JournalHold,
     scribe: Scribe,
@@ -62,7 +61,6 @@ impl<E: Recorded> Match<E> {
         self.input(Input::Disconnected { peer, why: DisconnectReason::Broken });
     }
 
-    /// Advances the clock and processes all deadlines of the room up to then.
     pub fn advance(&mut self, time: Duration) -> Vec<Output> {
         let until = self.now.plus(time);
         let mut outputs = vec![];

@@ -28,9 +28,9 @@ pub use self::faults::{Fault, Latency};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
-    /// The system keeps running, so everything written is kept.
+    /// Keeps all written data, because the system keeps running.
     Kill,
-    /// Each sector written since the last sync may or may not be kept, and so may each new name.
+    /// Sectors and names changed since the last sync may or may not be kept.
     PowerCut,
 }
 
@@ -46,7 +46,6 @@ impl SimulatedDisk {
         Self::default()
     }
 
-    /// The same disk for another process.
     #[must_use]
     pub fn other_process(&self) -> Self {
         let mut state = self.lock();
@@ -67,12 +66,11 @@ impl SimulatedDisk {
         state.names.insert(path.as_ref().to_owned(), inode);
     }
 
-    /// What a reader sees.
     pub fn written(&self, path: impl AsRef<Path>) -> Vec<u8> {
         self.with_content(path.as_ref(), |content| content.written.clone())
     }
 
-    /// What survives a power cut for certain.
+    /// The content that certainly survives a power cut.
     pub fn synced(&self, path: impl AsRef<Path>) -> Vec<u8> {
         self.with_content(path.as_ref(), |content| content.synced.clone())
     }
@@ -82,7 +80,7 @@ impl SimulatedDisk {
         state.names.get(path).and_then(|inode| state.files.get(inode)).map(read).unwrap_or_default()
     }
 
-    /// The content that certainly survives a power cut.
+    /// A disk with only the content that certainly survives a power cut.
     #[must_use]
     pub fn certain(&self) -> Self {
         let state = self.lock();
@@ -100,7 +98,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(copy)), process: 0 }
     }
 
-    /// A copy that has some of the removed files too, if no other file has the name.
+    /// A copy that also has the wanted removed files, unless another file has the name.
     #[must_use]
     pub fn with_removed(&self, is_wanted: impl Fn(&Path) -> bool) -> Self {
         let state = self.lock();
@@ -116,7 +114,6 @@ impl SimulatedDisk {
         self.snapshot().into_keys().collect()
     }
 
-    /// Whether there is or was a file with this name.
     pub fn has_had(&self, path: impl AsRef<Path>) -> bool {
         let state = self.lock();
         state.names.contains_key(path.as_ref()) || state.removed.contains_key(path.as_ref())
@@ -143,7 +140,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// Whether the last fault that was set has occurred.
+    /// Whether the last fault has occurred.
     pub fn has_struck(&self) -> bool {
         self.lock().struck
     }
@@ -153,7 +150,6 @@ impl SimulatedDisk {
         self.lock().lies = lies;
     }
 
-    /// Makes the file impossible to remove.
     pub fn set_stubborn(&self, path: &Path) {
         self.lock().stubborn = Some(path.to_owned());
     }
@@ -162,7 +158,6 @@ impl SimulatedDisk {
         self.lock().now = now;
     }
 
-    /// Flips a random bit below `limit`.
     pub fn rot(&self, path: impl AsRef<Path>, limit: usize, rng: &mut impl Rng) {
         let mut state = self.lock();
         let Some(&inode) = state.names.get(path.as_ref()) else { return };
@@ -173,19 +168,18 @@ impl SimulatedDisk {
         }
     }
 
-    /// Whether this process was killed or died in an operation. None of its later writes reach the disk.
+    /// Whether this process was killed or died in an operation. Its later writes are lost.
     pub fn is_dead(&self) -> bool {
         self.lock().dead.contains(&self.process)
     }
 
-    /// Kills the process, which closes its files.
     pub fn kill(&self) {
         let mut state = self.lock();
         state.dead.insert(self.process);
         state.locks.retain(|_, (_, process)| *process != self.process);
     }
 
-    /// Sets how long calls take, and cancels a hang that has not started.
+    /// Sets how long calls take, and cancels a pending hang.
     pub fn set_latency(&self, latency: Latency, seed: u64) {
         let mut state = self.lock();
         state.latency = Some((latency, Pcg64::seed_from_u64(seed)));
@@ -210,18 +204,15 @@ impl SimulatedDisk {
         self.lock().fault.is_some()
     }
 
-    /// Whether a call hangs or a hang is pending.
     pub fn is_hanging(&self) -> bool {
         let state = self.lock();
         state.hang.is_some() || state.hung > 0
     }
 
-    /// Removes the names for which `is_kept` returns false.
     pub fn retain_names(&self, is_kept: impl Fn(&Path) -> bool) {
         self.lock().names.retain(|path, inode| *inode == DIRECTORY || is_kept(path));
     }
 
-    /// What every process sees.
     pub fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let state = self.lock();
         let content = |inode| state.files.get(inode).map(|content| content.written.clone());
@@ -248,7 +239,7 @@ impl SimulatedDisk {
         (before, all.saturating_sub(before), hang.is_some() || slow)
     }
 
-    /// Crashes all processes, removes the fault of the disk and closes all files: `self` then belongs to a new process.
+    /// Crashes all processes, closes all files and removes the fault of the disk. Then `self` belongs to a new process.
     pub fn crash(&mut self, how: Crash, rng: &mut impl Rng) {
         let mut state = self.lock();
         state.dead.clear();
@@ -267,7 +258,6 @@ impl SimulatedDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    // Fails if the process is dead.
     fn living(&self) -> io::Result<MutexGuard<'_, State>> {
         let mut state = self.lock();
         if state.dead.contains(&self.process) || self.process < state.alive {

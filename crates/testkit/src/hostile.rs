@@ -1,4 +1,3 @@
-/// A datagram that is not a nuggets message.
 #[derive(Debug, Clone, Copy)]
 pub struct Malformed {
     /// The defect, as a file name.
@@ -18,7 +17,7 @@ static LONGEST_KEY: [u8; nuggets::protocol::MAX_DATAGRAM] = {
     bytes
 };
 
-/// A nuggets server must survive these without moving anyone.
+/// A nuggets server must survive these without moving any player.
 pub const MALFORMED: &[Malformed] = &[
     malformed("empty", b""),
     malformed("one-nul", b"\0"),

@@ -2,7 +2,7 @@
 //!
 //! - [`simulation`]: whole matches, whose server is killed and resumed.
 //! - [`machine`], [`net`], [`disk`]: a simulated machine, network and disk.
-//! - [`by_hand`]: matches with a journal, with inputs and times chosen by a test.
+//! - [`by_hand`]: journalled matches with inputs and times chosen by a test.
 //! - [`seeds`]: runs a test over many seeds and reports the one that failed.
 //! - [`process`], [`programs`], [`terminal`], [`measured`]: real programs.
 //! - [`peer`], [`stream`], [`signpost`]: test clients over real sockets, and a hub that reports the location of a room.
@@ -44,7 +44,7 @@ use tokio::time::{sleep, timeout};
 
 pub use temp_dir::TempDir;
 
-/// For every wait on a real event. Far longer than any event takes even on a busy machine.
+/// The timeout of waits on real events, far longer than any takes even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 const PAUSE: Duration = Duration::from_millis(5);
@@ -62,7 +62,7 @@ pub async fn poll_until<T>(what: &str, poll: impl AsyncFn() -> Option<T>) -> T {
     timeout(PATIENCE, waits).await.unwrap_or_else(|_| panic!("{what}"))
 }
 
-/// Polls a condition that has no notification. Panics with the text after [`PATIENCE`].
+/// Polls a condition without a notification. Panics with `what` after [`PATIENCE`].
 pub fn eventually(what: &str, is_so: impl FnMut() -> bool) {
     eventually_within(PATIENCE, what, is_so);
 }

@@ -1,8 +1,8 @@
 //! A simulated machine: a clock and tasks, in one thread and in virtual time.
 //!
 //! A [`Machine`] polls a task only when its waker has fired. Its owner advances the time to the next event, and each
-//! read of the [`SimulatedClock`] costs a little, so a working task sees time pass. A task that sleeps although it
-//! could continue has lost a wake-up: [`Machine::check_sleepers`] polls it without a reason, and it makes progress.
+//! read of the [`SimulatedClock`] costs a little, so that a working task sees time pass. [`Machine::check_sleepers`]
+//! detects lost wake-ups: it polls sleeping tasks, which must not make progress.
 
 mod clock;
 mod pace;
@@ -52,7 +52,6 @@ struct Task {
     future: Pin<Box<dyn Future<Output = ()>>>,
     flag: Arc<Flag>,
     waker: Waker,
-    // The time of the last poll.
     polled: Time,
 }
 
@@ -95,12 +94,12 @@ impl Machine {
         self.clock.clone()
     }
 
-    /// The time of the simulation, which setting the clock does not change. Reading it costs no time.
+    /// The time of the simulation, independent of the clock's setting. Reading it costs no time.
     pub fn now(&self) -> Time {
         self.clock.world_now()
     }
 
-    /// The task is polled once at the next [`Machine::run`].
+    /// The next [`Machine::run`] polls the task once.
     pub fn spawn(&mut self, name: &'static str, future: impl Future<Output = ()> + 'static) -> TaskId {
         let flag = Arc::new(Flag(AtomicBool::new(true)));
         let waker = Arc::clone(&flag).into();
@@ -110,8 +109,8 @@ impl Machine {
         id
     }
 
-    /// The thread alternates with the tasks, so it may block in calls that take virtual time. If one of the threads is
-    /// killed, all must be.
+    /// The thread alternates with the tasks, so it may block in calls that take virtual time. If one thread is killed,
+    /// all must be.
     pub(crate) fn spawn_thread(
         &mut self,
         name: &'static str,
@@ -146,7 +145,7 @@ impl Machine {
         }
     }
 
-    /// Polls each woken task once. Returns whether there was one.
+    /// Polls each woken task once. Returns `false` if there was none.
     pub fn run(&mut self) -> bool {
         self.clock.fire();
         let woken: Vec<TaskId> = self.tasks.iter().filter(|(_, task)| task.is_woken()).map(|(&id, _)| id).collect();
@@ -159,9 +158,9 @@ impl Machine {
         !woken.is_empty()
     }
 
-    /// Polls each sleeping task. Panics if one makes progress: it slept despite pending work.
+    /// Panics if a sleeping task makes progress when polled: it slept despite pending work.
     pub fn check_sleepers(&mut self) {
-        // An expired timer would fire at the next run.
+        // An expired timer fires only at the next run.
         if self.clock.next_expiry().is_some_and(|due| due <= self.now()) {
             return;
         }
@@ -178,7 +177,6 @@ impl Machine {
         }
     }
 
-    // Returns whether the task has ended.
     fn poll(&mut self, id: TaskId) -> bool {
         let now = self.now();
         let Some(task) = self.tasks.get_mut(&id) else { return false };

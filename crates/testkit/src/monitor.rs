@@ -5,7 +5,7 @@ use std::{
 
 use crate::PATIENCE;
 
-/// One thread changes the value and another waits for it.
+/// A value that one thread changes while another waits for it.
 #[derive(Default)]
 pub struct Monitor<T> {
     value: Mutex<T>,
@@ -22,13 +22,12 @@ impl<T> Monitor<T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the waiting thread.
     pub fn change(&self, change: impl FnOnce(&mut T)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
 
-    /// `None` if nothing is found within [`PATIENCE`].
+    /// Returns `None` after [`PATIENCE`].
     pub fn find<U>(&self, find: impl FnMut(&T) -> Option<U>) -> Option<U> {
         self.find_within(PATIENCE, find)
     }

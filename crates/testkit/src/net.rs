@@ -1,10 +1,10 @@
 //! A simulated network.
 //!
-//! A [`Net`] holds one room with a journal, any number of clients and the bytes between them, all in one thread and in
-//! virtual time, which jumps from one event to the next and passes a little while the server works. The same seed and
-//! the same calls give the same run.
+//! A [`Net`] holds one room with a journal, any number of clients and the bytes between them, in one thread and in
+//! virtual time, which jumps from one event to the next and passes a little while the server works. Runs with the same
+//! seed and the same calls are identical.
 //!
-//! The server is the real [`serve`] with the real [`Host`] and the real transports, [`Ports`] and [`Streams`]. Only the
+//! The server is the real [`serve`] with the real [`Host`] and transports, [`Ports`] and [`Streams`]. Only the
 //! operating system is simulated: a [`Machine`] with one task, which a simulated socket or timer wakes.
 
 mod arrival;
@@ -70,13 +70,13 @@ struct Endpoint<C> {
 #[derive(Debug)]
 pub struct Net<E: Recorded, C> {
     machine: Machine,
-    // The task of the server, which ends after the final flush.
+    // Ends after the final flush.
     server: TaskId,
     stop: Option<oneshot::Sender<Leave>>,
     shared: Shared,
     room: SharedRoom<E>,
     clients: BTreeMap<SocketAddr, Endpoint<C>>,
-    // Up to this time, the server's clock shows less than it has shown before.
+    // Up to this time, the server's clock shows less than before.
     pub(crate) behind: Time,
     // Decides when the server is checked for lost wake-ups.
     checks: Pcg64,
@@ -121,7 +121,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.shared.lock().chance.traffic
     }
 
-    /// Whether the server is running. It may only be waiting for its journal.
+    /// Whether the server is running; it may only be waiting for its journal.
     pub fn is_up(&self) -> bool {
         self.machine.is_running(self.server)
     }
@@ -138,8 +138,8 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.machine.clock().set_pace(pace);
     }
 
-    /// Processes everything due at the next event, unless that is after `until`. Returns `false` if no event is left by
-    /// then; the time is then at least `until`.
+    /// Processes everything due at the next event. Returns `false` if that is after `until`; the time is then at least
+    /// `until`.
     pub fn step(&mut self, until: Time) -> bool {
         self.collect();
         if self.checks.random_range(0..CHECKS) == 0 {
@@ -167,18 +167,15 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         true
     }
 
-    /// The next event, if known.
     pub(crate) fn next_due(&mut self) -> Option<Time> {
         self.collect();
         self.next_moment()
     }
 
-    /// Advances the time without an event.
     pub(crate) fn advance(&mut self, to: Time) {
         self.machine.advance(to);
     }
 
-    /// Clients that are peers of the server.
     pub(crate) fn connected(&self) -> impl Iterator<Item = (SocketAddr, &C)> {
         let peers: BTreeSet<SocketAddr> = self.shared.lock().routes.keys().copied().collect();
         let open = self.clients.iter().filter(move |(at, endpoint)| !endpoint.closed && peers.contains(at));
@@ -234,7 +231,6 @@ fn build_host<E: Recorded + Hostable>(shared: &Shared, room: SharedRoom<E>) -> H
         .with_transport(RecordingTransport::new(streams(Role::Watcher), 2, shared.clone()))
 }
 
-// Returns the task, and the signal that stops it.
 fn spawn(machine: &mut Machine, host: Host) -> (TaskId, oneshot::Sender<Leave>) {
     let (clock, (stop, stopped)) = (machine.clock(), oneshot::channel());
     let server = machine.spawn("server", async move {

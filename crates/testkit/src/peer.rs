@@ -6,17 +6,15 @@ use std::{
 
 use crate::PATIENCE;
 
-/// Pause before a request is repeated, because datagrams may be lost.
+/// The pause before a request is repeated: datagrams may be lost.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A test client over UDP.
 #[derive(Debug)]
 pub struct Peer {
     socket: UdpSocket,
     server: SocketAddr,
 }
 
-/// Sent to a joining player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
     pub letter: char,
@@ -29,7 +27,6 @@ pub struct Welcome {
 }
 
 impl Peer {
-    /// Uses a free local port.
     pub fn new(server: SocketAddr) -> Self {
         let ip = if server.is_ipv4() { IpAddr::from(Ipv4Addr::LOCALHOST) } else { Ipv6Addr::LOCALHOST.into() };
         Self::at(ip, server)
@@ -42,7 +39,6 @@ impl Peer {
         Self { socket, server }
     }
 
-    /// As seen by the server.
     pub fn address(&self) -> SocketAddr {
         self.socket.local_addr().expect("a bound socket has an address")
     }
@@ -69,13 +65,11 @@ impl Peer {
             .unwrap_or_else(|| panic!("nothing came from {} within {PATIENCE:?}", self.server))
     }
 
-    /// The next datagram, if it arrives before `until`.
     pub fn receive_by(&self, until: Instant) -> Option<Vec<u8>> {
         let mut buffer = vec![0; 1 << 16];
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                // Later datagrams are left for the next call.
                 return self.read_pending(1).pop();
             }
             self.socket.set_read_timeout(Some(left)).expect("a socket can be waited on");
@@ -92,12 +86,10 @@ impl Peer {
         }
     }
 
-    /// Datagrams that have already arrived, oldest first.
     pub fn pending(&self) -> Vec<Vec<u8>> {
         self.read_pending(usize::MAX)
     }
 
-    // At most this many of the datagrams that have already arrived.
     fn read_pending(&self, most: usize) -> Vec<Vec<u8>> {
         self.socket.set_nonblocking(true).expect("a socket can be looked at");
         let mut all = vec![];
@@ -113,7 +105,6 @@ impl Peer {
         all
     }
 
-    /// Discards datagrams that do not begin with `front`.
     pub fn expect(&self, front: &str) -> String {
         let until = Instant::now() + PATIENCE;
         let mut before = vec![];
@@ -127,8 +118,7 @@ impl Peer {
         panic!("no datagram that begins with {front:?} came from {}, but {before:?}", self.server);
     }
 
-    /// Repeats `request` until an answer that starts with `front` arrives: for idempotent requests to a server that
-    /// may be too busy to receive them.
+    /// Repeats an idempotent `request` until an answer starts with `front`: the server may be too busy to receive it.
     pub fn request(&self, request: impl AsRef<[u8]>, front: &str) -> String {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
@@ -155,7 +145,6 @@ impl Peer {
         Welcome { letter, size, gold, display }
     }
 
-    /// Returns size, gold and display.
     pub fn spectate(&self) -> ((usize, usize), [u32; 3], String) {
         self.send("SPECTATE");
         self.view()
@@ -170,7 +159,6 @@ impl Peer {
     }
 }
 
-/// The numbers of a `GRID` or `GOLD` message.
 pub fn numbers<const N: usize>(message: &str, kind: &str) -> [u32; N] {
     let words = message.strip_prefix(kind).and_then(|rest| rest.strip_prefix(' '));
     let numbers: Option<Vec<u32>> = words.and_then(|words| words.split(' ').map(|word| word.parse().ok()).collect());

@@ -56,12 +56,11 @@ impl State {
 }
 
 impl Process {
-    /// Standard input is empty. Output is read continuously, so that the program never blocks.
+    /// Standard input is empty. Output is read continuously, so the program never blocks.
     pub fn start(command: &mut Command) -> Self {
         Self::spawn(command.stdin(Stdio::null()))
     }
 
-    /// Standard input is a pipe.
     pub fn start_with_stdin(command: &mut Command) -> Self {
         Self::spawn(command.stdin(Stdio::piped()))
     }
@@ -95,7 +94,7 @@ impl Process {
         Self { stdin: child.stdin.take(), child, shared, threads }
     }
 
-    /// Waits until `find` returns something for the output so far; `what` names it in the panic message.
+    /// Waits until `find` returns something for the output so far; `what` is for the panic message.
     pub fn wait_stdout<T>(&self, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
         let found = self.find(|state| find(&state.text(|state| &state.stdout)));
         found.unwrap_or_else(|seen| panic!("no {what} on standard output; {seen}"))
@@ -106,7 +105,6 @@ impl Process {
         found.unwrap_or_else(|seen| panic!("no {what} on standard error; {seen}"))
     }
 
-    // The error describes the last state.
     fn find<T>(&self, mut find: impl FnMut(&State) -> Option<T>) -> Result<T, String> {
         let ended = |state: &State| state.ended == 3;
         let found = self.shared.find(|state| find(state).map(Some).or_else(|| ended(state).then_some(None)));
@@ -170,7 +168,6 @@ impl Process {
         self.signal(Signal::HUP);
     }
 
-    /// Waits until the process is stopped.
     #[cfg(target_os = "linux")]
     pub fn suspend(&self) {
         self.signal(Signal::STOP);
@@ -188,7 +185,7 @@ impl Process {
         self.signal(Signal::KILL);
     }
 
-    /// Waits until the program has handled its signals: two pending signals of a kind would be merged into one.
+    /// Waits until the program has handled its signals, since two pending signals of a kind would be merged.
     pub fn wait_until_signals_are_taken(&self) {
         let status = format!("/proc/{}/status", self.child.id());
         // Without such a file, it does not wait.
@@ -197,7 +194,7 @@ impl Process {
     }
 
     fn signal(&self, signal: Signal) {
-        // The process is reaped when this value is dropped, so its id is still valid.
+        // Reaped only when this value is dropped, so the id is still valid.
         kill_process(Pid::from_child(&self.child), signal).expect("a process that is not collected takes signals");
     }
 

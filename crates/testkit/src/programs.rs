@@ -11,11 +11,11 @@ use std::{
 /// A command of cargo that does not change the lock file.
 #[must_use]
 pub fn cargo(subcommand: &str) -> Command {
-    // The variable is unset if a test is started by hand. Such a test uses the cargo that built it.
+    // Unset if a test is started by hand: it then uses the cargo that built it.
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from(env!("CARGO")));
     let mut command = Command::new(cargo);
     command.args([subcommand, "--locked"]).current_dir(workspace());
-    // Variables about the package of this test. Build scripts of dependencies depend on them, and would run again.
+    // Build scripts of dependencies depend on the variables about the package of this test, and would run again.
     let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_package)) {
         command.env_remove(name);
@@ -34,8 +34,8 @@ pub fn python() -> Option<PathBuf> {
     PYTHON.clone()
 }
 
-/// For test programs that use only the standard library: half the start time without the search for packages, and no
-/// cache files.
+/// For test programs that use only the standard library: without the search for packages they start in half the time,
+/// and write no cache files.
 pub const PLAIN: &str = "-BS";
 
 #[must_use]
@@ -43,7 +43,7 @@ pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Uses the profile and the target directory of the running test. Returns the directory of the executables. Cargo's
+/// Uses the profile and the target directory of the running test, and returns the directory of the executables. Cargo's
 /// lock serializes tests that build.
 #[must_use]
 pub fn build(names: &[&str]) -> PathBuf {
@@ -57,8 +57,8 @@ pub fn build(names: &[&str]) -> PathBuf {
         None | Some("debug") => "dev",
         Some(name) => name,
     };
-    // The features are those of the whole workspace, and of dev-dependencies, which a test target adds: everything
-    // compiled for tests is reused. The target here is empty without `--cfg shuttle`.
+    // With the features of the whole workspace, and of dev-dependencies, which a test target adds, everything compiled
+    // for tests is reused. The target here is empty without `--cfg shuttle`.
     let mut command = cargo("build");
     command.args(["--workspace", "--test", "threads", "--profile", profile, "--target-dir"]).arg(folder);
     for name in names {

@@ -1,5 +1,5 @@
 //! Properties that hold for any input: each function takes arbitrary bytes and panics if one does not hold. The fuzz
-//! targets of the same names call them with generated input, and a test calls them with each corpus.
+//! targets of the same names call them with generated input, and a test with each corpus.
 
 pub mod blackjack;
 pub mod journal;
@@ -33,7 +33,7 @@ pub fn client_message(datagram: &[u8]) {
             assert!((1..=MAX_NAME).contains(&name.as_str().len()));
             let kept = |byte: u8| byte == b'\t' || (b' '..=b'~').contains(&byte);
             assert!(name.as_str().bytes().all(kept), "{name:?}");
-            // A truncated name may be empty after trimming. Only then does a second decoding differ.
+            // A truncated name may be empty after trimming; only then does a second decoding differ.
             if !name.as_str().trim_ascii().is_empty() {
                 assert_eq!(ClientMessage::parse(&written), Ok(message));
             }

@@ -8,8 +8,8 @@ pub const MANY: &str = "TESTKIT_SEEDS";
 /// A debug build runs one in this many seeds.
 const SHARE: u64 = if cfg!(debug_assertions) { 4 } else { 1 };
 
-/// Runs the seeds 1 to `count`, or a quarter of them in a debug build. The environment variables select other seeds. A
-/// failure prints the command that repeats it.
+/// Runs the seeds 1 to `count`, or a quarter of them in a debug build, unless an environment variable selects other
+/// seeds. A failure prints the command that repeats it.
 pub fn for_each_seed(count: u64, mut test: impl FnMut(u64)) {
     for seed in chosen(number(ONE), number(MANY), count) {
         let _named = Named(seed);
@@ -29,7 +29,6 @@ fn chosen(one: Option<u64>, many: Option<u64>, count: u64) -> RangeInclusive<u64
     }
 }
 
-// Prints the seed if the test panics.
 struct Named(u64);
 
 impl Drop for Named {

@@ -33,7 +33,7 @@ impl Default for Signpost {
 }
 
 impl Signpost {
-    /// Answers with status 503 until a location is set.
+    /// Responds with status 503 until a location is set.
     pub fn new() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -58,7 +58,6 @@ impl Signpost {
         format!("http://{}/rooms/{ROOM}", self.address)
     }
 
-    /// Sets the response to the location of this game's room at this port.
     pub fn set_location(&self, game: &str, port: u16) {
         let body = format!(r#"{{"id":"{ROOM}","game":"{game}","port":{port},"host":"127.0.0.1","node":"x"}}"#);
         self.respond(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()));
@@ -72,7 +71,7 @@ impl Signpost {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Waits for two further requests: the first may have been in flight already.
+    /// Waits for two further requests, since the first may have been in flight already.
     pub fn wait_for_request(&self) {
         let (before, begun) = (self.requests(), Instant::now());
         while self.requests() < before + 2 {

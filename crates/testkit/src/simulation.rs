@@ -4,8 +4,8 @@
 //! threads write the journals of all rooms. Only clients, network, clocks and the disk are simulated. The process is
 //! repeatedly killed and resumed from its journals. Its machine loses power, its disk fills up, fails, hangs or lies,
 //! its clocks are set, and other processes read, copy or try to resume its journals. The game checks its invariants
-//! after each step, and after each crash all delivered output is compared with a replay of the journal. At the end, in
-//! a calm period without faults, all clients must be served again.
+//! after each step, and after each crash all delivered output is compared with a replay. At the end, in a calm period
+//! without faults, all clients must be served again.
 
 mod crashes;
 mod mix;
@@ -43,16 +43,14 @@ const DAY: Duration = Duration::from_secs(86_400);
 const HANG: Duration = Duration::from_secs(30);
 /// Without faults, each client must receive the state within this time.
 const CALM: Duration = Duration::from_secs(10);
-/// A client must be served within `CALM` if it connected before this part of it has passed.
+/// Clients that connect in this first part of `CALM` must be served by its end.
 const HALF: Duration = Duration::from_secs(5);
 const GAMES: &str = "/arcade/games";
 
-/// The players and the invariants of a game.
 pub trait Game: Sized {
     type Server: Recorded + Hostable;
     type Client: Client<Error: Debug>;
 
-    /// The game, and the server of a match.
     fn begin(seed: u64) -> (Self, Self::Server);
 
     fn enter(&mut self, net: &mut NetOf<Self>);
@@ -65,7 +63,7 @@ pub trait Game: Sized {
         None
     }
 
-    /// `forked` is whether messages were delivered that the server lost in a power cut.
+    /// `forked`: messages were delivered that the server lost in a power cut.
     fn resumed(&mut self, net: &mut NetOf<Self>, forked: bool);
 
     /// Whether the client has the state that its role may see. Without faults, this holds every few seconds.
@@ -74,8 +72,7 @@ pub trait Game: Sized {
 
 pub type NetOf<G> = Net<<G as Game>::Server, <G as Game>::Client>;
 
-/// Simulates faults for this duration, if the matches do not end earlier, and then a calm period. Panics if a check
-/// fails.
+/// Simulates faults for this duration, unless the matches end earlier, and then a calm period. Panics if a check fails.
 pub fn simulate<G: Game>(seed: u64, duration: Duration) -> Report {
     let mut simulation = Simulation::<G>::new(seed, duration);
     simulation.run();
@@ -194,7 +191,6 @@ impl<G: Game> Simulation<G> {
         self.now().plus(Duration::from_nanos(self.rng.random_range(0..=nanos)))
     }
 
-    // Also handles ended matches.
     fn turn(&mut self, until: Time) -> Next {
         self.step(until);
         if self.disk.is_dead() {

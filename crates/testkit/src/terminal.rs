@@ -13,7 +13,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::PATIENCE;
 pub use crate::monitor::Monitor;
 
-/// Pause before keys are pressed again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 fn size(columns: u16, rows: u16) -> PtySize {
@@ -54,8 +53,7 @@ impl Terminal {
         Self::spawn(command, environment, columns, rows)
     }
 
-    /// Starts the program as a job of a shell. When the program stops, the shell prints a line, and resumes the program
-    /// after Return.
+    /// Starts the program as a job of a shell. When it stops, the shell prints a line and resumes it after Return.
     pub fn start_in_shell(program: &str, arguments: &[&str], columns: u16, rows: u16) -> Self {
         let mut command = CommandBuilder::new("sh");
         // With -m each job has its own process group, which can be stopped.
@@ -93,7 +91,7 @@ impl Terminal {
         self.keyboard.flush().expect("the terminal takes keys");
     }
 
-    /// Presses the keys again until the text is shown, because their messages or the answer may be lost.
+    /// Presses the keys again until the text is shown: their messages or the answer may be lost.
     pub fn press_until(&mut self, bytes: &[u8], text: &str) {
         let begun = Instant::now();
         let is_there = |parser: &vt100::Parser<Bells>| parser.screen().contents().contains(text).then_some(());
@@ -107,7 +105,7 @@ impl Terminal {
         }
     }
 
-    /// Clears the screen, so that all content on it is drawn after this call.
+    /// Clears the screen, so that all its content is drawn after this call.
     pub fn wipe(&self) {
         self.parser.change(|parser| parser.process(b"\x1b[2J"));
     }
@@ -135,7 +133,6 @@ impl Terminal {
         self.wait(|screen| screen.contents().contains(text));
     }
 
-    /// Waits until these lines are at the top of the screen.
     pub fn wait_for_lines(&self, lines: &[&str]) {
         self.wait(|screen| {
             let contents = screen.contents();
@@ -165,9 +162,8 @@ impl Terminal {
         assert_eq!(modes(&*self.master), self.modes, "the modes of the terminal");
     }
 
-    /// Returns the exit code.
     fn wait_for_exit(&mut self) -> u32 {
-        // A process cannot be waited for with a deadline, so another thread kills it after the deadline.
+        // A wait for a process has no deadline, so another thread kills it after the deadline.
         let mut killer = self.child.clone_killer();
         let ended = Monitor::new(false);
         let watch = Arc::clone(&ended);

@@ -91,7 +91,6 @@ impl Script {
         self.push(Event::Gone { id, why });
     }
 
-    /// The outputs since the last call, oldest first.
     fn take_delivered(&self) -> Vec<(u64, Delivered)> {
         std::mem::take(&mut self.lock().delivered)
     }
@@ -204,7 +203,7 @@ struct Parrot {
     // Bytes that each input adds to the recording.
     records: u32,
     deadline: Option<Time>,
-    // The interval of further deadlines. Without it, there is only one deadline.
+    // The interval of further deadlines; without it, there is only one deadline.
     every: Option<Duration>,
     outcome: Option<Outcome>,
 }
@@ -219,7 +218,6 @@ struct Marks {
     reached: u64,
     full: bool,
     lost: bool,
-    // Reports of the host.
     stalls: Vec<bool>,
     waker: Option<Waker>,
 }
@@ -352,7 +350,6 @@ impl Room for Parrot {
 
 const NOW: Time = Time::ZERO;
 
-/// The host is served forever.
 fn served(host: Host) -> Machine {
     let mut machine = Machine::new(1);
     let clock = machine.clock();

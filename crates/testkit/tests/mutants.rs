@@ -1,7 +1,7 @@
 //! Mutants: defects that the simulations must find.
 //!
 //! Each test applies a defect to a copy of the sources, compiles it, and expects a simulation to fail with the message
-//! of the check for this defect. The tests of one module change one crate, so they compile the same crates again.
+//! of the check for it. The tests of one module change one crate, so they compile the same crates again.
 
 use std::{
     env, fs,
@@ -13,9 +13,8 @@ use std::{
 
 use ::testkit::programs::{cargo, workspace};
 
-/// What is copied, relative to the root of the workspace.
+/// Relative to the root of the workspace.
 const SOURCES: [&str; 7] = [".cargo", "Cargo.lock", "Cargo.toml", "crates", "examples", "maps", "tests"];
-/// Directories that are not copied.
 const LEFT_OUT: [&str; 2] = ["node_modules", "target"];
 
 struct Mutant {
@@ -49,7 +48,7 @@ const fn fleets(test: &'static str, variables: &'static [(&'static str, &'static
 
 const FLEETS: Simulation = fleets("simulation::no_fleet_breaks_a_promise", &[("MESH_SEEDS", "1600")]);
 
-/// A test for each mutant. The modules are named after the changed crates.
+/// A test per mutant. The modules are named after the changed crates.
 macro_rules! mutants {
     ($($package:ident {
         $($name:ident: $file:literal, $simulation:expr, $messages:expr, $($from:literal => $to:literal),+;)+
@@ -197,7 +196,6 @@ mutants! {
             ["a client that had quit plays again", "it cannot be resumed: the replay diverges"],
             "server.quitters = state.quitters;" => "";
     }
-    // The simulated disk.
     testkit {
         directory_name_not_synced: "crates/testkit/src/disk/calls.rs", ROBOTS,
             ["the journal has a name that a power cut takes away"],
@@ -267,7 +265,7 @@ fn check(name: &str) {
 
 fn test_command(copy: &Path, package: &str) -> Command {
     let mut command = cargo("test");
-    // Most of a crate does not change, and neither do the crates that depend on it.
+    // Only a small part of one crate changes.
     command
         .current_dir(copy)
         .env("CARGO_INCREMENTAL", "1")
@@ -282,7 +280,7 @@ fn run(command: &mut Command) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The copy remains in the target directory, so that a later run compiles only what has changed.
+/// The copy stays in the target directory, so that a later run compiles only changes.
 fn copy_sources() -> PathBuf {
     let own = env::current_exe().unwrap();
     let target = own.ancestors().find(|path| path.join(".rustc_info.json").exists()).unwrap();

@@ -5,7 +5,6 @@ use testkit::{properties::rooms::room, seeds::for_each_seed};
 const SCRIPTS: u64 = 1_000;
 const STEPS: usize = 40;
 
-/// Messages, parts of messages, and invalid bytes.
 const SENT: [&[&[u8]]; 5] = [
     &[
         b"PLAY Ann",

@@ -182,7 +182,7 @@ impl DiskFile for SimulatedFile {
         if let Some(at) = state.misplaced(at) {
             self.content(&mut state)?.change(at, &bytes[..length]);
         } else {
-            // The length is not lost, because the system keeps it.
+            // The system keeps the length.
             let content = self.content(&mut state)?;
             let longer = content.written.len().max(at + length);
             content.truncate(longer);

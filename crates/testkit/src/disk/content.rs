@@ -11,13 +11,12 @@ type Sector = [u8; SECTOR];
 
 #[derive(Debug, Default)]
 pub(super) struct Content {
-    /// What a reader sees.
     pub(super) written: Vec<u8>,
-    /// What certainly survives a power cut.
+    /// The content that certainly survives a power cut.
     pub(super) synced: Vec<u8>,
-    // Contents of each sector since the last sync: a power cut may leave any of them.
+    // Versions of each sector since the last sync; a power cut may leave any of them.
     unsynced: BTreeMap<usize, Vec<Sector>>,
-    // Lengths since the last sync.
+    // Since the last sync.
     lengths: Vec<usize>,
     // Sectors whose sync failed: the system considers them clean.
     forgotten: BTreeMap<usize, Vec<Sector>>,
@@ -44,7 +43,6 @@ impl Content {
         self.forgotten.extend(lost);
     }
 
-    /// Leaves a possible result of a power cut.
     pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
         let mut lengths = std::mem::take(&mut self.lengths);
         lengths.extend([self.written.len(), self.synced.len()]);
@@ -53,18 +51,17 @@ impl Content {
         if rng.random_range(0..4) == 0 && most > self.synced.len() {
             length = rng.random_range(self.synced.len()..=most);
         }
-        // Whether most sectors are lost, most are kept, or about half.
+        // Loses most sectors, about half, or few.
         let survives = [5, 50, 95][rng.random_range(0..3)];
         let mut left = std::mem::take(&mut self.synced);
         left.resize(most, 0);
         for (&sector, versions) in self.forgotten.iter().chain(&self.unsynced) {
-            // The first one is the content before the writes.
+            // The first version is the content before the writes.
             if rng.random_range(0..100) < survives {
                 let newest = rng.random_range(0..4) > 0;
                 let version = if newest { versions.len() - 1 } else { rng.random_range(0..versions.len()) };
                 put(&mut left, sector, &versions[version]);
             } else if rng.random_range(0..8) == 0 {
-                // A torn sector.
                 let torn = rng.random_range(0..SECTOR);
                 let mut mixed = versions[0];
                 mixed[..torn].copy_from_slice(&versions[versions.len() - 1][..torn]);
@@ -95,7 +92,6 @@ impl Content {
         if length == before {
             return;
         }
-        // The sectors that are removed or added change.
         let sectors = length.min(before) / SECTOR..length.max(before).div_ceil(SECTOR);
         self.remember_synced(sectors.clone());
         self.written.resize(length, 0);
@@ -103,7 +99,6 @@ impl Content {
         self.remember(sectors);
     }
 
-    /// Flips a bit on the disk and in the system's memory.
     pub(super) fn rot(&mut self, offset: usize, bit: u32) {
         for bytes in [&mut self.written, &mut self.synced] {
             if let Some(byte) = bytes.get_mut(offset) {

@@ -21,12 +21,12 @@ pub(super) const DIRECTORY: u64 = 0;
 pub(super) struct State {
     pub(super) files: BTreeMap<u64, Content>,
     pub(super) names: BTreeMap<PathBuf, u64>,
-    // A power cut keeps the first ones, up to a random number, and undoes the others.
+    // A power cut keeps a random number of the first ones, and undoes the others.
     pub(super) unsynced_names: Vec<NameChange>,
     // Removed files, by their last names.
     pub(super) removed: BTreeMap<PathBuf, u64>,
     pub(super) next_inode: u64,
-    // By inode of the file: the opening that holds its lock, and the process.
+    // By inode: the locking opening, and its process.
     pub(super) locks: BTreeMap<u64, (u64, u64)>,
     pub(super) next_opening: u64,
     // The oldest process that is alive.
@@ -39,7 +39,7 @@ pub(super) struct State {
     pub(super) lies: bool,
     // A file that cannot be removed.
     pub(super) stubborn: Option<PathBuf>,
-    // The present process, and those that were killed or died in an operation.
+    // The current process, and those that were killed or died in an operation.
     pub(super) current: u64,
     pub(super) dead: BTreeSet<u64>,
     pub(super) syncs: u64,
@@ -47,7 +47,7 @@ pub(super) struct State {
     // The duration of the next call that takes time.
     pub(super) hang: Option<Duration>,
     pub(super) hangs: u64,
-    // Calls that hang at the moment.
+    // Calls that currently hang.
     pub(super) hung: u64,
 }
 
@@ -64,7 +64,7 @@ impl State {
     }
 
     pub(super) fn cut_power(&mut self, rng: &mut impl Rng) {
-        // Changes are kept in order, up to a random one.
+        // Keeps changes in order, up to a random one.
         let kept = rng.random_range(0..=self.unsynced_names.len());
         for NameChange { path, before } in self.unsynced_names.split_off(kept).into_iter().rev() {
             match before {
@@ -108,7 +108,8 @@ impl State {
         Err(io::Error::other("names cannot be changed"))
     }
 
-    // How many bytes a write of this length stores, and its result. `grows` counts bytes beyond the present end.
+    // The number of stored bytes of a write of this length, and its result. `grows` counts bytes beyond the current
+    // end.
     pub(super) fn allowed(&mut self, length: usize, grows: usize) -> (usize, io::Result<()>) {
         let (wanted, left, kind) = match &mut self.fault {
             Some(Fault::Full(left)) => (grows, left, io::ErrorKind::StorageFull),
@@ -127,7 +128,7 @@ impl State {
         (length - (wanted - room), Err(kind.into()))
     }
 
-    // Where a write at this offset is stored: a faulty disk may misplace it, or lose it (`None`).
+    // The offset at which the write is stored; `None` if it is lost.
     pub(super) fn misplaced(&mut self, at: usize) -> Option<usize> {
         match &mut self.fault {
             Some(Fault::LostWrite(0)) => {
@@ -147,7 +148,6 @@ impl State {
     }
 }
 
-/// Removes the names in removed directories.
 pub(super) fn remove_orphans(names: &mut BTreeMap<PathBuf, u64>) {
     loop {
         let orphans: Vec<PathBuf> = names.keys().filter(|path| !has_parent(names, path)).cloned().collect();

@@ -17,7 +17,6 @@ fn on_disk() -> (SimulatedDisk, SharedFile) {
     (disk, file)
 }
 
-/// Opens the file after a crash.
 fn again(disk: &SimulatedDisk) -> SharedFile {
     disk.open(Path::new(FILE), true).unwrap()
 }

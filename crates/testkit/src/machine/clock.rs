@@ -55,7 +55,6 @@ impl State {
         }))
     }
 
-    // What the clock shows.
     fn reading(&self) -> Time {
         let (world, shown) = self.set;
         shown.plus(self.now.since(world))
@@ -88,12 +87,11 @@ impl SimulatedClock {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The time that the clock shows. In contrast to a read by a task, this costs no time.
+    /// The time that the clock shows. Unlike a read by a task, this costs no time.
     pub fn reading(&self) -> Time {
         self.lock().reading()
     }
 
-    /// The time of the simulation.
     pub fn world_now(&self) -> Time {
         self.lock().now
     }
@@ -231,7 +229,6 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    // Sets a timer to one second, and records the clock's time at its expiry.
     fn sleeper(machine: &mut Machine) -> Rc<Cell<Option<Time>>> {
         let (clock, woken) = (machine.clock(), Rc::new(Cell::new(None)));
         let note = Rc::clone(&woken);

@@ -2,7 +2,7 @@ use std::{ops::RangeInclusive, time::Duration};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pace {
-    /// Time that passes between two reads of the clock.
+    /// The time between two reads of the clock.
     pub work: RangeInclusive<Duration>,
     /// The delay of an expired timer.
     pub late: RangeInclusive<Duration>,
@@ -18,7 +18,6 @@ impl Pace {
         stall_per_million: 0,
         stall: Duration::ZERO..=Duration::ZERO,
     };
-    /// The process occasionally stalls for up to 400 ms.
     pub const ROUGH: Self = Self {
         work: Duration::from_nanos(20)..=Duration::from_micros(20),
         late: Duration::ZERO..=Duration::from_millis(2),

@@ -1,8 +1,7 @@
-//! Threads of a simulated machine, for code that blocks and thus cannot be a polled task, such as the threads of a
-//! [`Scribe`](journal_core::Scribe) in calls of the disk.
+//! Threads of a simulated machine, for code that blocks, such as the threads of a [`Scribe`](journal_core::Scribe).
 //!
-//! A thread runs only while its task is polled, so at most one runs at a time, and a run repeats exactly. Where the
-//! code blocks, it yields until the virtual time has come.
+//! A thread runs only while its task is polled, so at most one runs at a time and runs are repeatable. Where the code
+//! blocks, it yields until the virtual time has come.
 
 use std::{
     any::Any,
@@ -29,7 +28,6 @@ thread_local! {
 
 enum ThreadSignal {
     Run(Waker),
-    /// The process was killed.
     Exit,
 }
 
@@ -73,7 +71,7 @@ impl ThreadContext {
         self.waker.borrow().clone()
     }
 
-    /// Waits until the waker is used, or until this time.
+    /// Waits for the waker, or until this time.
     pub(crate) fn wait(&self, until: Option<Time>) {
         self.hand_over(Yielded::Waits(until));
     }
@@ -94,8 +92,8 @@ impl ThreadContext {
     }
 }
 
-/// Blocks a simulated thread. In other threads, or if the process was killed, it returns immediately. Returns whether
-/// time has passed.
+/// Blocks a simulated thread. In other threads, or if the process was killed, returns immediately. Returns whether time
+/// has passed.
 pub(crate) fn sleep(duration: Duration) -> bool {
     let Some(context) = CURRENT.with_borrow(Clone::clone).filter(|_| duration > Duration::ZERO) else { return false };
     context.note_progress();
@@ -119,7 +117,6 @@ pub(super) struct ThreadTask {
 }
 
 impl ThreadTask {
-    /// The thread runs while the task is polled.
     pub(super) fn start(
         clock: SimulatedClock,
         process: Process,
@@ -148,7 +145,7 @@ fn run(
         Ok(()) => Yielded::Ended,
         Err(panic) => Yielded::Panicked(panic),
     };
-    // This is never received if the process was killed.
+    // Not received if the process was killed.
     let _ = context.yielded.send(end);
 }
 

@@ -7,7 +7,6 @@ pub(super) enum Arrived {
     End(End),
 }
 
-/// How a client's connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Closed,

@@ -6,7 +6,7 @@ use netcore::{Client, Recorded, Role};
 use super::{Endpoint, Hostable, Net, arrival::Arrived, datagrams::Direction, world::Shared};
 
 impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
-    /// The client uses datagrams. Replaces the previous one at this address.
+    /// Adds a client that uses datagrams, in place of the previous one at this address.
     pub fn add(&mut self, address: SocketAddr, client: C) {
         let since = self.now();
         self.clients.insert(address, Endpoint { client, stream: None, closed: false, since });

@@ -8,19 +8,17 @@ use crate::draw::draw;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Conditions for datagrams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conditions {
     pub loss_percent: u32,
     pub double_percent: u32,
-    /// Percentage of datagrams from peers of the server that arrive truncated.
+    /// Datagrams from peers of the server that arrive truncated.
     pub truncate_percent: u32,
     /// The delay of each copy. With a range, datagrams overtake each other.
     pub delay: RangeInclusive<Duration>,
     pub socket: SocketFaults,
 }
 
-/// How often calls of the server's socket fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocketFaults {
     pub send_error_permille: u32,
@@ -65,22 +63,21 @@ impl Conditions {
     };
 }
 
-/// Conditions for streams, whose order never changes.
+/// Conditions for streams, which keep their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamConditions {
-    /// Sizes of the pieces of a stream in bytes.
+    /// In bytes.
     pub piece: RangeInclusive<usize>,
     /// A piece arrives after those before it.
     pub delay: RangeInclusive<Duration>,
     /// Pieces before which the connection stalls.
     pub stall_percent: u32,
     pub stall: RangeInclusive<Duration>,
-    /// Bytes in flight or unread in each direction. Above that the writer blocks.
+    /// Bytes in flight or unread in each direction; beyond it the writer blocks.
     pub window: usize,
     /// Pieces at which the connection is reset.
     pub reset_permille: u32,
-    /// Messages that a client holds back. They are sent together with the following ones, in one segment that is split
-    /// at most once, at an arbitrary place.
+    /// Messages that a client holds back and sends with the following ones in one segment, which is split at most once.
     pub cork_percent: u32,
     pub cork: RangeInclusive<Duration>,
     /// Messages after which a client shuts down its sending half but keeps reading.
@@ -88,7 +85,6 @@ pub struct StreamConditions {
 }
 
 impl StreamConditions {
-    /// Large pieces arrive after a millisecond.
     pub const CALM: Self = Self {
         piece: 1_460..=65_536,
         delay: MILLISECOND..=MILLISECOND,
@@ -100,7 +96,7 @@ impl StreamConditions {
         cork: Duration::ZERO..=Duration::ZERO,
         half_close_permille: 0,
     };
-    /// Small pieces, messages that are sent together, and stalls of up to two seconds.
+    /// Small pieces, messages sent together, and stalls of up to two seconds.
     pub const ROUGH: Self = Self {
         piece: 1..=200,
         delay: Duration::ZERO..=Duration::from_millis(4),
@@ -113,7 +109,6 @@ impl StreamConditions {
         half_close_permille: 0,
     };
 
-    // A piece arrives after those before it.
     pub(super) fn draw_delay(&self, rng: &mut Pcg64) -> Duration {
         let delay = draw(rng, &self.delay);
         if rng.random_range(0..100) < self.stall_percent { delay + draw(rng, &self.stall) } else { delay }
@@ -125,9 +120,8 @@ pub struct Traffic {
     pub lost: u64,
     pub doubled: u64,
     pub truncated: u64,
-    /// Failed calls of the server's socket.
     pub socket_errors: u64,
-    /// Datagrams that arrived after one that was sent later.
+    /// Datagrams that arrived after a later one.
     pub overtaken: u64,
     pub resets: u64,
     /// Connections that the client half-closed before it was finished.

@@ -28,10 +28,8 @@ pub(super) struct Datagrams {
     newest_arrived: u64,
     // Unread datagrams with arrival times.
     pub(super) inbox: VecDeque<(Time, SocketAddr, Bytes)>,
-    // The last read of the server.
     pub(super) read_at: Time,
     pub(super) closed: bool,
-    // Until when the server's send buffer is full.
     pub(super) full_until: Option<Time>,
     pub(super) reader: Option<Waker>,
     pub(super) writer: Option<Waker>,

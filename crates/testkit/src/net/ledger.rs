@@ -19,12 +19,11 @@ type ConnectionKey = (usize, ConnectionId);
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) delivered: Delivered,
-    /// All digests that the room has had.
     pub(super) digests: HashSet<u64>,
     peers: BTreeMap<ConnectionKey, PeerId>,
     // Counted as in the host.
     next_peer: u64,
-    // The output that counts as delivered to a peer once it receives further output.
+    // Counts as delivered to a peer once it receives further output.
     expected: Delivered,
     // The peers at the time of the crash.
     returning: BTreeMap<SocketAddr, PeerId>,
@@ -57,7 +56,7 @@ impl Ledger {
         self.returning.clear();
     }
 
-    /// Sets the expected output. The delivered output is a prefix of it, except for losses in a power cut.
+    /// Except for losses in a power cut, the delivered output is a prefix of the expected one.
     pub(super) fn set_expected(&mut self, expected: Delivered) {
         self.delivered.retain(|peer, _| expected.contains_key(peer));
         for (peer, delivered) in &mut self.delivered {
@@ -67,7 +66,6 @@ impl Ledger {
         self.expected = expected;
     }
 
-    /// The peers of the resumed server.
     pub(super) fn resume(&mut self, next: PeerId, peers: impl Iterator<Item = (SocketAddr, PeerId)>) {
         self.clear();
         self.next_peer = next.0;

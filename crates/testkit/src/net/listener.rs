@@ -1,5 +1,3 @@
-//! The server's ends of simulated streams.
-
 use std::{
     io::{self, IoSlice},
     net::SocketAddr,

@@ -11,7 +11,7 @@ use netshell::{Answer, ConnectionEvent, ConnectionId, Delivery, Transport};
 
 use super::{ledger, world::Shared};
 
-/// Passes all calls through, and records the address of each connection.
+/// Records the address of each connection.
 #[derive(Debug)]
 pub(super) struct RecordingTransport<T> {
     transport: T,

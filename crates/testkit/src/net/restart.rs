@@ -16,13 +16,12 @@ pub struct Restart<E: Recorded> {
     pub next_peer: PeerId,
     /// The peers at the last arrival.
     pub peers: Vec<(PeerId, Link, SocketAddr)>,
-    /// Last messages that are sent again.
     pub farewells: Vec<(SocketAddr, Vec<Bytes>)>,
 }
 
 impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
-    /// Messages in flight to clients arrive after a kill, and are lost after a power cut. Connections are closed or
-    /// reset; clients on datagrams are not notified.
+    /// Messages in flight to clients arrive after a kill, but not after a power cut. Connections are closed or reset;
+    /// clients on datagrams are not notified.
     pub fn crash(&mut self, how: Crash) {
         self.machine.check_sleepers();
         self.machine.kill(self.server);
@@ -34,7 +33,6 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         }
     }
 
-    /// Stops the server so that it can be resumed.
     pub fn suspend(&mut self) {
         if let Some(stop) = self.stop.take() {
             // A server that has ended does not listen.
@@ -62,13 +60,12 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         (self.server, self.stop) = (server, Some(stop));
     }
 
-    /// Sets the server's clock forward.
     pub fn jump(&mut self, by: Duration) {
         let clock = self.machine.clock();
         clock.set(clock.reading().plus(by));
     }
 
-    /// Sets the server's clock back, not below zero.
+    /// Sets the server's clock back, but not below zero.
     pub fn jump_back(&mut self, by: Duration) {
         let clock = self.machine.clock();
         let now = clock.reading();
@@ -77,7 +74,7 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         clock.set(to);
     }
 
-    /// Excuses the server from reading input, because too much output waits for its disk.
+    /// Excuses the server from reading input while too much output waits for its disk.
     pub(crate) fn excuse(&mut self) {
         self.behind = self.behind.max(self.now());
     }
@@ -92,13 +89,12 @@ impl<E: Recorded + Hostable, C: Client<Error: Debug>> Net<E, C> {
         self.shared.lock().ledger.delivered.clone()
     }
 
-    /// The output of a replay of the resumed journal. A peer that receives further output has not lost any, so the
-    /// replayed output then counts as delivered, including the part that was in flight.
+    /// Sets the output of a replay of the resumed journal. Once a peer receives further output, its replayed output
+    /// counts as delivered, including data that was in flight.
     pub fn set_expected(&mut self, expected: Delivered) {
         self.shared.lock().ledger.set_expected(expected);
     }
 
-    /// Whether the room ever had this digest.
     pub fn had(&self, digest: u64) -> bool {
         self.shared.lock().ledger.digests.contains(&digest)
     }

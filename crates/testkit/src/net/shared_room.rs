@@ -13,7 +13,7 @@ use netcore::{
 
 use super::world::Shared;
 
-/// Its room can be shared with other threads.
+/// An engine whose room can be shared with other threads.
 pub trait Hostable: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static {}
 
 impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync + 'static> Hostable for E {}
@@ -21,7 +21,6 @@ impl<E: Engine<Protocol: Protocol<Decoder: Send + Sync + 'static>> + Send + Sync
 pub(super) struct SharedRoom<E: Recorded> {
     room: Arc<RwLock<Journalled<E>>>,
     shared: Shared,
-    // The time of the last input.
     latest: Time,
 }
 

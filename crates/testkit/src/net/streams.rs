@@ -42,7 +42,7 @@ pub(super) struct Connection {
     pub(super) address: SocketAddr,
     pub(super) to_server: Pipe,
     pub(super) to_client: Pipe,
-    // Output of the client that is beyond the window, or held back.
+    // Output of the client beyond the window, or held back.
     pub(super) unsent: BytesMut,
     // Until when the client holds its output back.
     corked: Option<Time>,
@@ -103,7 +103,7 @@ impl Connection {
         while let Some(piece) = self.to_server.arrive(chance.now) {
             match piece {
                 PieceKind::Break => return self.reset(chance),
-                // The server has closed its end: the client receives a reset.
+                // The server has closed its end.
                 PieceKind::Bytes if self.left => {
                     self.to_server.break_off();
                     self.to_client.finish(chance, End::Broken);
@@ -127,13 +127,11 @@ impl Connection {
         }
     }
 
-    // No listener accepts it.
     fn refuse(&mut self, chance: &mut Chance) {
         self.left = true;
         self.reset(chance);
     }
 
-    /// Resets the connection, which both ends notice.
     pub(super) fn reset(&mut self, chance: &mut Chance) {
         chance.traffic.resets += 1;
         self.break_off();
@@ -220,7 +218,6 @@ impl Connections {
         }
     }
 
-    /// Since when the server has not read pending input.
     pub(super) fn unread_since(&self) -> Option<Time> {
         let connections =
             self.active.iter().map(|&connection| &self.all[connection]).filter(|connection| !connection.left);

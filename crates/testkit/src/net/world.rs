@@ -43,7 +43,6 @@ impl World {
         self.due
     }
 
-    /// Returns the arrivals at clients, in order.
     pub(super) fn arrive(&mut self) -> Vec<(SocketAddr, Arrived)> {
         self.due = None;
         let Self { chance, datagrams, connections, routes, arrived, .. } = self;
@@ -61,7 +60,6 @@ impl World {
     }
 }
 
-/// Shared with the simulated sockets of the server.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
     world: Arc<Mutex<World>>,
@@ -88,7 +86,7 @@ impl Shared {
         Self { world: Arc::new(Mutex::new(world)), clock }
     }
 
-    /// Everything runs in one thread, so this never blocks.
+    /// Never blocks: everything runs in one thread.
     pub(super) fn lock(&self) -> MutexGuard<'_, World> {
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
         world.chance.now = self.clock.world_now();

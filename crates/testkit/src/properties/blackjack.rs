@@ -15,7 +15,6 @@ const MOST_KEPT: usize = MAX_MESSAGE as usize + 4;
 /// Sizes of the pieces in which a stream arrives, besides the whole.
 const PIECES: [usize; 6] = [1, 2, 3, 7, 64, 300];
 
-/// Player messages as a dealer decodes them.
 pub fn player_message(bytes: &[u8]) {
     let decoder = || {
         let mut decoder = PlayerDecoder::default();
@@ -50,7 +49,7 @@ pub fn player_message(bytes: &[u8]) {
     }
 }
 
-/// Dealer messages as a player decodes them, and the state of the player.
+/// Dealer messages as a player decodes them, and the player's state.
 pub fn dealer_message(bytes: &[u8]) {
     for dialect in [Dialect::Text, Dialect::Binary] {
         let decoder = || {
@@ -92,7 +91,7 @@ fn client(dialect: Dialect, space: StateSpace) -> Client {
     Client::new(Name::new(b"Ann").expect("a name"), dialect, Framing::Stream, space)
 }
 
-// A player that always stands. Returns its answers, its final hand, and whether it is over.
+// A player that always stands: its answers, its final hand, and whether it is over.
 fn stands(bytes: &[u8], dialect: Dialect, pieces: usize) -> (Vec<Vec<u8>>, u8, bool) {
     let (mut player, mut said) = (client(dialect, StateSpace::Soft), vec![]);
     for piece in bytes.chunks(pieces) {
@@ -143,7 +142,6 @@ fn receive_all(messages: &[DealerMessage]) {
     }
 }
 
-// Decodes pieces of this size, up to the first invalid message.
 fn in_pieces<T>(
     bytes: &[u8],
     pieces: usize,
@@ -164,7 +162,7 @@ fn in_pieces<T>(
     (messages, None)
 }
 
-// An error may be found earlier or later, depending on how much of a message has arrived.
+// How early an error is found depends on how much of a message has arrived.
 fn kind(error: DecodeError) -> DecodeError {
     match error {
         DecodeError::TooLong { max, .. } => DecodeError::TooLong { length: 0, max },
@@ -172,11 +170,11 @@ fn kind(error: DecodeError) -> DecodeError {
     }
 }
 
-/// Writing reverses reading, or the error names the place.
+/// Encoding reverses decoding, or the error names the place.
 pub fn table(file: &[u8]) {
     let mut file = file.to_vec();
     let mut result = QTable::from_file(&file);
-    // A fuzzer cannot find checksums, so errors in the last line are corrected according to the error message.
+    // A fuzzer cannot find checksums, so errors in the last line are corrected as the error message states.
     for _ in 0..2 {
         let Err(error) = &result else { break };
         let words = match error.trouble {

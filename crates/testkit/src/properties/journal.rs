@@ -8,12 +8,11 @@ use super::assert_printable;
 use crate::disk::SimulatedDisk;
 
 const RECORDS: usize = 1_536;
-/// Deadlines given to a resumed room.
 const DEADLINES: usize = 3;
 
-/// A file is read to its end or its first error, records can be written again, and a resumable match can be resumed:
-/// also with corrected checksums, which a fuzzer cannot find. Digests are not corrected: a state with the recorded
-/// digest is trusted, and so is one of earlier rules, whose digest cannot be compared.
+/// A file is read to its end or first error, records can be written again, and a resumable match can be resumed. The
+/// same holds with corrected checksums, which a fuzzer cannot find. Digests are not corrected: a state with the
+/// recorded digest is trusted, and so is one of earlier rules, whose digest cannot be compared.
 pub fn journal(bytes: &[u8]) {
     play(bytes);
     play(&mended(bytes));
@@ -30,7 +29,6 @@ fn play(bytes: &[u8]) {
     games::list!(resume_any);
 }
 
-// Writes all records again. Returns the head.
 fn read(bytes: &[u8]) -> Option<Head> {
     let length = bytes.len() as u64;
     let mut reader = match Reader::new(bytes, length) {
@@ -73,7 +71,7 @@ fn assert_whole(bytes: &[u8]) {
     assert_eq!(reader.torn(), 0, "what was written is whole");
 }
 
-// Replays the journal up to its first error, and resumes it if possible.
+// Replays up to the first error, and resumes the match if possible.
 fn resume<E: Recorded>(head: &Head, bytes: &[u8]) {
     if !head.has_rules_of::<E>() {
         return;
@@ -144,7 +142,6 @@ fn mended(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-// The size of a record's length field, and the length.
 fn lengths(front: &[u8]) -> Option<(usize, usize)> {
     let (&first, rest) = front.split_first()?;
     match first {

@@ -9,7 +9,6 @@ use mastermind::{
 };
 use netcore::{Client as _, Framing, Link, Protocol, Time};
 
-/// Lines typed by a player.
 pub fn line(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Ok(code) = text.parse::<Code>() {
@@ -42,7 +41,6 @@ pub fn client_message(bytes: &[u8]) {
     }
     let whole = Mastermind::decode(&mut Decoder, bytes, Framing::Whole);
     assert_eq!(whole.is_err(), bytes.len() > MAX_MESSAGE);
-    // The same lines, in one piece and byte by byte.
     let read = |piece: usize| {
         let (mut decoder, mut buffer, mut all) = (Decoder, BytesMut::new(), vec![]);
         for piece in bytes.chunks(piece) {

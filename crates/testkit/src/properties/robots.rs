@@ -10,7 +10,6 @@ use robots::{
     protocol::{MAX_DATAGRAM, MAX_PICTURE_ITEMS, MAX_SERVER_ITEMS, Robots, ServerDecoder, encode},
 };
 
-/// Client messages as a server decodes them.
 pub fn client_message(bytes: &[u8]) {
     datagram::<ClientMessage>(bytes, 0);
     let messages = stream(bytes, |buffer| take_message::<ClientMessage>(buffer, Robots::MAX_MESSAGE, 0));
@@ -105,12 +104,10 @@ fn unseen(bytes: &[u8]) {
     assert_eq!(whole.picture(), stepwise.picture());
 }
 
-/// Draw messages as a GUI decodes them.
 pub fn draw_message(bytes: &[u8]) {
     datagram::<DrawMessage>(bytes, MAX_PICTURE_ITEMS);
 }
 
-/// Input messages as a client decodes them.
 pub fn input_message(bytes: &[u8]) {
     datagram::<InputMessage>(bytes, 0);
 }

@@ -10,7 +10,7 @@ use netcore::{
 use super::robots::parameters;
 use crate::{by_hand::Match, disk::SimulatedDisk};
 
-/// Peers that are connected at the same time.
+/// Peers connected at the same time.
 const PEERS: usize = 4;
 const GRID: &str = include_str!("../../../../maps/shaft.txt");
 
@@ -19,8 +19,8 @@ const GRID: &str = include_str!("../../../../maps/shaft.txt");
 ///
 /// - The decision of a room about a message does not depend on the bytes after it.
 /// - Splitting a message off has no side effects.
-/// - A replay of the journal has the outputs of the room, and its state at every mark and at the end, although it is
-///   restored from its own state several times.
+/// - A replay of the journal, although restored from its own state several times, has the outputs of the room, and its
+///   state at every mark and at the end.
 pub fn room(script: &[u8]) {
     let Some((&game, script)) = script.split_first() else { return };
     let second = Duration::from_secs(1);
@@ -56,7 +56,7 @@ pub fn room(script: &[u8]) {
     }
 }
 
-// A game of nuggets with all options that delay or hide something.
+// All options that delay or hide something.
 fn extras(config: nuggets::Config) -> nuggets::Config {
     let vision = nuggets::visibility::Vision { radius: Some(5) };
     let rules = nuggets::Rules { steal_percent: 20, drop_on_quit: true, vision, ..config.rules };
@@ -73,7 +73,6 @@ fn dealer(paced: bool) -> blackjack::Config {
 /// Arrivals after which a replay is restored from its own state.
 const RESTORED: u64 = 5;
 
-/// A peer, and its bytes that the room has not processed yet.
 #[derive(Debug)]
 struct TestPeer {
     peer: PeerId,
@@ -181,7 +180,6 @@ where
         rest
     }
 
-    // The room processes the bytes while they contain messages.
     fn receive(&mut self, place: usize, sent: &[u8]) {
         let Some(TestPeer { peer, unread, .. }) = &mut self.peers[place] else { return };
         let (peer, mut unread) = (*peer, mem::take(unread));

@@ -17,7 +17,6 @@ use crate::{
 const FAREWELL: Duration = SECOND;
 
 impl<G: Game> Simulation<G> {
-    // Stops the server by a signal.
     pub(super) fn suspend(&mut self) -> Next {
         self.report.count("stopped to be resumed");
         for each in self.matches.iter_mut().filter(|each| !each.over && each.end.is_open()) {
@@ -79,7 +78,7 @@ impl<G: Game> Simulation<G> {
         }
     }
 
-    // Checks what the process left. Returns the resumable matches, in order, and discards the others.
+    // Checks what the process left. Returns the resumable matches in order, and discards the others.
     pub(super) fn crash(&mut self, how: Crash) -> Vec<Resumable<G::Server>> {
         self.report.count(match how {
             Crash::Kill => "killed",
@@ -132,7 +131,7 @@ impl<G: Game> Simulation<G> {
     ) -> Option<Resumable<G::Server>> {
         let (disk, journal) = (&self.disk, &each.journal);
         if forgetful && is_damaged_and_cut(disk, journal) {
-            // Data of a failed sync was lost, and the journal was given up because of that.
+            // Data of a failed sync was lost, so the journal was given up.
             let resumed = Resumable::<G::Server>::open(disk, journal);
             assert!(resumed.is_err(), "a damaged journal is resumed");
             self.report.count("journals cut");
@@ -193,8 +192,8 @@ impl<G: Game> Simulation<G> {
     }
 }
 
-// The disk loses and changes data: the journal is refused, or leads to a state that the match had, with all arrivals
-// that were synced. Returns the event to count.
+// With lost and changed data, the journal is refused, or leads to a state that the match had, with all synced arrivals.
+// Returns the event to count.
 fn examine<G: Game>(each: &Match<G>, certain: &SimulatedDisk, disk: &SimulatedDisk) -> &'static str {
     let journal: &Path = &each.journal;
     let found_out = "dishonest disks found out";

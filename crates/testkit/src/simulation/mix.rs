@@ -8,12 +8,11 @@ use crate::{
     net::{Conditions, StreamConditions},
 };
 
-/// The faults and the configuration of a simulation.
 pub(super) struct Mix {
     /// They share a scribe.
     pub(super) rooms: u64,
     pub(super) sync: SyncPolicy,
-    /// Bytes of each journal that are kept.
+    /// Maximum size of each journal in bytes.
     pub(super) max: u64,
     pub(super) latency: Latency,
     pub(super) conditions: Conditions,
@@ -31,7 +30,7 @@ impl Mix {
         Self {
             rooms,
             sync: [SyncPolicy::Always, SyncPolicy::Interval][rng.random_range(0..2)],
-            // Some journals are kept completely, in few or in many segments; of others only the end is kept.
+            // Keeps some journals completely, in few or in many segments, and only the end of others.
             max: [MAX_SIZE, 100_000, 16_000, 6_000][rng.random_range(0..4)],
             latency: [Latency::NONE, Latency::CALM, Latency::CALM, Latency::ROUGH][rng.random_range(0..4)].clone(),
             conditions: match rng.random_range(0..3) {

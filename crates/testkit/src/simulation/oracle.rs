@@ -15,12 +15,10 @@ use crate::{
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is true or not by itself")]
 pub(super) struct Survived {
-    /// Given up and marked as cut.
     pub(super) cut: bool,
     pub(super) over: bool,
     /// Delivered messages are missing, which is permitted after a power cut.
     pub(super) forked: bool,
-    /// Frames that were delivered.
     pub(super) frames: u64,
     pub(super) snapshots: u64,
     pub(super) segments: u64,
@@ -78,7 +76,7 @@ fn arrivals(mut reader: Reader<Source>) -> Vec<Entry> {
     }
 }
 
-/// All arrivals, if the journal can be read from its beginning to its end.
+/// All arrivals, if the whole journal is readable.
 pub(super) fn arrivals_left(disk: &SimulatedDisk, journal: &Path) -> Option<Vec<Entry>> {
     let read = |disk: &SimulatedDisk| Journal::open_on(disk, journal).and_then(|journal| journal.reader()).ok();
     let first = read(disk)?.segment();
@@ -104,11 +102,11 @@ pub(super) fn is_damaged_and_cut(disk: &SimulatedDisk, journal: &Path) -> bool {
     }
 }
 
-/// Arrivals before a crash: those that were written, and those that certainly survive a power cut.
+/// Arrivals before a crash: all, and those that certainly survive a power cut.
 pub(super) struct Written {
     all: Vec<Entry>,
     certain: Vec<Entry>,
-    // The journal was being cut: a power cut may lose the mark, and restore records that were cut off.
+    // Whether the journal was being cut: a power cut may lose the mark, and restore records that were cut off.
     cut: bool,
 }
 
@@ -134,7 +132,7 @@ impl Written {
     }
 }
 
-// Replays from the first state that is left.
+// Replays from the first remaining state.
 fn replay<E: Recorded>(
     mut reader: Reader<Source>,
     mut look: impl FnMut(&EngineRoom<E>, &Arrival),
@@ -160,7 +158,7 @@ fn replay<E: Recorded>(
     (replay, expected, (snapshots, u64::from(reader.segment())), reader.state())
 }
 
-/// Checks that the match had every state, and that the delivered output is a prefix of that of the replay.
+/// Checks that the match had every state, and that the delivered output is a prefix of the replay's.
 pub(super) fn check_delivered<E, C>(net: &Net<E, C>, disk: &SimulatedDisk, journal: &Path, strict: bool) -> Survived
 where
     E: Recorded + Hostable,
@@ -229,12 +227,10 @@ impl Survived {
     }
 }
 
-/// The output of a replay.
 #[derive(Debug, Default)]
 struct Expected {
     delivered: Delivered,
     present: BTreeMap<PeerId, Link>,
-    // Peers on datagram links.
     closed: BTreeMap<PeerId, Time>,
 }
 

@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     counts: BTreeMap<&'static str, u64>,
-    /// In total.
     pub simulated: Duration,
 }
 

@@ -53,7 +53,6 @@ impl Scribes {
         self.threads.drain(..).for_each(|thread| self.machine.kill(thread));
     }
 
-    /// Checks for lost wake-ups in some of the steps.
     pub(super) fn check(&mut self) {
         self.steps += 1;
         if self.steps.is_multiple_of(CHECKS) {
@@ -62,7 +61,6 @@ impl Scribes {
     }
 }
 
-// Takes steps until the process is killed.
 fn repeat(turns: &ThreadContext, step: impl Fn(&std::task::Waker) -> Step) {
     while let Some(waker) = turns.waker() {
         match step(&waker) {

@@ -1,5 +1,3 @@
-//! Inputs that gather after a deadline.
-
 use std::time::Duration;
 
 use netcore::Time;

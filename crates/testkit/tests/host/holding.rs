@@ -9,7 +9,7 @@ use super::{
     work,
 };
 
-/// The interval between checks of the outputs that the host holds back.
+/// The interval between checks of held-back outputs.
 const LOOK: Duration = Duration::from_secs(5);
 const ANN: &str = "10.0.0.1:5000";
 const BOB: &str = "10.0.0.2:5000";
@@ -121,7 +121,6 @@ fn a_host_with_too_many_held_outputs_stops_reading_and_continues_later() {
     work(&mut host);
     let taken = 100 - script.waiting();
     assert_eq!(taken, MAX_HELD / BULK, "one more than fits is not taken in");
-    // It does not report work that it cannot do.
     assert!(!is_ready(&mut host));
     script.lock().wake_at = Some(Time::ZERO);
     assert_eq!(host.wake_at(), Some(NOW.plus(LOOK)), "no transport wakes it, but it looks whether the disk responds");
@@ -142,7 +141,6 @@ fn stopped_host_ends_after_all_held_outputs_are_sent() {
     let (mut host, script, gate, _) = host();
     host.stop(NOW, Leave::Over);
     assert_eq!(host.outcome(), None);
-    // Messages do not keep the host busy meanwhile.
     script.send(1, "echo");
     script.lock().wake_at = Some(Time::ZERO);
     assert!(!is_ready(&mut host));
@@ -202,14 +200,12 @@ fn hold_is_notified_when_outputs_have_waited_for_ten_seconds_and_when_they_are_s
             host.work(|| now).unwrap();
         }
         assert_eq!(now, from.plus(SLOW_HOLD));
-        // The report is made only once.
         host.work(|| now).unwrap();
         assert_eq!(std::mem::take(&mut gate.lock().stalls), [true]);
         gate.reach(gate.position());
         host.work(|| now).unwrap();
         assert_eq!(std::mem::take(&mut gate.lock().stalls), [false]);
     }
-    // The timer ends when no output waits any more.
     now = host.wake_at().unwrap();
     host.work(|| now).unwrap();
     assert_eq!(host.wake_at(), None);

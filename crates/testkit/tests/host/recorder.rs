@@ -9,7 +9,6 @@ pub(super) enum RecordedEvent {
     Status(Status),
     /// An event with the address of the peer concerned.
     Event(GameEvent, Option<String>),
-    /// Bytes that are not a message.
     Malformed(PeerId, String, DecodeError),
     Gone(PeerId, String, DisconnectReason),
 }
@@ -19,12 +18,11 @@ pub(super) enum RecordedEvent {
 pub(super) struct EventRecorder(Arc<Mutex<Vec<(Time, RecordedEvent)>>>);
 
 impl EventRecorder {
-    /// All calls, oldest first.
     pub(super) fn observed(&self) -> Vec<(Time, RecordedEvent)> {
         self.lock().clone()
     }
 
-    /// Events of the game, oldest first, each with the address of the peer concerned.
+    /// Events of the game, each with the address of the peer concerned.
     pub(super) fn events(&self) -> Vec<(GameEvent, Option<String>)> {
         let event = |(_, observed): &(Time, RecordedEvent)| match observed {
             RecordedEvent::Event(event, address) => Some((event.clone(), address.clone())),

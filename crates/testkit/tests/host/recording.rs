@@ -18,7 +18,7 @@ fn host(records: u32) -> (Host, Script) {
     (host, script)
 }
 
-/// Sends until the connection is paused; returns the number of messages that the room received.
+/// Sends until the connection is paused. Returns the number of received messages.
 fn flood(host: &mut Host, script: &Script, id: u64, now: Time) -> usize {
     let mut received = 0;
     loop {
@@ -47,11 +47,9 @@ fn a_peer_whose_inputs_record_too_much_is_paused() {
     let share = usize::try_from(RECORDED_RATE.burst / 2 / RECORDS).unwrap();
     assert_eq!(flood(&mut host, &script, 1, Time::ZERO), share);
     script.take_delivered();
-    // The room has not received it.
     assert_eq!(script.lock().unprocessed.pop().unwrap().1, "x");
     let (_, until) = script.lock().paused.pop().unwrap();
     assert!(until > Time::ZERO && until <= at(20), "{until:?}");
-    // The amount allowed per second.
     let second = usize::try_from(RECORDED_RATE.per_second / RECORDS).unwrap();
     let received = flood(&mut host, &script, 1, at(1_000));
     assert!(received.abs_diff(second) <= 1, "{received} inputs");

@@ -31,7 +31,6 @@ impl Warden for Porter {
         HostId::from(address) != HostId::of(BOB)
     }
 
-    // Hides the real address.
     fn room_address(&mut self, _: Link, address: SocketAddr) -> SocketAddr {
         let HostId::V4([.., host]) = address.into() else { return address };
         SocketAddr::from(([192, 0, 2, host], address.port()))
@@ -105,7 +104,7 @@ fn a_removed_peer_receives_the_reason_and_leaves_the_room() {
     let after = [frame(2, "out"), frame(1, "gone 1"), frame(2, "gone 1"), frame(3, "gone 1"), (2, Delivered::Closed)];
     assert_eq!(told, after);
     assert_eq!(*present.0.lock().unwrap(), [PeerId(0), PeerId(2)]);
-    // All peers of a host, identified by the shown address.
+    // Hosts are identified by the shown address.
     porter.remove(Removal::Host(HostId::of(ANN), String::new()));
     porter.remove(Removal::Host(HostId::of("192.0.2.1:1"), String::new()));
     while server.run() {}

@@ -18,7 +18,6 @@ const PLAYERS: u8 = 3;
 const WATCHER: u8 = PLAYERS;
 /// A client that sends unrequested messages.
 const HOSTILE: u8 = PLAYERS + 1;
-/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
 /// Longer than all clock changes.
 const NEVER: Duration = Duration::from_secs(1_000 * 86_400);
@@ -86,7 +85,6 @@ fn client(number: u8, score: Score) -> BlackjackClient {
     match number {
         WATCHER => BlackjackClient::default(),
         HOSTILE => {
-            // This client does not wait for a request.
             let messages = [PlayerMessage::Join(name(number)), PlayerMessage::Hit];
             let first = messages.map(|message| message.to_bytes(Dialect::Binary)).concat();
             BlackjackClient { first: Some(first.into()), ..BlackjackClient::default() }

@@ -7,7 +7,7 @@ pub(super) trait Strategy<C: Client> {
     fn next_action(&mut self, client: &C) -> Option<C::Action>;
 }
 
-/// Acts after each pause if it plays, and otherwise observes.
+/// Acts after each pause if it plays; otherwise observes.
 #[derive(Debug)]
 pub(super) struct Bot<C, S> {
     pub(super) client: C,

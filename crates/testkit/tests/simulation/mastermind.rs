@@ -15,9 +15,7 @@ use super::{
     seats::Seats,
 };
 
-/// The pause between two messages of a player.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(250);
 const PLAYERS: u8 = 3;
 const SEATS: u8 = 4;

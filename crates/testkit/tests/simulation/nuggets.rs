@@ -28,11 +28,9 @@ const MAP: &str = "
 /// The players with their purses and places, and the piles.
 type Position = (Vec<game::Player>, BTreeMap<Cell, u32>);
 
-/// Time between two keys.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(300);
-/// A datagram does not arrive later than this.
+/// The latest arrival of a datagram.
 const LATE: Duration = Duration::from_secs(5);
 /// A game without an event for this long sends no messages.
 const STILL: Duration = Duration::from_secs(4);
@@ -46,7 +44,7 @@ const QUITTER_EVERY: Duration = Duration::from_millis(350);
 /// The interval of garbage, and its length.
 const NONSENSE: (Duration, usize) = (Duration::from_millis(200), 6_000);
 
-/// Explores while it plays; as a spectator it sends no messages on its own.
+/// Explores while it plays; a spectator sends no messages on its own.
 pub(super) type Player = Bot<Client, (Link, Explorer)>;
 
 impl Strategy<Client> for (Link, Explorer) {
@@ -66,15 +64,14 @@ pub(super) struct Nuggets {
     letters: BTreeMap<SocketAddr, Letter>,
     // The purse and the remaining gold last reported to a bot.
     reported: BTreeMap<SocketAddr, (u32, u32)>,
-    // A GOLD message to the bot's predecessor at the address may arrive late.
+    // A GOLD message to the predecessor at the address may arrive late.
     joined: BTreeMap<SocketAddr, Time>,
-    // Purses that may be those of the predecessor, until a newer one arrives.
+    // Purses that may be the predecessor's, until a newer one arrives.
     stale: BTreeMap<SocketAddr, u32>,
     // Whether another game follows, and when the players join it.
     rematch: bool,
     again_at: Option<Time>,
     games: u32,
-    // The watcher over a stream.
     watcher: u8,
     back_at: Option<Time>,
     nonsense_at: Option<Time>,
@@ -168,7 +165,7 @@ impl Game for Nuggets {
     fn is_current(&self, net: &Net<Server, Player>, Player { client, strategy: (link, _), .. }: &Player) -> bool {
         let engine = net.engine();
         let game = engine.game();
-        // An earlier datagram may have been lost, and the next is sent only after a change.
+        // An earlier datagram may be lost, and the next is sent only after a change.
         let is_still = *link == Link::Datagram && self.changed.1.plus(STILL) < net.now();
         if client.end().is_some() || is_still {
             return true;
@@ -186,7 +183,6 @@ impl Game for Nuggets {
 }
 
 impl Nuggets {
-    // Replaces clients that are missing or have finished.
     fn add_players(&mut self, net: &mut Net<Server, Player>) {
         self.games += 1;
         for number in (1..=BOTS).chain([SPECTATOR]) {

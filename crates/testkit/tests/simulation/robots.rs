@@ -15,14 +15,11 @@ use super::{address, seats::Seats};
 
 const TURNS: u16 = 60;
 const PLAYERS: u8 = 3;
-/// Time until a client reconnects.
 const AWAY: Duration = Duration::from_millis(200);
-/// The interval of attempts to join a running game, and their number in one batch, so that the journal grows.
+/// The interval of attempts to join a running game, and their number in one batch, to make the journal grow.
 const EAGER: (Duration, usize) = (Duration::from_millis(250), 40);
-/// Players and watchers.
 const SEATS: u8 = 5;
 
-/// Messages that a client has received.
 #[derive(Debug, Default)]
 pub(super) struct Received {
     // Messages of the newest game.
@@ -64,7 +61,7 @@ impl Received {
     }
 }
 
-/// A client, which only watches if it has no bot.
+/// Without a bot, it only watches.
 #[derive(Debug)]
 pub(super) struct Robot {
     client: Client,
@@ -227,7 +224,6 @@ impl Robots {
         }
     }
 
-    // Compares with the games delivered to other clients.
     fn compare(&mut self, received: &[ServerMessage], checked: usize) {
         // Without a turn, two games may look the same.
         if received.len() < 2 {

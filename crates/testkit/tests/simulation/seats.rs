@@ -1,4 +1,4 @@
-//! Stream clients that reconnect under a new number after they lost their connection.
+//! Stream clients that reconnect under a new number.
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use rand::RngExt;
 
 use crate::net::{arrival::End, conditions::Chance};
 
-/// One direction of a stream: pieces that stay in order, bounded by a window.
+/// One direction of a stream: ordered pieces, bounded by a window.
 #[derive(Debug, Default)]
 pub(in crate::net) struct Pipe {
     // Pieces with arrival times, and the latest of these.
@@ -18,7 +18,6 @@ pub(in crate::net) struct Pipe {
     flying: usize,
     // Bytes that have arrived and are unread.
     arrived: BytesMut,
-    // Since when there are unread bytes.
     unread_since: Option<Time>,
     ended: Option<End>,
     finished: bool,
@@ -30,7 +29,6 @@ pub(in crate::net) struct Pipe {
 enum Piece {
     Bytes(Bytes),
     End(End),
-    // The connection is reset here.
     Break,
 }
 
@@ -50,12 +48,11 @@ pub(in crate::net) enum PieceKind {
 }
 
 impl Pipe {
-    /// Bytes that the writer can write.
     pub(in crate::net) fn room(&self, chance: &Chance) -> usize {
         chance.stream_conditions.window.saturating_sub(self.flying + self.arrived.len())
     }
 
-    /// Writes as many bytes as the window permits, and returns their number.
+    /// Writes as many bytes as the window permits. Returns their number.
     pub(in crate::net) fn write(&mut self, chance: &mut Chance, bytes: &[u8], segments: Segments) -> usize {
         if self.finished {
             // The reset happens before this data arrives, and the writer does not know it yet.
@@ -89,7 +86,6 @@ impl Pipe {
         }
     }
 
-    // Arrives after the pieces before it.
     fn push(&mut self, chance: &mut Chance, piece: Piece) {
         let delay = chance.stream_conditions.draw_delay(&mut chance.rng);
         self.latest = self.latest.max(chance.now.plus(delay));
@@ -149,7 +145,7 @@ impl Pipe {
         !self.arrived.is_empty()
     }
 
-    /// Since when there are unread bytes without a read.
+    /// Since when the unread bytes have waited for a read.
     pub(in crate::net) fn unread_since(&self) -> Option<Time> {
         self.unread_since.filter(|_| self.has_unread())
     }
