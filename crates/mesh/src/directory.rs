@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Answer, Fence, MeshError, Name};
 
-/// The maximum size of the row that lobbies show for a room, in bytes.
+/// The maximum size of a room's row in lobbies, in bytes.
 pub const MAX_ROW: usize = 16 << 10;
 /// The lifetime of an entry in seconds. Owners rewrite their entries every hour.
 pub const ENTRY_AGE_SECONDS: u64 = 24 * 60 * 60;
@@ -19,10 +19,9 @@ pub struct Revision(pub u64);
 pub enum Key {
     Node(Name),
     Room(Name),
-    /// Finds a room.
     Code(Name),
     Common(Name),
-    /// Heartbeats have separate storage, so large entries cannot keep them from being stored.
+    /// Stored separately, so that large entries leave space for heartbeats.
     Heartbeat(Name),
     /// A shared value that does not expire. Watches do not report it.
     Lasting(Name),
@@ -72,11 +71,11 @@ pub struct NodeValue {
     /// The rules that the node can run; see [`RoomValue::needs`].
     #[serde(default)]
     pub runs: Vec<String>,
-    /// All nodes that joined up to this revision are known. Earlier versions do not send it.
+    /// All nodes that joined up to this revision are known. Earlier versions lack the field.
     #[serde(default)]
     pub seen: Option<Revision>,
-    /// Whether heartbeats have their own [`Key::Heartbeat`] entry; otherwise each rewrites this entry. Earlier versions
-    /// lack the field.
+    /// Whether heartbeats have a [`Key::Heartbeat`] entry; otherwise each rewrites this entry. Earlier versions lack
+    /// the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<bool>,
 }
@@ -99,9 +98,9 @@ impl HeartbeatValue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// The state is on the disk of the node, with an asynchronous copy in the mesh, from which another node takes over
-    /// if this one does not return in time. While the broker is unreachable, the room continues as long as all other
-    /// nodes promise not to take it over.
+    /// The state is on the disk of the node. If the node does not return in time, another one takes over from an
+    /// asynchronous copy in the mesh. While the broker is unreachable, the room continues as long as all other nodes
+    /// promise not to take it over.
     Node,
     /// The state is stored in the cluster before it is published, so a takeover loses nothing. The room pauses while
     /// the broker is unreachable.
@@ -112,18 +111,17 @@ pub enum Durability {
 pub struct Holder {
     pub node: Name,
     pub identity: Name,
-    /// The life that made the claim.
     pub life: Revision,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomValue {
-    /// The owner; `None` during a handover.
+    /// `None` during a handover.
     pub holder: Option<Holder>,
-    /// The fence of the claim; `None` in the entry that makes the claim, whose revision is the fence.
+    /// `None` in the entry that makes the claim, whose revision is the fence.
     pub fence: Option<Fence>,
     pub durability: Durability,
-    /// Rules that a node must run, such as `nuggets-3`; empty if any node can run the room.
+    /// The rules that a node must be able to run, such as `nuggets-3`; empty if any node can run the room.
     #[serde(default)]
     pub needs: String,
     /// The owner has taken the room over and may not have its state yet.
@@ -171,7 +169,7 @@ impl Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
     Stored(Revision),
-    /// The existing entry, which is not the expected one.
+    /// The existing entry.
     Conflict(Option<Entry>),
 }
 
@@ -184,7 +182,7 @@ pub enum Delta {
 }
 
 impl Delta {
-    /// The revision after which a watch can resume; heartbeats have separate ones, and are all reported again.
+    /// The revision after which a watch can resume. Heartbeats do not count: they are all reported again.
     pub const fn resumes_after(&self) -> Option<Revision> {
         match self {
             Self::Reset | Self::Put(Key::Heartbeat(_), _) | Self::Removed(Key::Heartbeat(_), _) => None,
@@ -197,12 +195,12 @@ impl Delta {
 /// Nodes, rooms and codes, shared by all nodes. Entries expire after [`ENTRY_AGE_SECONDS`], except for
 /// [`Key::Lasting`].
 ///
-/// A write is stored only if the revision that it expects is current, so one of two concurrent claims succeeds, and a
+/// A write is stored only if the revision that it expects is current: one of two concurrent claims succeeds, and a
 /// duplicate or late write has no effect. A write whose reply was lost can be repeated: the conflict returns the
 /// caller's own value.
 ///
-/// The revision of the write that claims a room is the *fence* of the claim. Revisions only grow, so a later claim has
-/// a greater fence, even if the room was removed and created again.
+/// The revision of the write that claims a room is the *fence* of the claim. A later claim has a greater fence, even if
+/// the room was removed and created again.
 pub trait Directory: Send + Sync {
     /// Removes the entry if `value` is `None`. `expected` is the current revision, or `None` for no entry.
     fn write<'a>(
@@ -224,8 +222,7 @@ pub trait Directory: Send + Sync {
 }
 
 pub trait Watch: Send {
-    /// An error ends the watch: start another one from the last revision. Cancel safe: dropping the future loses no
-    /// change.
+    /// An error ends the watch: start another one from the last revision. Cancel safe.
     fn next(&mut self) -> Answer<'_, Result<Delta, MeshError>>;
 }
 

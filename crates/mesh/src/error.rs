@@ -2,17 +2,15 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// Determines how the caller reacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The broker does not answer. The request may have been executed; retry it.
+    /// The broker does not respond. The request may have been executed; retry it.
     Away,
     Full,
     /// A retry cannot succeed until an operator changes this program or the broker.
     Setup,
 }
 
-/// The failed operation, its place, the cause, and advice for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("cannot {what} at {place}: {why}; {advice}")]
 pub struct MeshError {

@@ -7,9 +7,9 @@ use crate::{
     log::{Append, Appended, Bounds, Sequence},
 };
 
-/// The number of changes of a room after which its owner must publish a snapshot.
+/// The number of changes after which the owner of a room must publish a snapshot.
 pub const MAX_CHANGES: u32 = 1_000;
-/// The number of bytes of changes after which the owner of a room must publish a snapshot.
+/// The number of bytes of changes after which it must publish one.
 pub const MAX_CHANGES_BYTES: u64 = 4 << 20;
 /// The lifetime of an event, in seconds. A snapshot is due after half of it.
 pub const EVENTS_AGE_SECONDS: u64 = 60 * 60;
@@ -24,20 +24,19 @@ pub(crate) const BOUNDS: Bounds = Bounds {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Following can resume after it.
     pub sequence: Sequence,
-    /// It replaces the state of the room; otherwise it applies to the state after the previous event.
+    /// Whether it replaces the state of the room; otherwise it applies to the state after the previous event.
     pub is_snapshot: bool,
     pub body: Bytes,
 }
 
 /// The event streams of rooms.
 ///
-/// Only the owner of a room publishes; an event with an older fence is rejected. The first event of a claim is a
-/// snapshot, and so is at least every [`MAX_CHANGES`]th event. Events expire after an hour: if a room has been silent
-/// for that long, a new follower waits for its next snapshot.
+/// Only the owner of a room publishes; an event with an older fence is rejected. A claim starts with a snapshot, and at
+/// least every [`MAX_CHANGES`]th event is one. Events expire after an hour; a new follower of a room that was silent
+/// for longer waits for its next snapshot.
 pub trait Events: Send + Sync {
-    /// A repeated attempt whose first reply was lost is stored once.
+    /// A repeated attempt is stored once.
     fn publish<'a>(&'a self, room: &'a Name, event: &'a Append) -> Answer<'a, Result<Appended, MeshError>>;
 
     /// Starts with the last snapshot or after the event `after`.
@@ -45,7 +44,7 @@ pub trait Events: Send + Sync {
 }
 
 pub trait Follow: Send {
-    /// Returns a snapshot, or the direct successor of the previous event; gaps are never hidden. An error ends the
-    /// stream: follow again from the last event. Cancel safe: dropping the future loses no event.
+    /// Returns a snapshot, or the direct successor of the previous event. An error ends the stream: follow again from
+    /// the last event. Cancel safe.
     fn next(&mut self) -> Answer<'_, Result<Event, MeshError>>;
 }

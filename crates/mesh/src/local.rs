@@ -1,4 +1,4 @@
-//! The in-process implementation for a single hub. It has no thread, task or clock.
+//! The in-process implementation for a single hub, without a thread, task or clock.
 
 mod directory;
 mod log;
@@ -16,13 +16,12 @@ use netcore::Time;
 use self::{directory::Entries, log::Logs, results::Queue};
 use crate::{ErrorKind, MeshError, events, journals};
 
-/// The maximum number of directory entries.
 pub const MAX_ENTRIES: usize = 100_000;
-/// The maximum number of logs; events and journals are counted separately.
+/// Events and journals are counted separately.
 pub const MAX_LOGS: usize = 10_000;
 
 /// The shared state of hubs within this process, shared by clones. A single hub stores its results and journals in its
-/// database and its files.
+/// database and files.
 #[derive(Clone)]
 pub struct Local(Arc<Inner>);
 

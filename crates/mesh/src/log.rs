@@ -9,7 +9,7 @@ use crate::Name;
 /// The maximum size of an append in bytes. A broker accepts messages of 1 MiB by default.
 pub const MAX_APPEND: usize = 512 << 10;
 
-/// The number of a claim: greater for a later claim on the same room.
+/// The number of a claim, greater for a later claim on the same room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Fence(pub u64);
 
@@ -30,7 +30,7 @@ pub enum RecordKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
     pub fence: Fence,
-    /// The last record, with the same fence. With `None`, an anchor takes the log over, whatever the last record is.
+    /// The last record, with the same fence. With `None`, an anchor takes the log over, whatever that record is.
     pub after: Option<Sequence>,
     pub is_anchor: bool,
     pub body: Bytes,
@@ -40,11 +40,10 @@ pub struct Append {
 pub enum Appended {
     /// This attempt or an earlier one has stored the record.
     Stored(Sequence),
-    /// The fence of a later claim: no further record is stored under the older one.
+    /// The fence of a later claim, which excludes this one.
     Fenced(Fence),
     /// The last record, which is not the expected one.
     Misplaced(Sequence),
-    /// The next record must be an anchor.
     AnchorDue,
 }
 
@@ -54,9 +53,9 @@ pub(crate) struct Bounds {
     /// After this many records or bytes, an anchor is due.
     pub(crate) records: u32,
     pub(crate) bytes: u64,
-    /// Anchors that are retained, with the records that follow them.
+    /// Retained anchors, with the records that follow them.
     pub(crate) anchors: usize,
-    /// Lifetime of records. An anchor is due after half of it.
+    /// An anchor is due after half of it.
     pub(crate) age_seconds: u64,
 }
 
@@ -65,13 +64,12 @@ pub(crate) struct Head {
     pub(crate) name: Name,
     pub(crate) fence: Fence,
     pub(crate) kind: RecordKind,
-    /// The previous record.
     pub(crate) after: Sequence,
     /// Records and bytes since the anchor, and when it was written, in seconds.
     pub(crate) records: u32,
     pub(crate) bytes: u64,
     pub(crate) anchored: u64,
-    /// The retained anchors, oldest first, without the record itself.
+    /// Oldest first, without the record itself.
     pub(crate) anchors: Vec<Sequence>,
 }
 
@@ -84,8 +82,7 @@ pub(crate) struct Record {
 
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// Store the record with this head if the last record is unchanged. Records before the sequence are no longer
-    /// needed.
+    /// Store the record with this head if the last record is unchanged. Records before the sequence may be removed.
     Store(Head, Option<Sequence>),
     Refuse(Appended),
 }
@@ -176,7 +173,6 @@ pub(crate) enum ReadStep {
     Gap,
 }
 
-/// Checks the order of the records that a reader receives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
     /// `None` before the first anchor.

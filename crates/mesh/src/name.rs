@@ -1,11 +1,9 @@
-//! Names of nodes, rooms, codes and matches.
-
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The maximum length of a [`Name`], in characters.
+/// In characters.
 pub const MAX_NAME: usize = 64;
 
 /// A name that can be part of any key: 1 to [`MAX_NAME`] ASCII letters, digits, `-` and `_`.

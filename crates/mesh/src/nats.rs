@@ -42,8 +42,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Clone)]
 pub struct BrokerSettings {
-    /// Servers of one cluster: `nats://HOST:PORT`, or `nats://USER:PASSWORD@HOST:PORT`; `tls://` encrypts. One
-    /// reachable server is enough.
+    /// Servers of one cluster, of which one must be reachable: `nats://HOST:PORT`, or `nats://USER:PASSWORD@HOST:PORT`;
+    /// `tls://` encrypts.
     pub servers: Vec<String>,
     /// Arcades with different prefixes share a broker without sharing data.
     pub prefix: Name,
@@ -54,11 +54,11 @@ pub struct BrokerSettings {
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub directory_bytes: i64,
-    /// If events exceed this size, the oldest are dropped.
+    /// When it is reached, the oldest events are dropped.
     pub events_bytes: i64,
-    /// If journals exceed this size, appends are rejected.
+    /// When it is reached, appends are rejected.
     pub journals_bytes: i64,
-    /// If results exceed this size, new ones are rejected.
+    /// When it is reached, new results are rejected.
     pub results_bytes: i64,
     /// Replicas: 1, or 3 with three servers or more. The default depends on the servers.
     pub copies: Option<usize>,
@@ -101,8 +101,7 @@ impl Nats {
     /// Connects to one of the servers, and creates missing streams.
     ///
     /// # Errors
-    /// If no server answers, if the server is older than 2.10 or lacks `JetStream`, or if existing streams have other
-    /// limits.
+    /// If no server responds, if it is older than 2.10 or lacks `JetStream`, or if existing streams have other limits.
     pub async fn connect(place: &BrokerSettings) -> Result<Self, MeshError> {
         let broker = setup::connect(place).await?;
         let since = Instant::now();
@@ -147,7 +146,6 @@ impl Nats {
         setup::connect(place).await?.version().await
     }
 
-    /// Values that were skipped because they are damaged or of a later version.
     pub fn skipped(&self) -> u64 {
         self.0.skipped.load(Ordering::Relaxed)
     }

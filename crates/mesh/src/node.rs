@@ -47,7 +47,7 @@ pub struct Settings {
     /// Identifies the data directory. The caller holds a lock that excludes other processes with this identity.
     pub identity: Name,
     pub address: String,
-    /// The node takes no room over once it has this number of rooms; at most [`MAX_ROOMS`].
+    /// The node takes over no room beyond this number; at most [`MAX_ROOMS`].
     pub most_rooms: usize,
     /// The rules that the node can run; see [`RoomValue::needs`](crate::RoomValue::needs).
     pub runs: Vec<String>,
@@ -66,7 +66,6 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// The parameters of a new room that any node can run.
     pub const fn new(durability: Durability, row: String) -> Self {
         Self { durability, row, needs: String::new(), returns: false }
     }
@@ -109,12 +108,12 @@ pub enum Input {
     Restored(Name),
     Row(Name, String),
     Close(Name),
-    /// Stop accepting rooms, and keep the present ones until they are handed over.
+    /// Stop accepting rooms; the current ones stay until they are handed over.
     Drain,
     /// Hand a room of a draining node over. [`Output::Suspend`] or [`Output::HandoverRefused`] follows once the
     /// directory shows that the node drains.
     HandOver(Name),
-    /// Cancel the handover. No effect on a suspended room.
+    /// No effect on a suspended room.
     CancelHandover(Name),
     /// The room no longer publishes, and its journal is stored. [`Output::HandedOver`] follows.
     Suspended(Name),
@@ -128,7 +127,7 @@ pub enum Acquisition {
     /// This process has owned the room without interruption and has its state.
     Retained,
     /// An earlier process of this node owned the room, and its files hold the state. For [`Durability::Cluster`] so
-    /// does the journal in the mesh, which survives failures that the files may not.
+    /// does the journal in the mesh, which survives more failures.
     Recovered,
     /// The journal in the mesh holds the state. Close a room without a journal: it has published nothing, or its
     /// durability permits the loss.
@@ -172,7 +171,7 @@ pub struct Node {
     settings: Settings,
     plan: Plan,
     life: Option<Life>,
-    // When the next entry and, if heartbeats are separate from it, the next heartbeat are due.
+    // When the next entry and, if separate, the next heartbeat are due.
     next_entry: Time,
     next_heartbeat: Time,
     name_taken: bool,
@@ -247,7 +246,7 @@ impl Node {
         self.work(now, out);
     }
 
-    /// Returns the fence if the node owns the room at `now`. If there is none, the room must not publish anything.
+    /// The fence if the node owns the room at `now`. Without one, the room must not publish anything.
     pub fn may_publish(&self, room: &Name, now: Time) -> Option<Fence> {
         let room = self.rooms.get(room)?;
         let fence = room.fence()?;

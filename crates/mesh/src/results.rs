@@ -1,16 +1,13 @@
-//! Results of matches on their way to the database.
-
 use bytes::Bytes;
 
 use crate::{Answer, MeshError, Name};
 
-/// How long a consumer has exclusive access to a result before it is redelivered, in seconds.
+/// How long a consumer has exclusive access to a result, in seconds.
 pub const TAKEN_SECONDS: u64 = 30;
-/// How long the queue detects a repeated submission of a result, in seconds.
+/// How long the queue detects a repeated submission, in seconds.
 pub const REMEMBERED_SECONDS: u64 = 60 * 60;
-/// The maximum number of waiting results.
 pub const MAX_RESULTS: u64 = 100_000;
-/// The number of deliveries after which a message that no consumer could decode or store becomes a dead letter.
+/// Deliveries after which a message that no consumer could decode or store becomes a dead letter.
 pub const MAX_DELIVERIES: u64 = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,10 +36,9 @@ pub enum Committed {
 /// A result remains until it is acknowledged after the commit, so none is lost if a consumer fails. It may be delivered
 /// more than once: the consumer commits it under its match id, as `store::Store::record` does, so it counts once.
 ///
-/// A message that was rejected [`MAX_DELIVERIES`] times moves to the *dead letters*; it would keep the broker from
-/// delivering others.
+/// After [`MAX_DELIVERIES`] rejections a message moves to the *dead letters*, because it would block others.
 pub trait Results: Send + Sync {
-    /// `false` if the queue remembers a result of this match.
+    /// Returns `false` if the queue remembers a result of this match.
     fn submit<'a>(&'a self, id: &'a Name, body: &'a Bytes) -> Answer<'a, Result<bool, MeshError>>;
 
     /// No other consumer receives it for [`TAKEN_SECONDS`].
@@ -56,7 +52,7 @@ pub trait Results: Send + Sync {
     fn dead_letters(&self) -> u64;
 }
 
-/// Takes one result, commits it, and acknowledges it. A rejected one is redelivered, up to [`MAX_DELIVERIES`] times.
+/// Takes, commits and acknowledges one result. A rejected one is redelivered, up to [`MAX_DELIVERIES`] times. Returns
 /// `false` if there was none.
 ///
 /// # Errors
@@ -73,7 +69,6 @@ pub async fn consume_result<E: From<MeshError>>(
     match committed {
         Committed::Stored => results.acknowledge(&delivery.receipt).await?,
         Committed::Rejected if delivery.count >= MAX_DELIVERIES => results.give_up(&delivery).await?,
-        // It is redelivered.
         Committed::Rejected => {}
     }
     Ok(true)

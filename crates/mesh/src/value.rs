@@ -13,9 +13,8 @@
 use bytes::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// The version that this code writes and reads.
 pub const VERSION: u8 = 1;
-/// The maximum size of the head of a shared value, in bytes.
+/// In bytes.
 pub const MAX_HEAD: usize = 64 << 10;
 const FRONT: usize = 4;
 

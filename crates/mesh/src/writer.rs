@@ -5,7 +5,6 @@ use netcore::Time;
 
 use crate::{Append, Appended, Events, Fence, Journals, MeshError, Name, Piece, REQUEST_TIMEOUT, Sequence, Ticket};
 
-/// The maximum number of bytes that wait to be stored.
 pub const MAX_WAITING: usize = 8 << 20;
 
 const RETRY: Duration = Duration::from_secs(1);
@@ -65,7 +64,7 @@ enum Step {
 /// Appends pieces under a fence, one after another, and tracks which are stored.
 ///
 /// A state machine: send [`next_request`](Self::next_request), and pass the reply to [`reply`](Self::reply). One
-/// request is pending at a time. Without a timely reply it is repeated, and the log stores it once.
+/// request is pending at a time. Without a timely reply it is repeated, and stored once.
 #[derive(Debug)]
 pub struct Writer {
     fence: Fence,
@@ -156,7 +155,7 @@ impl Writer {
         (self.written - self.stored, self.waiting_bytes)
     }
 
-    /// The fence of a later claim, if there is one. No further piece is stored then.
+    /// The fence of a later claim, if any. No further piece is stored then.
     pub const fn fenced(&self) -> Option<Fence> {
         if let Step::Fenced(fence) = self.step { Some(fence) } else { None }
     }
@@ -191,7 +190,7 @@ impl Writer {
 
     /// Returns the journal after it was read.
     pub fn reply(&mut self, now: Time, ticket: Ticket, reply: LogReply) -> Option<Vec<Piece>> {
-        // A late reply to an earlier attempt. The later attempt receives its own reply.
+        // A late reply to an earlier attempt. The later one receives its own.
         if self.pending.is_none_or(|(pending, _)| pending != ticket) {
             return None;
         }

@@ -132,7 +132,6 @@ pub(crate) async fn write_expects_the_current_revision(shared: Shared) {
     let removed = stored(&shared, "A", None, Some(second)).await;
     assert_eq!(shared.directory.entry(&code("A")).await.unwrap(), None);
     assert_eq!(write(&shared, "A", Some("3"), Some(second)).await, Written::Conflict(None));
-    // A write can also assert that there is no entry.
     stored(&shared, "A", None, None).await;
     stored(&shared, "B", None, None).await;
     let again = stored(&shared, "A", Some("4"), None).await;
@@ -203,7 +202,6 @@ pub(crate) async fn heartbeats_are_watched_and_lasting_entries_are_not(shared: S
     assert_eq!(next(&mut watch).await, of_heartbeat(ended, beat(7, true)));
     let late = shared.directory.write(&heartbeat, Some(&beat(7, false)), Some(first)).await;
     assert_eq!(late, Ok(Written::Conflict(Some(Entry { revision: ended, value: beat(7, true) }))));
-    // A resumed watch repeats the last heartbeat.
     let mut watch = shared.directory.watch(Some(a)).await.unwrap();
     assert_eq!(next(&mut watch).await, of_heartbeat(ended, beat(7, true)));
 }
@@ -291,7 +289,6 @@ pub(crate) async fn a_snapshot_is_due_after_many_changes(shared: Shared) {
 /// A busy broker may deliver no result within one request.
 const REQUESTS: usize = 100;
 
-/// Takes at least this number of results.
 async fn work(shared: &Shared, number: usize) -> Vec<(Name, Bytes)> {
     let mut done = vec![];
     for _ in 0..REQUESTS {

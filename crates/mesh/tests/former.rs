@@ -1,5 +1,3 @@
-//! Nodes of the version before separate heartbeats.
-
 use std::{
     collections::BTreeMap,
     ops::{Deref, DerefMut},
@@ -17,12 +15,12 @@ pub(crate) struct VersionedNode {
     former: Option<Former>,
 }
 
-/// Makes a node appear to be of the former version: its entry has no field `apart`, each heartbeat rewrites the entry,
-/// and it does not read separate heartbeats.
+/// Makes a node appear to be of the version before separate heartbeats: its entry has no field `apart`, each heartbeat
+/// rewrites the entry, and separate ones are not read.
 #[derive(Debug)]
 struct Former {
     key: Key,
-    // The last value of the entry that was sent, and its last known revision.
+    // The last sent value of the entry, and its last known revision.
     value: Option<NodeValue>,
     last: Revision,
     // With a life, the node regards the write of the entry as a separate heartbeat of this life.
@@ -82,7 +80,7 @@ impl Former {
             None if ask.key == self.key => (None, false),
             _ => return,
         };
-        // The node does not know that its heartbeats have changed the revision of the entry.
+        // The node does not know that its heartbeats change the revision of the entry.
         if !joins {
             ask.expected = ask.expected.max(Some(self.last));
         }

@@ -168,7 +168,7 @@ fn room_stays_if_no_other_node_can_run_it() {
 #[test]
 fn rooms_are_suspended_only_after_the_directory_shows_the_drain() {
     let mut fleet = Fleet::new(&[&[], &[]]);
-    // Beside a node of the version before separate heartbeats, heartbeats rewrite the entry.
+    // Beside a node of the former version, heartbeats rewrite the entry.
     let (identity, address) = (name("disk-of-old"), "old:80".to_owned());
     let old = NodeValue { identity, address, life: None, draining: true, runs: vec![], seen: None, apart: None };
     now(fleet.mesh.write(&Key::Node(name("old")), Some(&Value::Node(old)), None)).unwrap().unwrap();
@@ -189,7 +189,6 @@ fn rooms_are_suspended_only_after_the_directory_shows_the_drain() {
     let [Output::Write(ticket, ask)] = &out[..] else { panic!("{out:?}") };
     let (ticket, ask) = (*ticket, ask.clone());
     out.clear();
-    // The handover can be cancelled while it waits.
     node.input(at, Input::CancelHandover(room.clone()), &mut out);
     let written = now(ask.perform(&fleet.mesh)).unwrap().unwrap();
     node.input(at, Input::Reply(ticket, Reply::Written(written)), &mut out);

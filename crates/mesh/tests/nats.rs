@@ -22,7 +22,7 @@ use crate::{
     former::VersionedNode,
 };
 
-/// Small limits, since all tests share the disk.
+/// Small, since all tests share the disk.
 fn limits() -> Limits {
     Limits {
         directory_bytes: 1 << 20,
@@ -182,7 +182,7 @@ async fn values_of_a_later_version_are_skipped_and_counted() {
     assert!(error.to_string().contains("upgrade this node"), "{error}");
 }
 
-/// Repeats each append until the broker has answered.
+/// Repeats each append until the broker has responded.
 async fn append_numbers(nats: &Nats, journal: &Name, count: u32) {
     let Appended::Stored(mut last) = persist(async || Journals::open(nats, journal, Fence(1)).await).await else {
         panic!()
@@ -457,7 +457,6 @@ async fn rolling_upgrade_to_separate_heartbeats_keeps_nodes_present() {
     assert_eq!(apart(&ann).await, None);
     // Bob may have sent separate heartbeats before it knew of the old node.
     let before = entry(&heartbeat).await.map(|entry| entry.revision);
-    // The old node leaves, and returns with the new version.
     old.inputs.push(Input::Leave);
     while entry(&ann).await.is_some() {
         old.step().await;

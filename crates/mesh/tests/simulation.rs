@@ -1,5 +1,5 @@
 //! Simulates a fleet of nodes in one thread: lost, delayed and repeated messages, clocks of different speeds, nodes
-//! that are paused, killed or lost, and outages of the broker. A seed determines the entire run.
+//! that are paused, killed or lost, and outages of the broker. A seed determines the run.
 //!
 //! The checks: only the owner of a room publishes ([`oracle`]), published state is not lost, each result counts once,
 //! watchers miss no change, and all matches finish after the faults stop.
@@ -50,8 +50,7 @@ fn a_lossy_network_breaks_no_promise() {
     fleets(if cfg!(debug_assertions) { 25 } else { 100 }, Options { calm: true, ..Options::default() });
 }
 
-/// Clocks stop while a machine is paused, as in frozen virtual machines: leases are useless, and only the fences
-/// protect published state.
+/// As in frozen virtual machines: leases are useless, and only the fences protect published state.
 #[test]
 fn frozen_clocks_lose_no_sent_state() {
     fleets(if cfg!(debug_assertions) { 40 } else { 100 }, Options { frozen: true, ..Options::default() });
@@ -70,7 +69,7 @@ fn a_seed_is_a_fleet() {
     assert_ne!(run(1), run(2));
 }
 
-/// The long run of `MESH_FLEETS` fleets, 100,000 by default.
+/// `MESH_FLEETS` fleets, 100,000 by default.
 #[test]
 #[ignore = "takes minutes; CONTRIBUTING.md has the command"]
 fn simulate_for_long() {

@@ -19,13 +19,12 @@ pub(super) struct Entries {
     by_key: BTreeMap<Key, Entry>,
     by_revision: BTreeMap<Revision, (Key, Time)>,
     removed: VecDeque<(Revision, Key)>,
-    /// The last removal that was discarded.
     forgotten: Revision,
     last: Revision,
 }
 
 impl Entries {
-    // As with a broker, watches do not report that an entry has expired.
+    // As with a broker, watches do not report expired entries.
     fn expire(&mut self, now: Time) {
         let kept = Duration::from_secs(ENTRY_AGE_SECONDS);
         let Self { by_key, by_revision, .. } = self;

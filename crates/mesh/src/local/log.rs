@@ -41,7 +41,6 @@ impl Logs {
 
     fn store(&mut self, now: Time, head: Head, body: bytes::Bytes) -> Result<Sequence, MeshError> {
         if self.by_name.len() >= MAX_LOGS && !self.by_name.contains_key(&head.name) {
-            // Expire the records of all logs to make room.
             let names: Vec<Name> = self.by_name.keys().cloned().collect();
             for name in &names {
                 self.age(now, name);
@@ -90,7 +89,7 @@ impl Logs {
         }
     }
 
-    // Returns the first record after `sequence`, or the last anchor if that is `None`.
+    // The first record after `sequence`, or the last anchor.
     fn after(&self, name: &Name, sequence: Option<Sequence>) -> Option<&Record> {
         let records = self.by_name.get(name)?;
         let place = match sequence {

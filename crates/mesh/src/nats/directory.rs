@@ -1,4 +1,4 @@
-//! The directory in buckets. Heartbeats and lasting entries have their own buckets.
+//! The directory in buckets. Heartbeats and lasting entries have their own.
 
 use async_nats::jetstream::message::StreamMessage;
 use bytes::Bytes;

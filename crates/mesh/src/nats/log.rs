@@ -258,8 +258,7 @@ impl Journals for Nats {
             let logs = &self.0.journals;
             let what = format!("remove journals.{journal}");
             logs.cache().remove(journal);
-            // The marker remains, so that an earlier owner cannot recreate the log, and so do the records of a later
-            // claim.
+            // Keeps the marker, so that an earlier owner cannot recreate the log, and the records of a later claim.
             logs.stream.purge(&what, logs.stream.subject(journal), Some(last.0)).await?;
             Ok(true)
         })

@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_millis(5);
 /// The messages of a subject, in order and without gaps, across reconnects.
 ///
 /// The underlying consumer reconnects forever without reporting it, so an outage looks like a silent subject. If no
-/// message arrives for [`PATIENCE`], the reader queries the stream for the last message of the subject.
+/// message arrives for [`PATIENCE`], the reader queries the stream for the last one.
 pub(super) struct Reader {
     stream: Stream,
     what: String,
@@ -67,8 +67,8 @@ impl Reader {
     }
 }
 
-/// Reads a subject up to a message, and removes the consumer for it. Otherwise the consumer would count against the
-/// limit of the stream until it times out, and a node may take over a thousand rooms in half a minute.
+/// Reads a subject up to a message, and removes the consumer for it: a node may take over a thousand rooms in half a
+/// minute, and consumers count against the limit of the stream until they time out.
 ///
 /// # Errors
 ///

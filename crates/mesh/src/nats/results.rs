@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::stream::Put;
 use crate::{Answer, Delivery, ErrorKind, MAX_APPEND, MAX_DELIVERIES, MeshError, Name, Nats, Receipt, Results, value};
 
-/// How long a request waits: the server that answers may lag behind the one that stored the result.
+/// How long a request waits: the server that responds may lag behind the one that stored the result.
 const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Nats {
                 }
                 Err(_) => self.skip(),
             }
-            // Damaged, or of a later version: skip the first deliveries, so that nodes of that version can take it.
+            // Damaged, or of a later version: skips the first deliveries, so that nodes of that version can take it.
             if count >= MAX_DELIVERIES {
                 let id = stream.key(&message.subject).and_then(|id| id.parse().ok());
                 let unnamed = || format!("unnamed-{sequence}").try_into().map_err(|error| stream.away(what, error));
@@ -80,7 +80,7 @@ impl Results for Nats {
     fn acknowledge<'a>(&'a self, receipt: &'a Receipt) -> Answer<'a, Result<(), MeshError>> {
         Box::pin(async move {
             let what = "acknowledge a result";
-            // Wait for the reply: a lost acknowledgement would cause a redelivery.
+            // A lost acknowledgement would cause a redelivery.
             self.0.results.request(what, receipt.0.clone(), Bytes::from_static(b"+ACK")).await
         })
     }

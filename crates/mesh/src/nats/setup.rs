@@ -24,7 +24,7 @@ const OLDEST: (u32, u32) = (2, 10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 const MAX_REQUESTS: usize = 1_024;
 const LOOKS: usize = 3;
-/// The number of replicas with which one of three servers may fail.
+/// Replicas with which one of three servers may fail.
 const COPIES: usize = 3;
 
 const ENTRY_AGE: Duration = Duration::from_secs(ENTRY_AGE_SECONDS);
@@ -116,7 +116,7 @@ impl Broker {
     pub(super) async fn version(&self) -> Result<String, MeshError> {
         let mut account = self.context.query_account().await;
         for _ in 1..LOOKS {
-            // After a start, servers do not answer for some seconds, until they have elected a leader.
+            // Started servers do not respond for some seconds, until they have elected a leader.
             if account.is_err() {
                 account = self.context.query_account().await;
             }
@@ -168,7 +168,7 @@ impl Broker {
         };
         if self.context.get_stream(&name).await.is_err() {
             let created = self.context.create_key_value(wanted).await;
-            // Another node may have created it concurrently; its limits are checked below.
+            // Another node may have created it; its limits are checked below.
             if let Err(error) = created
                 && self.context.get_stream(&name).await.is_err()
             {
@@ -288,7 +288,7 @@ impl Broker {
 
     fn cannot_create(&self, name: &str, error: &dyn Error) -> MeshError {
         let why = chain(error);
-        // After a start, servers of a cluster need a moment to discover each other.
+        // Started servers of a cluster need a moment to discover each other.
         let is_passing =
             ["timed out", "10008", "10005", "no suitable peers"].iter().any(|passing| why.contains(passing));
         let what = format!("create {name} with {} copies", self.copies);

@@ -18,7 +18,6 @@ use futures_util::TryStreamExt as _;
 
 use crate::{ErrorKind, MeshError};
 
-/// Marks the removal of an entry of a bucket.
 const OPERATION: &str = "KV-Operation";
 
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
@@ -154,7 +153,7 @@ impl Stream {
         let _ = self.inner.delete_consumer(&consumer.cached_info().name).await;
     }
 
-    /// The messages of a subject before this one, or all of them.
+    /// Removes the messages of a subject before this one, or all of them.
     pub(super) async fn purge(&self, what: &str, subject: String, before: Option<u64>) -> Result<(), MeshError> {
         let purge = self.inner.purge().filter(subject);
         let purged = match before {

@@ -18,11 +18,10 @@ use crate::{
     EXPIRY, Entry, HEARTBEAT, Holder, LEASE, Name, Node, NodeValue, Output, REQUEST_TIMEOUT, Revision, Ticket, Value,
 };
 
-/// How long a node may continue after its lease has expired, if all other nodes promise not to take its rooms.
+/// How long a node may continue after its lease, if all other nodes promise not to take its rooms.
 pub const OUTAGE: Duration = Duration::from_secs(30 * 60);
 /// The duration of a promise by a node without the directory.
 const GRANT: Duration = Duration::from_secs(6);
-/// The interval between requests for promises.
 const REQUEST_AGAIN: Duration = Duration::from_secs(1);
 /// The interval between requests to a node that may not know this one.
 const INTRODUCE_AGAIN: Duration = Duration::from_secs(5);
@@ -69,7 +68,7 @@ pub(super) struct Leases {
 }
 
 impl Leases {
-    /// The life is over, and no node knows the next one.
+    /// No node knows the next life.
     pub(super) fn clear_met(&mut self) {
         self.met.clear();
     }
@@ -88,7 +87,6 @@ impl Leases {
 }
 
 impl Node {
-    /// Until when the rooms of the node may publish.
     pub fn publishes_until(&self) -> Option<Time> {
         let life = self.life.as_ref()?;
         let promised = |(name, life): (&Name, Revision)| match self.leases.made.get(name) {
@@ -135,7 +133,7 @@ impl Node {
         self.view.has_ended(name, life) || expiring.is_some_and(|expiring| *expiring == (life, last))
     }
 
-    /// When the entry of another node, or of another data directory with the name of this one, may be removed if no
+    /// When the entry of another node, or of another data directory with this node's name, may be removed if no
     /// heartbeat arrives.
     pub(super) fn expiry(&self, name: &Name, entry: &Entry, last_seen: Time) -> Time {
         let knows = self.is_known_to(name, entry);

@@ -3,10 +3,10 @@
 //! A life starts when an entry is written, and ends when it is removed. The field [`apart`](crate::NodeValue::apart)
 //! determines how a node proves that it is alive:
 //!
-//! - Not apart: each heartbeat rewrites the entry. Earlier versions understand only this, so a node uses it while it
-//!   knows a node of such a version.
+//! - Not apart: each heartbeat rewrites the entry. A node uses this while it knows a node of an earlier version, which
+//!   understands nothing else.
 //! - Apart: heartbeats have separate entries. Before the entry of a silent node is removed, another node ends its
-//!   heartbeats with a write that expects the last one. Either this write fails, or all later heartbeats of this life
+//!   heartbeats with a write that expects the last one: either this write fails, or all later heartbeats of this life
 //!   do.
 //!
 //! Every change between the two rewrites the entry, so a removal that expects the earlier entry fails. A joining node
@@ -46,8 +46,8 @@ impl Life {
         if self.apart { self.entry_lease.max(self.heartbeat_lease) } else { self.entry_lease }
     }
 
-    // Whether `there`, which is stored in place of the last heartbeat, proves that this life is over. Revisions do not
-    // show which of two lives is later, because a recreated directory restarts them. But before the first heartbeat,
+    // Whether `there`, which is stored in place of the last heartbeat, proves that this life is over. A recreated
+    // directory restarts revisions, so they do not show which of two lives is later. But before the first heartbeat,
     // and while the lease from the entry is valid, only an earlier life can have left a heartbeat.
     fn is_over_by(&self, there: &Value, now: Time) -> bool {
         match there {
@@ -57,7 +57,7 @@ impl Life {
     }
 }
 
-/// The fields of the last sent entry, and the revision that the watch had reached at that time.
+/// The fields of the last sent entry, and the revision that the watch had reached then.
 #[derive(Debug, Default)]
 pub(super) struct LastWrite {
     drains: bool,
@@ -123,7 +123,7 @@ impl Node {
         }
     }
 
-    // Other nodes have declared the node dead. It may claim its rooms again in another life.
+    // Other nodes have declared the node dead. It may claim its rooms in another life.
     fn end_life(&mut self, now: Time) {
         self.life = None;
         self.leases.clear_met();
@@ -303,7 +303,7 @@ impl Node {
         self.next_entry = Time::from_nanos(u64::MAX);
     }
 
-    /// Removes the entries of silent nodes, after their heartbeats are ended. The removal fails if the node has written
+    /// Ends the heartbeats of silent nodes, and then removes their entries. The removal fails if the node has written
     /// again.
     pub(super) fn expire_nodes(&mut self, now: Time, out: &mut Vec<Output>) {
         let silent: Vec<_> = self.expiries().filter(|(_, _, at)| *at <= now).map(|(key, of, _)| (key, of)).collect();
@@ -334,7 +334,7 @@ impl Node {
         }
     }
 
-    /// The entries of silent nodes, with their revisions, and when each is removed if no heartbeat arrives.
+    /// The entries of silent nodes, their revisions, and when each is removed if no heartbeat arrives.
     pub(super) fn expiries(&self) -> impl Iterator<Item = (Key, Revision, Time)> {
         let silent = self.view.nodes().filter(|(name, ..)| self.may_expire(name));
         silent.map(|(name, entry, last_seen)| {
@@ -342,8 +342,7 @@ impl Node {
         })
     }
 
-    /// Whether this node may remove the entry: that of another node, or of another data directory with the name of this
-    /// node.
+    /// Whether this node may remove the entry: of another node, or of another data directory with this node's name.
     pub(super) fn may_expire(&self, node: &Name) -> bool {
         if *node == self.settings.name { self.life.is_none() } else { !self.missed_heartbeats }
     }

@@ -13,7 +13,6 @@ const TAKE_STEP: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Orphan {
     Takeable(Acquisition),
-    /// The state of its owner is unknown.
     Unclear,
     /// A claim of this life that the node does not know: its write arrived late.
     StaleClaim,
@@ -58,7 +57,6 @@ impl Node {
         }
     }
 
-    /// When this node acts on a room without an owner.
     #[expect(clippy::match_same_arms, reason = "an arm between them has a condition")]
     pub(super) fn orphan_due(&self, name: &Name, since: Time) -> Option<Time> {
         self.life.as_ref()?;
@@ -84,7 +82,7 @@ impl Node {
     }
 
     // The number of nodes that may take a room over earlier. Nodes with the same view compute the same order: the
-    // former owner is first, draining nodes are last.
+    // former owner first, draining nodes last.
     fn rank(&self, room: &Name, entry: &Entry) -> u32 {
         let (former, needs) = match &entry.value {
             Value::Room(room) => (room.holder.as_ref().map(|holder| &holder.node), &*room.needs),

@@ -27,7 +27,6 @@ pub(super) struct PendingWrite {
     ticket: Ticket,
     pub(super) at: Time,
     purpose: Purpose,
-    // The life of the node at the time of the request.
     life: Option<Revision>,
 }
 

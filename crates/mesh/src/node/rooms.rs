@@ -8,7 +8,6 @@ use crate::{
     Node, Opening, Output, Revision, RoomValue, Value, Written,
 };
 
-/// The interval between writes of a changed row.
 const ROW_PAUSE: Duration = Duration::from_millis(500);
 /// An unchanged entry is rewritten this often, so that it does not expire.
 const TOUCH: Duration = Duration::from_secs(ENTRY_AGE_SECONDS / 24);
@@ -78,7 +77,6 @@ impl Room {
         self.claim.is_some_and(|claim| claim.life == life)
     }
 
-    /// When the entry must be written next in this life of the node.
     pub(super) fn due(&self, life: Revision) -> Option<Time> {
         if !self.claimed_in(life) || self.revision.is_none() {
             return Some(Time::ZERO);
@@ -102,7 +100,6 @@ impl Node {
         }
     }
 
-    /// Adds a room without an owner, to claim it.
     pub(super) fn adopt(&mut self, name: Name, value: &RoomValue, how: Acquisition) {
         let (durability, row, needs) = (value.durability, value.row.clone(), value.needs.clone());
         self.rooms.insert(name, Room::new(Opening { durability, row, needs, returns: false }, how));
@@ -119,7 +116,7 @@ impl Node {
 
     pub(super) fn show(&mut self, name: &Name, row: String) {
         if let Some(room) = self.rooms.get_mut(name).filter(|room| room.row != row && row.len() <= MAX_ROW) {
-            // A room with an empty row is not listed yet, so its first row is written without delay.
+            // The room is not listed yet, so its first row is written without delay.
             if room.row.is_empty() {
                 room.written = Time::ZERO;
             }
@@ -127,7 +124,6 @@ impl Node {
         }
     }
 
-    /// Writes the row again after a failure.
     pub(super) fn reschedule_row(&mut self, name: &Name) {
         if let Some(room) = self.rooms.get_mut(name) {
             room.row_changed = true;
@@ -160,8 +156,8 @@ impl Node {
         }
     }
 
-    /// Suspends rooms that are handed over, once the entry of this node shows that it drains. Before that, other nodes
-    /// could expect it to take the rooms again.
+    /// Suspends rooms that are handed over, once the entry of this node shows that it drains: before, other nodes could
+    /// expect it to take the rooms again.
     pub(super) fn suspend(&mut self, out: &mut Vec<Output>) {
         if !self.life.as_ref().is_some_and(|life| life.drains) {
             return;

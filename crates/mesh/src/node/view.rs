@@ -72,7 +72,6 @@ impl View {
         }
     }
 
-    /// Returns `known` and `reached`.
     pub(super) const fn revisions(&self) -> (Revision, Revision) {
         (self.known, self.reached)
     }
@@ -83,7 +82,7 @@ impl View {
     }
 
     /// Once the watch shows the own entry soon after it was written, it has shown every node that had joined before. A
-    /// node that writes again meanwhile appears later, but no node writes twice in that time.
+    /// node that writes again meanwhile appears later, but none writes twice in that time.
     pub(super) fn confirm(&mut self, now: Time) {
         if let Some((reached, at, revision)) = self.written
             && self.reached >= revision
@@ -129,7 +128,6 @@ impl View {
         self.nodes.values_mut().for_each(|(_, last_seen)| *last_seen = now);
     }
 
-    /// When other nodes may take the rooms of a removed node.
     pub(super) fn waits_for(&self, node: &Name) -> Option<Time> {
         self.gone.get(node).copied()
     }
@@ -140,7 +138,7 @@ impl View {
         })
     }
 
-    /// The life whose heartbeats must end before the entry may be removed, and the last of them.
+    /// The life whose heartbeats must end before the entry is removed, and the last of them.
     pub(super) fn heartbeats_to_end(&self, name: &Name) -> Option<(Revision, Option<Revision>)> {
         let entry = self.node(name)?;
         let is_apart = matches!(entry.value, Value::Node(NodeValue { apart: Some(true), .. }));

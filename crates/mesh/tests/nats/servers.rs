@@ -1,5 +1,3 @@
-//! Separate NATS servers for tests that kill them.
-
 use std::{
     env,
     net::{TcpListener, TcpStream},
@@ -55,7 +53,7 @@ impl Servers {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    // `false` if it has exited instead.
+    // Returns `false` if it has exited instead.
     fn answers(&mut self, number: usize) -> bool {
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.ports[number])).is_err() {

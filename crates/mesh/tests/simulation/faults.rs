@@ -1,5 +1,3 @@
-//! Faults of machines, the broker and the network, and reachability.
-
 use mesh::{Input, LeaseGrant, LeaseRequest, Ticket};
 use netcore::Time;
 use rand::RngExt;
@@ -95,7 +93,6 @@ impl World {
         }
     }
 
-    // Everything that can return does.
     pub(super) fn heal(&mut self) {
         self.away = self.now;
         for machine in 0..self.machines.len() {

@@ -10,7 +10,6 @@ use super::{
 };
 
 impl World {
-    // Runs after each event.
     pub(super) fn after_event(&mut self, to: usize) {
         let calls = self.machines[to].log_requests(self.now);
         self.calls(to, calls);

@@ -10,7 +10,6 @@ use super::{
 };
 use crate::former::VersionedNode;
 
-/// A clock whose origin and speed differ from real time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
     pub(super) offset: u64,
@@ -26,7 +25,6 @@ impl Clock {
         Time::from_nanos(self.offset + passed / 1_000 * self.rate)
     }
 
-    /// The real time at which the clock shows `local`.
     pub(super) fn real(self, local: Time) -> Time {
         let passed = local.as_nanos().saturating_sub(self.offset).div_ceil(self.rate).saturating_mul(1_000);
         Time::from_nanos(passed.saturating_add(self.frozen))
@@ -43,7 +41,6 @@ pub(super) struct Machine {
     pub(super) cut: Option<(Time, bool)>,
     pub(super) disk: BTreeMap<Name, Vec<u32>>,
     pub(super) process: Option<Process>,
-    /// Whether it never returns.
     pub(super) is_lost: bool,
     /// Whether its version has no separate heartbeats.
     pub(super) is_former: bool,

@@ -1,5 +1,3 @@
-//! Checks the guarantees from outside.
-
 use std::collections::BTreeMap;
 
 use mesh::{Durability, Entry, Fence, Name, Revision, Value};
@@ -19,7 +17,7 @@ pub(super) struct Oracle {
     pub(super) sent: BTreeMap<Name, Vec<u32>>,
     // Published by each owner, for rooms that may lose unstored state.
     sent_by: BTreeMap<(Name, Fence), Vec<u32>>,
-    // What the owner with the greatest fence knows to be stored in the journal.
+    // The part that the owner with the greatest fence knows to be stored in the journal.
     stored: BTreeMap<Name, (Fence, Vec<u32>)>,
     // Claims up to this one belong to rooms that are over.
     closed: BTreeMap<Name, Fence>,

@@ -67,7 +67,6 @@ impl Running {
         self.state.as_ref().is_some_and(|state| state.len() >= MATCH)
     }
 
-    /// Returns whether it is accepted.
     pub(super) fn play(&mut self, input: u32) -> bool {
         if self.is_over() || self.suspending {
             return false;
@@ -114,7 +113,6 @@ impl Running {
         self.stored
     }
 
-    /// How much of the state may be published.
     pub(super) fn sendable(&mut self) -> usize {
         let stored = self.stored();
         match (self.durability, &self.state) {

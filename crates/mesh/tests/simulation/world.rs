@@ -30,7 +30,6 @@ pub(super) const SECOND: u64 = 1_000_000_000;
 pub(super) const FAULTS: u64 = 120 * SECOND;
 /// The fleet must recover in this time, even if every node known to a lost node is gone.
 pub(super) const PATIENCE: u64 = 400 * SECOND;
-/// How long a node continues without the broker.
 pub(super) const OUTAGE: Duration = Duration::from_secs(60);
 pub(super) const ROOMS: usize = 8;
 /// The longest interval between actions of players, and between checks of hubs.
@@ -49,15 +48,8 @@ pub(super) struct Options {
 #[derive(Debug, Clone)]
 pub(super) enum Call {
     Directory(Ticket, WriteRequest),
-    /// A request to another machine.
     RequestLease(Ticket, LeaseRequest),
-    Log {
-        is_journal: bool,
-        room: Name,
-        fence: Fence,
-        ticket: Ticket,
-        ask: LogRequest,
-    },
+    Log { is_journal: bool, room: Name, fence: Fence, ticket: Ticket, ask: LogRequest },
     RemoveJournal(Name, Fence),
     Submit(Name),
     Watch(Option<Revision>),
@@ -87,7 +79,7 @@ pub(super) struct OpenWatch {
     pub(super) to: usize,
     pub(super) process: u64,
     pub(super) watch: Box<dyn Watch>,
-    // When the last change arrives. Changes are not reordered, so later ones do not arrive before it.
+    // When the last change arrives. Later ones do not arrive before it.
     pub(super) arrives: Time,
 }
 
