@@ -1,7 +1,7 @@
 //! Pools of connections to either database, and the time limit of their statements.
 //!
-//! `PgBouncer` in transaction mode may execute each transaction in another session of PostgreSQL. So each statement is
-//! executed in a transaction, whose settings are local, and no prepared statement outlives its transaction.
+//! `PgBouncer` in transaction mode may execute each transaction in another session of PostgreSQL. So each statement
+//! runs in a transaction with local settings, and no prepared statement outlives its transaction.
 
 use std::{
     fmt,
@@ -35,7 +35,7 @@ pub(crate) const STATEMENTS: &str = "store::statements";
 
 /// The timeout for connecting, and for acquiring a connection of a pool.
 const CONNECT: Duration = Duration::from_secs(3);
-/// How long the database may take to abort a statement after its time limit. Then the connection is closed.
+/// How long the database may take to abort a statement after its time limit, before the connection is closed.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long SQLite waits for another writer.
 const BUSY: Duration = Duration::from_secs(5);
@@ -47,7 +47,6 @@ const STEPS: i32 = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Write,
-    /// Cannot change anything.
     Read,
     /// Creates or copies whole tables.
     Whole,
@@ -74,7 +73,6 @@ impl Role {
         }
     }
 
-    // Begins a transaction of PostgreSQL, in one request.
     fn begin(self, mode: &str) -> SqlStr {
         let limit = self.limit().as_millis();
         sqlx::AssertSqlSafe(format!("BEGIN {mode}; SET LOCAL statement_timeout = {limit}")).into_sql_str()
@@ -94,15 +92,14 @@ enum PoolDriver {
     Postgres(PgPool),
 }
 
-// A connection is checked before each use, since an idle one does not survive a restart of its server.
+// An idle connection does not survive a restart of its server, so connections are checked before use.
 fn options<DB: Database>(size: u32) -> PoolOptions<DB> {
     let options = PoolOptions::new().max_connections(size).acquire_timeout(CONNECT).test_before_acquire(true);
-    // The caller receives an error after `CONNECT`, so sqlx need not log a slow acquisition.
+    // The caller receives an error after `CONNECT`, so sqlx need not log slow acquisitions.
     options.acquire_slow_threshold(2 * CONNECT).idle_timeout(None).max_lifetime(None)
 }
 
 impl Pool {
-    /// Connections are opened on demand.
     pub(crate) fn new(place: Arc<DatabaseLocation>, role: Role, size: u32) -> Self {
         let driver = match &*place {
             DatabaseLocation::File(path) => PoolDriver::Sqlite(options(size).connect_lazy_with(role.sqlite(path))),
@@ -122,7 +119,7 @@ impl Pool {
             Ok(driver) => driver,
             Err(sqlx::Error::PoolClosed) => return Err(StoreError::Closed),
             Err(sqlx::Error::PoolTimedOut) if self.is_exhausted() => return Err(StoreError::Busy(CONNECT)),
-            // The pool retries a refused connection until the time is over.
+            // The pool retries a refused connection until the timeout.
             Err(sqlx::Error::PoolTimedOut) => {
                 return Err(match explain(StoreError::Slow(CONNECT), &self.place) {
                     StoreError::Unusable { text, .. } => StoreError::Unusable { text, trouble: Trouble::Away },
@@ -134,7 +131,7 @@ impl Pool {
         Connection::new(driver, self.role).await
     }
 
-    // If all connections are in use, the database itself has not caused the timeout.
+    // If all connections are in use, the database has not caused the timeout.
     fn is_exhausted(&self) -> bool {
         match &self.driver {
             PoolDriver::Sqlite(pool) => pool.size() >= pool.options().get_max_connections(),
@@ -197,8 +194,8 @@ enum Driver {
     Postgres(Owned<Postgres>),
 }
 
-/// A connection that closes if it is dropped before it is [`done`](Self::done): after an error or a cancelled call, a
-/// statement or a transaction may still run on it.
+/// Closes if it is dropped before it is [`done`](Self::done): after an error or a cancelled call, a statement or a
+/// transaction may still run on it.
 #[derive(Debug)]
 pub(crate) struct Connection {
     // `None` after it was returned to the pool.
@@ -291,7 +288,7 @@ impl<T> Readable for T where T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<
 {}
 
 impl Row {
-    /// A column that may be NULL requires an `Option`.
+    /// A nullable column requires an `Option`.
     pub(crate) fn get<T: Readable>(&self, column: usize) -> Result<T, StoreError> {
         Ok(match self {
             Self::Sqlite(row) => row.try_get(column)?,
@@ -303,7 +300,6 @@ impl Row {
         self.get(column)
     }
 
-    /// Reads a column that was stored from a [`u64`].
     pub(crate) fn number(&self, column: usize) -> Result<u64, StoreError> {
         Ok(u64::try_from(self.integer(column)?).unwrap_or(0))
     }
@@ -353,7 +349,7 @@ impl Driver {
         })
     }
 
-    // Without values, and without a prepared statement.
+    // Without values and prepared statement.
     async fn plain(&mut self, text: SqlStr) -> Result<(), sqlx::Error> {
         match self {
             Self::Sqlite(connection) => (**connection).execute(text).await.map(drop),
@@ -362,7 +358,6 @@ impl Driver {
     }
 }
 
-// A transaction for a single statement of PostgreSQL.
 macro_rules! in_transaction {
     ($self:ident, $driver:ident => $statement:expr) => {{
         let begin = match &$self.driver {
@@ -431,7 +426,7 @@ impl Connection {
         Ok(rows.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    // `checks` is the number of instructions that SQLite executed, in thousands.
+    // `checks` is in thousands of instructions.
     fn log(&self, text: &SqlStr, values: &[Value<'_>]) {
         let literals = || values.iter().map(Value::to_string).collect::<Vec<_>>().join("\t");
         let checks = self.clock.checks.load(Ordering::Relaxed);
@@ -465,8 +460,8 @@ impl Connection {
         Ok(changed.map_err(|_| StoreError::Slow(limit))??)
     }
 
-    /// Begins a write transaction. PostgreSQL rejects it if it conflicts with a concurrent one; SQLite waits for other
-    /// writers.
+    /// Begins a write transaction. PostgreSQL rejects it if it conflicts with a concurrent one; in SQLite it waits for
+    /// other writers.
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
         self.begin_as("BEGIN IMMEDIATE", "ISOLATION LEVEL SERIALIZABLE READ WRITE").await
     }
@@ -511,7 +506,7 @@ impl Connection {
                     let settings = format!("SET LOCAL statement_timeout = {}; {MIGRATION_LOCK}", limit.as_millis());
                     transaction.execute(sqlx::AssertSqlSafe(settings)).await?;
                     let done = migrator.run_direct(None, &mut *transaction, false).await;
-                    // Closes the prepared statements of the migrator, also those of a failed migration.
+                    // Closes the prepared statements of the migrator, also after a failed migration.
                     let cleared = transaction.clear_cached_statements().await;
                     done?;
                     cleared?;

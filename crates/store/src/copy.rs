@@ -1,8 +1,8 @@
 //! Copies all stored data into another database, of the same kind or the other.
 //!
-//! The list of tables and columns is derived from the migrations, so a later version copies its own tables. Rows are
-//! copied in pages by their primary keys. Rows that are already correct are skipped, so an interrupted copy resumes.
-//! The target must have no other rows, so no data is lost if an operator confuses the two directions.
+//! The tables and columns are derived from the migrations, so later versions need no change here. Rows are copied in
+//! pages by their primary keys; correct ones are skipped, so an interrupted copy resumes. The target must have no other
+//! rows, so no data is lost if an operator confuses the two directions.
 
 use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 
@@ -12,7 +12,7 @@ use crate::{
     database::{MIGRATIONS, migrator},
 };
 
-/// Rows of one statement. Each has about ten values, and SQLite searches all values for each one, so more rows take
+/// Rows per statement. Each has about ten values, and SQLite searches all values for each one, so more rows take
 /// longer.
 const PAGE: usize = 100;
 
@@ -125,7 +125,6 @@ impl Table {
         key
     }
 
-    // The target must have no rows that are not in `from`.
     async fn check(&self, from: &mut Connection, to: &mut Connection) -> Result<(), StoreError> {
         let key = self.key();
         let (mut last, mut foreign) = (vec![], 0);
@@ -145,7 +144,6 @@ impl Table {
         Ok(())
     }
 
-    // Returns the number of new or changed rows.
     async fn copy(&self, from: &mut Connection, to: &mut Connection) -> Result<u64, StoreError> {
         let (all, key): (Vec<&Column>, _) = (self.columns.iter().collect(), self.key());
         let rest: Vec<_> = all.iter().filter(|column| column.key == 0).map(|column| &column.name).collect();
@@ -213,7 +211,7 @@ fn names(columns: &[&Column]) -> String {
     columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-// Such as `($1, $2), ($3, $4)`.
+// Formats placeholders such as `($1, $2), ($3, $4)`.
 fn places(rows: usize, columns: usize) -> String {
     let row = |row: usize| {
         let places: Vec<_> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();

@@ -17,7 +17,7 @@ use crate::{
 
 pub const READERS: u32 = 4;
 
-/// In order. A published migration never changes: a database records which ones it was created with.
+/// In order. A published migration never changes: a database records its migrations.
 pub(crate) const MIGRATIONS: [(i64, &str, &str); 8] = [
     (1, "results", include_str!("../migrations/0001_results.sql")),
     (2, "journals", include_str!("../migrations/0002_journals.sql")),
@@ -32,12 +32,12 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 8] = [
 /// A database of results. Clones share the connections.
 ///
 /// One connection writes and others read, so writes do not wait for queries. Each statement has a timeout. An error
-/// closes the connection, and the next statement gets another one. Every call can be repeated after an error.
+/// closes the connection, and the next statement gets another one. All calls can be repeated after an error.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) writer: Arc<Pool>,
     pub(crate) readers: Arc<Pool>,
-    // Names of joining players do not wait for queries of web pages.
+    // So that names of joining players do not wait for queries of web pages.
     pub(crate) keys: Arc<Pool>,
     pub(crate) recent: Arc<NameCache>,
     pub(crate) place: Arc<DatabaseLocation>,
@@ -59,8 +59,8 @@ pub(crate) const fn may_repeat(attempts: u32) -> bool {
     attempts < CONFLICTS
 }
 
-// Repeats a transaction that the database has rolled back because it conflicts with that of another hub. Any other
-// error closes the connection, so the transaction is rolled back.
+// Repeats a transaction that was rolled back because of a conflict with another hub. Any other error closes the
+// connection, which rolls the transaction back.
 macro_rules! transaction {
     ($store:expr, $writer:ident => $work:expr) => {{
         let mut attempts = 0;
@@ -127,7 +127,7 @@ impl Store {
         }
     }
 
-    /// Creates or migrates the tables. Call it before any other method.
+    /// Creates or migrates the tables. Must be called first.
     ///
     /// # Errors
     /// [`StoreError`] if the database is unreachable, or has tables of a later version.
@@ -144,7 +144,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether other programs may share the database. A file is used by one hub only.
+    /// Whether other programs may share the database. Only one hub uses a file.
     pub fn is_server(&self) -> bool {
         matches!(*self.place, DatabaseLocation::Server(_))
     }
@@ -205,7 +205,6 @@ impl Store {
         Ok(self.rows(text, values).await?.into_iter().next())
     }
 
-    /// Returns the number of changed rows.
     pub(crate) async fn execute(&self, text: impl SqlSafeStr + Send, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let mut writer = self.writer.acquire().await?;
         let changed = writer.execute(text, values).await?;
@@ -214,12 +213,12 @@ impl Store {
     }
 }
 
-// Corrects the cases in which sqlx differs from libpq.
+// Corrects the differences between sqlx and libpq.
 fn with_tls_mode_of_libpq(options: PgConnectOptions) -> PgConnectOptions {
     let is_socket = options.get_socket().is_some() || options.get_host().starts_with('/');
     let mode = match options.get_ssl_mode() {
         _ if is_socket => PgSslMode::Disable,
-        // Both accept a server with and without TLS; sqlx does not try TLS in the first one.
+        // Both accept a server with and without TLS; sqlx does not try TLS with the first.
         PgSslMode::Allow => PgSslMode::Prefer,
         PgSslMode::Require if options.to_url_lossy().query_pairs().any(|(key, _)| key == "sslrootcert") => {
             PgSslMode::VerifyCa
@@ -229,7 +228,6 @@ fn with_tls_mode_of_libpq(options: PgConnectOptions) -> PgConnectOptions {
     options.ssl_mode(mode)
 }
 
-/// Returns the newest version of the tables that this program supports.
 pub(crate) fn newest() -> i64 {
     MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! Names on several devices, each with its own key.
 //!
-//! The transaction of every change checks that the key of the caller proves the name, so a revoked key cannot change
+//! Every change checks in its transaction that the key of the caller proves the name, so a revoked key cannot change
 //! anything.
 
 use std::{
@@ -15,7 +15,6 @@ use crate::{
     names::{PAGE, digits, note_change},
 };
 
-/// The maximum number of keys that prove one name.
 pub const MAX_KEYS: i64 = 4;
 
 /// The maximum clock difference between two hubs, plus the longest transaction. Older changes were already read.
@@ -43,7 +42,7 @@ pub enum ReplaceOutcome {
     TooManyNames,
 }
 
-/// The changes of names that this hub has already applied.
+/// The changes of names that this hub has applied.
 #[derive(Debug, Default)]
 pub struct NameChanges {
     applied: HashSet<String>,
@@ -62,8 +61,8 @@ macro_rules! proves {
 }
 
 impl Store {
-    /// Stores a code that is valid until `expires`, in milliseconds since the Unix epoch, and replaces the previous
-    /// code of the name. Returns `false` if `key_hash` does not prove the name.
+    /// Stores a code that is valid until `expires`, in milliseconds since the Unix epoch, in place of the previous code
+    /// of the name. Returns `false` if `key_hash` does not prove the name.
     pub async fn issue_code(
         &self,
         name: &str,
@@ -81,7 +80,7 @@ impl Store {
         Ok(self.execute(text, &values).await? == 1)
     }
 
-    /// Adds a key to the name of a code and consumes the code, in one transaction at `now`, in milliseconds since the
+    /// Adds a key to the name of a code and consumes the code, in one transaction. `now` is in milliseconds since the
     /// Unix epoch. The code is void if the key that issued it no longer proves the name.
     pub async fn redeem_code(
         &self,

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::place::DatabaseLocation;
 
-/// The messages are for the log: they may contain paths, statements and addresses.
+/// The messages may contain paths, statements and addresses, so they are for the log only.
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("invalid database address '{0}': expected postgres://user:password@host/database")]
@@ -24,7 +24,6 @@ pub enum StoreError {
         #[source]
         error: io::Error,
     },
-    /// A later version of this program has changed the tables.
     #[error(
         "the tables of the database have version {found}, but this program supports versions up to {known}; run the \
          newer program, or restore an older copy of the database"
@@ -37,13 +36,11 @@ pub enum StoreError {
     /// The text contains advice.
     #[error("{text}")]
     Unusable { text: String, trouble: Trouble },
-    /// The target of a copy has rows that are not in the source.
     #[error(
         "the target has {rows} rows in its table '{table}' that the source does not have, so it is not a copy of \
          the source; give an empty database, or copy in the other direction"
     )]
     Foreign { table: String, rows: u64 },
-    /// The row counts differ after a copy.
     #[error(
         "after copying, the table '{table}' has {to} rows, not {from}: another program writes to the database; stop \
          its hub, and copy again"
@@ -55,7 +52,6 @@ pub enum StoreError {
     Busy(Duration),
     #[error("the database is closed")]
     Closed,
-    /// PostgreSQL has its own tools for backups.
     #[error("a PostgreSQL database is copied with pg_dump")]
     NotAFile,
 }
@@ -83,7 +79,7 @@ pub enum Trouble {
     Login,
     #[error("the tables of the database are of another version")]
     Version,
-    /// The database rejects the values, so a retry would fail too.
+    /// A retry would fail too.
     #[error("the database rejects a result")]
     Refused,
     #[error("the database failed")]
@@ -113,7 +109,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the transaction was rolled back because it conflicts with another one. It can be repeated.
+    /// Whether the transaction was rolled back because of a conflict, and can be repeated.
     pub(crate) fn is_conflict(&self) -> bool {
         let Self::Database(sqlx::Error::Database(error)) = self else { return false };
         // A serialization failure or a deadlock of PostgreSQL. SQLite makes writers wait.
@@ -188,7 +184,7 @@ fn of_sqlite(code: i32) -> Trouble {
     }
 }
 
-// Messages of PostgreSQL, its versions before 14, and PgBouncer.
+// Messages of PostgreSQL (before 14: "SSL off"), and of PgBouncer.
 fn requires_tls(code: &str, message: &str) -> bool {
     match code {
         "28000" => message.ends_with("no encryption") || message.ends_with("SSL off"),
@@ -235,7 +231,7 @@ pub(crate) fn explain(error: StoreError, place: &DatabaseLocation) -> StoreError
 }
 
 impl DatabaseLocation {
-    /// The error for a user who may not create the tables of an empty database.
+    /// The error for a user who may not create the tables.
     pub(crate) fn may_not_make_tables(&self) -> StoreError {
         let text = match self {
             Self::Server(server) => Named(server).forbids("permission denied"),
@@ -287,7 +283,7 @@ impl Named<'_> {
         format!(" -h {host} -p {port}")
     }
 
-    // PostgreSQL defaults to the name of the user.
+    // Defaults to the name of the user, as in PostgreSQL.
     fn database(&self) -> &str {
         self.0.get_database().unwrap_or_else(|| self.0.get_username())
     }

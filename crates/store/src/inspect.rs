@@ -45,7 +45,7 @@ impl Store {
     /// Runs an integrity check if the database is a file. Returns the totals.
     ///
     /// # Errors
-    /// If the file is damaged, or the database does not answer.
+    /// If the file is damaged, or the database does not respond.
     pub async fn check(&self) -> Result<Totals, StoreError> {
         let mut connection = self.whole().await?;
         if let DatabaseLocation::File(path) = self.place() {
@@ -62,7 +62,7 @@ impl Store {
         Ok(Totals { matches: totals.0, names: totals.1 })
     }
 
-    /// Checks without any change whether a hub could use the database. Returns whether its tables exist.
+    /// Checks whether a hub could use the database, without changing it. Returns whether its tables exist.
     ///
     /// # Errors
     /// If the database is unreachable, has tables of a later version, or has none and the user may not create them.

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{PlayerKind, Store, StoreError, connection::Row};
 
-/// The class of matches for which no class was recorded, and the reason why they are casual.
+/// For matches without a recorded class: their class, and the reason why they are casual.
 pub const EARLIER: &str = "earlier";
 const PAGE: i64 = 1_000;
 
@@ -28,7 +28,6 @@ pub struct JournalNote {
     pub people: bool,
 }
 
-/// An unknown journal, whose matches do not count.
 impl Default for JournalNote {
     fn default() -> Self {
         let (room, title) = (String::new(), String::new());
@@ -46,13 +45,13 @@ pub struct SeatRecord {
     pub level: String,
 }
 
-/// A time of a room, and how it relates to real time.
+/// A time of a room, and its relation to real time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RoomTime {
-    /// The time of the room, in microseconds.
+    /// In microseconds.
     pub until: u64,
-    /// When the time of the room was zero, in milliseconds since the Unix epoch. The time of the room stops while the
-    /// hub is down.
+    /// When the time of the room was zero, in milliseconds since the Unix epoch. The room's time stops while the hub is
+    /// down.
     pub zero: u64,
 }
 
@@ -65,7 +64,6 @@ impl RoomTime {
 }
 
 impl Store {
-    /// Records that all results up to this position are stored.
     pub async fn note_examined(&self, file: &str, position: u64, known: RoomTime) -> Result<(), StoreError> {
         let text = "INSERT INTO journals (file, room, title, examined, known, zero) VALUES ($1, '', '', $2, $3, $4) \
                     ON CONFLICT (file) DO UPDATE SET examined = excluded.examined, known = excluded.known, zero = excluded.zero";
@@ -73,7 +71,7 @@ impl Store {
         self.execute(text, &values).await.map(drop)
     }
 
-    /// Returns the default record if the journal is unknown.
+    /// Returns the default if the journal is unknown.
     pub async fn journal(&self, file: &str) -> Result<JournalNote, StoreError> {
         let text =
             "SELECT file, room, title, examined, class, casual, known, zero, people FROM journals WHERE file = $1";
@@ -81,7 +79,7 @@ impl Store {
         row.map_or_else(|| Ok(JournalNote::default()), |row| note_of(&row))
     }
 
-    /// The notes of all journals, keyed by file name.
+    /// Keyed by file name.
     pub async fn journals(&self) -> Result<HashMap<String, JournalNote>, StoreError> {
         let mut journals = HashMap::new();
         let mut last = String::new();
@@ -96,8 +94,8 @@ impl Store {
         }
     }
 
-    /// Deletes the record of a removed journal, and the seats of its room if the room has no other journal. Its matches
-    /// remain.
+    /// Deletes the record of a removed journal but not its matches, and the seats of its room if the room has no other
+    /// journal.
     pub async fn delete_journal(&self, file: &str, room: &str) -> Result<(), StoreError> {
         self.execute("DELETE FROM journals WHERE file = $1", &[file.into()]).await?;
         let text = "DELETE FROM seats WHERE room = $1 AND NOT EXISTS (SELECT 1 FROM journals WHERE room = $1)";

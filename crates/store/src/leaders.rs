@@ -45,18 +45,18 @@ pub struct Score {
     pub wins: u64,
     /// In the game's own unit.
     pub mean_score: f64,
-    /// The ends of the newest rated matches, in milliseconds since the Unix epoch, with the rating after each. Oldest
+    /// The ends of the newest rated matches, in milliseconds since the Unix epoch, with the rating after each, oldest
     /// first.
     pub history: Vec<(u64, i64)>,
-    // The lower bound of the rating, by which boards are sorted.
+    // The sort key of boards.
     sure: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The lower bound of the rating, highest first.
+    /// Highest first.
     Rating,
-    /// The mean score, lowest first: for single-player games, where the score is the effort.
+    /// Lowest first: for single-player games, where the score is the effort.
     LowestScore,
 }
 
@@ -68,7 +68,7 @@ macro_rules! columns {
 }
 
 impl Store {
-    /// Returns the ranked or the provisional players as of `now`, in milliseconds since the Unix epoch, best first.
+    /// The ranked or the provisional players as of `now`, in milliseconds since the Unix epoch, best first.
     pub async fn leaders(
         &self,
         board: Board<'_>,
@@ -101,7 +101,7 @@ impl Store {
             leaders.push(Leader { rank: 0, name, kind, score });
         }
         if order == Order::Rating {
-            // The sort is stable, so equal players keep their order.
+            // The sort is stable: equal players keep their order.
             leaders.sort_by_key(|leader| Reverse(leader.score.sure));
         }
         leaders.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -138,7 +138,7 @@ impl Store {
     pub async fn seasons(&self) -> Result<Vec<String>, StoreError> {
         let mut seasons: Vec<String> = vec![];
         while seasons.len() < MAX_SEASONS {
-            // One query for each season, since a season has any number of players.
+            // One query per season, since a season has any number of players.
             let last = seasons.last().map_or("", String::as_str);
             let text = "SELECT season FROM standings WHERE season > $1 ORDER BY season LIMIT 1";
             let Some(row) = self.row(text, &[last.into()]).await? else { break };
@@ -147,9 +147,9 @@ impl Store {
         Ok(seasons)
     }
 
-    /// The kinds with which a name has played, in the order proven, unproven, bot.
+    /// The kinds with which a name has played: proven, unproven, bot.
     pub async fn kinds(&self, name: &str) -> Result<Vec<PlayerKind>, StoreError> {
-        // One query for each kind, since a player may have played any number of matches.
+        // One query per kind, since a player may have played any number of matches.
         let mut kinds = vec![];
         for kind in [PlayerKind::Proven, PlayerKind::Unproven, PlayerKind::Bot] {
             let values = [name.into(), kind.number().into()];
@@ -163,7 +163,7 @@ impl Store {
         Ok(kinds)
     }
 
-    /// Returns the scores of a player as of `now`, sorted by game and class.
+    /// The scores of a player as of `now`, sorted by game and class.
     pub async fn scores(
         &self,
         (name, kind): (&str, PlayerKind),
@@ -218,7 +218,7 @@ fn score(row: &Row, class: &str, now: u64) -> Result<Score, StoreError> {
     })
 }
 
-/// The mean score, by which boards with [`Order::LowestScore`] are sorted.
+/// The sort key of boards with [`Order::LowestScore`].
 #[expect(clippy::cast_precision_loss, reason = "a mean that is shown with two digits")]
 pub(crate) fn average(sum: i64, matches: i64) -> f64 {
     sum as f64 / matches.max(1) as f64

@@ -5,8 +5,8 @@
 //!
 //! - [`Store`] connects on first use, so a program can start without the database. One connection writes and others
 //!   read. Each statement has a timeout and uses an index.
-//! - [`Store::record`] stores a match and counts it on its boards in one transaction. The id of a match is unique, so
-//!   storing it again has no effect.
+//! - [`Store::record`] stores a match and counts it on its boards in one transaction. Storing the same match id again
+//!   has no effect.
 //! - [`Store::copy_to`] copies all data into another database of either kind.
 //! - The other methods are the queries of the web pages.
 //!
@@ -14,7 +14,7 @@
 
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
-// The shared test helpers refer to this crate by its name, as external tests do.
+// The shared test helpers refer to this crate by its name.
 #[cfg(test)]
 extern crate self as store;
 
@@ -50,7 +50,6 @@ pub use record::{DAILY, MAX_MEETINGS_A_DAY, RANKED_AFTER};
 pub use search::{MAX_MEETINGS, MatchFilter, Ties};
 pub use season::{ALL_TIME, day_of, is_season, season_of};
 
-/// The trust level of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlayerKind {

@@ -30,8 +30,8 @@ pub struct Match {
     pub players: Vec<MatchPlayer>,
 }
 
-/// The database does not store `won`, `host` and `level`, which are only used to count the match. A match that was read
-/// from it has their defaults.
+/// `won`, `host` and `level` are only used to count the match: the database does not store them, and returns their
+/// defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct MatchPlayer {
     /// From 1; players with equal scores may share a rank.
@@ -44,7 +44,7 @@ pub struct MatchPlayer {
     pub won: bool,
     /// The player left before the end, which counts as the last rank.
     pub quit: bool,
-    /// The displayed rating after the match, if it was rated. Set when the match is counted.
+    /// The displayed rating after the match, set when the match is counted, if it is rated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rating: Option<i64>,
     /// The code of the player's host on that day; empty if unknown.

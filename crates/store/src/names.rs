@@ -13,7 +13,7 @@ use crate::{
     place::DatabaseLocation,
 };
 
-/// Bytes of the hash of an owner's key: SHA-256.
+/// The length of a SHA-256 hash of an owner's key, in bytes.
 pub const KEY_HASH_LENGTH: usize = 32;
 
 pub const MAX_NAMES: i64 = 16;
@@ -33,8 +33,7 @@ pub enum Claim {
     /// The name belongs to this key, from now on or already.
     Own,
     Taken,
-    /// The taken name that this one resembles. `None` if that name has not been used in a match, because it is not
-    /// public yet.
+    /// The taken name that this one resembles; `None` if it is not public yet, because it has not been used in a match.
     Resembles(Option<String>),
     /// The key owns [`MAX_NAMES`] already.
     TooMany,
@@ -46,7 +45,7 @@ pub(crate) struct NameCache(Mutex<Cache>);
 #[derive(Debug, Default)]
 struct Cache {
     names: HashMap<KeyHash, Vec<String>>,
-    // Counts calls that removed names, so that a result that was read before such a call is not cached after it.
+    // Counts calls that removed names: a result from before such a call is not cached.
     generation: u64,
     // When the changes of other hubs with the same database were last read.
     followed: Option<Instant>,
@@ -62,7 +61,7 @@ impl NameCache {
     }
 
     // Returns `false` if names were removed since this generation. Keys without names are not cached, since any client
-    // can invent such keys.
+    // can invent them.
     fn keep(&self, generation: u64, key: &KeyHash, names: &[String]) -> bool {
         let cache = &mut *self.cache();
         let is_current = cache.generation == generation;
@@ -105,7 +104,7 @@ impl NameCache {
     }
 }
 
-/// Returns the Unicode skeleton of a name, which is equal for names that look alike.
+/// The Unicode skeleton of a name, which is equal for names that look alike.
 fn skeleton_of(name: &str) -> String {
     // An emoji may look the same without its joiners and with another variation selector.
     let is_shown = |letter: &char| !matches!(letter, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
@@ -113,8 +112,8 @@ fn skeleton_of(name: &str) -> String {
 }
 
 impl Store {
-    /// The name belongs to the first key that claims it, and no other name that looks the same can be claimed. `now` is
-    /// in milliseconds since the Unix epoch.
+    /// The name belongs to the first key that claims it, and no name that looks the same can be claimed. `now` is in
+    /// milliseconds since the Unix epoch.
     pub async fn claim(&self, name: &str, key_hash: &KeyHash, now: u64) -> Result<Claim, StoreError> {
         // Two simultaneous claims of one key may exceed the limit by one, which is harmless.
         let generation = self.recent.generation();
@@ -146,7 +145,6 @@ impl Store {
         })
     }
 
-    /// Excludes the name from the release of unused names.
     pub async fn mark_name_used(&self, name: &str) -> Result<(), StoreError> {
         self.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
     }
@@ -211,7 +209,6 @@ pub(crate) async fn note_change(writer: &mut Connection, name: &str, now: u64) -
     writer.execute(text, &[name.into(), (&id).into(), now.into()]).await.map(drop)
 }
 
-/// Excludes the name from the release of unused names, within a transaction.
 pub(crate) async fn note_use(writer: &mut Connection, name: &str) -> Result<(), StoreError> {
     writer.execute("UPDATE names SET used = 1 WHERE name = $1 AND used = 0", &[name.into()]).await.map(drop)
 }

@@ -14,7 +14,7 @@ pub(crate) enum DatabaseLocation {
     Server(Box<PgConnectOptions>),
 }
 
-/// Creates the file, accessible only to its owner, if it does not exist. Rejects a file that the owner cannot write.
+/// Creates the file if needed, accessible only to its owner. Rejects a file that the owner cannot write.
 pub(crate) fn make_writable(path: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -43,13 +43,12 @@ mod owner {
     use crate::StoreError;
 
     pub(super) const MODE: u32 = 0o600;
-    /// Suffixes of the files that SQLite creates beside a database: its log, and the index of the log.
     const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
     /// Rejects a database that its owner cannot write.
     ///
-    /// SQLite creates the files beside the database with the mode of the database. Files that were created while the
-    /// database was read-only would prevent writes permanently, so their owner is granted access.
+    /// SQLite creates the files beside the database with its mode. Files that were created while the database was
+    /// read-only would prevent writes permanently, so their owner is granted access.
     pub(super) fn check(path: &Path) -> Result<(), StoreError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -100,7 +99,7 @@ mod tests {
         set(&path, 0o444);
         let error = make_writable(&path).unwrap_err();
         assert!(error.to_string().contains("0444") && error.to_string().contains("chmod u+rw"), "{error}");
-        // Files that were created meanwhile are repaired once the database is writable again.
+        // Files that were created meanwhile are repaired once the database is writable.
         set(&path, 0o644);
         let log = directory.path().join("results.db-wal");
         fs::write(&log, b"").unwrap();

@@ -2,10 +2,10 @@
 //! players, with ties.
 //!
 //! In their method the uncertainty only shrinks. Here it grows while a player is inactive, as in Glicko (Glickman,
-//! Parameter estimation in large dynamic paired comparison experiments, Applied Statistics 48, 1999, step 1): after
-//! `t` days it is `min(start, sqrt(deviation² + DRIFT² t))`.
+//! Parameter estimation in large dynamic paired comparison experiments, Applied Statistics 48, 1999, step 1): after `t`
+//! days it is `min(start, sqrt(deviation² + DRIFT² t))`.
 //!
-//! On the boards of [`LADDER`] the built-in bots are fixed points: their ratings are known and never change.
+//! On the boards of [`LADDER`] the ratings of the built-in bots are known and never change.
 
 use skillratings::{
     MultiTeamOutcome,
@@ -14,12 +14,12 @@ use skillratings::{
 
 use crate::PlayerKind;
 
-/// Displayed points per point of the mean. A new player has a mean of 25, so 1000 points.
+/// Displayed points per point of the mean: a new player has a mean of 25, so 1000 points.
 const POINTS: f64 = 40.0;
-/// Deviations in the displayed uncertainty. In 19 of 20 cases the strength differs from the rating by less.
+/// Deviations in the displayed uncertainty, which covers the strength in 19 of 20 cases.
 const SURE: f64 = 2.0;
-/// The uncertainty that a day without a match adds. A deviation of 1.5 has nearly doubled after a season, and is that
-/// of a new player after three years.
+/// The uncertainty that a day without a match adds: a deviation of 1.5 nearly doubles in a season, and is that of a new
+/// player after three years.
 const DRIFT: f64 = 0.25;
 /// In milliseconds.
 const DAY: f64 = 86_400_000.0;
@@ -49,7 +49,7 @@ pub(crate) fn uncertainty(rating: WengLinRating) -> i64 {
     points(SURE * rating.uncertainty)
 }
 
-/// The sort key of boards: the lower bound of the rating, so that one lucky match cannot lead a board.
+/// The sort key of boards: a lower bound, so that one lucky match cannot lead a board.
 pub(crate) fn sure(rating: WengLinRating) -> i64 {
     rounded(rating) - uncertainty(rating)
 }
@@ -62,8 +62,8 @@ pub(crate) fn drifted(rating: WengLinRating, millis: u64) -> WengLinRating {
     WengLinRating { uncertainty: grown.min(most), ..rating }
 }
 
-/// Returns the rating after a match. Equal ranks are ties. The result is the sum of the pairwise comparisons, so it is
-/// also correct if some participants are omitted.
+/// The rating after a match. Equal ranks are ties. It is the sum of the pairwise comparisons, so some participants may
+/// be omitted.
 pub(crate) fn rate(player: (WengLinRating, u32), others: &[(WengLinRating, u32)]) -> WengLinRating {
     let teams: Vec<_> = std::iter::once(&player)
         .chain(others)

@@ -1,5 +1,3 @@
-//! Stores finished matches, and rates their players.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use skillratings::weng_lin::WengLinRating;
@@ -14,11 +12,11 @@ use crate::{
     season::{ALL_TIME, day_of, season_of},
 };
 
-/// The class of daily puzzles, which count once a day for a proven name.
+/// Daily puzzles count once a day for a proven name.
 pub const DAILY: &str = "daily";
 /// A player with fewer matches is provisional.
 pub const RANKED_AFTER: i64 = 10;
-/// How many rated matches against names of other hosts a name needs before it counts against names of its own host.
+/// Rated matches against names of other hosts that a name needs before it counts against names of its own host.
 const OUTSIDE_BEFORE: i64 = 10;
 /// How often two names of one host count against each other per day.
 pub const MAX_MEETINGS_A_DAY: i64 = 3;
@@ -36,7 +34,7 @@ struct Record {
     wins: i64,
     score: i64,
     last: u64,
-    // Of `matches`, those with a rated comparison with a name of another host.
+    // Those of `matches` with a rated comparison with a name of another host.
     outside: i64,
 }
 
@@ -51,7 +49,7 @@ struct Comparisons {
 }
 
 impl Store {
-    /// Stores and counts a match in one transaction. Returns `false` if it is already stored or has no players.
+    /// Stores and counts a match in one transaction. Returns `false` if it was already stored or has no players.
     ///
     /// # Errors
     /// If the database rejects it. The call can be repeated.
@@ -154,7 +152,7 @@ fn contestants(players: &[MatchPlayer]) -> Vec<(Person, &MatchPlayer)> {
 }
 
 // Sets the ratings of the players, or the reason why the match is casual. A match with a single player counts for the
-// mean of the player's scores.
+// player's mean score.
 async fn rate_match(writer: &mut Connection, new: &mut Match) -> Result<(), StoreError> {
     if !new.casual.is_empty() {
         return Ok(());
@@ -253,7 +251,7 @@ async fn compare(
     Ok(comparisons)
 }
 
-// Whether a person has enough rated matches against names of other hosts to count against names of its own.
+// Whether a person has enough rated matches against names of other hosts.
 async fn is_known<'a>(
     writer: &mut Connection,
     known: &mut BTreeMap<&'a Person, bool>,
@@ -349,7 +347,7 @@ fn fixed_of(new: &Match, (name, kind): &Person) -> Option<WengLinRating> {
     fixed(&new.class, (name, *kind))
 }
 
-// Several bots of a level are one player, whose rating becomes the mean of theirs.
+// Several bots of a level are one player, whose rating becomes their mean.
 fn mean(all: &[WengLinRating]) -> Option<WengLinRating> {
     #[expect(clippy::cast_precision_loss, reason = "some seats")]
     let count = all.len() as f64;

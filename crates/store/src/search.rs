@@ -24,7 +24,7 @@ pub struct MatchFilter {
     /// An opponent, if a player is given.
     pub against: String,
     pub against_kind: Option<PlayerKind>,
-    /// Only matches that ended before the match with this id.
+    /// Only matches that ended before the one with this id.
     pub before: String,
     /// Up to [`MAX_PAGE`].
     pub limit: u32,
@@ -54,7 +54,6 @@ impl<'a> Statement<'a> {
 
     fn value(&mut self, value: impl Into<Value<'a>>) -> &mut Self {
         self.values.push(value.into());
-        // Writing to a string cannot fail.
         let _ = write!(self.text, "${}", self.values.len());
         self
     }
@@ -178,7 +177,7 @@ impl Store {
         Ok(games.into_iter().collect())
     }
 
-    // Returns the person with fewer matches first. So common matches are found even if the other has played very many.
+    // The person with fewer matches first, so that common matches are found even if the other has played very many.
     async fn rarer<'a>(&self, one: Person<'a>, other: Person<'a>) -> Result<(Person<'a>, Person<'a>), StoreError> {
         let counts = (self.count(one).await?, self.count(other).await?);
         // The order does not depend on the order of the arguments.

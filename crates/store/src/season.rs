@@ -7,12 +7,11 @@ const ERA: u64 = 146_097;
 /// The season of boards that count matches of all time.
 pub const ALL_TIME: &str = "";
 
-/// Converts milliseconds since the Unix epoch to days since 1 January 1970.
 pub const fn day_of(unix_millis: u64) -> u64 {
     unix_millis / DAY
 }
 
-/// Returns the season of a time in milliseconds since the Unix epoch.
+/// The season of a time in milliseconds since the Unix epoch.
 ///
 /// ```
 /// assert_eq!(store::season_of(1_798_761_599_999), "2026-4");
@@ -24,7 +23,7 @@ pub fn season_of(unix_millis: u64) -> String {
     let day_of_era = days % ERA;
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // Starting with March, every five months have 153 days.
+    // From March, every five months have 153 days.
     let month_from_march = (5 * day_of_year + 2) / 153;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = days / ERA * 400 + year_of_era + u64::from(month <= 2);

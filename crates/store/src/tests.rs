@@ -25,7 +25,7 @@ mod support;
 
 use support::{board, entry};
 
-/// Runs a test on databases with empty tables. The test also receives the address of the server.
+/// Runs a test on databases with empty tables, and passes it the address of the server.
 async fn on_each(test: impl AsyncFn(Store, Option<&str>)) {
     on_each_of(MIGRATIONS.len(), test).await;
 }
@@ -66,7 +66,6 @@ async fn use_all(store: &Store) {
     let mut daily = Match { class: crate::DAILY.into(), ..a_match(1_000_002) };
     daily.players.truncate(1);
     store.record(&daily).await.unwrap();
-    // The second attempt of the day.
     store.record(&Match { id: "again".into(), ..daily }).await.unwrap();
     store.note_examined("nuggets.journal", 10, RoomTime::default()).await.unwrap();
     store.journal("nuggets.journal").await.unwrap();
@@ -155,12 +154,10 @@ thread_local! {
     static RECORDED: RefCell<Vec<Statement>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Records the statements of each thread.
-///
-/// One subscriber serves all threads: a callsite that is first used on a thread without one stays disabled everywhere.
+/// Records the statements of each thread. One subscriber serves all threads: a callsite that is first used on a thread
+/// without one stays disabled everywhere.
 struct Recorder;
 
-/// Returns the statements that `usage` executes on this thread.
 async fn recorded(usage: impl Future<Output = ()>) -> Vec<Statement> {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
@@ -272,7 +269,7 @@ fn numbers(connection: &Connection, most: u32) -> String {
     }
 }
 
-/// Ann plays in all matches and Bob in most. The other tables get up to as many rows as there are matches.
+/// Ann plays in all matches and Bob in most. Each other table gets at most as many rows.
 async fn fill(connection: &mut Connection, matches: u32) {
     let numbers = numbers(connection, matches);
     if connection.is_sqlite() {
@@ -339,7 +336,6 @@ async fn database_aborts_a_statement_at_its_time_limit() {
         };
         let started = Instant::now();
         let error = store.rows(endless, &[]).await.unwrap_err();
-        // The database itself has aborted it.
         assert!(matches!(error, StoreError::Database(_)) && error.trouble() == Trouble::Slow, "{error:?}");
         assert!(started.elapsed() >= Role::Read.limit());
         assert!(store.matches(&MatchFilter::default()).await.unwrap().is_empty());

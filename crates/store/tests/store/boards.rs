@@ -87,7 +87,7 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
         }
         let ann = score(&store, "Ann", PlayerKind::Proven).await.unwrap();
         assert_eq!((ann.matches, ann.wins, ann.history.len(), ann.ranked), (3, 3, 3, false));
-        // Other pairs of the same host still count, as in a classroom with one address.
+        // As in a classroom with one address.
         let players =
             at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1)), proven(entry(3, "Cy", 0))]);
         store.record(&a_match(13, "nuggets", players)).await.unwrap();
@@ -96,7 +96,6 @@ async fn two_names_of_one_host_count_three_times_a_day_against_each_other() {
         let eve = score(&store, "Eve", PlayerKind::Proven).await.unwrap();
         assert_eq!(eve.matches, 4);
         assert!(eve.history[3].1 > eve.history[2].1, "only Cy counts, whom she has beaten");
-        // The pair counts again the next day.
         let mut tomorrow =
             a_match(14, "nuggets", at_host("h", vec![proven(entry(1, "Ann", 9)), proven(entry(2, "Eve", 1))]));
         tomorrow.ended += 86_400_000;
@@ -172,7 +171,6 @@ async fn ladder_has_fixed_ratings_of_bots_and_no_limit_for_pairs_of_a_host() {
         }
         let ladder = Board { game: "robots", class: LADDER, season: ALL_TIME };
         let rating = async |name, kind, now| store.rating(ladder, (name, kind), now).await.unwrap();
-        // Inactivity does not change a fixed rating either.
         for now in [0, 1_000 * 86_400_000] {
             assert_eq!(rating("bot, hard", PlayerKind::Bot, now).await, Some((1_200, 0)));
         }

@@ -82,12 +82,11 @@ async fn copy_contains_all_rows_and_a_repeated_copy_adds_none() {
         assert_eq!((rows("matches"), rows("names"), rows("seats")), (u64::from(MANY) + 2, 4, 1));
         assert_eq!(new(&other.copy_to(&back).await.unwrap()), before.len() as u64);
         same(&dump(&last).await, &before);
-        // The key of a name still belongs to its owner.
         assert_eq!(other.names_of(&[1; 32]).await.unwrap(), ["Ann"]);
         assert_eq!(other.claim("Ann", &[9; 32], 10).await.unwrap(), Claim::Taken);
         assert_eq!(new(&one.copy_to(&other).await.unwrap()), 0);
         assert_eq!(new(&other.copy_to(&back).await.unwrap()), 0);
-        // Only new results are copied the next time.
+        // Only new results are copied.
         one.record(&a_match(3, "nuggets", vec![entry(1, "Eve", 3), entry(2, "Bob", 1)])).await.unwrap();
         assert_eq!(new(&one.copy_to(&other).await.unwrap()), 1 + 2 + 4);
         assert_eq!(new(&other.copy_to(&back).await.unwrap()), 1 + 2 + 4);

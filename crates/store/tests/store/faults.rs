@@ -1,5 +1,5 @@
-//! Writes that fail at any step: with a file that cannot grow, a connection that breaks, or a caller that is cancelled.
-//! Each match is stored and counted once if the caller repeats the call.
+//! Writes that fail at any step: a file that cannot grow, a connection that breaks, or a cancelled caller. Each match
+//! is stored and counted once if the call is repeated.
 
 use std::{
     net::SocketAddr,
@@ -147,7 +147,6 @@ async fn cancelled_caller_leaves_no_broken_connection() {
         let store = open();
         store.prepare().await.unwrap();
         for number in 1..=20 {
-            // Each match is cancelled at another point.
             let limit = Duration::from_micros(u64::from(number) * 150);
             let first = timeout(limit, store.record(&a_match(number))).await;
             let again = store.record(&a_match(number)).await.unwrap();

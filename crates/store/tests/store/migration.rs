@@ -7,7 +7,7 @@ use testkit::TempDir;
 
 use crate::support::change;
 
-/// A database with eleven matches, written by version 2.
+/// A database with eleven matches.
 const VERSION_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/store/data/version-2.db");
 
 #[tokio::test]

@@ -19,7 +19,7 @@ fn number(stream: &mut TcpStream) -> u32 {
     u32::from_be_bytes(bytes)
 }
 
-/// As a server does.
+/// Responds as a server does.
 fn refuse(mut stream: TcpStream, code: &str, message: &str) {
     loop {
         let length = number(&mut stream);
@@ -36,7 +36,6 @@ fn refuse(mut stream: TcpStream, code: &str, message: &str) {
     stream.write_all(&[b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat()).unwrap();
 }
 
-/// The message of an error with those of its sources.
 fn text_of(error: &StoreError) -> String {
     let (mut text, mut next) = (error.to_string(), std::error::Error::source(error));
     while let Some(cause) = next {
@@ -112,7 +111,6 @@ async fn wrong_port_and_unknown_host_have_different_messages() {
         )
     );
     assert_eq!(error.trouble(), Trouble::Away);
-    // A query returns the same error after the connection timeout.
     let error =
         Store::server(&format!("postgres://ann@127.0.0.1:{unused}/games")).unwrap().find("x").await.unwrap_err();
     assert_eq!(error.trouble(), Trouble::Away, "{error:?}");

@@ -46,7 +46,6 @@ async fn match_is_stored_once_with_its_ratings() {
 async fn examination_creates_no_tables() {
     support::on_each(async |open, _| {
         let store = open();
-        // Before the tables exist, and after.
         for _ in 0..2 {
             let ahead = store.examine().await.unwrap();
             assert!(ahead.is_none_or(|ahead| ahead.abs() < 5_000), "a server on this machine has its clock: {ahead:?}");
@@ -63,7 +62,6 @@ async fn same_match_from_two_hubs_is_stored_once() {
         let record = async |store: &Store| {
             for number in 1..=20 {
                 let new = a_match(number, "robots", vec![entry(1, "Ann", 0), entry(2, "Bob", 3)]);
-                // A conflict of two writers is reported, and the call repeated.
                 while store.record(&new).await.is_err() {}
             }
         };
@@ -91,7 +89,6 @@ async fn name_with_and_without_proof_is_two_persons() {
         let leaders = leaders(&store, "nuggets").await;
         let kinds: Vec<PlayerKind> = leaders.iter().map(|leader| leader.kind).collect();
         assert_eq!(kinds, [PlayerKind::Proven, PlayerKind::Unproven, PlayerKind::Bot]);
-        // The second seat of a person does not count.
         assert!(leaders.iter().all(|leader| leader.score.matches == 1));
         assert_eq!(store.kinds("Ann").await.unwrap(), [PlayerKind::Proven, PlayerKind::Unproven, PlayerKind::Bot]);
         let ties = store.against(("Ann", PlayerKind::Proven), ("Ann", PlayerKind::Unproven)).await.unwrap();
@@ -149,7 +146,6 @@ async fn aborted_and_single_player_matches_are_not_rated() {
         let names: Vec<_> =
             leaders.iter().map(|leader| (leader.rank, leader.name.as_str(), leader.score.mean_score)).collect();
         assert_eq!(names, [(1, "Bob", 4.0), (2, "Ann", 6.0), (2, "Eve", 6.0)]);
-        // A match without players is not stored.
         assert!(!store.record(&a_match(6, "nuggets", vec![])).await.unwrap());
     })
     .await;
@@ -257,7 +253,6 @@ const fn key(number: u8) -> [u8; 32] {
     [number; 32]
 }
 
-/// A key that owns Ann's name issues a code, which another key redeems.
 async fn add_key(store: &Store, owner: u8, number: u8) -> RedeemOutcome {
     assert!(store.issue_code("Ann", &key(owner), &[number], 100).await.unwrap());
     store.redeem_code(&[number], &key(number), 99).await.unwrap()
@@ -329,7 +324,6 @@ async fn code_is_void_when_it_expires_or_its_key_does_not_own_the_name() {
         assert!(store.release_name("Ann", &key(3), 9).await.unwrap());
         assert_eq!(store.claim("Ann", &key(5), 9).await.unwrap(), Claim::Own);
         assert_eq!(redeem(4).await, RedeemOutcome::Unknown, "of an earlier owner");
-        // Unused names are released with their codes.
         assert!(store.issue_code("Ann", &key(5), &[5], 100).await.unwrap());
         assert_eq!(store.release_unused_names(50, 50).await.unwrap(), ["Ann"]);
         assert_eq!(redeem(5).await, RedeemOutcome::Unknown);

@@ -1,4 +1,4 @@
-//! Helpers shared by the tests inside and outside of the crate.
+//! Helpers for tests inside and outside of the crate.
 #![allow(dead_code, reason = "no test uses all of it")]
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking, in helpers too")]
 
@@ -13,7 +13,7 @@ use sqlx::{
 use store::{ALL_TIME, Board, Leader, Match, MatchFilter, MatchPlayer, Order, Store};
 use testkit::TempDir;
 
-/// The environment variables with the addresses of a PostgreSQL server, and of a `PgBouncer` before it.
+/// The addresses of a PostgreSQL server, and of a `PgBouncer` before it.
 const SERVERS: [&str; 2] = ["ARCADE_TEST_POSTGRES", "ARCADE_TEST_PGBOUNCER"];
 
 /// Runs a test on an empty SQLite database and, if there is a server, on PostgreSQL, directly and through `PgBouncer`.
@@ -29,7 +29,7 @@ pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)
             eprintln!("left out: {variable} is not set");
             continue;
         };
-        // Tests of other programs use the server at the same time.
+        // Other test programs use the server at the same time.
         let name = format!("store_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let execute = async |text: String| {
             let mut connection = PgConnection::connect(&direct).await.unwrap();
@@ -42,14 +42,12 @@ pub(crate) async fn on_each(test: impl AsyncFn(&dyn Fn() -> Store, Option<&str>)
     }
 }
 
-/// Changes a database without the crate.
 pub(crate) async fn change(path: &Path, text: &str) {
     let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
     connection.execute(AssertSqlSafe(text.to_owned())).await.unwrap();
     connection.close().await.unwrap();
 }
 
-/// An entry of a player at a separate host.
 pub(crate) fn entry(rank: u32, name: &str, score: i64) -> MatchPlayer {
     MatchPlayer {
         rank,
@@ -62,12 +60,11 @@ pub(crate) fn entry(rank: u32, name: &str, score: i64) -> MatchPlayer {
     }
 }
 
-/// The board of a game for all time.
 pub(crate) const fn board(game: &str) -> Board<'_> {
     Board { game, class: "main", season: ALL_TIME }
 }
 
-/// The leaders of a board, ranked ones first.
+/// Ranked ones first.
 pub(crate) async fn leaders_on(store: &Store, board: Board<'_>, order: Order) -> Vec<Leader> {
     let now = 1_000_000_000;
     let mut all = store.leaders(board, (order, true), 10, now).await.unwrap();
@@ -75,7 +72,6 @@ pub(crate) async fn leaders_on(store: &Store, board: Board<'_>, order: Order) ->
     all
 }
 
-/// The leaders of a game, sorted by rating.
 pub(crate) async fn leaders(store: &Store, game: &str) -> Vec<Leader> {
     leaders_on(store, board(game), Order::Rating).await
 }
