@@ -1,7 +1,7 @@
 //! The timer of a room.
 //!
 //! Tokio timers have a resolution of a millisecond, a tenth of a short turn. On Linux a room can have a timerfd
-//! instead, but with hundreds of rooms in a process setting them costs more than the turns.
+//! instead, but with hundreds of rooms setting them costs more than the turns.
 
 use std::{
     io,

@@ -6,10 +6,10 @@ use std::{
 use socket2::{Domain, Protocol, Socket, Type};
 use tracing::debug;
 
-/// Requested size of a socket buffer in bytes; the system may grant less. Enough for one move broadcast to all players:
+/// Requested size of a socket buffer in bytes; the system may grant less. Enough to broadcast one move to all players:
 /// about thirty displays of the largest size.
 const BUFFER: usize = 4 << 20;
-/// Length of the queue of connections to accept: enough if all players of a room join at the same time.
+/// The queue of connections to accept: enough if all players of a room join at the same time.
 const WAITING: i32 = 1_024;
 /// Attempts when the port chosen by the system is in use on the next address.
 const ATTEMPTS: usize = 16;
@@ -59,8 +59,8 @@ impl error::Error for BindError {
 
 /// Opens non-blocking UDP sockets on `addresses`, all with the same port; 0 selects any free one.
 ///
-/// An empty list means every address of the machine: one socket for both IPv6 and IPv4, or IPv4 only without IPv6.
-/// `::` is both too, unless an IPv4 address is given as well.
+/// An empty list means every address of the machine: one socket for IPv6 and IPv4, or IPv4 only without IPv6. `::` is
+/// both too, unless an IPv4 address is given as well.
 pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
@@ -75,8 +75,7 @@ pub fn bind_udp(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, BindE
     Ok(sockets.into_iter().map(UdpSocket::from).collect())
 }
 
-/// Opens non-blocking TCP listeners, as [`bind_udp`] opens sockets. The port of a stopped server can be reused
-/// immediately.
+/// Like [`bind_udp`], opens non-blocking TCP listeners. The port of a stopped server can be reused immediately.
 pub fn bind_tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, BindError> {
     let sockets = bind(addresses, port, |address, dual_stack| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -139,7 +138,7 @@ fn attach(socket: &Socket, address: SocketAddr, dual_stack: bool) -> io::Result<
     socket.bind(&address.into())
 }
 
-// Linux includes its own overhead and reports twice the size.
+// Linux adds its own overhead and reports twice the size.
 fn report(buffer: &str, setting: &str, granted: usize) {
     if granted < BUFFER {
         let hint = format!("more datagrams are lost under load; on Linux set {setting} to {BUFFER}");

@@ -23,7 +23,7 @@ pub trait TimeSource {
 
 /// A timer with one setting at a time.
 pub trait Timer {
-    /// Sets or disarms the timer. A previous setting is discarded, even if it has expired.
+    /// Sets or disarms the timer, and discards the previous setting, even if it has expired.
     fn set(&mut self, at: Option<Time>) -> io::Result<()>;
 
     /// Ready once for each setting that has expired.
@@ -72,12 +72,12 @@ impl Clock {
 
     /// The instant at which the clock shows `time`; its start if `time` is earlier.
     pub fn instant(&self, time: Time) -> Instant {
-        // Longer than any server runs; the system can still represent the instant.
+        // Longer than any server runs, and representable by the system.
         const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
         self.start + time.since(self.first).min(FAR)
     }
 
-    /// Waits until the clock shows `time`; forever without one. Must be called within a tokio runtime.
+    /// Waits until the clock shows `time`, forever if it is `None`. Must be called within a tokio runtime.
     pub async fn until(&self, time: Option<Time>) {
         match time {
             Some(time) => sleep_until(self.instant(time)).await,

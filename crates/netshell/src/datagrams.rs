@@ -1,4 +1,4 @@
-//! Maps addresses to connections and schedules their datagrams, without a socket: real and simulated networks share it.
+//! Maps addresses to connections and schedules their datagrams, without a socket, for real and simulated networks.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -16,9 +16,8 @@ use crate::{ConnectionId, fair_queue::FairQueue, quotas::AdmissionQuota};
 pub const PEER_RATE: Rate = Rate { per_second: 20_000, burst: 20_000 };
 /// Bytes of a datagram that count as one.
 pub(crate) const PIECE: usize = 64;
-/// Datagrams queued for one address; more are dropped. The system itself queues about as many for a whole socket.
+/// Datagrams queued for one address; more are dropped. The system queues about as many for a whole socket.
 pub(crate) const MAX_WAITING: usize = 1_024;
-/// Bytes queued for one address.
 pub(crate) const MAX_WAITING_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +36,7 @@ struct DatagramConnection<R> {
     // Possible source addresses, after [`Datagrams::adopt`].
     alternatives: Vec<R>,
     bucket: TokenBucket,
-    // Refused datagrams count: a peer that sends too much is not silent.
+    // Includes refused datagrams: a peer that sends too much is not silent.
     last_received: Time,
     waiting: VecDeque<BytesMut>,
     waiting_bytes: usize,

@@ -20,14 +20,14 @@ pub(crate) struct FairQueue {
     accounts: BTreeMap<ConnectionId, Account>,
     // Least work first.
     waiting: BTreeSet<(u64, ConnectionId)>,
-    // The lowest `caused` of a newly queued connection, so that idle ones do not accumulate credit.
+    // The lowest `caused` of a newly queued connection, so that idle ones accumulate no credit.
     floor: u64,
 }
 
 #[derive(Debug)]
 struct Account {
     bucket: TokenBucket,
-    // Nanoseconds of work, on the same scale as `floor`.
+    // Nanoseconds of work, on the scale of `floor`.
     caused: u64,
     waits: bool,
 }

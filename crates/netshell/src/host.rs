@@ -26,7 +26,7 @@ use crate::{
 /// Connects a room with any number of transports: numbers the peers, passes received bytes to the room, and routes the
 /// outputs.
 ///
-/// It has no clock, no socket and no task, so a simulation drives the same code as [`serve`](crate::serve).
+/// It has no clock, socket or task, so a simulation drives the same code as [`serve`](crate::serve).
 pub struct Host {
     room: Box<dyn Room + Send>,
     endpoints: Vec<Endpoint>,
@@ -43,7 +43,7 @@ pub struct Host {
     recording: RecordingQuota,
     refused_log: LogLimit,
     removal: Option<Removal>,
-    // Peers closed by the current outputs: later events may refer to their addresses.
+    // Later events may refer to the addresses of peers closed by the current outputs.
     closed: BTreeMap<PeerId, String>,
     next_endpoint: usize,
     gathering: Gathering,
@@ -53,7 +53,7 @@ pub struct Host {
 struct Route {
     endpoint: usize,
     connection: ConnectionId,
-    // Outputs of an earlier generation were made before the peer connected or reconnected, and are not sent to it.
+    // Outputs of an earlier generation precede the (re)connection of the peer, and are not sent to it.
     since: u64,
     link: Link,
     address: String,
@@ -112,7 +112,7 @@ impl Host {
         self
     }
 
-    /// Sets the warden. Without one all addresses are admitted.
+    /// Sets the warden. Without one, all addresses are admitted.
     #[must_use]
     pub fn with_warden(mut self, warden: impl Warden + Send + 'static) -> Self {
         self.warden = Some(Box::new(warden));
@@ -120,7 +120,7 @@ impl Host {
     }
 
     /// Delays inputs after each deadline of the room, and then processes them together. The delay is `most`, but at
-    /// most a fifth of the time to the next deadline. This suits rooms that answer only at deadlines: all players of a
+    /// most a fifth of the time to the next deadline. This suits rooms that respond only at deadlines: all players of a
     /// turn act shortly after it, and waking the room for each would take more time than the turn.
     #[must_use]
     pub const fn with_gathering(mut self, most: Duration) -> Self {
@@ -128,7 +128,7 @@ impl Host {
         self
     }
 
-    /// Sets the number of the first peer. A resumed room has already used the lower ones.
+    /// Sets the number of the first peer, above those that a resumed room has used.
     #[must_use]
     pub const fn with_first_peer(mut self, first: PeerId) -> Self {
         self.next_peer = first.0;
@@ -145,17 +145,17 @@ impl Host {
         self.peers.len()
     }
 
-    /// Why the room ended, once it has ended and no output is held back.
+    /// Why the room ended, once no output is held back.
     pub fn outcome(&self) -> Option<Outcome> {
         self.room.outcome().filter(|_| self.held.as_ref().is_none_or(HeldOutputs::is_empty))
     }
 
-    /// The deadline of the room. `None` while too many outputs are held back: this stops time for the room.
+    /// The deadline of the room. `None` while too many outputs are held back, which stops the room's time.
     pub fn deadline(&self) -> Option<Time> {
         self.room.deadline().filter(|_| !self.is_full())
     }
 
-    /// When [`Host::work`] is due even without an event: the deadline of the room or of a transport.
+    /// When [`Host::work`] is due even without an event.
     pub fn wake_at(&self) -> Option<Time> {
         let transports = self.endpoints.iter().filter_map(|endpoint| endpoint.transport.wake_at());
         let look = self.held.as_ref().and_then(HeldOutputs::wake_at);
@@ -193,8 +193,8 @@ impl Host {
         Poll::Pending
     }
 
-    /// Passes the next event of a transport to the room and delivers the outputs. Returns `false` if there is nothing
-    /// to do. `clock` is read again after the work, because its duration is charged to the connection.
+    /// Passes the next event of a transport to the room and delivers the outputs. Returns `false` if there was no
+    /// event. `clock` is read again after the work, whose duration is charged to the connection.
     ///
     /// # Errors
     /// If a transport fails, or outputs that are held back will never be sent.
@@ -221,7 +221,7 @@ impl Host {
         Ok(false)
     }
 
-    /// Notifies the room if its deadline has passed, and returns whether it has.
+    /// Notifies the room if its deadline has passed. Returns whether it has.
     pub fn elapse(&mut self, now: Time) -> bool {
         let now = self.at(now);
         let due = self.deadline().is_some_and(|deadline| deadline <= now);
@@ -238,8 +238,8 @@ impl Host {
         self.input(now, Input::Stop(leave));
     }
 
-    /// Makes the room send the peer at a connection the full state that it may see. `endpoint` is the index of the
-    /// transport, in the order of [`Host::with_transport`]. Returns `false` if there is no such peer.
+    /// Sends the peer at a connection the full state that it may see. `endpoint` is the index of the transport, in the
+    /// order of [`Host::with_transport`]. Returns `false` if there is no such peer.
     pub fn refresh(&mut self, now: Time, endpoint: usize, connection: ConnectionId) -> bool {
         let peer = self.endpoints.get(endpoint).and_then(|endpoint| endpoint.peers.get(&connection).copied());
         if let Some(peer) = peer {
@@ -249,7 +249,7 @@ impl Host {
         peer.is_some()
     }
 
-    /// At shutdown: ready when everything queued has been sent or cannot be sent.
+    /// At shutdown: ready when all queued output has been sent or cannot be sent.
     pub fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()> {
         let mut all = Poll::Ready(());
         for endpoint in &mut self.endpoints {

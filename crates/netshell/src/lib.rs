@@ -1,11 +1,11 @@
-//! Connects a room to the network. This crate does not depend on a particular game.
+//! Connects a room to the network, independently of the game.
 //!
 //! - [`Host`] connects one room with its transports, without a clock or socket, so that simulations drive the same
 //!   code.
 //! - [`serve`] is the server loop. A [`TimeSource`] is its clock: [`Clock`] in a program, virtual time in a simulation.
 //! - [`Udp`] is the transport for datagrams, and [`Ports`] the same over any [`DatagramSocket`].
 //! - [`Tcp`] is the transport for connections, and [`Streams`] the same over any [`ByteStream`]. A [`ConnectionBudget`]
-//!   distributes connections over hosts; several transports of a process can share one.
+//!   distributes connections over hosts; transports of a process can share one.
 //! - A [`Warden`] refuses addresses, and removes peers at the request of the operator.
 //! - An [`Observer`] receives the events of a room. A [`Hold`](netcore::Hold) delays outputs until their inputs are
 //!   safe, for instance in a journal.

@@ -20,7 +20,7 @@ impl LogLimit {
         Self { bucket: TokenBucket::new(rate, now), held_back: 0 }
     }
 
-    /// `Some` if a line may be written, with the number of lines suppressed since the last one.
+    /// The number of suppressed lines since the last one, if a line may be written.
     pub fn admit(&mut self, now: Time) -> Option<u64> {
         if self.bucket.take(now, 1) {
             return Some(std::mem::take(&mut self.held_back));

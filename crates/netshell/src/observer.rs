@@ -2,7 +2,7 @@ use netcore::{DecodeError, DisconnectReason, GameEvent, PeerId, Role, Status, Ti
 
 /// Receives the events of a room, for a log, a lobby or a store of results. It must not block.
 ///
-/// Peers cause these calls, so an observer that writes log lines must limit their rate.
+/// Peers cause these calls, so log lines of an observer must be limited in rate.
 pub trait Observer {
     /// A peer connected.
     fn connected(&mut self, now: Time, peer: PeerId, role: Role, address: &str) {
@@ -14,7 +14,7 @@ pub trait Observer {
         let _ = (now, status);
     }
 
-    /// An event of the game. `address` is that of the peer concerned, if connected.
+    /// An event of the game, and the address of the peer concerned, if connected.
     fn event(&mut self, now: Time, event: &GameEvent, address: Option<&str>) {
         let _ = (now, event, address);
     }

@@ -8,25 +8,25 @@ use std::{
 
 use netcore::{Admission, Full, HostId, Network, Rate, RateTable, Shares, Time, TokenBucket};
 
-/// The maximum number of connections, if the system permits that many; more are rejected.
+/// Connections of a process, if the system permits that many; more are rejected.
 pub const MAX_CONNECTIONS: usize = 8_192;
-/// File descriptors reserved for listeners, timers, the runtime and files; at most half of the limit.
+/// File descriptors for listeners, timers, the runtime and files; at most half of the limit.
 const RESERVED_FILES: usize = 32;
 /// Hosts and networks with a bucket of their own. Other hosts share one limit.
 pub(crate) const MAX_HOSTS: usize = 4_096;
 /// Datagrams per second with which addresses of one host may become peers: enough for a full table from one machine.
 pub const HOST_RATE: Rate = Rate { per_second: 32, burst: 96 };
 /// Datagrams per second from unknown addresses of one host that are answered without admitting a peer. Separate from
-/// [`HOST_RATE`], so that a broken program does not prevent others on its machine from joining.
+/// [`HOST_RATE`], so that a broken program does not keep others on its machine from joining.
 pub(crate) const ANSWER_RATE: Rate = Rate { per_second: 32, burst: 96 };
 /// Datagrams per second of both kinds from all unknown addresses.
 pub const UNKNOWN_PEERS_RATE: Rate = Rate { per_second: 1_000, burst: 2_000 };
 /// Bytes per second that the inputs of one host may add to the recording of a room. Half of the burst is reserved for
-/// peers that record little, so that a flood does not stop them.
+/// peers that record little, to let them play during a flood.
 pub const RECORDED_RATE: Rate = Rate { per_second: 300_000, burst: 600_000 };
 /// Bytes per second of a peer that records little: five times those of a human player.
 const LIGHT: Rate = Rate { per_second: 2_000, burst: 4_000 };
-/// The shortest pause, so that a busy peer is not checked for each of its messages.
+/// The shortest pause, so that a busy peer is not checked for each message.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The limits on connections.
@@ -77,8 +77,7 @@ impl ConnectionBudget {
         Ok(ConnectionPermit { budget: self.clone(), host: Some(host) })
     }
 
-    /// Counts a connection that is charged to no host, such as one of a trusted reverse proxy with the requests of
-    /// many.
+    /// Counts a connection that is charged to no host, such as one of a trusted reverse proxy.
     pub fn open_unshared(&self) -> Result<ConnectionPermit, Full> {
         self.shares().take_unshared()?;
         Ok(ConnectionPermit { budget: self.clone(), host: None })
@@ -111,7 +110,7 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// Limits datagrams from unknown addresses. [`UNKNOWN_PEERS_RATE`] is the only limit for hosts without a bucket.
+/// Limits datagrams from unknown addresses. Hosts without a bucket are limited by [`UNKNOWN_PEERS_RATE`] only.
 #[derive(Debug)]
 pub(crate) struct AdmissionQuota {
     joins: RateTable<Network>,
@@ -141,7 +140,7 @@ impl AdmissionQuota {
     }
 }
 
-/// An input is charged after it was recorded, so a host may exceed its quota by one input.
+/// An input is charged after it was recorded, so a host may exceed its quota by one.
 #[derive(Debug)]
 pub(crate) struct RecordingQuota {
     hosts: RateTable<Network>,
@@ -304,7 +303,6 @@ mod tests {
             while quota.paused_until(at(millis), &mut eve).is_none() {
                 quota.charge(at(millis), &mut eve, 5_000);
             }
-            // Twenty keys a second.
             if millis % 50 == 0 {
                 assert_eq!(quota.paused_until(at(millis), &mut ann), None, "after {millis} ms");
                 quota.charge(at(millis), &mut ann, 14);

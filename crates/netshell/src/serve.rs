@@ -18,20 +18,19 @@ use crate::{Host, TimeSource, Timer};
 const SLICE: Duration = Duration::from_micros(500);
 /// Pieces of work between two wake-ups of a room whose deadline is always in the past.
 const PIECES: usize = 16;
-/// A deadline noticed this late by an idle loop means that the process or the machine was stopped. Messages that
-/// arrived meanwhile were sent in time, so they are processed first.
+/// An idle loop that notices a deadline this late was stopped, with its process or machine. Messages that arrived
+/// meanwhile were sent in time, so they are processed first.
 const STALL: Duration = Duration::from_millis(100);
 /// How long these messages are processed before deadlines count again.
 const CATCH_UP: Duration = Duration::from_millis(500);
-/// Interval of attempts of the final flush.
 const RETRY: Duration = Duration::from_millis(5);
 const FLUSH: Duration = Duration::from_secs(1);
 
 /// Drives `host` until its room has an outcome, and returns it. `shutdown` resolves when the room should shut down.
 /// Only `clock` and the transports of `host` may need a runtime.
 ///
-/// Deadlines are checked after each piece of work, and signals after every half millisecond. If the process was stopped
-/// for a while, messages that arrived meanwhile are processed before the room receives the new time.
+/// Deadlines are checked after each piece of work, and signals every half millisecond. If the process was stopped for a
+/// while, messages that arrived meanwhile are processed before the room receives the new time.
 ///
 /// # Errors
 /// If a transport or the timer fails.

@@ -58,7 +58,6 @@ pub struct Streams<L: Listen> {
     role: Role,
     rate: Rate,
     budget: ConnectionBudget,
-    // Not yet written by all connections.
     shared: Broadcasts,
     own_cost: usize,
     ready: ReadyList<Key>,

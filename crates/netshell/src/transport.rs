@@ -9,7 +9,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use netcore::{Admission, DisconnectReason, History, Link, Progress, Role, Time};
 
-/// A connection of a transport. A transport never reuses a number.
+/// A connection of a transport, which never reuses a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
@@ -19,7 +19,7 @@ impl fmt::Display for ConnectionId {
     }
 }
 
-/// An event of a transport: the result of one piece of work.
+/// The result of one piece of work of a transport.
 #[derive(Debug)]
 pub enum ConnectionEvent<'a> {
     /// A connection was opened. Its bytes follow.
@@ -50,20 +50,20 @@ pub enum ConnectionEvent<'a> {
         /// The datagram.
         datagram: &'a [u8],
     },
-    /// The peer lost its state, because it has just reconnected to its seat.
+    /// The peer has just reconnected to its seat, and lost its state.
     Refreshed {
         /// The connection.
         id: ConnectionId,
     },
-    /// A connection ended. After [`DisconnectReason::Left`] it still accepts deliveries until the room closes it;
-    /// after any other reason it accepts none.
+    /// A connection ended. After [`DisconnectReason::Left`] it still accepts deliveries until the room closes it; after
+    /// any other reason it accepts none.
     Closed {
         /// The connection.
         id: ConnectionId,
         /// The reason.
         why: DisconnectReason,
     },
-    /// Internal work; there may be more to do.
+    /// Internal work; more may be due.
     Internal,
 }
 
@@ -120,7 +120,7 @@ pub enum Delivery<'a> {
     Everyone(&'a Bytes),
     /// A history, before all later deliveries to this connection.
     History(ConnectionId, &'a History),
-    /// Closes a connection after its queue has been sent. No further events are reported for it.
+    /// Closes a connection after its queue has been sent. It has no further events.
     Close(ConnectionId),
 }
 
@@ -160,6 +160,6 @@ pub trait Transport {
     /// Sends all queued deliveries in one batch, after all outputs of one input.
     fn flush(&mut self, now: Time);
 
-    /// At shutdown: ready when everything queued has been sent or cannot be sent.
+    /// At shutdown: ready when all queued output has been sent or cannot be sent.
     fn poll_flush(&mut self, now: Time, context: &mut Context<'_>) -> Poll<()>;
 }

@@ -1,13 +1,13 @@
 use std::time::Duration;
 
 /// How long a client may leave data unacknowledged until its connection is closed. Otherwise the system would
-/// retransmit for some 15 minutes, during which keep-alive does not run and a vanished client keeps its seat. The limit
-/// also applies to a client that accepts no data while its buffers are full.
+/// retransmit for some 15 minutes, during which keep-alive does not run and a vanished client keeps its seat. Also
+/// applies to a client that accepts no data while its buffers are full.
 pub const MAX_UNACKNOWLEDGED: Duration = Duration::from_secs(20);
 
 use socket2::{SockRef, TcpKeepalive};
 
-/// The idle time before a probe. A lobby may be silent for hours, and a machine that loses power does not close its
+/// The idle time before a probe: a lobby may be silent for hours, and a machine that loses power does not close its
 /// connections.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 

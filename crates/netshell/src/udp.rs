@@ -116,7 +116,7 @@ impl<S: DatagramSocket> Ports<S> {
     fn receive_one(&mut self, now: Time) -> io::Result<Option<Remote>> {
         for _ in 0..self.all.len() {
             let index = self.turn;
-            // One datagram per turn, so that a flood on one socket does not delay the others.
+            // One per turn, so that a flood on one socket does not delay the others.
             self.turn = (index + 1) % self.all.len();
             self.buffer.clear();
             self.buffer.reserve(DATAGRAM);

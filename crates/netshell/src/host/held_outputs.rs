@@ -8,12 +8,11 @@ use std::{
 use netcore::{GameEvent, Hold, Output, Status, Time};
 use tracing::{info, warn};
 
-/// Bytes of frames held back at a time. Above that the host accepts no input until some of them have been sent.
+/// Bytes of frames held back at a time; beyond it, the host accepts no input until some have been sent.
 pub const MAX_HELD: usize = 4 << 20;
-/// How long outputs may wait before the host logs a warning. They are not sent even then: after a crash the match would
-/// resume from an older state than the one that players have seen.
+/// How long outputs wait before the host logs a warning. They are not sent even then: after a crash the match would
+/// resume from a state before the one that players have seen.
 pub const SLOW_HOLD: Duration = Duration::from_secs(10);
-/// Interval between checks of the waiting time.
 const LOOK: Duration = Duration::from_secs(5);
 const ENTRY: usize = 64;
 
@@ -23,15 +22,15 @@ pub(super) enum Delivered {
     Output(Output),
 }
 
-/// Outputs that are held back, oldest first, each with its position and the generation of the host at that time.
+/// Outputs held back, oldest first, each with its position and the host's generation.
 pub(super) struct HeldOutputs {
     hold: Box<dyn Hold + Send>,
     outputs: VecDeque<(u64, Delivered, u64)>,
     bytes: usize,
-    // How long the oldest output has waited since the previous one was sent, measured up to `looked`.
+    // How long the oldest output has waited since the previous one was sent, up to `looked`.
     waited: Duration,
     looked: Time,
-    // Stays set when the outputs are sent, so that the timer of the host is not set for each output.
+    // Stays set when the outputs are sent, so that the timer is not set for each of them.
     look_at: Option<Time>,
     is_stalled: bool,
 }
@@ -46,7 +45,6 @@ impl HeldOutputs {
         self.outputs.is_empty()
     }
 
-    /// Whether the bytes exceed [`MAX_HELD`] or the hold is full.
     pub(super) fn is_full(&self) -> bool {
         self.bytes > MAX_HELD || self.hold.is_full()
     }
@@ -75,7 +73,7 @@ impl HeldOutputs {
         {
             return Err(io::Error::other(why));
         }
-        // Time during which the process was stopped does not count, because the disk could not work either.
+        // Excludes time during which the process was stopped, because the disk could not work either.
         self.waited += now.since(self.looked).min(LOOK);
         self.looked = now;
         if self.waited >= SLOW_HOLD && !self.is_stalled {

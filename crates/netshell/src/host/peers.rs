@@ -31,7 +31,7 @@ impl Host {
             self.observer.disconnected(now, peer, &route.address, why);
         }
         self.input_of(now, peer, Input::Disconnected { peer, why });
-        // After shutting down its sending half, a peer can receive until the room closes it.
+        // A peer that shut down its sending half can receive until the room closes it.
         if why != DisconnectReason::Left {
             // Closed through the outbox, so after outputs that are held back.
             self.out.close(peer);
@@ -49,7 +49,7 @@ impl Host {
         let meant: Vec<(PeerId, Framing)> = meant.map(|(&peer, route)| (peer, route.link.framing())).collect();
         for (peer, framing) in meant {
             if let Some(farewell) = self.warden.as_ref().and_then(|warden| warden.farewell(why, framing)) {
-                // Sent through the outbox for the same reason as the close.
+                // Through the outbox for the same reason.
                 self.out.send(peer, farewell);
             }
             self.disconnect(now, peer, DisconnectReason::Broken);

@@ -8,7 +8,7 @@ use crate::{ConnectionId, Delivery, address::canonical};
 
 impl Host {
     /// Resumes a room whose server was killed while `peers` were connected. Peers over datagrams that a transport can
-    /// adopt are sent the full state that they may see; all others are disconnected.
+    /// adopt are sent the full state that they may see; others are disconnected.
     pub fn resume(&mut self, now: Time, peers: impl IntoIterator<Item = (PeerId, Link, SocketAddr)>) {
         let now = self.at(now);
         let mut inputs = vec![];
@@ -26,7 +26,7 @@ impl Host {
                 None => inputs.push(Input::Disconnected { peer, why: DisconnectReason::Interrupted }),
             }
         }
-        // Only after all peers are registered, because the input of one peer may cause outputs to another.
+        // All peers are registered before, because the input of one may cause outputs to another.
         for input in inputs {
             let gone = if let Input::Disconnected { peer, .. } = input { Some(peer) } else { None };
             self.input(now, input);
@@ -37,8 +37,8 @@ impl Host {
         }
     }
 
-    /// Repeats the last messages to the `address` of a former peer, since they may have been lost when the server was
-    /// killed. Returns `false` if no transport can reach it.
+    /// Repeats the last messages to the `address` of a former peer, which may have been lost. Returns `false` if no
+    /// transport can reach it.
     pub fn repeat_farewell(&mut self, now: Time, address: SocketAddr, frames: impl IntoIterator<Item = Bytes>) -> bool {
         let now = self.at(now);
         let Some((endpoint, connection)) = self.adopt(now, Link::Datagram, address) else { return false };

@@ -49,7 +49,6 @@ impl Host {
         }
     }
 
-    // Sends an output to the peers that were connected in its generation.
     fn route(&mut self, now: Time, output: Output, generation: u64) {
         let Self { endpoints, peers, closed, observer, .. } = self;
         let connection_of = |peer| {

@@ -20,17 +20,17 @@ pub(super) const CHUNK: usize = 4 << 10;
 pub(super) const LINGER: Duration = Duration::from_secs(2);
 /// How long a text may lack its terminator before the transport logs it.
 const UNENDED: Duration = Duration::from_secs(2);
-/// The maximum number of bytes of such a text in the log.
+/// Bytes of such a text in the log.
 const LOGGED: usize = 80;
-/// The maximum number of unread chunks that are discarded at shutdown.
+/// Unread chunks that are discarded at shutdown.
 const LAST_CHUNKS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConnectionState {
     Open,
-    // After a half-close or an invalid message: the room decides when to close it, and may still send to it.
+    // After a half-close or an invalid message. The room may still send to it, and decides when to close it.
     Ignoring { left: bool },
-    // Closed by the room. The peer has until `until` to read the queue and close its end.
+    // Closed by the room. Until `until`, the peer may read the queue and close its end.
     Closing { left: bool, until: Time },
     Finished,
 }
@@ -55,7 +55,7 @@ pub(super) struct Connection<S> {
     // An unfinished message, or messages that wait for the next turn. An empty buffer uses no memory.
     unread: BytesMut,
     held: bool,
-    // When the last part of an unfinished message arrived, until it is logged, which happens once per connection.
+    // When the last part of an unfinished message arrived, until it is logged, once per connection.
     unfinished: Option<Time>,
     is_logged: bool,
     queue: Queue,
@@ -104,7 +104,6 @@ impl<S: ByteStream> Connection<S> {
         self.state == ConnectionState::Open
     }
 
-    /// Whether the peer has neither left nor been closed by the room.
     pub(super) const fn is_connected(&self) -> bool {
         matches!(self.state, ConnectionState::Open | ConnectionState::Ignoring { left: false })
     }
@@ -217,7 +216,7 @@ impl<S: ByteStream> Connection<S> {
         self.check(now, shared)
     }
 
-    /// Queues a history. It is written in this connection's turn, so that many simultaneous joins do not delay other
+    /// Queues a history, which is written in this connection's turn: many simultaneous joins do not delay other
     /// connections.
     pub(super) fn replay(&mut self, now: Time, shared: &Broadcasts, history: &History) {
         if !matches!(self.state, ConnectionState::Closing { .. } | ConnectionState::Finished) {
@@ -233,7 +232,7 @@ impl<S: ByteStream> Connection<S> {
         self.source.wake();
     }
 
-    /// Resets the connection if its queue is not empty. The system frees its send buffer immediately instead of after
+    /// Resets the connection if its queue is not empty: the system frees its send buffer immediately instead of after
     /// minutes, and the peer cannot mistake partial output for all of it.
     pub(super) fn abort(&mut self, shared: &Broadcasts) {
         if !self.queue.is_empty(shared) {
@@ -265,8 +264,8 @@ impl<S: ByteStream> Connection<S> {
         self.check(now, shared)
     }
 
-    /// Checks the time limits, extended by the time for which the process was `stopped`. Returns an error if the
-    /// connection must be dropped, otherwise whether to check again later.
+    /// Checks the time limits, extended by the time for which the process was `stopped`. Returns whether to check
+    /// again, or an error if the connection must be dropped.
     pub(super) fn elapsed(
         &mut self,
         now: Time,
@@ -311,8 +310,7 @@ impl<S: ByteStream> Connection<S> {
         true
     }
 
-    // Discards input until the peer closes its end, so that the connection is not reset before the last messages are
-    // read.
+    // Discards input until the peer closes its end: a reset would destroy the last messages.
     fn discard(&mut self, now: Time, shared: &Broadcasts, buffer: &mut BytesMut) -> Serviced {
         if self.queue.is_empty(shared) {
             self.stream.finish();
@@ -329,7 +327,7 @@ impl<S: ByteStream> Connection<S> {
         }
     }
 
-    // An error of the stream is reported by the next read.
+    // The next read reports an error of the stream.
     fn await_more(&mut self) {
         if self.stream.poll_readable(&mut self.source.context()).is_ready() {
             self.source.wake();
@@ -349,7 +347,6 @@ impl<S: ByteStream> Connection<S> {
         if self.queue.lags(shared, now) { Err(DisconnectReason::Lagging) } else { Ok(()) }
     }
 
-    // Returns whether anything arrived.
     fn read(&mut self, now: Time, buffer: &mut BytesMut) -> Result<bool, DisconnectReason> {
         buffer.reserve(CHUNK);
         loop {

@@ -4,7 +4,6 @@ use netcore::Time;
 
 use super::{ready::Source, stream::Listen};
 
-/// The back-off when the system cannot accept another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
@@ -51,8 +50,8 @@ impl<L: Listen> Listener<L> {
         }
     }
 
-    /// Wakes the source during a back-off, so that [`Listener::accept`] detects its end. Returns whether a back-off is
-    /// in progress.
+    /// Wakes the source during a back-off, so that [`Listener::accept`] detects its end. Returns whether there is a
+    /// back-off.
     pub(super) fn elapsed(&self) -> bool {
         if self.paused.is_some() {
             self.source.wake();

@@ -1,8 +1,7 @@
 //! Output queues of connections.
 //!
 //! Broadcast messages are stored once, in [`Broadcasts`], until every connection has written them. The [`Queue`] of a
-//! connection has a position in this list. It also contains the messages to this connection alone, each with its
-//! position among the broadcast messages.
+//! connection has a position in this list, and the connection's own messages, each with a position among the others.
 
 #[cfg(test)]
 mod tests;
@@ -19,19 +18,17 @@ use netcore::{History, Time};
 /// Bytes of broadcast messages by which a connection may lag, plus `OVERHEAD` for each message.
 pub const MAX_LAG: usize = 4 << 20;
 /// The allowed lag while a connection is sent a history. Afterwards the limit is the smallest lag so far plus
-/// [`MAX_LAG`], until the connection has caught up. Thus a connection that reads faster than the game produces messages
-/// is not dropped.
+/// [`MAX_LAG`], until the connection has caught up: one that reads faster than the game writes is not dropped.
 pub(crate) const MAX_CATCH_UP: usize = 32 << 20;
 /// Bytes that may be queued for one connection alone, plus [`OVERHEAD`] for each message. Histories do not count.
 pub(crate) const MAX_OWN: usize = 1 << 20;
-/// Bytes that may be queued for single connections, over all connections of a transport. Above that, the connection
-/// with the most is dropped.
+/// Bytes queued for single connections of a transport; beyond it, the connection with the most is dropped.
 pub(crate) const MAX_OWN_TOTAL: usize = 128 << 20;
 /// Cost of a queued message in addition to its bytes.
 pub(crate) const OVERHEAD: usize = 64;
 /// Time limit for each [`PROGRESS`] bytes while a connection catches up. The system accepts bytes only when a third of
-/// its buffer is free, and the peer opens its window in lumps too, so a reader at 8 KiB per second may seem to stall
-/// for 19 seconds.
+/// its buffer is free, and the peer opens its window in lumps too: a reader at 8 KiB per second may seem to stall for
+/// 19 seconds.
 pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
 /// See [`MAX_STALL`].
 pub(crate) const PROGRESS: usize = 64 << 10;
@@ -52,7 +49,6 @@ pub(crate) struct Broadcasts {
 }
 
 impl Broadcasts {
-    /// The position after the last message: that of a connection that has written everything.
     pub(crate) fn end(&self) -> u64 {
         self.first + self.frames.len() as u64
     }
@@ -99,7 +95,7 @@ struct DirectMessage {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
-    // The next broadcast message, and the number of its bytes that are written.
+    // The next broadcast message, and its bytes that are written.
     pub(crate) place: u64,
     taken: usize,
     // Once closed: the first broadcast message that is not sent.
@@ -148,7 +144,7 @@ impl Queue {
         shared.at(place).filter(|_| self.end.is_none_or(|end| place < end))
     }
 
-    /// Whether a history is being sent, or the connection has not caught up after one. [`Queue::lags`] then depends on
+    /// Whether a history is being sent, or the connection has not caught up after one. Then [`Queue::lags`] depends on
     /// the time.
     pub(crate) const fn catches_up(&self) -> bool {
         self.allowance > MAX_LAG as u64

@@ -68,7 +68,7 @@ impl<K: Copy + Send + Sync + 'static> ReadyList<K> {
         woken.task = None;
         let inner = woken.sources.pop_front()?;
         drop(woken);
-        // Cleared before the source is polled, so that events during the poll wake it again.
+        // Cleared before the poll of the source, so that events during it wake the source again.
         inner.queued.store(false, Ordering::Release);
         Some(inner.key)
     }

@@ -16,9 +16,8 @@ use tokio::{
 
 use crate::tune_accepted;
 
-/// The size of the system's send buffer in bytes, which Linux doubles. The transport cannot measure its content: with
-/// megabytes, a slow reader would look stalled for minutes, and five hundred peers that never read would occupy
-/// gigabytes.
+/// The size of the system's send buffer in bytes, which Linux doubles. Its content cannot be measured: with megabytes,
+/// a slow reader would look stalled for minutes, and five hundred peers that never read would occupy gigabytes.
 pub(crate) const SEND_BUFFER: usize = 128 << 10;
 
 /// One end of an ordered stream of bytes. No method blocks.
@@ -61,8 +60,8 @@ pub trait Listen {
 impl ByteStream for TcpStream {
     fn try_read(&mut self, buffer: &mut BytesMut, most: usize) -> io::Result<usize> {
         let mut read = Ok(0);
-        // A read that would block clears readiness, but costs a second system call for each message. With
-        // edge-triggered events, a short read also shows that the stream is drained.
+        // A read that would block clears readiness, but costs a second system call per message. With edge-triggered
+        // events, a short read also shows that the stream is drained.
         let drained = self.try_io(Interest::READABLE, || {
             // The buffer may have more spare capacity than `most`.
             read = self.try_read_buf(&mut buffer.limit(most));

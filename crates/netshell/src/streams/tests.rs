@@ -1,5 +1,3 @@
-//! Tests of scheduling and of the bound on all queues together.
-
 use std::{
     io::IoSlice,
     net::SocketAddr,

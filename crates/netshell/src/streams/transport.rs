@@ -84,7 +84,6 @@ impl<L: Listen> Transport for Streams<L> {
         while self.ready.next().is_some() {}
         self.buffer.clear();
         let Self { connections, shared, buffer, .. } = self;
-        // All connections are tried each time.
         let mut all = true;
         for connection in connections.values_mut() {
             all &= connection.finish(now, shared, buffer);

@@ -1,7 +1,7 @@
 //! Datagrams that the system could not send yet.
 //!
 //! All peers of a socket share its send buffer. Datagrams to a host that has vanished from the local network stay in it
-//! for seconds, until address resolution fails, and a few such hosts would block all peers. Therefore an address that
+//! for seconds, until address resolution fails, so a few such hosts would block all peers. Therefore an address that
 //! has been silent for a while may only use the first half of the buffer, which is nearly always enough.
 
 #[cfg(test)]
@@ -25,10 +25,10 @@ use crate::{LogLimit, address::canonical};
 const SILENT: Duration = Duration::from_secs(2);
 /// How long a datagram for a silent address may wait while newer ones are queued for it: only recent state is useful.
 const STALE: Duration = Duration::from_millis(250);
-/// Bytes queued for one address, including [`ENTRY`] for each datagram. Above that its oldest datagrams are dropped.
+/// Bytes queued for one address, including [`ENTRY`] per datagram; beyond it, its oldest datagrams are dropped.
 const MAX_ADDRESS_QUEUE: usize = 256 << 10;
-/// Bytes queued for all addresses of a socket, including [`ENTRY`] for each datagram: enough for a full table with
-/// [`MAX_ADDRESS_QUEUE`] each. Above that the last datagrams in the order are dropped.
+/// Bytes queued for all addresses of a socket, including [`ENTRY`] per datagram: enough for a full table with
+/// [`MAX_ADDRESS_QUEUE`] each; beyond it, the last datagrams in the order are dropped.
 const MAX_BACKLOG: usize = 8 << 20;
 /// Cost of a queued datagram in addition to its bytes, for its entry and that of its address.
 const ENTRY: usize = 256;
@@ -69,7 +69,7 @@ type Priority = (Share, u64);
 #[derive(Debug)]
 pub(crate) struct Backlog {
     queues: BTreeMap<SocketAddr, AddressQueue>,
-    // Exactly one entry for each queue.
+    // One entry for each queue.
     order: BTreeMap<Priority, SocketAddr>,
     sequence: u64,
     bytes: usize,
@@ -133,7 +133,7 @@ impl Backlog {
             }
             self.log_failure(now, to, sent);
             self.pop_oldest(to);
-            // Moves the address to the end, so that each has its turn.
+            // Each address has its turn.
             self.move_to_end(to, share);
         }
     }
@@ -196,7 +196,7 @@ impl Backlog {
         }
     }
 
-    // A datagram that could not be sent is lost like any other; the game continues.
+    // A datagram that could not be sent is lost like any other.
     fn log_failure(&mut self, now: Time, to: SocketAddr, sent: io::Result<()>) {
         if let Err(error) = sent
             && let Some(held_back) = self.log.admit(now)

@@ -23,7 +23,7 @@ impl Receiver {
     /// the network is down).
     ///
     /// # Errors
-    /// If the descriptor is no longer a socket, so that waiting is useless.
+    /// If the descriptor is no longer a socket.
     pub(crate) fn take<T>(&mut self, now: Time, mut receive: impl FnMut() -> io::Result<T>) -> io::Result<Option<T>> {
         if self.resume.is_some_and(|resume| now < resume) {
             return Ok(None);
@@ -63,7 +63,6 @@ mod tests {
         Time::from_millis(millis)
     }
 
-    // All answers must be used.
     fn take(receiver: &mut Receiver, now: u64, answers: &[Result<u32, Errno>]) -> io::Result<Option<u32>> {
         let mut answers = answers.iter();
         let result = receiver.take(at(now), || Ok((*answers.next().expect("not asked that often"))?));

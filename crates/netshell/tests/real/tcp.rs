@@ -87,7 +87,6 @@ fn peer_that_does_not_read_is_dropped() {
     let gone = loop {
         ann.send(&["big"]);
         sent += 1;
-        // Ann receives each message although Bob reads none.
         let mut frame = vec![0; 1 << 20];
         ann.stream.read_exact(&mut frame).unwrap();
         let event = server.await_event("");
@@ -137,7 +136,6 @@ fn messages_that_arrived_during_a_stall_are_processed_before_deadlines() {
     let server = Running::tcp();
     let (mut ann, mut bob) = (server.peer(), server.peer());
     for round in 0..5 {
-        // Both the deadline and Bob's message arrive during the stall.
         ann.send(&["tick", "stall"]);
         server.await_event(": stall");
         let late = format!("in time {round}");

@@ -101,7 +101,6 @@ fn a_message_written_directly_continues_where_it_stopped() {
 #[test]
 fn a_connection_that_reads_nothing_lags_above_the_bounds() {
     let mut shared = Broadcasts::default();
-    // Short messages count with their overhead.
     for length in [1, 1_000] {
         let (behind, frame) = (Queue::new(&shared), Bytes::from(vec![7; length]));
         let most = MAX_LAG / (length + OVERHEAD);

@@ -51,7 +51,6 @@ impl FakeSystem {
         self.check();
     }
 
-    // Returns the datagrams sent since the last call.
     fn drain(&mut self, now: u64) -> Vec<String> {
         self.used = 0;
         let (backlog, take) = self.parts();
