@@ -1,24 +1,23 @@
 use anyhow::anyhow;
 
-/// Saves a computation that may take hours at intervals.
+/// Saves a computation of hours at intervals.
 ///
-/// A failed intermediate save is reported and the computation continues: the disk may have room again at the next
-/// save. A failed final save is an error.
+/// After a failed intermediate save the computation continues: the disk may have room again at the next save. A failed
+/// final save is an error.
 #[derive(Debug)]
 pub struct Autosave {
     every: u64,
-    // The work at the last attempt to save, and at the last successful one.
+    // The work at the last attempt to save, and at the last success.
     tried: u64,
     saved: Option<u64>,
 }
 
 impl Autosave {
-    /// Saves after every `every` units of work.
     pub const fn new(every: u64) -> Self {
         Self { every, tried: 0, saved: None }
     }
 
-    /// Calls `save` if enough work was done since the last attempt; the caller should report an error and continue.
+    /// Calls `save` if enough work was done since the last attempt. The caller should report an error and continue.
     pub fn meanwhile(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if done.saturating_sub(self.tried) < self.every {
             return Ok(false);
@@ -29,7 +28,7 @@ impl Autosave {
         Ok(true)
     }
 
-    /// Calls `save` unless all work is already saved, and returns whether it did.
+    /// Calls `save` unless all work is saved. Returns whether it did.
     pub fn finish(&mut self, done: u64, save: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<bool> {
         if self.saved == Some(done) {
             return Ok(false);

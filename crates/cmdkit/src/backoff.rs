@@ -1,10 +1,9 @@
 use std::time::Duration;
 
-/// The wait before the second attempt in a row.
 const LEAST: Duration = Duration::from_millis(100);
 const MOST: Duration = Duration::from_secs(2);
 
-/// Spaces attempts in a row: the first is made immediately, and each wait is twice the one before.
+/// The first attempt is made immediately, and each further wait is twice the one before.
 #[derive(Debug, Clone, Default)]
 pub struct Backoff {
     attempts: u32,
@@ -16,7 +15,6 @@ impl Backoff {
         self.attempts
     }
 
-    /// How long to wait before the next attempt.
     pub fn next_wait(&mut self) -> Duration {
         let wait = self.wait;
         self.wait = (2 * wait).clamp(LEAST, MOST);
@@ -24,8 +22,7 @@ impl Backoff {
         wait
     }
 
-    /// Resets the attempts after a connection that lasted long enough: a server that turns new clients away accepts
-    /// each of them first.
+    /// Resets the wait after a connection that lasted long enough: a server that turns clients away first accepts them.
     pub fn lasted(&mut self, time: Duration) {
         if time >= MOST {
             *self = Self::default();

@@ -1,7 +1,6 @@
 use std::{env, path::Path};
 
-/// The command that starts another program of this project in the same way as this one: with cargo, or as an
-/// installed program.
+/// The command that starts another program like this one: with cargo, or installed.
 pub fn command_of(program: &str) -> String {
     let itself = env::current_exe().unwrap_or_default();
     // Cargo names these directories after its profiles.

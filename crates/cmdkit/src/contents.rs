@@ -4,7 +4,7 @@ use anyhow::Context;
 
 use crate::{file_name, read_file, replace_file};
 
-/// `None` if there is no such file. `what` names the content in errors, as in `the table`.
+/// Returns `None` if there is no such file. `what` names the content in errors, as in `the table`.
 ///
 /// `parse` receives at most `most + 1` bytes, so it can detect a file that is too large.
 pub fn load_file<T, E>(
@@ -25,6 +25,6 @@ where
 }
 
 pub fn save_file(what: &str, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    // The error is formatted, not wrapped: a broken pipe would otherwise end the program with success.
+    // Formatted, not wrapped: a broken pipe would otherwise end the program with success.
     replace_file(path, bytes).map_err(|error| anyhow::anyhow!("cannot write {what} to {}: {error}", file_name(path)))
 }

@@ -22,8 +22,7 @@ use crate::{
     stderr,
 };
 
-/// How long a client searches for its room: a lost hub is detected after 15 seconds, and its rooms resume a few
-/// seconds later.
+/// How long a client searches for its room: a lost hub is detected after 15 seconds, and its rooms resume soon after.
 pub const FOLLOW: Duration = Duration::from_secs(60);
 
 /// The time limit for the response of one hub, in seconds.
@@ -48,7 +47,7 @@ pub struct DirectoryArgs {
 }
 
 impl DirectoryArgs {
-    /// `None` if no URL was given.
+    /// Returns `None` if no URL was given.
     pub fn of(&self, game: &'static str) -> Option<Directory> {
         let urls = self.directory.clone();
         (!urls.is_empty()).then(|| Directory { game, urls, patience: PATIENCE, last: Mutex::default() })
@@ -131,13 +130,13 @@ struct RoomEntry {
 }
 
 impl Directory {
-    /// Queries one hub after the other until one reports the address of the room. Blocks meanwhile, for a time far
-    /// below [`FOLLOW`].
+    /// Queries one hub after the other until one reports the address of the room. Blocks, for a time far below
+    /// [`FOLLOW`].
     ///
     /// # Errors
     /// For each hub, its refusal or the reason why it did not respond.
     pub fn find(&self) -> Result<HostPort, String> {
-        // One connection queries the hubs, and concurrent ones wait for its result.
+        // Concurrent connections wait for this one's result.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, answer)) = &*last
             && at.elapsed() < FRESH
@@ -155,7 +154,7 @@ impl Directory {
         answer
     }
 
-    /// Finds the room for a `program` that has no other address. Retries for up to [`FOLLOW`], and prints the first
+    /// Finds the room for a `program` without another address. Retries for up to [`FOLLOW`], and prints the first
     /// error.
     pub fn find_first(&self, program: &str) -> anyhow::Result<HostPort> {
         let (begun, mut backoff, mut told) = (Instant::now(), Backoff::default(), false);

@@ -4,12 +4,12 @@ use std::{
     path::Path,
 };
 
-/// The name in quotes and on one line, with control characters escaped.
+/// Quotes the name on one line, with control characters escaped.
 pub fn file_name(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().escape_debug())
 }
 
-/// Reads at most `most + 1` bytes: one byte more than `most` shows that the file is too large.
+/// Reads at most `most + 1` bytes, so that the caller can detect a file that is too large.
 pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
     let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);

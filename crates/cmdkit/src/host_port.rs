@@ -22,7 +22,7 @@ const RIGHT: &str = "expected host:port, as in localhost:2022, 127.0.0.1:2022 or
 pub struct HostPort {
     /// Without brackets.
     pub host: String,
-    /// Never 0, which cannot be connected to.
+    /// Never 0.
     pub port: u16,
 }
 
@@ -48,12 +48,11 @@ impl FromStr for HostPort {
     }
 }
 
-/// The error describes the valid forms.
 pub fn host_port(typed: &str) -> Result<HostPort, String> {
     let (host, port) = typed.rsplit_once(':').ok_or_else(|| format!("the port is missing; {RIGHT}"))?;
     let bare = without_brackets(host);
     if bare.contains(['[', ']', ':']) && !is_ipv6(bare) {
-        // Most likely an IPv6 address whose last group was taken for the port.
+        // Probably an IPv6 address whose last group was taken for the port.
         return Err(format!("invalid host '{host}' before the last colon; {RIGHT}"));
     }
     if bare.trim().is_empty() {
@@ -62,7 +61,7 @@ pub fn host_port(typed: &str) -> Result<HostPort, String> {
     match port.parse() {
         Ok(number) if are_digits(port) && number > 0 => Ok(HostPort { host: bare.to_owned(), port: number }),
         _ if port.is_empty() => Err(format!("the port is missing; {RIGHT}")),
-        // Most likely host and port are swapped.
+        // Probably swapped.
         _ if are_digits(host) => {
             Err(format!("invalid port '{port}': expected a number from 1 to 65535 after the host; {RIGHT}"))
         }
@@ -85,7 +84,7 @@ pub fn host_port_or(port: u16) -> impl Fn(&str) -> Result<HostPort, String> + Cl
         let host = match inside.filter(|inside| is_ipv6(inside)) {
             Some(inside) => inside,
             None if typed.contains(':') => match host_port(typed) {
-                // An address whose last group is not a port.
+                // The last group is not a port.
                 Err(_) if is_ipv6(typed) => typed,
                 done => return done,
             },
@@ -96,7 +95,7 @@ pub fn host_port_or(port: u16) -> impl Fn(&str) -> Result<HostPort, String> + Cl
     }
 }
 
-/// Parses a host, by name or IP address, optionally in brackets, where the port is the next argument; `port` is for the
+/// Parses a host, by name or IP address, optionally in brackets, if the port is the next argument. `port` is for the
 /// example in an error.
 ///
 /// ```
@@ -117,7 +116,6 @@ pub fn host(port: u16) -> impl Fn(&str) -> Result<String, String> + Clone {
     }
 }
 
-// An IPv6 address needs brackets where a port follows it.
 fn without_brackets(typed: &str) -> &str {
     let inside = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     inside.filter(|inside| is_ipv6(inside)).unwrap_or(typed)
@@ -136,7 +134,7 @@ pub fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// The address may have the zone that a link-local address needs.
+/// Accepts the zone that a link-local address needs.
 pub(crate) fn is_ipv6(text: &str) -> bool {
     text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }

@@ -1,9 +1,9 @@
-//! The conventions that all programs share at the command line.
+//! The command-line conventions that all programs share.
 //!
-//! [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard
-//! error, and returns the exit code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the
-//! program) for wrong usage. With the feature `saving`, files are replaced atomically. With the feature `owner`, a
-//! program that was started as root continues as the user whose files it uses.
+//! [`run`] parses the arguments, prints completions or the manual page, reports an error in one line on standard error,
+//! and returns the exit code: 0 for success, 1 for a failure at run time, 2 (or the traditional code of the program)
+//! for wrong usage. With the feature `saving`, files are replaced atomically. With the feature `owner`, a program that
+//! was started as root continues as the user whose files it uses.
 
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
@@ -109,7 +109,7 @@ where
     run_or(EXIT_FAILURE, usage, program)
 }
 
-/// Like [`run`], but exits with `failure` on an error that is not a [`UsageError`].
+/// Like [`run`], but exits with `failure` on errors other than [`UsageError`].
 pub fn run_or<P>(failure: u8, usage: Usage, program: impl FnOnce(P) -> anyhow::Result<ExitCode>) -> ExitCode
 where
     P: CommandFactory + FromArgMatches,
@@ -166,15 +166,15 @@ fn with_texts(command: Command) -> Command {
         .value_name("SHELL")
         .value_parser(clap::builder::EnumValueParser::<Shell>::new())
         .action(ArgAction::Set)
-        // Without this, clap would insist on the required arguments.
+        // Otherwise clap would insist on the required arguments.
         .exclusive(true)
         .help("Print a completion script for this shell and exit");
-    // For packagers; readers of the help do not need it.
+    // Hidden, because only packagers need it.
     let man = Arg::new(MAN).long(MAN).action(ArgAction::SetTrue).exclusive(true).hide(true);
     command.arg(completions).arg(man)
 }
 
-/// The text is written into memory first, because the generators panic when a pipe is closed.
+/// Written into memory first, because the generators panic when a pipe is closed.
 fn text_asked_for(matches: &ArgMatches, command: &Command, name: &str) -> Option<Vec<u8>> {
     let mut text = vec![];
     if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {
@@ -187,11 +187,11 @@ fn text_asked_for(matches: &ArgMatches, command: &Command, name: &str) -> Option
     Some(text)
 }
 
-/// Writes beyond the limit on file sizes fail with an error, like a full disk. By default the system kills the
-/// program, silently and with a temporary file left behind.
+/// Makes writes beyond the limit on file sizes fail, like on a full disk. By default the system kills the program,
+/// silently, and a temporary file remains.
 #[cfg(unix)]
 fn outlive_file_limits() {
-    // On a system without this signal, registration fails, which is harmless.
+    // Fails on a system without this signal, which is harmless.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 

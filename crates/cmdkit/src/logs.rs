@@ -36,8 +36,7 @@ pub struct LogArgs {
 }
 
 impl LogArgs {
-    /// Without `--log` the filter is `RUST_LOG`, without that `default`. Fails with [`UsageError`] if the filter is
-    /// invalid.
+    /// The filter is `--log`, or else `RUST_LOG`, or else `default`. Fails with [`UsageError`] if it is invalid.
     pub fn start(&self, default: &str) -> anyhow::Result<()> {
         self.init(default, BoxMakeWriter::new(QueuedStderr::start()), has_colour(&io::stderr()))
     }
@@ -48,7 +47,7 @@ impl LogArgs {
         let filter = EnvFilter::try_new(&wanted)
             .map_err(|error| UsageError(format!("invalid log filter '{wanted}': {error}; try 'info'")))?;
         let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
-        // Otherwise an error of writing is printed to standard error, which panics if standard error is what failed.
+        // Otherwise a write error is printed to standard error, which panics if that is what failed.
         let builder = builder.log_internal_errors(false);
         match self.log_format {
             LogFormat::Text => builder.with_target(false).init(),
@@ -71,8 +70,8 @@ pub struct ScreenLogArgs {
 }
 
 impl ScreenLogArgs {
-    /// As [`LogArgs::start`], but to the file if one is given. If the program draws a screen (`draws`) on the
-    /// terminal of standard error, logs are discarded, and `--log` is an error.
+    /// As [`LogArgs::start`], but to the file if given. If the program draws a screen (`draws`) on the terminal of
+    /// standard error, logs are discarded, and `--log` is an error.
     pub fn start(&self, default: &str, draws: bool) -> anyhow::Result<()> {
         let writer = match &self.log_file {
             Some(path) => {

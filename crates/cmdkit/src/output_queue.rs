@@ -1,7 +1,7 @@
 //! Writing to a stream that may be full, closed, or without a reader.
 //!
-//! A program must not end or block because its output is not read, so texts go through a bounded queue to a thread
-//! that may block. Texts that do not fit, or that cannot be written, are dropped.
+//! A program must not end or block because its output is not read: a thread writes from a bounded queue. Texts that do
+//! not fit, or that cannot be written, are dropped.
 
 use std::{
     collections::VecDeque,
@@ -14,7 +14,7 @@ use std::{
 #[cfg(unix)]
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
-/// Capacity of the queue; each text counts [`ENTRY`] more than its length.
+/// Each text counts [`ENTRY`] more than its length.
 const MAX_BYTES: usize = 4 << 20;
 const ENTRY: usize = 64;
 
@@ -33,7 +33,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct QueueState {
     texts: VecDeque<Vec<u8>>,
-    // Of the queued texts, and of the text that is being written.
+    // Includes the text that is being written.
     bytes: usize,
 }
 
@@ -44,7 +44,7 @@ impl Shared {
 }
 
 impl Queue {
-    /// `failed` receives the first write error; later losses are not reported.
+    /// `failed` receives the first write error; later ones are not reported.
     pub fn start(stream: impl Write + Send + 'static, failed: impl FnOnce(io::Error) + Send + 'static) -> Self {
         let shared = Arc::new(Shared::default());
         let queue = Self { shared: Arc::clone(&shared) };
@@ -54,7 +54,7 @@ impl Queue {
         queue
     }
 
-    /// The text is written in one piece; `false` if there is no room, and it is dropped.
+    /// Queues a text to be written in one piece. Returns `false` if there is no room and the text is dropped.
     pub fn push(&self, text: Vec<u8>) -> bool {
         let mut state = self.shared.state();
         let bytes = state.bytes + text.len() + ENTRY;
@@ -67,7 +67,7 @@ impl Queue {
         fits
     }
 
-    /// Waits for at most `patience`; returns whether everything is written.
+    /// Waits for at most `patience`. Returns whether everything is written.
     pub fn finish(&self, patience: Duration) -> bool {
         let done = self.shared.changed.wait_timeout_while(self.shared.state(), patience, |state| state.bytes > 0);
         let (state, _) = done.unwrap_or_else(PoisonError::into_inner);
@@ -75,9 +75,8 @@ impl Queue {
     }
 }
 
-/// Blocks SIGTSTP in the threads that are started while this value exists. A program that draws on the terminal
-/// handles that signal in one thread, which gives the terminal back first; a thread that does not block it would stop
-/// the program before that.
+/// Blocks SIGTSTP in threads that are started while this value exists. A program that draws on the terminal handles the
+/// signal in one thread, which first gives the terminal back; any other thread would stop the program before.
 #[cfg(unix)]
 struct SigtstpMask(Option<SigSet>);
 

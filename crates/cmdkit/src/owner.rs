@@ -1,8 +1,8 @@
 //! Protects a program that root started while it uses the files of other users.
 //!
 //! A user who can write a directory can exchange its entries for symbolic links at any time, so root follows no path
-//! through such a directory: [`become_owner`] continues as the user who owns the files. Files that the caller named are
-//! opened before that ([`Named`]).
+//! through it: [`become_owner`] continues as the user who owns the files. Files that the caller named are opened before
+//! ([`Named`]).
 
 use std::{
     collections::BTreeSet,
@@ -23,9 +23,9 @@ use nix::{
     unistd::{Gid, Uid, User, geteuid, setuid},
 };
 
-/// The limit of Linux.
+/// As in Linux.
 const MAX_LINKS: usize = 40;
-/// Bits of the mode of a directory: its group may write; all users may write; only its owner may exchange an entry.
+/// Mode bits of a directory: its group may write; all users may write; only its owner may exchange an entry.
 const GROUP: u32 = 0o020;
 const OTHERS: u32 = 0o002;
 const STICKY: u32 = 0o1_000;
@@ -37,9 +37,8 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The user whom the program has to become before it uses a directory, or the nearest existing one above it.
-    /// `None` if it may use the directory as it is: it does not run as root, or only root can write the directory and
-    /// exchange it.
+    /// The user whom the program has to become before it uses a directory, or else the nearest existing one above it.
+    /// `None` if the program does not run as root, or only root can write the directory and exchange it.
     ///
     /// # Errors
     /// If a third user could exchange the directory, or it cannot be examined.
@@ -66,8 +65,7 @@ impl Owner {
     }
 }
 
-/// Before root uses a directory of another user: continues as that user, permanently and in all threads; see
-/// [`Owner::to_become`].
+/// Continues as the user who owns a directory, permanently and in all threads; see [`Owner::to_become`].
 pub fn become_owner(directory: &Path) -> anyhow::Result<()> {
     let Some(Owner { uid, gid }) = Owner::to_become(directory)? else { return Ok(()) };
     become_user(Uid::from_raw(uid), Gid::from_raw(gid))
@@ -91,7 +89,7 @@ fn become_user(uid: Uid, gid: Gid) -> io::Result<()> {
     Ok(setuid(uid)?)
 }
 
-// The system has no list of groups that a process can set.
+// On this system, a process cannot set its list of groups.
 #[cfg(target_vendor = "apple")]
 fn become_user(uid: Uid, _: Gid) -> io::Result<()> {
     Err(io::Error::other(format!("run this command with `sudo -u '#{uid}'`")))
@@ -103,12 +101,12 @@ pub struct Named {
     path: PathBuf,
     owner: u32,
     is_shared: bool,
-    // The directory of the file; `path` leads into it while it is open.
+    // `path` leads into the directory while it is open.
     directory: Option<File>,
 }
 
 impl Named {
-    /// Finds the directory of a file, which need not exist; fails if a third user could exchange the directory.
+    /// Finds the directory of a file, which need not exist. Fails if a third user could exchange the directory.
     pub fn new(path: &Path) -> anyhow::Result<Self> {
         let as_it_is = |owner| Self { path: path.to_owned(), owner, is_shared: false, directory: None };
         if !geteuid().is_root() {
@@ -129,7 +127,7 @@ impl Named {
         Ok(Self { path, owner: about.uid(), is_shared, directory: Some(directory) })
     }
 
-    /// The path leads into the directory that was found, even if the one that the caller named now leads elsewhere.
+    /// Leads into the directory that was found, even if the caller's path now leads elsewhere.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -176,27 +174,26 @@ fn others_may_write(about: &Metadata) -> bool {
     about.mode() & OTHERS != 0 || about.mode() & GROUP != 0 && about.gid() != 0
 }
 
-/// The target of a path, and the users who could have changed the target.
+/// The target of a path, and the users who could have changed it.
 #[derive(Debug)]
 struct Walk {
-    /// The path without links; its end need not exist.
+    /// Without links; the end need not exist.
     real: PathBuf,
     /// The metadata of the target, or else of the nearest existing path above it.
     about: Metadata,
     /// Owners of directories above the target, apart from root, and of links in directories in which any user may
-    /// create links.
+    /// create them.
     writers: BTreeSet<u32>,
     /// A directory above the target that belongs to root and that a group may write.
     shared: Option<PathBuf>,
     exists: bool,
-    /// Whether the path is a link of the system to an open file of this process, such as /dev/stdin.
+    /// Whether the path is a system link to an open file of this process, such as /dev/stdin.
     is_own_stream: bool,
 }
 
 impl Walk {
-    // Examined one component after the other, from the root: a directory that only root can write does not change
-    // meanwhile. Other users who can write a directory are recorded, and `check` compares them with the owner of the
-    // target.
+    // Examines one component after the other, from the root: a directory that only root can write does not change
+    // meanwhile. Records other users who can write a directory; `check` compares them with the owner of the target.
     fn along(path: &Path) -> anyhow::Result<Self> {
         let cannot = |at: &Path| format!("cannot examine '{}'", at.display());
         let mut left = components(&std::path::absolute(path).with_context(|| cannot(path))?);
@@ -236,7 +233,7 @@ impl Walk {
                 walk.is_own_stream = true;
                 break;
             }
-            // Links in other directories belong to the owner of their directory, who is a writer already.
+            // Links in other directories belong to the owner of their directory, who is already a writer.
             if walk.about.mode() & STICKY != 0 && found.uid() != 0 {
                 walk.writers.insert(found.uid());
             }
@@ -289,7 +286,7 @@ impl Walk {
     }
 }
 
-// The components, the last one first.
+// Last one first.
 fn components(path: &Path) -> Vec<OsString> {
     let names = path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_owned()),
@@ -405,7 +402,6 @@ mod tests {
         fs::hard_link(at("home/two"), at("home/names")).unwrap();
         let named = Named::new(&at("home/file")).unwrap();
         assert_eq!(named.owner(), USER);
-        // Later changes of the path have no effect.
         fs::rename(at("home"), at("moved")).unwrap();
         symlink("etc", at("home")).unwrap();
         assert_eq!(text(named.read("")), "home/file");

@@ -17,8 +17,7 @@ pub const fn is_steering(character: char) -> bool {
     )
 }
 
-/// The text on one line, with each [steering](is_steering) character escaped as in Rust. Other characters are
-/// unchanged.
+/// The text on one line, with each [steering](is_steering) character escaped as in Rust.
 ///
 /// ```
 /// assert_eq!(cmdkit::printable("Zoë \"Z\""), "Zoë \"Z\"");
@@ -28,7 +27,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, is_steering, as_in_rust)
 }
 
-/// As [`printable`], but keeps line feeds: for texts of several lines, such as errors that quote a name.
+/// As [`printable`], but keeps line feeds.
 ///
 /// ```
 /// assert_eq!(cmdkit::printable_lines("two\nlines\x1b[2J"), "two\nlines\\u{1b}[2J");
@@ -37,13 +36,13 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |character| is_steering(character) && character != '\n', as_in_rust)
 }
 
-/// JSON with each [steering](is_steering) character in its strings escaped, which a parser reads as the same data.
+/// Escapes each [steering](is_steering) character in the strings of JSON. The parsed data stays the same.
 ///
 /// ```
 /// assert_eq!(cmdkit::printable_json("{\n  \"name\": \"a\u{9b}2J\"\n}"), "{\n  \"name\": \"a\\u009b2J\"\n}");
 /// ```
 pub fn printable_json(json: &str) -> Cow<'_, str> {
-    // Outside of strings the only control characters are blanks, which are escaped already in strings.
+    // Outside of strings the only control characters are blanks; in strings these are escaped already.
     let is_meant = |character| is_steering(character) && !matches!(character, '\n' | '\r' | '\t');
     escaped(json, is_meant, |character, out| {
         let _ = write!(out, "\\u{:04x}", u32::from(character));
@@ -69,8 +68,8 @@ fn escaped(text: &str, is_meant: impl Fn(char) -> bool, escape: impl Fn(char, &m
     Cow::Owned(out)
 }
 
-/// The name with [steering](is_steering) characters replaced by U+FFFD, since they would act on the text around it.
-/// Letters of scripts that are written from right to left are kept.
+/// Replaces [steering](is_steering) characters by U+FFFD, since they would act on the text around the name. Keeps
+/// letters of right-to-left scripts.
 ///
 /// ```
 /// assert_eq!(cmdkit::display_name("Zoë"), "Zoë");
@@ -83,8 +82,8 @@ pub fn display_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(name.chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter }).collect())
 }
 
-/// The text as a part of a line for a terminal: between U+2068 and U+2069 if it has letters that are written from right
-/// to left. Without these, the terminal would show neighbouring numbers and punctuation on the wrong side of it.
+/// Encloses a text with right-to-left letters in U+2068 and U+2069. Otherwise a terminal shows neighbouring numbers and
+/// punctuation on the wrong side of it.
 ///
 /// ```
 /// assert_eq!(cmdkit::isolated("Ann"), "Ann");
@@ -106,8 +105,7 @@ const fn is_right_to_left(letter: char) -> bool {
 }
 
 /// Text as a cell of a CSV file: in quotation marks where RFC 4180 requires them, and with a leading apostrophe where a
-/// spreadsheet would compute it as a formula. Numbers that the program computes are written without this function, so
-/// that they stay numbers.
+/// spreadsheet would compute it as a formula. Not for computed numbers, which must stay numbers.
 ///
 /// ```
 /// assert_eq!(cmdkit::csv_cell("Bob, the \"B\""), "\"Bob, the \"\"B\"\"\"");

@@ -8,15 +8,15 @@ use terminal_size::{Height, Width, terminal_size_of};
 use crate::stderr::{self, erase_rows, set_progress_rows};
 
 const ON_TERMINAL: Duration = Duration::from_millis(100);
-/// The interval between two lines elsewhere, where each line stays visible.
+/// The interval between lines elsewhere, where each stays visible.
 const ELSEWHERE: Duration = Duration::from_secs(5);
 
-/// The columns of a window whose size is unknown.
+/// The columns of a window of unknown size.
 const USUAL: u16 = 80;
 const USUAL_ROWS: u16 = 24;
 
-/// The progress of long work, as one line of standard error that is redrawn in place; not shown elsewhere than on a
-/// terminal, unless [`Progress::always`] requests it.
+/// The progress of long work, as one line of standard error that is redrawn in place. Shown only on a terminal, unless
+/// [`Progress::always`] requests it.
 #[derive(Debug)]
 pub struct Progress {
     start: Instant,
@@ -38,7 +38,7 @@ impl Progress {
         Self { start: Instant::now(), quiet: Duration::ZERO, drawn: None, shown: terminal, terminal }
     }
 
-    /// With `always`, a separate line every few seconds is written if standard error is not a terminal.
+    /// With `always`, writes a line every few seconds if standard error is not a terminal.
     #[must_use]
     pub fn always(mut self, always: bool) -> Self {
         self.shown |= always;
@@ -68,7 +68,6 @@ impl Progress {
         }
     }
 
-    /// Draws regardless of when the previous line was drawn.
     pub fn draw_last(&mut self, line: impl FnOnce(Duration) -> String) {
         if self.shown && self.elapsed() >= self.quiet {
             self.draw_now(line(self.elapsed()));
@@ -93,7 +92,7 @@ impl Progress {
         if !self.terminal {
             return self.write(&(line + "\n"));
         }
-        // A longer line would wrap and leave a row behind each time that it is redrawn.
+        // A longer line would wrap and leave a row behind each time.
         let columns = terminal_size_of(io::stderr()).map_or(0, |(Width(columns), _)| columns);
         let lines: Vec<&str> =
             line.lines().map(|line| if line.contains('\x1b') { line } else { cut(line, columns) }).collect();
@@ -114,7 +113,7 @@ impl Drop for Progress {
     }
 }
 
-/// Estimates by the pace so far; `None` before the first piece of work is finished, and at the end.
+/// Assumes the pace so far. `None` before the first piece of work is finished, and at the end.
 pub fn time_left(done: u64, whole: u64, elapsed: Duration) -> Option<Duration> {
     if done == 0 || done >= whole {
         return None;
@@ -123,7 +122,7 @@ pub fn time_left(done: u64, whole: u64, elapsed: Duration) -> Option<Duration> {
     Some(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
 }
 
-/// A time as hours, minutes and seconds: `0:06`, `4:38`, `1:02:03`.
+/// Hours, minutes and seconds: `0:06`, `4:38`, `1:02:03`.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -147,7 +146,7 @@ pub fn progress_bar(done: u64, whole: u64, columns: usize) -> String {
 
 const BAR: usize = 20;
 
-/// A bar, the share, the rounds, their rate and the time left; without an end (`all`) only the rounds and the rate.
+/// A bar, the share, the rounds, their rate and the time left; without `all`, only the rounds and the rate.
 ///
 /// ```
 /// # use std::time::Duration;

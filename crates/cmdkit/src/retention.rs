@@ -7,8 +7,8 @@ use crate::values::{byte_count, digits};
 const RETENTION: &str = "expected an age in hours, days or weeks, a number of journals, a total size, or several of \
                          these, as in 30d,100,10G";
 
-/// Limits on retained journals, as in `30d,100,10G`: an age with h, d or w, a number, and a size with K, M, G or T.
-/// At least one is required.
+/// Parses limits on retained journals, as in `30d,100,10G`: at least one of an age with h, d or w, a number, and a size
+/// with K, M, G or T.
 pub fn retention(typed: &str) -> Result<Retention, String> {
     let mut retention = Retention::default();
     for part in typed.split(',') {

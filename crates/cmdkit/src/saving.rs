@@ -1,8 +1,8 @@
 //! Files that are replaced as a whole.
 //!
 //! The new content is written to a temporary file in the same directory, synced, and renamed over the old file
-//! (`tempfile`). Temporary files are locked while they are written, so that those of killed processes can be
-//! recognised and removed.
+//! (`tempfile`). Temporary files are locked while they are written, so that those of killed processes can be recognised
+//! and removed.
 
 use std::{
     ffi::OsStr,
@@ -14,21 +14,21 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-/// Random letters and digits follow.
+/// Followed by random letters and digits.
 const PREFIX: &str = ".saving-";
-/// The number of these letters and digits.
+/// The number of these.
 const RANDOM: usize = 8;
 /// The mode of a new file, less the umask.
 const PUBLIC: u32 = 0o666;
 const PRIVATE: u32 = 0o600;
-/// The limit for links to a file that does not exist yet, the same as Linux has for existing files.
+/// For links to a file that does not exist yet; Linux has the same limit for existing files.
 const MAX_LINKS: usize = 40;
 
-/// Creates or replaces a file atomically: a reader finds all of the old content or all of the new, also after a crash
-/// of the program or of the machine.
+/// Creates or replaces a file atomically: a reader finds all of the old content or all of the new, even after a crash
+/// of the program or the machine.
 ///
-/// A symbolic link is kept, and its target is replaced or created. A device or a pipe is written to directly. The
-/// permissions of an existing file are kept; a read-only file is not replaced.
+/// Keeps a symbolic link, and replaces or creates its target. Writes directly to a device or a pipe. Keeps the
+/// permissions of an existing file; does not replace a read-only one.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (path, permissions, directory) = match target(path)? {
         Target::Device(path) => {
@@ -49,14 +49,14 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a rename in a directory durable, on systems that can sync one.
+/// Makes a rename durable, where the system can sync directories.
 fn sync_directory(directory: &Path) {
     if let Ok(directory) = File::open(directory) {
         let _ = directory.sync_all();
     }
 }
 
-/// A file that appears under its name when it is complete; until then its content is in a temporary file, which is
+/// A file that appears under its name when it is complete. Until then its content is in a temporary file, which is
 /// removed when this value is dropped. Only its owner can read it, and it replaces no existing file.
 #[derive(Debug)]
 pub struct NewFile {
@@ -96,8 +96,7 @@ impl Write for NewFile {
     }
 }
 
-/// Checks whether [`replace_file`] could start, before a long computation whose result is to be saved. The file is
-/// not changed.
+/// Checks whether [`replace_file`] could start, before a long computation. Does not change the file.
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
     match target(path)? {
         Target::Device(path) => OpenOptions::new().write(true).open(path).map(drop),
@@ -106,7 +105,7 @@ pub fn check_replaceable(path: &Path) -> io::Result<()> {
 }
 
 enum Target {
-    /// A device or a pipe, which is written to directly.
+    /// Written to directly.
     Device(PathBuf),
     /// A file, its permissions if it exists, and its directory.
     File { path: PathBuf, permissions: Option<Permissions>, directory: PathBuf },
@@ -133,7 +132,7 @@ fn target(path: &Path) -> io::Result<Target> {
     Ok(Target::File { path, permissions: old.map(|old| old.permissions()), directory })
 }
 
-/// Follows links to a target that does not exist. A path that is not a link is returned unchanged.
+/// Follows links to a target that does not exist. Returns other paths unchanged.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -147,7 +146,7 @@ fn directory_of(path: &Path) -> Option<&Path> {
     path.parent().map(|parent| if parent == Path::new("") { Path::new(".") } else { parent })
 }
 
-/// Creates a temporary file with this mode, less the umask, which is locked until it is closed.
+/// A temporary file with this mode, less the umask, which is locked until it is closed.
 fn new_file(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(PREFIX).rand_bytes(RANDOM);
@@ -165,7 +164,7 @@ fn new_file(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Removes the temporary files of killed processes. Once per process: the directory may be large, and saves may be
+/// Removes the temporary files of killed processes. Once per process, because the directory may be large and saves
 /// frequent.
 fn sweep_once(directory: &Path) {
     static SWEPT: OnceLock<()> = OnceLock::new();
@@ -183,7 +182,7 @@ fn sweep(directory: &Path) {
     }
 }
 
-/// Whether a name has exactly the form that [`new_file`] creates.
+/// Whether a name has the form that [`new_file`] creates.
 fn is_temporary(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))

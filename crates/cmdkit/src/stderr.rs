@@ -18,15 +18,15 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 static QUEUE: OnceLock<Queue> = OnceLock::new();
 
-/// Rows of the progress that the terminal shows, from the first to the one with the cursor.
+/// Rows of the shown progress, from the first to the one with the cursor.
 static PROGRESS_ROWS: AtomicUsize = AtomicUsize::new(0);
 
-/// Returns the rows before.
+/// Returns the previous number.
 pub(crate) fn set_progress_rows(rows: usize) -> usize {
     PROGRESS_ROWS.swap(rows, Ordering::Relaxed)
 }
 
-/// The sequence that erases the shown progress, and leaves the cursor at its start.
+/// Erases the shown progress, and leaves the cursor at its start.
 pub(crate) fn erase_rows(rows: usize) -> String {
     if rows == 0 { String::new() } else { format!("\r{}\x1b[J", "\x1b[A".repeat(rows - 1)) }
 }
@@ -64,7 +64,6 @@ impl<'a> MakeWriter<'a> for QueuedStderr {
     }
 }
 
-/// Prints text after the queued log lines.
 pub fn print_stderr(text: &str) {
     match QUEUE.get() {
         // Through the same queue: while its thread is blocked, standard error cannot be written to anyway.

@@ -7,8 +7,8 @@ use signal_hook::flag;
 
 use crate::EXIT_FAILURE;
 
-/// A flag that is set by the signals of [`sigkit::ending`]. A second request (see [`sigkit::Requests`]) ends the
-/// program immediately with [`EXIT_FAILURE`].
+/// A flag that the signals of [`sigkit::ending`] set. A second request (see [`sigkit::Requests`]) ends the program
+/// immediately with [`EXIT_FAILURE`].
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     end_if_insisted()?;
@@ -44,7 +44,7 @@ fn end_if_insisted() -> io::Result<()> {
 fn end_if_insisted() -> io::Result<()> {
     let asked = Arc::new(AtomicBool::new(false));
     for signal in sigkit::REQUESTS {
-        // This handler comes first, so that it sees whether the flag was set before this signal.
+        // Must come first, to see whether the flag was set before this signal.
         flag::register_conditional_shutdown(signal, EXIT_FAILURE.into(), Arc::clone(&asked))?;
         flag::register(signal, Arc::clone(&asked))?;
     }

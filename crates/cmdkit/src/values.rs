@@ -2,8 +2,7 @@
 
 use std::{fmt::Display, net::IpAddr, ops::RangeInclusive, str::FromStr};
 
-/// Parses a decimal number from `range`, which must consist of digits only. The error names the range and the
-/// `example`.
+/// Parses a decimal number from `range`, of digits only. The error names the range and the `example`.
 ///
 /// ```
 /// let port = cmdkit::whole_number(0..=u16::MAX, 2000);
@@ -17,8 +16,8 @@ where
     number(range, example, |typed| are_digits(typed).then(|| typed.to_owned()))
 }
 
-/// As [`whole_number`], for numbers that may be large: groups of three digits may be separated by `_`, as in
-/// `1_000_000`, and a power of ten may follow, as in `1e6` or `25e5`.
+/// As [`whole_number`], for large numbers: groups of three digits may be separated by `_`, as in `1_000_000`, and a
+/// power of ten may follow, as in `1e6` or `25e5`.
 ///
 /// ```
 /// let rounds = cmdkit::count(1..=1_000_000_000_u64, 1_000_000);
@@ -55,7 +54,7 @@ pub(crate) fn are_digits(text: &str) -> bool {
 /// Zeros of the largest power of ten below 2^64.
 const MOST_ZEROS: usize = 19;
 
-/// Writes out `1_000` and `1e3`; `None` for anything that has a sign, a fraction or other characters.
+/// Writes out `1_000` and `1e3`; `None` for a text with a sign, a fraction or other characters.
 pub(crate) fn digits(typed: &str) -> Option<String> {
     let (mantissa, zeros) = match typed.split_once(['e', 'E']) {
         Some((mantissa, exponent)) if are_digits(exponent) => (mantissa, exponent.parse().ok()?),
@@ -91,7 +90,7 @@ pub fn byte_count(typed: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "expected a number of bytes, optionally with K, M, G or T after it, as in 64M".to_owned())
 }
 
-/// The address may be in brackets, as before a port.
+/// Accepts brackets, as before a port.
 pub fn ip_address(typed: &str) -> Result<IpAddr, String> {
     let bare = typed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|inside| inside.contains(':'));
     bare.unwrap_or(typed)

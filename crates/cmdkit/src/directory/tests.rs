@@ -38,7 +38,6 @@ fn room_url_is_that_of_its_page_or_of_its_api() {
     assert!(error.contains("TLS is not supported") && error.contains("http://HOST:PORT/rooms/ID"), "{error}");
 }
 
-/// A hub that gives one answer and closes the connection.
 fn hub(answer: impl Into<Vec<u8>>) -> RoomUrl {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/rooms/nuggets-1", listener.local_addr().unwrap()).parse().unwrap();
