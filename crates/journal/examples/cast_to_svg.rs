@@ -1,5 +1,5 @@
-//! Converts a recording (asciicast version 2) on standard input into an animated picture (SVG) on standard output, for
-//! README.md (`docs/pictures/record`). The argument is the number of rows to show, from the top.
+//! Converts a recording (asciicast version 2) on standard input into an animated SVG on standard output, for README.md
+//! (`docs/pictures/record`). The argument is the number of rows to show, from the top.
 //!
 //! The frames are side by side, and CSS moves them past a window: browsers show such animations even in pages that
 //! allow no scripts. A line that occurs in several frames is stored once.
@@ -17,7 +17,7 @@ use vt100::{Cell, Color, Parser, Screen};
 
 /// A character cell in pixels.
 const CELL: (usize, usize) = (8, 17);
-/// Distance of the baseline from the top of a cell.
+/// Distance from the top of a cell.
 const BASELINE: usize = 13;
 const MARGIN: usize = 8;
 /// Duration of the last frame in seconds.
@@ -31,9 +31,9 @@ const COLOURS: [&str; 16] = [
 
 #[derive(Default)]
 struct Film {
-    /// Each distinct line, and its number.
+    /// The distinct lines and their numbers.
     lines: BTreeMap<String, usize>,
-    /// The start of each frame, and its lines as pairs of a line's number and its row.
+    /// The start of each frame, and for each line its number and its row.
     frames: Vec<(f64, Vec<(usize, usize)>)>,
 }
 
@@ -47,7 +47,6 @@ impl Film {
                 frame.push((*self.lines.entry(line).or_insert(next), usize::from(row)));
             }
         }
-        // A frame that equals the previous one is omitted.
         if self.frames.last().is_none_or(|(_, last)| *last != frame) {
             self.frames.push((time, frame));
         }
@@ -117,7 +116,6 @@ fn colour(colour: Color) -> Option<String> {
 fn line(screen: &Screen, row: u16) -> String {
     let (_, columns) = screen.size();
     let cells = (0..columns).filter_map(|column| Some((usize::from(column), screen.cell(row, column)?)));
-    // Adjacent cells with the same appearance.
     let mut runs: Vec<(usize, usize, _, String)> = vec![];
     for (column, cell) in cells.filter(|(_, cell)| !cell.is_wide_continuation()) {
         let (look, width) = (look(cell), if cell.is_wide() { 2 } else { 1 });
@@ -169,7 +167,6 @@ fn main() -> anyhow::Result<()> {
         let event: Value = serde_json::from_str(&line?)?;
         let (time, text) = (event[0].as_f64().context("no time")?, event[2].as_str().context("no text")?);
         screen.process(text.as_bytes());
-        // Blank screens before the first frame are omitted.
         if !film.frames.is_empty() || !is_blank(screen.screen()) {
             film.take(time, screen.screen(), shown);
         }

@@ -29,7 +29,7 @@ enum ActionKind {
     Event(Arc<str>),
 }
 
-// The seat of a peer, or its address if it has no seat.
+// The address if the peer has no seat.
 type Sender = Result<Arc<PeerIdentity>, Arc<str>>;
 
 impl Action {
@@ -85,7 +85,7 @@ impl Names {
         self.identities.get(&peer)
     }
 
-    /// Must be called before the room processes an arrival.
+    /// Must be called before the room processes the arrival.
     pub(crate) fn before<E: Game>(&mut self, replay: &Replay<E>, arrival: &Arrival) {
         self.sender = match &arrival.input {
             Input::Message { peer, .. } | Input::Malformed { peer, .. } => {
@@ -169,7 +169,6 @@ impl Names {
                 }
                 for (number, standing) in standings.iter().enumerate() {
                     let between = if number == 0 { ": " } else { ", " };
-                    // Writing to a string cannot fail.
                     let _ = write!(text, "{between}{}. {} {}", standing.rank, plain(&standing.name), standing.score);
                 }
                 text
@@ -183,7 +182,7 @@ impl Names {
 pub(crate) struct Latest(VecDeque<Action>);
 
 impl Latest {
-    /// The number of actions that the widest window shows.
+    /// Enough for the widest window.
     const MAX: usize = 24;
 
     pub(crate) fn push(&mut self, action: Action) {

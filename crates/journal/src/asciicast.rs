@@ -19,7 +19,6 @@ use crate::{
     screen::{ReplayScreen, SPEEDS},
 };
 
-/// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(50);
 /// Hides the cursor and clears the screen.
 const BEGIN: &str = "\x1b[?25l\x1b[2J\x1b[H";
@@ -68,7 +67,6 @@ fn record<E: Game>(
     Ok(())
 }
 
-// Rounds to microseconds.
 fn rounded(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e6
 }

@@ -94,7 +94,6 @@ pub(crate) fn cut<E: Game>(args: &CutArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// Replays the whole journal up to an arrival.
 fn reached<E: Game>(path: &Path, mut reader: Reader<Source>, start: Replay<E>, at: u64) -> anyhow::Result<Verdict> {
     let name = file_name(path);
     let first = start.arrivals() + 1;
@@ -158,7 +157,7 @@ fn game_of<E: Game>(
             None => break None,
         }
     };
-    // In games without tables, there is one game at a time.
+    // Without tables, there is one game at a time.
     let seat = next.and_then(|arrival| names.identity(arrival.input.peer()?).cloned());
     let table = seat.and_then(|identity| identity.seat.strip_prefix("table ")?.split_once(',')?.0.parse::<u32>().ok());
     let found = table.and_then(|table| games.get_key_value(&table)).or_else(|| games.iter().min_by_key(|game| game.1));
@@ -168,7 +167,7 @@ fn game_of<E: Game>(
     })
 }
 
-// Returns the state after this number of arrivals, and the facts at that time.
+// The state after this number of arrivals, and the facts at that time.
 fn replay_to<E: Game>(
     path: &Path,
     mut reader: Reader<Source>,
@@ -192,7 +191,6 @@ fn replay_to<E: Game>(
     Ok((replay, facts))
 }
 
-// Encodes the arrivals after `from`, up to `at`.
 fn excerpt(
     path: &Path,
     mut reader: Reader<Source>,
@@ -224,7 +222,6 @@ fn excerpt(
     Ok(excerpt.into_bytes())
 }
 
-// Checks that the replay of the excerpt ends like that of the original.
 fn check<E: Game>(bytes: &[u8], head: &Head, whole: &Verdict) -> anyhow::Result<()> {
     let mut reader = Reader::new(bytes, bytes.len() as u64)?;
     if reader.head() != head {

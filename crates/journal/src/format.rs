@@ -8,7 +8,7 @@ use netcore::Time;
 
 pub(crate) use ::games::plain;
 
-/// The last second of a date with a year of four digits.
+/// The end of the year 9999.
 const LAST_DATE: u64 = 253_402_300_799;
 
 /// `4:05`, or `1:04:05`.
@@ -18,7 +18,7 @@ pub(crate) fn clock(time: Time) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Shows milliseconds.
+/// With milliseconds.
 pub(crate) fn exact_clock(time: Time) -> String {
     format!("{}.{:03}", clock(time), time.as_nanos() / 1_000_000 % 1_000)
 }
@@ -48,7 +48,6 @@ pub(crate) fn date(seconds: u64) -> String {
     moment.replace('T', " ").replace('Z', " UTC")
 }
 
-/// Adds thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -73,7 +72,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// The name of a file without its directory.
+/// Without its directory.
 pub(crate) fn name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| plain(&name.to_string_lossy()))
 }

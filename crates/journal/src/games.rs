@@ -1,4 +1,4 @@
-//! What each game implements for replays.
+//! The interface between games and replays.
 
 mod blackjack;
 mod mastermind;
@@ -20,7 +20,7 @@ use termkit::Palette;
 
 use crate::format::plain;
 
-/// The spectator of a replay; no match ever uses this number.
+/// The spectator of a replay. No match uses this number.
 const WATCHER: PeerId = PeerId(u64::MAX);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) trait Game: Describe + Clone {
 
     const STEP: Step = Step::Arrival;
 
-    /// The settings as names and values, without secrets unless requested.
+    /// Names and values, without secrets unless requested.
     fn describe_setup(setup: &Self::Setup, secrets: bool) -> Vec<(&'static str, String)>;
 
     /// `seat` is in the game's own terms, `typed` is the user's input.
@@ -62,9 +62,9 @@ pub(crate) trait Game: Describe + Clone {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// An arrival, if players act at any time.
+    /// If players act at any time.
     Arrival,
-    /// A turn, if all players act at the same time.
+    /// If all players act at the same time.
     Turn,
 }
 
@@ -79,10 +79,10 @@ impl Step {
 
 /// The display of a match, from a seat or for a spectator.
 pub(crate) trait GameDisplay<E: Recorded>: Clone {
-    /// Such as the visible part of a map. It is kept when the replay moves back.
+    /// Such as the visible part of a map. Kept when the replay moves back.
     type View: std::fmt::Debug;
 
-    /// The lowest row of the display describes keys that have no effect in a replay.
+    /// Whether the lowest row of the display describes keys that have no effect in a replay.
     const HINTS: bool = false;
 
     /// A display for a spectator, or for a seat that is not taken yet.
@@ -92,7 +92,6 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
         let _ = replay;
     }
 
-    /// The player took the seat.
     fn take_seat(&mut self, identity: &PeerIdentity, link: Link, time: Time);
 
     /// The message was sent to the player at the seat, or to all peers.
@@ -104,7 +103,7 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
 
     fn view(palette: Palette) -> Self::View;
 
-    /// Steps to the right and down.
+    /// Scrolls by steps to the right and down.
     fn scroll(&self, view: &mut Self::View, columns: i32, rows: i32);
 
     fn follow_next(&self, view: &mut Self::View) {
@@ -119,7 +118,6 @@ pub(crate) trait GameDisplay<E: Recorded>: Clone {
     fn draw(&mut self, view: &mut Self::View, replay: &Replay<E>, area: Rect, buffer: &mut Buffer);
 }
 
-/// The first visible line.
 #[derive(Debug, Default)]
 pub(crate) struct Scroll(u16);
 
@@ -136,7 +134,8 @@ impl Scroll {
     }
 }
 
-/// What a new spectator would receive now. From a copy of the match, because another peer would change its state.
+/// The messages that a new spectator would receive now. Uses a copy of the match, because another peer would change its
+/// state.
 fn snapshot_frames<E: Game>(replay: &Replay<E>) -> Vec<Bytes> {
     let mut replay = replay.clone();
     let mut out = Outbox::new();

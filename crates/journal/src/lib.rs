@@ -2,8 +2,8 @@
 //!
 //! A journal contains the setup of a match and everything that arrived at its room. This crate replays it:
 //!
-//! - `Game` is implemented for each game: the text of its messages, and how a match is displayed (`GameDisplay`).
-//! - `Playback` is a replay that can be moved forward and back; `ReplayScreen` shows one on a screen.
+//! - `Game` is implemented for each game: the text of its messages, and the display of a match (`GameDisplay`).
+//! - `Playback` is a replay that moves forward and back; `ReplayScreen` shows one on a screen.
 //!
 //! ```text
 //! file -> Source -> journal_core::Reader -> Playback: journal_core::Replay, GameDisplay, actions -> ReplayScreen -> terminal, asciicast

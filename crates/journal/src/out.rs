@@ -24,7 +24,7 @@ impl Output {
         })
     }
 
-    /// A file gets its name.
+    /// Gives a file its name.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::File(file, path) => file.finish().map_err(|error| cannot_write(&path, error)),

@@ -1,4 +1,4 @@
-//! A replay that can be moved forward and back.
+//! A replay that moves forward and back.
 
 use std::path::Path;
 
@@ -17,12 +17,11 @@ use crate::{
 
 /// Limits of the copies for moving back.
 const COPIES: CheckpointLimits = CheckpointLimits { spacing: 256, count: 256, bytes: 192 << 20 };
-/// The maximum number of seats that are collected for an error, which lists some of them.
+/// Seats that are collected for an error, which lists some of them.
 const MAX_SEATS: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
-    /// After this many arrivals.
     Arrivals(u64),
     /// After all arrivals up to this time.
     Time(Time),
@@ -44,7 +43,7 @@ pub(crate) struct End {
 
 #[derive(Debug)]
 pub(crate) struct Playback<E: Game> {
-    /// Not at zero in a part of a longer match.
+    /// Not zero in a part of a longer match.
     pub(crate) start: End,
     pub(crate) end: End,
     seat: Option<String>,
@@ -60,7 +59,6 @@ struct Moment<E: Game> {
     latest: Latest,
     // The peer at the seat from which the match is shown.
     seated: Option<PeerId>,
-    // Why the replay cannot continue.
     trouble: Option<String>,
 }
 
@@ -131,8 +129,8 @@ impl<E: Game> Playback<E> {
         (&mut self.now.display, self.now.cursor.replay())
     }
 
-    /// Moves to the last copy before `goal`, if that saves work. Returns whether `goal` is before the current position.
-    /// Call this before moving forward to `goal`.
+    /// Moves to the last copy before `goal`, if that saves work. Must be called before moving forward to `goal`.
+    /// Returns whether `goal` is before the current position.
     pub(crate) fn rewind(&mut self, goal: Goal) -> bool {
         // The next step is always near.
         if goal == Goal::Step {
@@ -175,7 +173,6 @@ impl<E: Game> Playback<E> {
         self.forward_and(|_| {})
     }
 
-    /// Reports each action.
     pub(crate) fn forward_and(&mut self, report: impl FnMut(&Action)) -> bool {
         if self.now.cursor.next().is_none() {
             return false;
@@ -191,7 +188,6 @@ impl<E: Game> Playback<E> {
 }
 
 impl<E: Game> Moment<E> {
-    // Reads up to the next arrival.
     fn read(&mut self, mut report: impl FnMut(&Action)) {
         let Self { cursor, latest, trouble, .. } = self;
         let time = cursor.replay().time();
@@ -282,7 +278,6 @@ fn length(mut reader: Reader<Source>) -> End {
     end
 }
 
-// Rejects a seat that is never taken.
 fn check_seat<E: Game>(path: &Path, mut reader: Reader<Source>, replay: &Replay<E>, seat: &str) -> anyhow::Result<()> {
     let mut replay = replay.clone();
     let mut seats: Vec<PeerIdentity> =

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-// The newest journal of each game is the one that its server resumes.
+// A server resumes the newest journal of its game.
 fn worth(journal: &StoredJournal, games: &mut BTreeSet<String>) -> RetentionClass {
     match journal_core::open(&journal.path).and_then(|opened| opened.head()) {
         Ok(head) if games.insert(head.game.clone()) => RetentionClass::Required,

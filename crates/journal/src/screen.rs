@@ -26,11 +26,8 @@ pub(crate) const SPEEDS: [(&str, (u32, u32)); 9] = [
     ("32", (32, 1)),
     ("64", (64, 1)),
 ];
-/// A large step.
 const LEAP: Duration = Duration::from_secs(30);
-/// Arrivals between two checks of the clock.
 const BATCH: u32 = 64;
-/// The longest input line.
 const MAX_TYPED: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +48,7 @@ pub(crate) struct ReplayScreen<E: Game> {
     playing: bool,
     // At least the time of the last arrival.
     clock: Time,
-    // Where to move, and the position when it was requested.
+    // The destination, and the position when it was requested.
     goal: Option<(Goal, (u64, Option<u64>))>,
     // The input line of the position prompt.
     typed: Option<String>,
@@ -88,7 +85,7 @@ impl<E: Game> ReplayScreen<E> {
         self.clock = self.playback.time().max(self.playback.start.time);
     }
 
-    /// The display changes without input.
+    /// Whether the display changes without input.
     pub(crate) const fn is_moving(&self) -> bool {
         self.playing || self.goal.is_some()
     }
@@ -111,7 +108,7 @@ impl<E: Game> ReplayScreen<E> {
         self.clock = self.clock.plus(passed * times / over);
         let arrivals = self.playback.arrivals();
         if !self.run(Goal::Time(self.clock), (0, None), until) {
-            // There are too many arrivals for this speed.
+            // Too many arrivals for this speed.
             self.clock = self.playback.time();
         }
         if self.playback.next_time().is_none() {
@@ -148,7 +145,6 @@ impl<E: Game> ReplayScreen<E> {
         }
     }
 
-    // Returns whether the goal was reached.
     fn run(&mut self, goal: Goal, from: (u64, Option<u64>), until: Instant) -> bool {
         loop {
             for _ in 0..BATCH {

@@ -61,7 +61,7 @@ fn back(opened: &Opened, time: Time, arrivals: u64, out: &mut impl Write) -> io:
     Ok(())
 }
 
-// Shows the parts that can be read without the rules of the game.
+// Shows the parts that need no rules of the game.
 fn foreign(path: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let mut opened = open(path)?;
     front(&opened, out)?;
@@ -147,7 +147,7 @@ fn show<E: Game>(path: &Path, secrets: bool, out: &mut impl Write) -> anyhow::Re
             }
         }
     }
-    // The rest is read only to determine the length.
+    // Reads the rest only for its length.
     while let Ok(Some(entry)) = opened.reader.next() {
         if let Entry::Arrival(arrival) = entry {
             (arrivals, time) = (arrivals + 1, arrival.time);

@@ -28,7 +28,6 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Opened> {
     Ok(Opened { reader, length: opened.length(), in_use: opened.is_in_use() })
 }
 
-/// Determines the game.
 pub(crate) fn head_of(path: &Path) -> anyhow::Result<Head> {
     Ok(open(path)?.reader.head().clone())
 }

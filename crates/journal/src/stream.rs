@@ -59,7 +59,6 @@ fn lines(path: &Path, describe: fn(Link, &[u8]) -> Option<Description>, out: &mu
 }
 
 fn seconds(time: Time) -> Value {
-    // Exact in whole microseconds for centuries.
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 microseconds")]
     let seconds = (time.as_nanos() / 1_000) as f64 / 1e6;
     json!(seconds)

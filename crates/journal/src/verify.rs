@@ -20,17 +20,13 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReplayResult {
-    /// The states are equal up to the end of the journal.
     Same {
-        /// The digest of the final state.
+        /// Of the final state.
         digest: u64,
     },
-    /// The replay diverges at an arrival.
     Diverges(Divergence),
-    /// The engine panics at an arrival.
     Panics {
         arrival: u64,
-        /// The panic message.
         words: String,
     },
 }
@@ -143,7 +139,6 @@ pub(crate) fn replayed<E: Game>(
     Ok(Verdict { result, arrivals, time, last, marks: compares.then_some(marks) })
 }
 
-// Compares the replay with the state at the start of a segment.
 fn check_segment_start<E: Game>(replay: &mut Replay<E>, head: &Head) -> Result<(), Divergence> {
     let Some(base) = &head.base else { return Ok(()) };
     replay.check(&base.mark)?;
@@ -169,7 +164,6 @@ pub(crate) fn describe_arrival<E: Game>(arrival: &Arrival) -> String {
     }
 }
 
-// Short times get more digits.
 fn seconds(taken: Duration) -> String {
     format!("{:.*}", if taken < Duration::from_millis(100) { 4 } else { 2 }, taken.as_secs_f64())
 }
@@ -199,7 +193,6 @@ mod tests {
         // The replay stopped at the last arrival before the panic, and can be moved back.
         assert!(playback.rewind(crate::playback::Goal::Arrivals(1)));
         assert!(playback.trouble().is_none() && playback.arrivals() == 0 && playback.forward());
-        // The cut journal panics in the same way.
         let output = folder.path().join("cut.journal");
         let args = CutArgs { file: path, at: 4, game: true, output: output.clone() };
         cut::cut::<glass::Glass>(&args).unwrap();

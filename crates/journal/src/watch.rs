@@ -24,7 +24,7 @@ use crate::{
 const PIECE: Duration = Duration::from_millis(12);
 /// The same while the replay moves to a position.
 const LONG_PIECE: Duration = Duration::from_millis(30);
-/// Limit on one step of the match, in case the program was stopped.
+/// Limits one step of the match, in case the program was stopped.
 const LONGEST: Duration = Duration::from_millis(250);
 /// The interval between updates while the match is playing.
 const TICK: Duration = Duration::from_millis(16);

@@ -39,7 +39,7 @@ impl Game for Server {
         words
     }
 
-    // A seat is named "table 1, seat 2". 1:2 is shorter to type, and 2 is a seat of the first table.
+    // A seat is named "table 1, seat 2". Users may type 1:2, or 2 for a seat of the first table.
     fn is_seat(seat: &str, typed: &str) -> bool {
         let short = seat.strip_prefix("table ").and_then(|rest| rest.split_once(", seat "));
         let (table, number) = typed.split_once(':').unwrap_or(("1", typed));
@@ -57,7 +57,7 @@ pub(crate) struct Table {
 struct Hand {
     name: Name,
     link: Link,
-    // Before the first message, which reveals the dialect.
+    // `None` before the first message, which reveals the dialect.
     client: Option<Client>,
     begun: u64,
     score: Score,

@@ -65,7 +65,7 @@ impl Game for Server {
     }
 }
 
-// The serialized setup, whose fields are private.
+// The fields of the setup are private, so they are read from its serialization.
 #[derive(Deserialize)]
 struct SetupFields {
     map: String,
@@ -80,7 +80,7 @@ fn fields(setup: &Setup) -> Option<SetupFields> {
 pub(crate) struct NuggetsDisplay {
     seat: bool,
     client: Option<Client>,
-    // The position of the spectator's display in the match.
+    // When the spectator's display was drawn: the position in the match.
     drawn_at: Option<(u64, Time)>,
     name: String,
 }

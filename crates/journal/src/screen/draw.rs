@@ -15,7 +15,6 @@ use crate::{
 const SMALLEST: Size = Size::new(24, 7);
 /// The latest actions and the progress bar.
 const BELOW: u16 = 2;
-/// Columns of the shortest useful bar.
 const SHORTEST_BAR: usize = 6;
 
 impl<E: Game> ReplayScreen<E> {
@@ -72,7 +71,6 @@ impl<E: Game> ReplayScreen<E> {
         StatusLine::new(&text).render(area, buffer);
     }
 
-    // Playing or not, the speed, and the position.
     fn bar(&self, area: Rect, buffer: &mut Buffer) {
         let start = self.playback.start.time;
         let (now, end) = (self.clock.max(start), self.playback.end.time.max(self.clock));

@@ -62,7 +62,6 @@ impl<E: Game> ReplayScreen<E> {
             Key::Pad { key: Pad::Down, .. } => self.scroll(0, 1),
             Key::Pad { key: Pad::Left, shift: true } => self.scroll(-1, 0),
             Key::Pad { key: Pad::Right, shift: true } => self.scroll(1, 0),
-            // All other keys have their usual meaning.
             _ => {}
         }
         Reaction::Nothing
@@ -76,7 +75,6 @@ impl<E: Game> ReplayScreen<E> {
         }
     }
 
-    // Pauses the match.
     fn step(&mut self, forward: bool) {
         self.playing = false;
         if forward {
@@ -90,7 +88,6 @@ impl<E: Game> ReplayScreen<E> {
         self.playback.scene().0.scroll(&mut self.view, columns, rows);
     }
 
-    // The input line of the position prompt.
     fn type_in(&mut self, key: Key) {
         let Some(typed) = &mut self.typed else { return };
         match key {

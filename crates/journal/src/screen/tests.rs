@@ -19,7 +19,6 @@ fn opened<E: Game>(path: &Path, seat: Option<&str>) -> ReplayScreen<E> {
     ReplayScreen::new(Playback::open(path, seat).unwrap(), Palette::MONO, 2)
 }
 
-// Advances the screen until no work is left.
 fn settled<E: Game>(screen: &mut ReplayScreen<E>) {
     while screen.is_busy() {
         screen.elapse(Duration::ZERO, Instant::now() + Duration::from_secs(9));
@@ -93,7 +92,6 @@ fn robots_is_displayed_turn_by_turn_and_from_a_seat() {
     screen.key(Key::Pad { key: Pad::Left, shift: false });
     settled(&mut screen);
     assert_eq!(screen.playback().turn(), Some(6));
-    // Moves within the same game.
     types(&mut screen, "g2\n");
     assert_eq!((screen.playback().turn(), screen.playback().game()), (Some(2), 1));
     goes(&mut screen, Goal::Time(Time::from_millis(9_000)));
@@ -126,7 +124,6 @@ fn mastermind_is_displayed_without_codes_and_from_a_seat() {
         let other = rows(&mut bob, width, height);
         assert!(other[0].starts_with("Bob, game 2") && other[1].starts_with("  1  5566  "), "{other:#?}");
     }
-    // Back again, and to the end: Bob has left.
     goes(&mut ann, Goal::Time(Time::from_millis(1_600)));
     assert!(rows(&mut ann, 80, 24)[2].is_empty());
     goes(&mut spectator, Goal::Time(Time::from_millis(11_000)));
@@ -176,7 +173,6 @@ fn a_position_has_the_same_display_however_it_was_reached() {
         assert_eq!(back.playback().arrivals(), arrivals);
         assert_eq!(rows(&mut back, 80, 24)[..22], rows(&mut there, 80, 24)[..22], "{arrivals}");
     }
-    // Copies of later positions exist.
     goes(&mut back, Goal::End);
     goes(&mut back, Goal::Arrivals(10));
     types(&mut back, ".");

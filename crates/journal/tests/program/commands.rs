@@ -44,7 +44,6 @@ fn a_list_continues_after_a_damaged_journal() {
     folder.file("a.journal", "no journal at all");
     folder.file("b.journal", b"\x8AARC");
     let mut torn = fs::read(folder.path().join("nuggets.journal")).unwrap();
-    // An incomplete record.
     torn.extend_from_slice(&[20, 1, 2]);
     folder.file("torn.journal", &torn);
     let mut damaged = fs::read(folder.path().join("robots.journal")).unwrap();
@@ -131,7 +130,6 @@ fn divergence_and_damage_are_reported_with_their_position() {
     let other = folder.file("other.journal", other);
     let error = error_of(&["verify", &other]);
     assert!(error.contains("other.journal'") && error.contains("the states differ"), "{error}");
-    // The only mark is at the end.
     let (_, at) = error.split_once("diverges from the match between arrivals 0 and ").unwrap();
     let at: u64 = at.split(':').next().unwrap().parse().unwrap();
     assert!(wrong < at, "{wrong} {at}");
@@ -259,7 +257,6 @@ fn cut_from_the_match_or_from_the_game_ends_with_the_same_digest() {
     let shown = stdout_of(&["replay", "--text", path(&game)]);
     assert!(shown.contains("Ann placed a bomb"), "names are known by their addresses: {shown}");
     assert!(stdout_of(&["show", path(&game)]).contains("part      of a longer match"));
-    // Existing files are not replaced, and only existing arrivals can be cut.
     assert!(error_of(&["cut", path(&file), "--at", &at, "-o", path(&whole)]).contains("already exists"));
     let free = folder.path().join("free.journal");
     let error = error_of(&["cut", path(&file), "--at", "99999", "-o", path(&free)]);
@@ -376,7 +373,6 @@ fn prune_removes_and_lists_the_oldest_journals() {
     assert_eq!(count(), 6);
     let Finished { code, stderr, .. } = journal(&["prune", path(folder.path())]);
     assert_eq!((code, stderr.contains("--keep 30d,100,10G")), (Some(2), true), "{stderr}");
-    // A server is writing the oldest journal.
     let opened = journal_core::open(&robots[0]).unwrap();
     let busy = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
     let stem = format!("{}.", robots[0].file_stem().unwrap().to_str().unwrap());

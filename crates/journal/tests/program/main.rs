@@ -25,7 +25,6 @@ fn path(path: &Path) -> &str {
 
 fn stdout_of(arguments: &[&str]) -> String {
     let Finished { code, stdout, stderr } = journal(arguments);
-    // Shown only when the test fails.
     eprintln!("{arguments:?}\n{stdout}");
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     stdout

@@ -21,7 +21,6 @@ fn pass<E: Recorded>(game: &mut Match<E>, millis: u64) -> Vec<Output> {
     game.advance(Duration::from_millis(millis))
 }
 
-/// Closes the journal with `close`, like a server that ends.
 fn finish<E: Recorded>(mut game: Match<E>, close: bool) -> PathBuf {
     if close {
         game.input(Input::Stop(Leave::Over));
@@ -74,7 +73,7 @@ fn robots_server() -> robots::Server {
     robots::Server::new(config).unwrap()
 }
 
-/// Plays robots until the first of several files of the journal is removed.
+/// Plays robots until the first of several segments is removed.
 pub(crate) fn long(folder: &Path) -> PathBuf {
     let mut game = Match::begin(Arc::new(SystemDisk), folder, robots_server(), 64 << 10);
     let ann = game.connect(Link::Stream);
