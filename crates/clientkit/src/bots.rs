@@ -18,10 +18,10 @@ const ANSWER_PAUSE: Duration = Duration::from_millis(700);
 const GUESS_PAUSE: Range<u64> = 1_500..6_000;
 /// In milliseconds.
 const MOVE_PAUSE: Range<u64> = 700..2_500;
-/// The pause before a bot of mastermind requests a game again after a refusal, as after the puzzle of the day.
+/// The pause after a refused game, as after the puzzle of the day.
 const NEW_GAME_PAUSE: Duration = Duration::from_secs(60);
-/// Codes are drawn at random before all codes are searched for a consistent one: drawn codes are equally probable;
-/// those that a search finds first are not.
+/// Random codes tried before the search for a consistent one: those are equally probable; the first ones that a search
+/// finds are not.
 const DRAWS: u32 = 2_000;
 
 /// `seed` determines the pauses and mistakes. A brisk bot has a twentieth of the pauses.
@@ -56,8 +56,8 @@ impl Pilot<nuggets::Client> for Typist {
     }
 }
 
-/// A client that joins each game, and its pilot. `address` is its own end of the connection, which identifies it
-/// among the players; `seed` determines its mistakes.
+/// A client that joins each game, and its pilot. `address` is its own end of the connection, which identifies it among
+/// the players; `seed` determines its mistakes.
 pub fn robots_bot(
     name: ShortText,
     address: Option<SocketAddr>,
@@ -67,7 +67,6 @@ pub fn robots_bot(
     (robots::Client::new(name, address), Robot { bot: robots::Bot::with_level(seed, level), decided: None })
 }
 
-/// A situation that requires one decision of a bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Situation {
     Lobby,
@@ -148,12 +147,12 @@ impl Pilot<blackjack::Client> for Decider {
         client.state().and(self.asked).map(|asked| asked.plus(self.pause))
     }
 
-    // Leaving between two rounds loses no hand; in a round the hand is lost.
+    // Leaving between two rounds loses no hand.
     fn leave(&mut self, _: &mut blackjack::Client, _: Time) {}
 }
 
-/// A client that takes part in each game, and its pilot. It guesses codes that are consistent with the answers that
-/// it remembers; easier bots remember fewer. `seed` determines its guesses, and a brisk bot does not pause.
+/// A client that takes part in each game, and its pilot. It guesses codes that are consistent with the answers that it
+/// remembers; easier bots remember fewer. `seed` determines its guesses, and a brisk bot does not pause.
 pub fn mastermind_bot(
     name: mastermind::Name,
     level: Level,
@@ -176,7 +175,7 @@ struct Guesser {
 }
 
 impl Guesser {
-    // The code is consistent with the answers that the bot remembers.
+    // Consistent with the answers that the bot remembers.
     fn guess(&mut self, board: &Board) -> Code {
         let rules = board.rules;
         let answers: Vec<(Code, Feedback)> = board.lines.iter().filter_map(answer).collect();
@@ -203,7 +202,7 @@ impl Guesser {
 // The first code that begins with `pegs` and is consistent with the answers.
 fn completed(rules: Rules, known: &[(Code, Feedback)], colours: &[Peg], pegs: &mut Vec<Peg>) -> Option<Code> {
     let left = rules.length() - pegs.len();
-    // `pegs` must be able to reach exactly the number of matches with each guess that its answer gives.
+    // `pegs` must be able to reach the number of matches with each guess that its answer gives.
     let possible = |(guess, answer): &(Code, Feedback)| {
         let red = guess.pegs().zip(&*pegs).filter(|(of_guess, peg)| of_guess == *peg).count();
         let mut counts = guess.counts();

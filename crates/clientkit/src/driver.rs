@@ -12,10 +12,10 @@ const BURST: usize = 64;
 const LAST_MESSAGE: Duration = Duration::from_secs(1);
 
 pub trait Pilot<C> {
-    /// Acts if an action is due; called after each receive and when [`Pilot::due`] has passed.
+    /// Acts if an action is due. Called after each receive and when [`Pilot::due`] has passed.
     fn act(&mut self, client: &mut C, now: Time);
 
-    /// When the pilot acts if no message arrives before.
+    /// When the pilot acts unless a message arrives before.
     fn due(&self, client: &C) -> Option<Time>;
 
     /// Leaves the server, if the game has a message for that. The client ends when it is [over](Client::is_over), or
@@ -27,7 +27,7 @@ pub trait Pilot<C> {
 pub enum Ended {
     Over,
     Stopped,
-    /// Also if the server sent a malformed message.
+    /// Includes a malformed message of the server.
     Lost(String),
 }
 
@@ -75,7 +75,7 @@ fn receive<C: Client<Error: std::fmt::Display>>(wire: &mut Wire, client: &mut C,
         let now = clock.now();
         match wire.receive(|bytes| malformed = client.receive(now, bytes).err()) {
             Received::Bytes => {}
-            // A match that is resumed continues without another request for a seat.
+            // A resumed match continues without another request for a seat.
             Received::Nothing | Received::Refused => break,
             Received::Closed => {
                 // The client may have received the end of the game before.

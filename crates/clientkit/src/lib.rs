@@ -1,9 +1,9 @@
 //! Drives clients over real sockets.
 //!
 //! A [`netcore::Client`] contains the logic of the game, a [`Pilot`] decides for it, and [`run`] drives both over a
-//! [`Wire`]: a UDP socket or a TCP connection. Programs with a screen use the [`Wire`] in a loop of their own. With
-//! the feature `places`, a [`ServerLocation`] finds the server, also after it has moved. With the feature `bots`,
-//! there is a pilot for each game, at any [`Level`](netcore::Level).
+//! [`Wire`]: a UDP socket or a TCP connection. Programs with a screen use the [`Wire`] in a loop of their own. With the
+//! feature `places`, a [`ServerLocation`] finds the server, even after it has moved. With the feature `bots`, there is
+//! a pilot for each game, at any [`Level`](netcore::Level).
 
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 

@@ -19,7 +19,7 @@ pub struct ServerLocation {
 }
 
 impl ServerLocation {
-    /// `hint` is the end of the error message for a server that cannot be reached.
+    /// `hint` is the end of the error message for an unreachable server.
     pub const fn new(address: Option<HostPort>, directory: Option<Arc<Directory>>, hint: &'static str) -> Self {
         Self { address, directory, hint }
     }
@@ -46,7 +46,7 @@ impl ServerLocation {
         spawn_blocking(move || address.resolve()).await?
     }
 
-    /// Connects over TCP to the last known address; without one, the directory locates it.
+    /// Connects over TCP to the last known address, or else to the one from the directory.
     pub async fn connect(&mut self) -> anyhow::Result<Wire> {
         if self.address.is_none() {
             self.locate().await.map_err(|why| anyhow!("the directory does not locate the room: {why}"))?;

@@ -23,14 +23,14 @@ const MAX_DATAGRAMS: usize = 256;
 const RECEIVE_BUFFER: usize = 4 << 20;
 /// Larger than any datagram, so that none is truncated.
 const BUFFER: usize = 1 << 16;
-/// Bytes of a connection that are received at a time; they can be hundreds of messages, each of which may be drawn.
+/// Bytes of a connection that are received at a time: up to hundreds of messages, each of which may be drawn.
 const CHUNK: usize = 4 << 10;
 /// Limits on reading the rest of a connection that the client closes.
 const CLOSING: Duration = Duration::from_secs(1);
 const CLOSING_BYTES: u64 = 64 << 10;
 
 thread_local! {
-    // Shared by all clients of a thread, so that a thousand of them need one.
+    // Shared by all clients of a thread.
     static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; BUFFER].into_boxed_slice());
 }
 
@@ -62,7 +62,7 @@ enum Socket {
 pub enum Received {
     Bytes,
     Nothing,
-    /// No server listens at this address at present; only for datagrams.
+    /// No server currently listens at this address; only for datagrams.
     Refused,
     Closed,
     Failed(io::Error),
@@ -77,8 +77,7 @@ impl Wire {
         Ok(Self::new(Socket::Datagrams(UdpSocket::from_std(socket)?), vec![server], 0))
     }
 
-    /// Connects a UDP socket to the first of `servers` that the system has a route to. Must be called within a
-    /// runtime.
+    /// Connects a UDP socket to the first of `servers` that the system has a route to. Must be called within a runtime.
     ///
     /// # Errors
     /// The last address, and the reason why the socket could not be connected to it.
@@ -93,8 +92,8 @@ impl Wire {
         Err(failed)
     }
 
-    /// Binds a TCP socket to `own`, passes its address to `bound`, and connects it, so the caller knows the address
-    /// before the server does.
+    /// Binds a TCP socket to `own`, passes its address to `bound`, and connects it: the caller knows the address before
+    /// the server does.
     pub async fn stream(own: SocketAddr, server: SocketAddr, bound: impl FnOnce(SocketAddr)) -> io::Result<Self> {
         let socket = if server.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.bind(own)?;
@@ -135,7 +134,8 @@ impl Wire {
         &self.servers
     }
 
-    /// Connects a UDP socket to the next address of the server, and drops unsent messages; `false` if there is none.
+    /// Connects a UDP socket to the next address of the server, and drops unsent messages. Returns `false` if there is
+    /// none.
     pub fn try_next(&mut self) -> bool {
         for step in 1..self.servers.len() {
             let next = (self.current + step) % self.servers.len();
@@ -151,8 +151,8 @@ impl Wire {
         false
     }
 
-    /// Connects a UDP socket to the first of these addresses that the system has a route to, if possible from the
-    /// same port: a server identifies its players by their addresses. Drops unsent messages. `false`, without a
+    /// Connects a UDP socket to the first of these addresses that the system has a route to, if possible from the same
+    /// port: a server identifies its players by their addresses. Drops unsent messages. Returns `false`, without a
     /// change, if no address can be used.
     pub fn move_to(&mut self, servers: Vec<SocketAddr>) -> bool {
         let Socket::Datagrams(socket) = &self.socket else { return false };
@@ -177,14 +177,14 @@ impl Wire {
         false
     }
 
-    /// Waits until [`Wire::receive`] or [`Wire::flush`] can make progress. Cancellation safe.
+    /// Waits until [`Wire::receive`] or [`Wire::flush`] can make progress. Cancel safe.
     pub async fn ready(&self) {
         if self.fault.is_some() {
             return;
         }
         let interest =
             if self.unsent.is_empty() { Interest::READABLE } else { Interest::READABLE | Interest::WRITABLE };
-        // An error is reported by the next operation.
+        // The next operation reports an error.
         let _ = match &self.socket {
             // The report of a closed port does not make a socket readable or writable.
             Socket::Datagrams(socket) => socket.ready(interest | Interest::ERROR).await,
@@ -220,7 +220,7 @@ impl Wire {
     }
 
     /// Waits for a part of the stream and appends it, and sends the queue meanwhile. Returns 0 at the end of the
-    /// stream. Cancellation safe.
+    /// stream. Cancel safe.
     pub async fn read(&mut self, bytes: &mut BytesMut) -> io::Result<usize> {
         loop {
             self.ready().await;
@@ -239,7 +239,7 @@ impl Wire {
         self.unsent.is_empty()
     }
 
-    /// Sends a message, now or when the system has room for it.
+    /// Sends a message when the system has room for it.
     pub fn send(&mut self, message: Bytes) {
         if self.broken {
             return;
@@ -315,8 +315,8 @@ impl Wire {
         }
     }
 
-    /// Reads the connection to its end, within bounds: if unread bytes were left, the system would reset it, and the
-    /// server might not have sent its last messages to other clients.
+    /// Reads the connection to its end, within bounds: unread bytes would reset it, and the server might not have sent
+    /// its last messages to other clients.
     pub async fn close(self) {
         let Socket::Stream(mut stream) = self.socket else { return };
         let _ = stream.shutdown().await;

@@ -1,4 +1,4 @@
-//! The room and the bot of mastermind pass the tests that are offered for other implementations. They run in threads.
+//! The room and the bot of mastermind pass the tests offered for other implementations. They run in threads.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::{
@@ -17,12 +17,12 @@ use tokio::sync::oneshot;
 
 /// More than a program needs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Bots pause for seconds, like people; in these tests their clock runs faster by this factor.
+/// Bots pause for seconds, like people; in these tests their clock is faster by this factor.
 const HURRY: u64 = 20;
 /// Not a limit here.
 const READ_RATE: Rate = Rate { per_second: 1 << 20, burst: 1 << 20 };
 
-/// Runs until it ends or the sender of `stop` is dropped; returns the exit status.
+/// Runs until it ends or the sender of `stop` is dropped. Returns the exit status.
 type Ours = fn(port: u16, name: &str, stop: oneshot::Receiver<()>) -> i32;
 
 struct Threads(Ours);

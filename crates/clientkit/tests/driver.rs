@@ -22,7 +22,6 @@ fn local() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-// A bot of blackjack, and the server's end of the connection.
 async fn table() -> (Wire, Client, impl clientkit::Pilot<Client>, TcpStream) {
     let listener = TcpListener::bind(local()).await.unwrap();
     let mut told = None;
