@@ -41,7 +41,7 @@ pub trait Announce {
     /// For people, on standard error: the game and how to join it. Each line ends with a newline.
     fn text(&self, reach: &Reach) -> String;
 
-    /// One log record for programs with the same facts, including [`Reach::port`] and [`Reach::addresses`].
+    /// The same facts as one log record for programs, including [`Reach::port`] and [`Reach::addresses`].
     fn log(&self, reach: &Reach);
 }
 
@@ -50,8 +50,8 @@ pub trait Announce {
 /// The first line on standard output is written immediately, because scripts wait for it. Later lines go through a
 /// bounded queue, so a reader that stalls delays no client.
 ///
-/// With a journal every input is recorded before it takes effect. A signal then suspends the match instead of ending
-/// it: players are not notified that it is over, because it can be resumed.
+/// With a journal every input is recorded before it takes effect. A signal then suspends the match, which can be
+/// resumed: players are not notified of an end.
 pub fn host<E: Recorded + Send + 'static>(
     hosting: Hosting<'_>,
     game: Match<E>,
@@ -141,7 +141,6 @@ fn listen<E: Recorded>(hosting: Hosting<'_>, game: &Match<E>) -> anyhow::Result<
     Ok((sockets, reachable))
 }
 
-/// A host without sockets, and the state that it starts from.
 struct Begun {
     host: Host,
     at: Time,

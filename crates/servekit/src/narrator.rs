@@ -9,10 +9,10 @@ use tracing::{
     info, warn,
 };
 
-/// The rate of log lines of one kind: enough for a full room that joins and leaves at the same time, and far fewer
-/// than a flooding peer can cause.
+/// The rate of log lines of one kind: enough for a full room that joins and leaves at the same time, and far fewer than
+/// a flooding peer can cause.
 const LINES: Rate = Rate { per_second: 10, burst: 200 };
-/// How long a server waits for standard output to accept the last results when it ends.
+/// How long a server waits for standard output to accept the last results.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Standard output, behind a queue because its reader may stall.
@@ -40,8 +40,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// Returns the rounds per second and the time until the end; `None` if the game is over, if it is too early for
-    /// an estimate, or if one was logged recently.
+    /// Returns the rounds per second and the time until the end; `None` if the game is over, if it is too early for an
+    /// estimate, or if one was logged recently.
     #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
     fn admit(&mut self, now: Time, game: u32, done: u64, whole: u64) -> Option<(f64, Option<Duration>)> {
         let (begun, before) = *self.begun.entry(game).or_insert((now, done));
@@ -74,7 +74,7 @@ impl Narrator {
         (narrator, stdout)
     }
 
-    /// Returns the number of suppressed lines, absent if it is zero; `None` suppresses the line.
+    /// Returns the number of suppressed lines, absent if zero; `None` suppresses the line.
     #[expect(clippy::option_option, reason = "an absent line and an absent field are two things")]
     fn admit(&mut self, now: Time, kind: &'static str) -> Option<Option<u64>> {
         let limit = self.limits.entry(kind).or_insert_with(|| match kind {
@@ -100,7 +100,7 @@ impl Narrator {
     }
 }
 
-// Absent if there is no name: spectators have none.
+// Absent for spectators, who have no name.
 fn name_field(name: &str) -> Option<DisplayValue<String>> {
     (!name.is_empty()).then(|| display(printable_name(name)))
 }
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(pace.admit(at(24), 1, 80, 1000), None);
         assert_eq!(pace.admit(at(25), 1, 80, 1000), Some((4.0, Some(Duration::from_secs(230)))));
         assert_eq!(pace.admit(at(265), 1, 1000, 1000), None);
-        // The rate of a resumed game counts only the rounds since it was resumed.
+        // The rate of a resumed game counts only the rounds since then.
         assert_eq!(pace.admit(at(300), 2, 500, 600), None);
         assert_eq!(pace.admit(at(310), 2, 550, 600), Some((5.0, Some(Duration::from_secs(10)))));
     }

@@ -45,8 +45,7 @@ impl Reach {
     }
 }
 
-// Connecting a datagram socket consults the routing table and sends no packet; 192.0.2.1 is reserved for
-// documentation.
+// Connecting a datagram socket only consults the routing table; 192.0.2.1 is reserved for documentation.
 fn outward_address() -> Option<IpAddr> {
     let probe = UdpSocket::bind("0.0.0.0:0").ok()?;
     probe.connect("192.0.2.1:9").ok()?;

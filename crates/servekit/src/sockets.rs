@@ -65,7 +65,7 @@ impl Sockets {
         self.add_to_within(host, &Limits::of(open_files).into())
     }
 
-    /// Adds these sockets to `host`, whose connections are counted in the shared `budget`. UDP has no connections.
+    /// Adds these sockets to `host`, whose connections count in the shared `budget`. UDP has no connections.
     pub fn add_to_within(self, host: Host, budget: &ConnectionBudget) -> io::Result<Host> {
         Ok(match self {
             Self::Udp(sockets) => host.with_transport(Udp::new(sockets)?),
