@@ -1,11 +1,9 @@
 //! The signals that request the end of a program: one rule for all programs.
 //!
 //! - SIGINT and SIGTERM are requests to end ([`REQUESTS`]), from a user or a batch system.
-//! - SIGHUP reports that the terminal was closed. It counts too, unless it is ignored, as under `nohup`
-//!   ([`hang_up`]).
-//! - A program that receives a request saves its work before it ends. Only a second request ends it earlier
-//!   ([`Requests`]). A second SIGHUP is not a second request: when a terminal is closed, both the shell and the
-//!   system send one.
+//! - SIGHUP reports that the terminal was closed. It counts too, unless it is ignored, as under `nohup` ([`hang_up`]).
+//! - A program saves its work before it ends. Only a second request ends it earlier ([`Requests`]). A second SIGHUP is
+//!   not one: when a terminal is closed, both the shell and the system send SIGHUP.
 //!
 //! ```
 //! use std::time::{Duration, Instant};
@@ -24,11 +22,11 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 /// The signals that request the end of a program.
 pub const REQUESTS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// Another request within this time counts as the first one: `timeout` sends two, one to the process and one to its
-/// group; a person takes longer to press Ctrl-C twice.
+/// Another request within this time counts as the first one: `timeout` sends two, to the process and to its group; a
+/// person takes longer to press Ctrl-C twice.
 const SAME: Duration = Duration::from_millis(200);
 
-/// All signals that request the end of this program. Call this before listening for any of them, see [`hang_up`].
+/// All signals that request the end of this program. Call this before listening for any of them; see [`hang_up`].
 pub fn ending() -> impl Iterator<Item = i32> {
     REQUESTS.into_iter().chain(hang_up())
 }
@@ -57,14 +55,14 @@ fn ignores_hang_up(status: &str) -> Option<bool> {
     Some(ignored & 1 == 1)
 }
 
-/// The [`REQUESTS`] received so far, to distinguish a second one from the first.
+/// The [`REQUESTS`] received so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Requests {
     first: Option<Instant>,
 }
 
 impl Requests {
-    /// Registers a request; returns whether it is a second one.
+    /// Returns whether the request is a second one.
     pub fn register(&mut self, now: Instant) -> bool {
         now.saturating_duration_since(*self.first.get_or_insert(now)) > SAME
     }
