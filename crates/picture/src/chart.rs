@@ -6,7 +6,7 @@ use crate::{Pen, Picture, Point, Rgb, Text};
 
 pub const GRID: Rgb = Rgb(226, 226, 226);
 
-/// The plot of a chart: its place in the picture, and the ranges of its linear scales.
+/// The plot of a chart: its place in the picture, and its linear scales.
 #[derive(Debug, Clone, Copy)]
 pub struct Plot {
     /// Left, top, right and bottom.
@@ -56,10 +56,9 @@ impl Plot {
     }
 }
 
-/// Moves ascending places at least `distance` apart, each as little as possible, and keeps them within `range` if there
-/// is room.
+/// Moves ascending places at least `distance` apart, each as little as possible, and within `range` if there is room.
 pub fn spread(wanted: &[f32], distance: f32, range: RangeInclusive<f32>) -> Vec<f32> {
-    // Groups of places that touch: the first place and the number of them.
+    // Groups of places that touch: the first place and their number.
     let mut groups: Vec<(f32, u8)> = vec![];
     let length = |count: u8| f32::from(count) * distance;
     let within = |start: f32, count: u8| start.min(range.end() - length(count - 1)).max(*range.start());

@@ -1,8 +1,8 @@
 //! Pictures as SVG, and as PNG that is rendered from the SVG.
 //!
 //! A [`Picture`] is drawn from the bottom to the top. Lengths are CSS pixels, `x` to the right and `y` down from the
-//! upper left corner. Text in the SVG is text, so that it can be searched and read aloud. The PNG is rendered by
-//! `resvg` with a typeface of the program, so it looks the same on every machine.
+//! upper left corner. Text in the SVG stays text, to be searched and read aloud. `resvg` renders the PNG with a
+//! typeface of the program, so it looks the same on every machine.
 
 #![allow(missing_docs, reason = "an internal crate: a comment says what the name does not")]
 
@@ -16,12 +16,10 @@ use png::text_width;
 // The typeface of the PNG, then similar ones that most machines have.
 const FAMILY: &str = "Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif";
 
-/// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
 pub const WHITE: Rgb = Rgb(255, 255, 255);
-/// For most text.
 pub const INK: Rgb = Rgb(34, 34, 34);
 /// For secondary text.
 pub const GREY: Rgb = Rgb(85, 85, 85);
@@ -42,7 +40,6 @@ pub struct Pen {
 }
 
 impl Pen {
-    /// Solid and opaque.
     pub const fn new(colour: Rgb, width: f32) -> Self {
         Self { colour, width, opacity: 1.0, dashes: &[] }
     }
@@ -72,13 +69,13 @@ impl Text {
         Self { bold: true, ..self }
     }
 
-    /// The same text with its middle at `at`.
+    /// With the middle at `at`.
     #[must_use]
     pub fn middle(self) -> Self {
         Self { anchor: Some("middle"), ..self }
     }
 
-    /// The same text with its right end at `at`.
+    /// With the right end at `at`.
     #[must_use]
     pub fn end(self) -> Self {
         Self { anchor: Some("end"), ..self }
@@ -95,12 +92,12 @@ impl Text {
 pub struct Picture {
     width: u16,
     height: u16,
-    // The SVG text without its closing tag.
+    // Without the closing tag.
     svg: String,
 }
 
 impl Picture {
-    /// Pixels of the PNG for one CSS pixel, so that it is sharp on a projector.
+    /// Pixels of the PNG per CSS pixel: sharp on a projector.
     const SCALE: u8 = 2;
 
     /// Screen readers announce the title and read the description.
@@ -116,10 +113,10 @@ impl Picture {
         Self { width, height, svg }
     }
 
-    /// Shows its title, and lines of smaller text below.
+    /// Shows the title, and lines of smaller text below.
     ///
     /// # Errors
-    /// When the width of the title cannot be computed.
+    /// If the width of the title cannot be computed.
     pub fn headed((width, height): (u16, u16), title: &str, description: &str, lines: &[&str]) -> anyhow::Result<Self> {
         let mut picture = Self::new(width, height, title, description);
         // A title can be as long as a file name.
@@ -183,13 +180,11 @@ impl Picture {
         format!("{}</svg>\n", self.svg)
     }
 
-    /// Pictures of a reasonable size can be rendered.
     pub fn to_png(&self) -> anyhow::Result<Vec<u8>> {
         png::write(self)
     }
 
     fn add(&mut self, text: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
         let _ = self.svg.write_fmt(text);
     }
 
@@ -243,7 +238,7 @@ pub fn escape(text: &str) -> String {
             '\n' | '\t' => escaped.push(' '),
             '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             control if control.is_control() => escaped.push('\u{fffd}'),
-            // These characters would reverse the text behind a name.
+            // These would reverse the text behind a name.
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                 escaped.push('\u{fffd}');
             }

@@ -56,7 +56,6 @@ mod tests {
     use super::*;
     use crate::{Rgb, WHITE};
 
-    /// A picture of 20 x 10 CSS pixels.
     fn rendered(draw: impl FnOnce(&mut Picture)) -> Vec<Rgb> {
         let mut picture = Picture::new(20, 10, "", "");
         draw(&mut picture);
