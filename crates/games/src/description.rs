@@ -133,7 +133,6 @@ fn without_newline(bytes: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Escapes control characters.
 pub fn plain(name: &str) -> String {
     let mut shown = String::with_capacity(name.len());
     for character in name.chars() {
